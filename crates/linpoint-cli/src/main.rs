@@ -1,0 +1,2 @@
+//! The `linpoint` command.
+fn main() {}

@@ -1,0 +1,121 @@
+//! The one error type of the library.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What went wrong, and where.
+///
+/// Prints as `file:line: reason`, with the parts that are known. "Undecided" is a verdict, never an error.
+#[derive(Clone, Debug, thiserror::Error)]
+pub struct Error {
+    kind: ErrorKind,
+    file: Option<Arc<str>>,
+    line: Option<u64>,
+    reason: String,
+}
+
+/// Why a request could not be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request itself makes no sense: an unknown type, format or engine, a parameter out of range.
+    Usage,
+    /// The input was read but is not a well-formed history of its type.
+    Malformed,
+    /// The input could not be read at all.
+    Unreadable,
+    /// A certificate failed: a bug in linpoint.
+    Bug,
+}
+
+impl Error {
+    /// A request that makes no sense.
+    pub fn usage(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Usage, reason)
+    }
+
+    /// An input that is not a well-formed history.
+    pub fn malformed(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Malformed, reason)
+    }
+
+    /// An input that cannot be read.
+    pub fn unreadable(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Unreadable, reason)
+    }
+
+    /// A failed certificate or another broken invariant.
+    pub fn bug(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Bug, reason)
+    }
+
+    fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {
+        Error {
+            kind,
+            file: None,
+            line: None,
+            reason: reason.into(),
+        }
+    }
+
+    /// The same error at this line (counted from 1), unless it names one already.
+    #[must_use]
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.line.get_or_insert(line);
+        self
+    }
+
+    /// The same error in this file, unless it names one already.
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Self {
+        self.file.get_or_insert_with(|| file.into());
+        self
+    }
+
+    /// What kind of error this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The file, if known.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The line counted from 1, if known.
+    pub fn line(&self) -> Option<u64> {
+        self.line
+    }
+
+    /// The reason, without the position.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{file}:{line}: ")?,
+            (Some(file), None) => write!(f, "{file}: ")?,
+            (None, Some(line)) => write!(f, "line {line}: ")?,
+            (None, None) => {}
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_printed_once() {
+        let error = Error::malformed("no call")
+            .at_line(7)
+            .at_line(9)
+            .in_file("h.jsonl");
+        assert_eq!(error.to_string(), "h.jsonl:7: no call");
+        assert_eq!(error.kind(), ErrorKind::Malformed);
+    }
+}

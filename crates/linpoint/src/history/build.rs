@@ -1,0 +1,545 @@
+//! Building a history: pairs calls with returns and refuses what is malformed, naming the line.
+
+use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
+use crate::error::Error;
+use crate::value::{Interner, Value, ValueId};
+
+/// What a process calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The object; [`Value::Nil`] where the input has only one.
+    pub object: Value,
+    /// The method's name.
+    pub method: String,
+    /// The argument, a list of several, or [`Value::Nil`].
+    pub argument: Value,
+}
+
+impl Call {
+    /// A call on the only object of the history.
+    pub fn new(method: impl Into<String>, argument: impl Into<Value>) -> Self {
+        Call {
+            object: Value::Nil,
+            method: method.into(),
+            argument: argument.into(),
+        }
+    }
+
+    /// The same call on a named object.
+    #[must_use]
+    pub fn on(mut self, object: impl Into<Value>) -> Self {
+        self.object = object.into();
+        self
+    }
+}
+
+/// A whole operation with times, for inputs that record these instead of ordered events.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The process; where the input names none, one is made up so that the operations of a process never overlap.
+    pub process: Option<Value>,
+    /// What was called.
+    pub call: Call,
+    /// The result; ignored for a pending operation.
+    pub result: Value,
+    /// When it was called.
+    pub called: i64,
+    /// When it returned; `None` for a pending operation.
+    pub returned: Option<i64>,
+}
+
+/// What is known of an operation while the history is being built.
+#[derive(Clone, Copy)]
+struct Row {
+    process: u32,
+    object: u32,
+    method: u32,
+    argument: u32,
+    result: u32,
+    line: u32,
+    state: RowState,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowState {
+    Pending,
+    Returned,
+    /// It did not happen.
+    Failed,
+}
+
+const NO_PROCESS: u32 = u32::MAX;
+
+/// Collects events or whole operations and makes a [`History`] of them.
+///
+/// Either give events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
+/// [`crash`](Self::crash)), or whole operations with times ([`operation`](Self::operation)); not both. Lines are counted
+/// from 1 and only used for messages.
+#[derive(Default)]
+pub struct HistoryBuilder {
+    rows: Vec<Row>,
+    /// `2 * row + is_return`, in the order of time; used by the event interface.
+    events: Vec<u32>,
+    /// Call and return of each row; used by the operation interface.
+    times: Vec<(i64, i64)>,
+    /// The open row of each process, by process number.
+    open: Vec<Option<u32>>,
+    processes: Interner<Value>,
+    objects: Interner<Value>,
+    methods: Interner<String>,
+    values: Interner<Value>,
+    annotations: Vec<(u32, String)>,
+}
+
+impl std::fmt::Debug for HistoryBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HistoryBuilder({} operations)", self.rows.len())
+    }
+}
+
+impl HistoryBuilder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many operations were begun so far.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether no operation was begun.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// `process` calls a method.
+    pub fn call(&mut self, line: u64, process: Value, call: Call) -> Result<(), Error> {
+        if !self.times.is_empty() {
+            return Err(Error::malformed(
+                "events and whole operations cannot be mixed in one history",
+            )
+            .at_line(line));
+        }
+        let process = self.processes.intern(process);
+        if self.open.len() <= process as usize {
+            self.open.resize(process as usize + 1, None);
+        }
+        if let Some(row) = self.open[process as usize] {
+            let earlier = self.rows[row as usize];
+            let reason = format!(
+                "process {} calls {:?} while its call of {:?} on line {} is still open",
+                self.processes.get(process),
+                call.method,
+                self.methods.get(earlier.method),
+                earlier.line,
+            );
+            return Err(Error::malformed(reason).at_line(line));
+        }
+        let row = self.push_row(line, process, call)?;
+        self.open[process as usize] = Some(row);
+        self.events.push(row * 2);
+        Ok(())
+    }
+
+    /// The open call of `process` returns `result`.
+    pub fn ret(&mut self, line: u64, process: &Value, result: Value) -> Result<(), Error> {
+        let row = self.close(line, process, "returns")?;
+        let result = self.values.intern(result);
+        let row_data = &mut self.rows[row as usize];
+        row_data.result = result;
+        row_data.state = RowState::Returned;
+        self.events.push(row * 2 + 1);
+        Ok(())
+    }
+
+    /// The open call of `process` did not happen: it is left out of the history.
+    pub fn fail(&mut self, line: u64, process: &Value) -> Result<(), Error> {
+        let row = self.close(line, process, "fails")?;
+        self.rows[row as usize].state = RowState::Failed;
+        Ok(())
+    }
+
+    /// Nobody knows what became of the open call of `process`: it stays pending, and the process never calls again.
+    pub fn crash(&mut self, line: u64, process: &Value) -> Result<(), Error> {
+        self.open_row(line, process, "crashes").map(|_| ())
+    }
+
+    /// The method and argument of the open call of `process`.
+    pub fn open_call(&self, process: &Value) -> Option<(&str, &Value)> {
+        let row = self.find_open(process)?;
+        let row = self.rows[row as usize];
+        Some((self.methods.get(row.method), self.values.get(row.argument)))
+    }
+
+    /// Replaces the argument of the open call of `process`, for inputs that tell it only at the return.
+    pub fn set_argument(
+        &mut self,
+        line: u64,
+        process: &Value,
+        argument: Value,
+    ) -> Result<(), Error> {
+        let row = self.open_row(line, process, "returns")?;
+        self.rows[row as usize].argument = self.values.intern(argument);
+        Ok(())
+    }
+
+    /// Notes something that happened now, beside the operations.
+    pub fn annotate(&mut self, text: impl Into<String>) {
+        self.annotations
+            .push((self.events.len() as u32, text.into()));
+    }
+
+    /// Adds a whole operation.
+    pub fn operation(&mut self, line: u64, operation: Operation) -> Result<(), Error> {
+        if !self.events.is_empty() {
+            return Err(Error::malformed(
+                "events and whole operations cannot be mixed in one history",
+            )
+            .at_line(line));
+        }
+        let Operation {
+            process,
+            call,
+            result,
+            called,
+            returned,
+        } = operation;
+        if let Some(returned) = returned.filter(|&returned| returned < called) {
+            let reason = format!(
+                "{:?} returns at {returned}, before its call at {called}",
+                call.method
+            );
+            return Err(Error::malformed(reason).at_line(line));
+        }
+        let process = process.map_or(NO_PROCESS, |process| self.processes.intern(process));
+        let row = self.push_row(line, process, call)?;
+        if returned.is_some() {
+            let result = self.values.intern(result);
+            let row_data = &mut self.rows[row as usize];
+            row_data.result = result;
+            row_data.state = RowState::Returned;
+        }
+        self.times.push((called, returned.unwrap_or(i64::MAX)));
+        Ok(())
+    }
+
+    /// The finished history. `ties` matters only for operations with times.
+    pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
+        if self.times.is_empty() {
+            let ranks = self.rank_events();
+            return Ok(self.into_history(&ranks));
+        }
+        self.refuse_overlap_within_processes()?;
+        if ties == Ties::ReturnFirst {
+            self.refuse_instantaneous()?;
+        }
+        let ranks = ties.rank(&self.times, |i| self.rows[i].state == RowState::Pending);
+        self.invent_processes(&ranks);
+        Ok(self.into_history(&ranks))
+    }
+
+    fn push_row(&mut self, line: u64, process: u32, call: Call) -> Result<u32, Error> {
+        // Events are numbered `2 * row + 1` in 32 bits.
+        let row = u32::try_from(self.rows.len())
+            .ok()
+            .filter(|&row| row < NEVER / 2);
+        let row = row.ok_or_else(|| {
+            Error::malformed("a history holds at most 2^31 operations").at_line(line)
+        })?;
+        self.rows.push(Row {
+            process,
+            object: self.objects.intern(call.object),
+            method: match self.methods.find(&call.method) {
+                Some(method) => method,
+                None => self.methods.intern(call.method),
+            },
+            argument: self.values.intern(call.argument),
+            result: 0,
+            line: u32::try_from(line).unwrap_or(0),
+            state: RowState::Pending,
+        });
+        Ok(row)
+    }
+
+    fn find_open(&self, process: &Value) -> Option<u32> {
+        let process = self.processes.find(process)?;
+        *self.open.get(process as usize)?
+    }
+
+    fn open_row(&self, line: u64, process: &Value, what: &str) -> Result<u32, Error> {
+        self.find_open(process).ok_or_else(|| {
+            Error::malformed(format!("process {process} {what} without an open call")).at_line(line)
+        })
+    }
+
+    fn close(&mut self, line: u64, process: &Value, what: &str) -> Result<u32, Error> {
+        let row = self.open_row(line, process, what)?;
+        self.open[self.rows[row as usize].process as usize] = None;
+        Ok(row)
+    }
+
+    /// Ranks of the events that count: those of operations that happened or may have happened.
+    fn rank_events(&mut self) -> Vec<(u32, u32)> {
+        let mut ranks = vec![(NEVER, NEVER); self.rows.len()];
+        let mut rank = 0;
+        let mut annotations = self.annotations.iter_mut().peekable();
+        for (position, &event) in (0u32..).zip(&self.events) {
+            while let Some(note) = annotations.next_if(|note| note.0 <= position) {
+                note.0 = rank;
+            }
+            let row = (event / 2) as usize;
+            if self.rows[row].state == RowState::Failed {
+                continue;
+            }
+            if event % 2 == 0 {
+                ranks[row].0 = rank;
+            } else {
+                ranks[row].1 = rank;
+            }
+            rank += 1;
+        }
+        annotations.for_each(|note| note.0 = rank);
+        ranks
+    }
+
+    fn refuse_overlap_within_processes(&self) -> Result<(), Error> {
+        let mut by_process: Vec<u32> = (0..self.rows.len() as u32).collect();
+        by_process.retain(|&row| self.rows[row as usize].process != NO_PROCESS);
+        by_process.sort_by_key(|&row| (self.rows[row as usize].process, self.times[row as usize]));
+        for pair in by_process.windows(2) {
+            let (earlier, later) = (self.rows[pair[0] as usize], self.rows[pair[1] as usize]);
+            let returned = self.times[pair[0] as usize].1;
+            let called = self.times[pair[1] as usize].0;
+            if earlier.process == later.process
+                && (earlier.state == RowState::Pending || called < returned)
+            {
+                let reason = format!(
+                    "process {} calls {:?} at {called} while its call of {:?} on line {} is still open",
+                    self.processes.get(later.process),
+                    self.methods.get(later.method),
+                    self.methods.get(earlier.method),
+                    earlier.line,
+                );
+                return Err(Error::malformed(reason).at_line(later.line.into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_instantaneous(&self) -> Result<(), Error> {
+        let instant = self
+            .times
+            .iter()
+            .position(|(called, returned)| called == returned);
+        instant.map_or(Ok(()), |row| {
+            let reason = "an operation that returns at the time of its call has no place where returns come first";
+            Err(Error::malformed(reason).at_line(self.rows[row].line.into()))
+        })
+    }
+
+    /// Gives every operation without a process the lowest-numbered made-up process that is free.
+    fn invent_processes(&mut self, ranks: &[(u32, u32)]) {
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        order.retain(|&row| self.rows[row as usize].process == NO_PROCESS);
+        order.sort_unstable_by_key(|&row| ranks[row as usize].0);
+        // Process numbers that are free, and those in use by the rank at which they become free.
+        let mut free = std::collections::BinaryHeap::new();
+        let mut busy = std::collections::BinaryHeap::new();
+        let mut lanes: Vec<u32> = Vec::new();
+        let mut next_name = 0;
+        for row in order {
+            let (call, ret) = ranks[row as usize];
+            while let Some(&std::cmp::Reverse((until, lane))) = busy.peek() {
+                if until > call {
+                    break;
+                }
+                busy.pop();
+                free.push(std::cmp::Reverse(lane));
+            }
+            let lane = match free.pop() {
+                Some(std::cmp::Reverse(lane)) => lane,
+                None => {
+                    while self.processes.find(&Value::Int(next_name)).is_some() {
+                        next_name += 1;
+                    }
+                    lanes.push(self.processes.intern(Value::Int(next_name)));
+                    lanes.len() - 1
+                }
+            };
+            self.rows[row as usize].process = lanes[lane];
+            busy.push(std::cmp::Reverse((ret, lane)));
+        }
+    }
+
+    fn into_history(self, ranks: &[(u32, u32)]) -> History {
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        order.retain(|&row| self.rows[row as usize].state != RowState::Failed);
+        if !order.is_sorted_by_key(|&row| ranks[row as usize].0) {
+            order.sort_unstable_by_key(|&row| ranks[row as usize].0);
+        }
+        let rows = &self.rows;
+        let column =
+            |field: fn(&Row) -> u32| order.iter().map(move |&row| field(&rows[row as usize]));
+        let annotations = self.annotations.into_iter();
+        History {
+            process: column(|row| row.process).map(ProcessId).collect(),
+            object: column(|row| row.object).map(ObjectId).collect(),
+            method: column(|row| row.method).map(MethodId).collect(),
+            argument: column(|row| row.argument).map(ValueId).collect(),
+            result: column(|row| row.result).map(ValueId).collect(),
+            line: column(|row| row.line).collect(),
+            call: order.iter().map(|&row| ranks[row as usize].0).collect(),
+            ret: order.iter().map(|&row| ranks[row as usize].1).collect(),
+            times: (!self.times.is_empty())
+                .then(|| order.iter().map(|&row| self.times[row as usize]).collect()),
+            processes: self.processes,
+            objects: self.objects,
+            methods: self.methods,
+            values: self.values,
+            annotations: annotations
+                .map(|(rank, text)| Annotation { rank, text })
+                .collect(),
+        }
+    }
+}
+
+impl History {
+    /// The same history as a builder would make it of its events, keeping only the operations for which `keep` holds.
+    pub fn filtered(&self, keep: impl Fn(OpId) -> bool) -> History {
+        let kept: Vec<usize> = (0..self.len()).filter(|&i| keep(OpId(i as u32))).collect();
+        let mut ranks: Vec<u32> = kept
+            .iter()
+            .flat_map(|&i| [self.call[i], self.ret[i]])
+            .filter(|&rank| rank != NEVER)
+            .collect();
+        ranks.sort_unstable();
+        let rank_of = |rank: u32| {
+            if rank == NEVER {
+                NEVER
+            } else {
+                ranks.partition_point(|&r| r < rank) as u32
+            }
+        };
+        fn pick<T: Copy>(kept: &[usize], column: &[T]) -> Vec<T> {
+            kept.iter().map(|&i| column[i]).collect()
+        }
+        History {
+            process: pick(&kept, &self.process),
+            object: pick(&kept, &self.object),
+            method: pick(&kept, &self.method),
+            argument: pick(&kept, &self.argument),
+            result: pick(&kept, &self.result),
+            line: pick(&kept, &self.line),
+            call: kept.iter().map(|&i| rank_of(self.call[i])).collect(),
+            ret: kept.iter().map(|&i| rank_of(self.ret[i])).collect(),
+            times: self.times.as_ref().map(|times| pick(&kept, times)),
+            annotations: self.annotations.clone(),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(process: Option<i64>, called: i64, returned: Option<i64>) -> Operation {
+        Operation {
+            process: process.map(Value::from),
+            call: Call::new("read", Value::Nil),
+            result: Value::Nil,
+            called,
+            returned,
+        }
+    }
+
+    #[test]
+    fn events_are_paired_and_failed_calls_left_out() {
+        let mut builder = HistoryBuilder::new();
+        builder.call(1, 0.into(), Call::new("write", 1)).unwrap();
+        builder
+            .call(2, 1.into(), Call::new("read", Value::Nil))
+            .unwrap();
+        builder.annotate("partition");
+        builder.fail(3, &0.into()).unwrap();
+        builder.ret(4, &1.into(), Value::Nil).unwrap();
+        builder.call(5, 0.into(), Call::new("write", 2)).unwrap();
+        builder.crash(6, &0.into()).unwrap();
+        let history = builder.finish(Ties::default()).unwrap();
+        let texts: Vec<_> = history.ops().map(|op| op.text()).collect();
+        assert_eq!(texts, ["read()", "write(2) → ?"]);
+        assert_eq!(history.calls(), [0, 2]);
+        assert_eq!(history.rets(), [1, NEVER]);
+        assert_eq!(history.annotations()[0].rank, 1);
+    }
+
+    #[test]
+    fn malformed_events_are_refused() {
+        let mut builder = HistoryBuilder::new();
+        let error = builder.ret(3, &0.into(), Value::Nil).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 3: process 0 returns without an open call"
+        );
+        builder.call(4, 0.into(), Call::new("write", 1)).unwrap();
+        let error = builder
+            .call(5, 0.into(), Call::new("read", Value::Nil))
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 5: process 0 calls \"read\" while its call of \"write\" on line 4 is still open"
+        );
+    }
+
+    #[test]
+    fn operations_of_one_process_may_touch_but_not_overlap() {
+        let mut builder = HistoryBuilder::new();
+        builder
+            .operation(1, operation(Some(0), 0, Some(2)))
+            .unwrap();
+        builder
+            .operation(2, operation(Some(0), 2, Some(3)))
+            .unwrap();
+        assert!(builder.finish(Ties::default()).is_ok());
+
+        let mut builder = HistoryBuilder::new();
+        builder
+            .operation(1, operation(Some(0), 0, Some(2)))
+            .unwrap();
+        builder
+            .operation(2, operation(Some(0), 1, Some(3)))
+            .unwrap();
+        let error = builder.finish(Ties::default()).unwrap_err();
+        assert_eq!(error.line(), Some(2));
+    }
+
+    #[test]
+    fn processes_are_made_up_without_overlap() {
+        let mut builder = HistoryBuilder::new();
+        for (called, returned) in [(0, Some(5)), (1, Some(2)), (3, None), (6, Some(7))] {
+            builder
+                .operation(1, operation(None, called, returned))
+                .unwrap();
+        }
+        let history = builder.finish(Ties::default()).unwrap();
+        let processes: Vec<_> = history.process_column().iter().map(|p| p.0).collect();
+        assert_eq!(processes, [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn filtering_closes_the_gaps() {
+        let mut builder = HistoryBuilder::new();
+        for (called, returned) in [(0, Some(5)), (1, Some(2)), (3, None)] {
+            builder
+                .operation(1, operation(None, called, returned))
+                .unwrap();
+        }
+        let history = builder
+            .finish(Ties::default())
+            .unwrap()
+            .filtered(|id| id != OpId(1));
+        assert_eq!(history.calls(), [0, 1]);
+        assert_eq!(history.rets(), [2, NEVER]);
+    }
+}

@@ -1,0 +1,231 @@
+//! Recorded histories: validated, columnar, immutable.
+//!
+//! A history is a set of operations with a total order on their calls and returns. Positions in that order are
+//! *ranks*: all distinct, `0..events`. Operation `a` precedes `b` exactly when `a.ret < b.call`. Everything that has to
+//! do with clocks and ties is over once a [`History`] exists.
+
+mod build;
+mod order;
+mod partition;
+mod typed;
+
+pub use build::{Call, HistoryBuilder, Operation};
+pub(crate) use order::{EventKind, events_in_order};
+pub use order::{Shape, Ties};
+pub(crate) use partition::partition;
+pub use partition::{Part, Partitioning};
+pub use typed::{Action, TypedHistory};
+
+use crate::value::{Interner, Value, ValueId};
+
+/// The rank of a return that never came.
+pub const NEVER: u32 = u32::MAX;
+
+/// The number of an operation: operations are numbered in the order of their calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpId(pub u32);
+
+impl OpId {
+    /// The position of this operation in the columns of its history.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The number of a process, in order of first appearance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessId(pub u32);
+
+/// The number of an object, in order of first appearance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub u32);
+
+/// The number of a method name, in order of first appearance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MethodId(pub u32);
+
+/// A recorded history; made by a reader or by a [`HistoryBuilder`].
+///
+/// ```
+/// use linpoint::{HistoryBuilder, Call, Ties, Value};
+/// let mut builder = HistoryBuilder::new();
+/// builder.call(1, 0.into(), Call::new("write", 5))?;
+/// builder.ret(2, &0.into(), Value::Nil)?;
+/// let history = builder.finish(Ties::default())?;
+/// assert_eq!(history.len(), 1);
+/// # Ok::<(), linpoint::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    process: Vec<ProcessId>,
+    object: Vec<ObjectId>,
+    method: Vec<MethodId>,
+    argument: Vec<ValueId>,
+    result: Vec<ValueId>,
+    call: Vec<u32>,
+    ret: Vec<u32>,
+    line: Vec<u32>,
+    times: Option<Vec<(i64, i64)>>,
+    processes: Interner<Value>,
+    objects: Interner<Value>,
+    methods: Interner<String>,
+    values: Interner<Value>,
+    annotations: Vec<Annotation>,
+}
+
+/// Something that happened beside the operations: a fault injected, a node restarted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// How many calls and returns came before it.
+    pub rank: u32,
+    /// What happened, in the words of the input.
+    pub text: String,
+}
+
+/// One operation of a [`History`], with its original values.
+#[derive(Clone, Copy, Debug)]
+pub struct Op<'a> {
+    /// Its number.
+    pub id: OpId,
+    /// The process that called it.
+    pub process: &'a Value,
+    /// The object it was called on; [`Value::Nil`] where the input names none.
+    pub object: &'a Value,
+    /// The method's name.
+    pub method: &'a str,
+    /// The argument; a list where there are several, [`Value::Nil`] where there is none.
+    pub argument: &'a Value,
+    /// The result; `None` while pending.
+    pub result: Option<&'a Value>,
+    /// The rank of its call.
+    pub call: u32,
+    /// The rank of its return, or [`NEVER`].
+    pub ret: u32,
+    /// The line of the input on which it was called, counted from 1; 0 where unknown.
+    pub line: u32,
+    /// Recorded times of call and return, where the input has them; a pending operation returns at `i64::MAX`.
+    pub times: Option<(i64, i64)>,
+}
+
+impl Op<'_> {
+    /// `method(argument)`, with the arguments of a list spread out.
+    pub fn call_text(&self) -> String {
+        match self.argument {
+            Value::Nil => format!("{}()", self.method),
+            Value::List(items) => {
+                let items: Vec<_> = items.iter().map(Value::to_string).collect();
+                format!("{}({})", self.method, items.join(", "))
+            }
+            argument => format!("{}({argument})", self.method),
+        }
+    }
+
+    /// `method(argument) → result`.
+    pub fn text(&self) -> String {
+        match self.result {
+            Some(Value::Nil) => self.call_text(),
+            Some(result) => format!("{} → {result}", self.call_text()),
+            None => format!("{} → ?", self.call_text()),
+        }
+    }
+}
+
+impl History {
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.call.len()
+    }
+
+    /// Whether there is no operation.
+    pub fn is_empty(&self) -> bool {
+        self.call.is_empty()
+    }
+
+    /// The operation numbered `id`.
+    pub fn op(&self, id: OpId) -> Op<'_> {
+        let i = id.index();
+        let pending = self.ret[i] == NEVER;
+        Op {
+            id,
+            process: self.processes.get(self.process[i].0),
+            object: self.objects.get(self.object[i].0),
+            method: self.methods.get(self.method[i].0),
+            argument: self.values.get(self.argument[i].0),
+            result: (!pending).then(|| self.values.get(self.result[i].0)),
+            call: self.call[i],
+            ret: self.ret[i],
+            line: self.line[i],
+            times: self.times.as_ref().map(|times| times[i]),
+        }
+    }
+
+    /// All operations, in the order of their calls.
+    pub fn ops(&self) -> impl ExactSizeIterator<Item = Op<'_>> {
+        (0..self.len() as u32).map(|i| self.op(OpId(i)))
+    }
+
+    /// The ranks of the calls, by operation.
+    pub fn calls(&self) -> &[u32] {
+        &self.call
+    }
+
+    /// The ranks of the returns, by operation; [`NEVER`] for pending ones.
+    pub fn rets(&self) -> &[u32] {
+        &self.ret
+    }
+
+    /// The column of processes.
+    pub fn process_column(&self) -> &[ProcessId] {
+        &self.process
+    }
+
+    /// The column of objects.
+    pub fn object_column(&self) -> &[ObjectId] {
+        &self.object
+    }
+
+    /// The column of methods.
+    pub fn method_column(&self) -> &[MethodId] {
+        &self.method
+    }
+
+    /// The column of arguments.
+    pub fn argument_column(&self) -> &[ValueId] {
+        &self.argument
+    }
+
+    /// The column of results; meaningless for pending operations.
+    pub fn result_column(&self) -> &[ValueId] {
+        &self.result
+    }
+
+    /// The processes, by number.
+    pub fn processes(&self) -> &[Value] {
+        self.processes.items()
+    }
+
+    /// The objects, by number.
+    pub fn objects(&self) -> &[Value] {
+        self.objects.items()
+    }
+
+    /// The method names, by number.
+    pub fn methods(&self) -> &[String] {
+        self.methods.items()
+    }
+
+    /// The distinct arguments and results, by number.
+    pub fn values(&self) -> &[Value] {
+        self.values.items()
+    }
+
+    /// What happened beside the operations.
+    pub fn annotations(&self) -> &[Annotation] {
+        &self.annotations
+    }
+
+    /// Width, concurrent pairs and other facts of the shape.
+    pub fn shape(&self) -> Shape {
+        Shape::of(&self.call, &self.ret)
+    }
+}

@@ -1,0 +1,156 @@
+//! The real-time order: ranking time stamps, sweeping events, facts about the shape.
+
+use super::NEVER;
+
+/// How calls and returns with equal time stamps are ordered. This is the only place that knows.
+///
+/// The default reads intervals as closed: operations that merely touch overlap. That is the safe reading of a coarse
+/// clock, since it can only accept more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// Calls come before returns: touching operations are concurrent.
+    #[default]
+    CallFirst,
+    /// Returns come before calls: touching operations are ordered.
+    ReturnFirst,
+}
+
+impl Ties {
+    /// The position of a call or a return among events of the same time.
+    fn class(self, kind: EventKind) -> u8 {
+        match (self, kind) {
+            (Ties::CallFirst, EventKind::Call) | (Ties::ReturnFirst, EventKind::Return) => 0,
+            (Ties::CallFirst, EventKind::Return) | (Ties::ReturnFirst, EventKind::Call) => 1,
+        }
+    }
+
+    /// Replaces times by ranks. `times` holds call and return of each operation, `i64::MAX` for a return that never came.
+    pub(super) fn rank(
+        self,
+        times: &[(i64, i64)],
+        pending: impl Fn(usize) -> bool,
+    ) -> Vec<(u32, u32)> {
+        let mut calls: Vec<u32> = (0..times.len() as u32).collect();
+        calls.sort_by_key(|&i| times[i as usize].0);
+        let mut returns: Vec<u32> = calls
+            .iter()
+            .copied()
+            .filter(|&i| !pending(i as usize))
+            .collect();
+        returns.sort_by_key(|&i| times[i as usize].1);
+
+        let call_class = self.class(EventKind::Call);
+        let return_class = self.class(EventKind::Return);
+        let mut ranks = vec![(0, NEVER); times.len()];
+        let (mut c, mut r) = (0, 0);
+        for rank in 0..(calls.len() + returns.len()) as u32 {
+            let call = calls.get(c).map(|&i| (times[i as usize].0, call_class));
+            let ret = returns.get(r).map(|&i| (times[i as usize].1, return_class));
+            if ret.is_none() || call.is_some_and(|call| Some(call) < ret) {
+                ranks[calls[c] as usize].0 = rank;
+                c += 1;
+            } else {
+                ranks[returns[r] as usize].1 = rank;
+                r += 1;
+            }
+        }
+        ranks
+    }
+}
+
+/// Whether an event is a call or a return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventKind {
+    Call,
+    Return,
+}
+
+/// Calls and returns of the given operations in the order of time, as (position in the slice, kind).
+///
+/// `calls` must ascend, as it does in every history and part.
+pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKind)> {
+    debug_assert!(calls.is_sorted());
+    let mut returns: Vec<(u32, u32)> = (0u32..)
+        .zip(rets)
+        .filter(|&(_, &ret)| ret != NEVER)
+        .map(|(i, &ret)| (ret, i))
+        .collect();
+    returns.sort_unstable();
+    let mut events = Vec::with_capacity(calls.len() + returns.len());
+    let mut returns = returns.into_iter().peekable();
+    for (i, &call) in (0u32..).zip(calls) {
+        while let Some((_, op)) = returns.next_if(|&(ret, _)| ret < call) {
+            events.push((op, EventKind::Return));
+        }
+        events.push((i, EventKind::Call));
+    }
+    events.extend(returns.map(|(_, op)| (op, EventKind::Return)));
+    events
+}
+
+/// Facts about the real-time order of a history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The largest number of operations open at one moment.
+    pub width: usize,
+    /// The number of pairs of operations that overlap.
+    pub concurrent_pairs: u64,
+    /// Operations that never returned.
+    pub pending: usize,
+    /// Moments between two operations at which nothing is open.
+    pub quiescent_cuts: usize,
+}
+
+impl Shape {
+    pub(crate) fn of(calls: &[u32], rets: &[u32]) -> Self {
+        let mut shape = Shape::default();
+        let mut open = 0;
+        let mut seen_return = false;
+        for (i, kind) in events_in_order(calls, rets) {
+            match kind {
+                EventKind::Call => {
+                    if open == 0 && seen_return {
+                        shape.quiescent_cuts += 1;
+                    }
+                    shape.concurrent_pairs += open as u64;
+                    open += 1;
+                    shape.width = shape.width.max(open);
+                    shape.pending += usize::from(rets[i as usize] == NEVER);
+                }
+                EventKind::Return => {
+                    open -= 1;
+                    seen_return = true;
+                }
+            }
+        }
+        shape
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touching_operations() {
+        let times = [(0, 2), (2, 3)];
+        assert_eq!(Ties::CallFirst.rank(&times, |_| false), [(0, 2), (1, 3)]);
+        assert_eq!(Ties::ReturnFirst.rank(&times, |_| false), [(0, 1), (2, 3)]);
+    }
+
+    #[test]
+    fn shape_of_a_small_history() {
+        // |--a--|        |--c---
+        //    |--b--|
+        let shape = Shape::of(&[0, 1, 4], &[2, 3, NEVER]);
+        assert_eq!(
+            shape,
+            Shape {
+                width: 2,
+                concurrent_pairs: 1,
+                pending: 1,
+                quiescent_cuts: 1
+            }
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! Histories of typed operations: what the engines consume, and what a program records about its own objects.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::{History, NEVER, OpId};
+use crate::error::Error;
+use crate::spec::{CallView, Object};
+use crate::value::{Interner, Value};
+
+/// An operation together with its result; `None` while pending.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Action<O, R> {
+    /// The operation.
+    pub op: O,
+    /// Its result.
+    pub ret: Option<R>,
+}
+
+/// A history of typed operations.
+///
+/// Record one by hand, or through [`crate::Checker`] from a [`History`]:
+///
+/// ```
+/// use linpoint::TypedHistory;
+/// let mut history = TypedHistory::new();
+/// let write = history.call(0, "write 1");
+/// let read = history.call(1, "read");
+/// history.ret(write, 0);
+/// history.ret(read, 1);
+/// assert_eq!(history.len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct TypedHistory<O, R> {
+    actions: Vec<Action<O, R>>,
+    action: Vec<u32>,
+    process: Vec<u32>,
+    object: Vec<u32>,
+    call: Vec<u32>,
+    ret: Vec<u32>,
+    events: u32,
+}
+
+impl<O, R> Default for TypedHistory<O, R> {
+    fn default() -> Self {
+        TypedHistory {
+            actions: Vec::new(),
+            action: Vec::new(),
+            process: Vec::new(),
+            object: Vec::new(),
+            call: Vec::new(),
+            ret: Vec::new(),
+            events: 0,
+        }
+    }
+}
+
+impl<O, R> TypedHistory<O, R> {
+    /// An empty history.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `process` calls `op` now, on the only object.
+    pub fn call(&mut self, process: u32, op: O) -> OpId {
+        self.call_on(0, process, op)
+    }
+
+    /// `process` calls `op` now, on the given object.
+    pub fn call_on(&mut self, object: u32, process: u32, op: O) -> OpId {
+        let id = OpId(self.len() as u32);
+        self.action.push(self.actions.len() as u32);
+        self.actions.push(Action { op, ret: None });
+        self.process.push(process);
+        self.object.push(object);
+        self.call.push(self.events);
+        self.ret.push(NEVER);
+        self.events += 1;
+        id
+    }
+
+    /// The operation returns now. One that never returns is pending: it may have happened or not.
+    ///
+    /// # Panics
+    /// If it has returned before.
+    pub fn ret(&mut self, id: OpId, ret: R) {
+        assert_eq!(
+            self.ret[id.index()],
+            NEVER,
+            "operation {} returns twice",
+            id.0
+        );
+        self.actions[self.action[id.index()] as usize].ret = Some(ret);
+        self.ret[id.index()] = self.events;
+        self.events += 1;
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.call.len()
+    }
+
+    /// Whether there is no operation.
+    pub fn is_empty(&self) -> bool {
+        self.call.is_empty()
+    }
+
+    /// The operation with its result.
+    pub fn action(&self, id: OpId) -> &Action<O, R> {
+        &self.actions[self.action[id.index()] as usize]
+    }
+
+    /// The actions that occur, by number. Operations with the same number are equal in all but time and process.
+    pub(crate) fn actions(&self) -> &[Action<O, R>] {
+        &self.actions
+    }
+
+    pub(crate) fn action_column(&self) -> &[u32] {
+        &self.action
+    }
+
+    pub(crate) fn object_column(&self) -> &[u32] {
+        &self.object
+    }
+
+    /// The number of the process that called the operation.
+    pub fn process(&self, id: OpId) -> u32 {
+        self.process[id.index()]
+    }
+
+    /// The ranks of the calls, by operation.
+    pub fn calls(&self) -> &[u32] {
+        &self.call
+    }
+
+    /// The ranks of the returns, by operation; [`NEVER`] for pending ones.
+    pub fn rets(&self) -> &[u32] {
+        &self.ret
+    }
+}
+
+impl<O: Clone + Eq + Hash, R: Clone + Eq + Hash> TypedHistory<O, R> {
+    /// The same history with equal actions numbered alike, so that engines can see which operations are equivalent.
+    pub(crate) fn interned(&self) -> Self {
+        let mut table = Interner::default();
+        let renumbered: Vec<u32> = self
+            .actions
+            .iter()
+            .map(|action| table.intern(action.clone()))
+            .collect();
+        TypedHistory {
+            action: self
+                .action
+                .iter()
+                .map(|&a| renumbered[a as usize])
+                .collect(),
+            actions: table.items().to_vec(),
+            ..self.clone()
+        }
+    }
+}
+
+impl<O> TypedHistory<O, Value> {
+    /// Reads the methods and values of a recorded history as operations of `object`.
+    pub fn decode<S: Object<Op = O>>(object: &S, history: &History) -> Result<Self, Error> {
+        let mut numbers: HashMap<(u32, u32, u32, u32), u32, foldhash::fast::FixedState> =
+            HashMap::default();
+        let mut typed = TypedHistory::default();
+        typed.action.reserve(history.len());
+        let columns = (history.process_column().iter())
+            .zip(history.method_column())
+            .zip(history.argument_column())
+            .zip(history.result_column());
+        for (i, (((process, method), argument), result)) in (0u32..).zip(columns) {
+            let pending = history.rets()[i as usize] == NEVER;
+            let key = (
+                if S::DEPENDS_ON_PROCESS { process.0 } else { 0 },
+                method.0,
+                argument.0,
+                if pending { NEVER } else { result.0 },
+            );
+            let number = match numbers.get(&key) {
+                Some(&number) => number,
+                None => {
+                    let action = decode_action(object, history, OpId(i))?;
+                    let number = typed.actions.len() as u32;
+                    typed.actions.push(action);
+                    numbers.insert(key, number);
+                    number
+                }
+            };
+            typed.action.push(number);
+        }
+        typed.process = history
+            .process_column()
+            .iter()
+            .map(|process| process.0)
+            .collect();
+        typed.object = history
+            .object_column()
+            .iter()
+            .map(|object| object.0)
+            .collect();
+        typed.call = history.calls().to_vec();
+        typed.ret = history.rets().to_vec();
+        typed.events =
+            (typed.call.len() + typed.ret.iter().filter(|&&ret| ret != NEVER).count()) as u32;
+        Ok(typed)
+    }
+}
+
+fn decode_action<S: Object>(
+    object: &S,
+    history: &History,
+    id: OpId,
+) -> Result<Action<S::Op, Value>, Error> {
+    let recorded = history.op(id);
+    let at = |reason| Error::malformed(reason).at_line(recorded.line.into());
+    let call = CallView {
+        process: recorded.process,
+        method: recorded.method,
+        argument: recorded.argument,
+    };
+    let op = object.decode(call).map_err(at)?;
+    let ret = recorded
+        .result
+        .map(|result| object.decode_result(&op, result))
+        .transpose();
+    Ok(Action {
+        ret: ret.map_err(at)?,
+        op,
+    })
+}

@@ -1,0 +1,223 @@
+//! Sequential specifications: what an object answers when its operations come one after the other.
+//!
+//! A [`Spec`] is a state and a function from state and operation to result and next state. That is all that the general
+//! search needs. The other methods of the trait are optional knowledge: each lets the engines decide faster or explain
+//! better, and none can change a verdict if it keeps its contract.
+
+mod object;
+mod register;
+mod registry;
+
+pub use object::{CallView, Object, Sampler};
+pub use register::{Register, RegisterOp};
+pub use registry::{
+    MethodInfo, ObjectType, Params, TypeInfo, guess_type, object_type, types, value_is_result,
+};
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use crate::value::Value;
+
+/// A sequential specification.
+///
+/// The required part is a dozen lines. A counter whose `Inc` answers the new value:
+///
+/// ```
+/// use linpoint::{Outcomes, Spec};
+///
+/// #[derive(Debug)]
+/// struct Counter;
+///
+/// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// enum Op { Inc, Get }
+///
+/// impl Spec for Counter {
+///     type Op = Op;
+///     type Ret = u64;
+///     type State = u64;
+///
+///     fn init(&self) -> u64 { 0 }
+///
+///     fn apply(&self, &count: &u64, op: &Op) -> Outcomes<u64, u64> {
+///         match op {
+///             Op::Inc => Outcomes::One(count + 1, count + 1),
+///             Op::Get => Outcomes::One(count, count),
+///         }
+///     }
+/// }
+/// # assert_eq!(Counter.step(&1, &Op::Get, Some(&1)), [1]);
+/// ```
+pub trait Spec: Send + Sync {
+    /// An operation with its arguments.
+    type Op: Clone + Eq + Hash + Debug + Send + Sync;
+    /// A result.
+    type Ret: Clone + Eq + Hash + Debug + Send + Sync;
+    /// A state of the object.
+    type State: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// The state at the start.
+    fn init(&self) -> Self::State;
+
+    /// What `op` may answer in `state`, and the state it leaves.
+    ///
+    /// Several outcomes make a nondeterministic specification; [`Outcomes::Blocked`] means that the operation cannot take
+    /// effect in this state (the acquire of a held lock).
+    fn apply(&self, state: &Self::State, op: &Self::Op) -> Outcomes<Self::Ret, Self::State>;
+
+    /// The states that `op` may leave when its result is `ret`; `None` stands for any result (a pending operation).
+    ///
+    /// Override it only where the outcomes are too many to list; [`apply`](Self::apply) then serves explanations alone.
+    fn step(
+        &self,
+        state: &Self::State,
+        op: &Self::Op,
+        ret: Option<&Self::Ret>,
+    ) -> Vec<Self::State> {
+        match self.apply(state, op) {
+            Outcomes::Blocked => Vec::new(),
+            Outcomes::One(r, next) => {
+                if ret.is_none_or(|ret| *ret == r) {
+                    vec![next]
+                } else {
+                    Vec::new()
+                }
+            }
+            Outcomes::Many(all) => all
+                .into_iter()
+                .filter(|(r, _)| ret.is_none_or(|ret| ret == r))
+                .map(|(_, next)| next)
+                .collect(),
+        }
+    }
+
+    /// A key such that operations with different keys do not affect each other: each key is then checked by itself.
+    ///
+    /// Used only when every operation of a history has one.
+    fn key(&self, op: &Self::Op) -> Option<Value> {
+        let _ = op;
+        None
+    }
+
+    /// Whether `op`, when it answers `ret` (any result, for `None`), leaves *every* state as it was.
+    fn is_pure(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> bool {
+        let _ = (op, ret);
+        false
+    }
+
+    /// Which well-known object this is, as seen on one key. Makes [`role`](Self::role) count.
+    fn kind(&self) -> Option<Kind> {
+        None
+    }
+
+    /// What `op` with this result does to an object of [`kind`](Self::kind); `ret` is `None` while pending.
+    fn role(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Role {
+        let _ = (op, ret);
+        Role::Opaque
+    }
+}
+
+/// What an operation may answer in a state, with the states it leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcomes<R, S> {
+    /// It cannot take effect now.
+    Blocked,
+    /// Exactly one answer.
+    One(R, S),
+    /// Any of these.
+    Many(Vec<(R, S)>),
+}
+
+/// Well-known objects whose [roles](Role) the engines understand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Holds exactly one value, at first this one: registers, one key of a map or a set, a lock.
+    ///
+    /// Every operation is fully described by [`Role::Slot`], or is opaque.
+    Slot(Value),
+    /// First in, first out.
+    Queue,
+    /// Last in, first out.
+    Stack,
+    /// Insertion and removal at both ends.
+    Deque,
+    /// The largest value is served first.
+    MaxPriorityQueue,
+    /// The smallest value is served first.
+    MinPriorityQueue,
+    /// Any value may be served.
+    Bag,
+}
+
+/// What one operation, with its recorded result, does.
+///
+/// For the containers, the operations on one value are those that add, remove or peek it, and deleting all of them
+/// from a sequential run must leave a correct run; an operation for which that is not so (`size`, an insertion refused
+/// because the container was full) is [`Role::Opaque`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// Nothing is known.
+    Opaque,
+    /// On a [slot](Kind::Slot): possible exactly when the slot is as needed, and leaves what it says.
+    Slot {
+        /// What the slot must hold.
+        needs: Need,
+        /// What it holds afterwards; `None` leaves it as it was.
+        leaves: Option<Value>,
+    },
+    /// Puts the value in.
+    Adds(Value),
+    /// Takes the value out.
+    Removes(Value),
+    /// Sees the value as the next to be served and leaves it there.
+    Peeks(Value),
+    /// Found the container empty.
+    Empty,
+}
+
+/// What a [slot](Kind::Slot) must hold for an operation to be possible.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// Anything.
+    Anything,
+    /// This value.
+    Is(Value),
+    /// Any value but this one.
+    IsNot(Value),
+}
+
+impl Role {
+    /// Sees `value` in the slot.
+    pub fn reads(value: Value) -> Self {
+        Role::Slot {
+            needs: Need::Is(value),
+            leaves: None,
+        }
+    }
+
+    /// Puts `value` into the slot, whatever was there.
+    pub fn writes(value: Value) -> Self {
+        Role::Slot {
+            needs: Need::Anything,
+            leaves: Some(value),
+        }
+    }
+
+    /// Finds `from` in the slot and puts `to` there.
+    pub fn replaces(from: Value, to: Value) -> Self {
+        Role::Slot {
+            needs: Need::Is(from),
+            leaves: Some(to),
+        }
+    }
+
+    /// Sees that the slot holds something other than `value`.
+    pub fn differs(value: Value) -> Self {
+        Role::Slot {
+            needs: Need::IsNot(value),
+            leaves: None,
+        }
+    }
+}

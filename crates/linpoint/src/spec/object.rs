@@ -1,0 +1,97 @@
+//! Specifications that can read recorded histories: methods and values in, typed operations out.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::Spec;
+use crate::value::Value;
+
+/// A call as it stands in a recorded history.
+#[derive(Clone, Copy, Debug)]
+pub struct CallView<'a> {
+    /// The process that called.
+    pub process: &'a Value,
+    /// The method's name.
+    pub method: &'a str,
+    /// The argument, a list of several, or [`Value::Nil`].
+    pub argument: &'a Value,
+}
+
+/// A specification of an object whose histories stand in files.
+///
+/// Errors are reasons in words ("enqueue takes a value"); the caller adds file and line.
+pub trait Object: Spec<Ret = Value> {
+    /// Whether what a call does depends on the process that makes it.
+    const DEPENDS_ON_PROCESS: bool = false;
+
+    /// The typed operation of a recorded call.
+    fn decode(&self, call: CallView<'_>) -> Result<Self::Op, String>;
+
+    /// The result of `op` in the form that [`apply`](Spec::apply) answers, or why it cannot be one.
+    fn decode_result(&self, op: &Self::Op, result: &Value) -> Result<Value, String>;
+
+    /// A call that a random client `process` might make when the object is in `state`: method and argument.
+    fn sample(
+        &self,
+        state: &Self::State,
+        process: u32,
+        sampler: &mut Sampler,
+    ) -> (&'static str, Value);
+}
+
+/// Randomness and fresh values for [`Object::sample`].
+#[derive(Debug)]
+pub struct Sampler {
+    rng: ChaCha8Rng,
+    fresh: i64,
+    universe: Option<i64>,
+}
+
+impl Sampler {
+    /// A sampler with this seed. Values are all distinct, or drawn from `0..universe`.
+    pub fn new(seed: u64, universe: Option<i64>) -> Self {
+        Sampler {
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            fresh: 0,
+            universe,
+        }
+    }
+
+    /// The next value to write or insert.
+    pub fn value(&mut self) -> Value {
+        if let Some(universe) = self.universe {
+            return Value::Int(self.rng.random_range(0..universe.max(1)));
+        }
+        self.fresh += 1;
+        Value::Int(self.fresh)
+    }
+
+    /// A value that was handed out before, or may be later.
+    pub fn guess(&mut self) -> Value {
+        let recent = self.fresh.min(8);
+        match self.universe {
+            Some(universe) => Value::Int(self.rng.random_range(0..universe.max(1))),
+            None => Value::Int(self.fresh - self.rng.random_range(0..=recent)),
+        }
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.rng.random_range(0..bound)
+    }
+
+    /// True with the given probability in percent.
+    pub fn percent(&mut self, percent: u32) -> bool {
+        self.rng.random_range(0..100) < percent
+    }
+
+    /// One of `choices`.
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+
+    /// The generator itself.
+    pub fn rng(&mut self) -> &mut impl Rng {
+        &mut self.rng
+    }
+}

@@ -1,0 +1,103 @@
+//! A read/write register, with or without compare-and-set.
+
+use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec};
+use crate::value::Value;
+
+/// A register: `read`, `write(v)`, and `cas(from, to)` where allowed.
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// What it holds at first.
+    pub initial: Value,
+    /// Whether it has `cas`.
+    pub cas: bool,
+}
+
+/// An operation on a [`Register`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RegisterOp {
+    /// Answers what the register holds.
+    Read,
+    /// Puts a value in; answers nil.
+    Write(Value),
+    /// Puts the second value in if the register holds the first; answers whether it did.
+    Cas(Value, Value),
+}
+
+impl Spec for Register {
+    type Op = RegisterOp;
+    type Ret = Value;
+    type State = Value;
+
+    fn init(&self) -> Value {
+        self.initial.clone()
+    }
+
+    fn apply(&self, state: &Value, op: &RegisterOp) -> Outcomes<Value, Value> {
+        match op {
+            RegisterOp::Read => Outcomes::One(state.clone(), state.clone()),
+            RegisterOp::Write(value) => Outcomes::One(Value::Nil, value.clone()),
+            RegisterOp::Cas(from, to) if from == state => {
+                Outcomes::One(Value::Bool(true), to.clone())
+            }
+            RegisterOp::Cas(..) => Outcomes::One(Value::Bool(false), state.clone()),
+        }
+    }
+
+    fn is_pure(&self, op: &RegisterOp, ret: Option<&Value>) -> bool {
+        match op {
+            RegisterOp::Read => true,
+            RegisterOp::Write(_) => false,
+            RegisterOp::Cas(from, to) => from == to || ret == Some(&Value::Bool(false)),
+        }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Slot(self.initial.clone()))
+    }
+
+    fn role(&self, op: &RegisterOp, ret: Option<&Value>) -> Role {
+        match (op, ret) {
+            (RegisterOp::Read, Some(value)) => Role::reads(value.clone()),
+            (RegisterOp::Read, None) => Role::Opaque,
+            (RegisterOp::Write(value), _) => Role::writes(value.clone()),
+            (RegisterOp::Cas(from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
+            // Pending: only a success can matter to anyone.
+            (RegisterOp::Cas(from, to), _) => Role::replaces(from.clone(), to.clone()),
+        }
+    }
+}
+
+impl Object for Register {
+    fn decode(&self, call: CallView<'_>) -> Result<RegisterOp, String> {
+        match (call.method, call.argument) {
+            ("read" | "get", Value::Nil) => Ok(RegisterOp::Read),
+            ("read" | "get", _) => Err("read takes no argument".into()),
+            ("write" | "set" | "put", value) => Ok(RegisterOp::Write(value.clone())),
+            ("cas" | "compare_and_set", argument) if self.cas => match argument.as_list() {
+                Some([from, to]) => Ok(RegisterOp::Cas(from.clone(), to.clone())),
+                _ => Err(format!("cas takes two values, [from, to], not {argument}")),
+            },
+            (method, _) => Err(format!("unknown method {method:?}")),
+        }
+    }
+
+    fn decode_result(&self, op: &RegisterOp, result: &Value) -> Result<Value, String> {
+        match op {
+            RegisterOp::Read => Ok(result.clone()),
+            // What a write echoes carries no information.
+            RegisterOp::Write(_) => Ok(Value::Nil),
+            RegisterOp::Cas(..) => match result {
+                Value::Bool(_) => Ok(result.clone()),
+                _ => Err(format!("cas answers true or false, not {result}")),
+            },
+        }
+    }
+
+    fn sample(&self, _: &Value, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        match sampler.below(if self.cas { 3 } else { 2 }) {
+            0 => ("read", Value::Nil),
+            1 => ("write", sampler.value()),
+            _ => ("cas", Value::list([sampler.guess(), sampler.value()])),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Values as they stand in recorded histories, and their interning.
+//!
+//! Engines see integers ([`ValueId`]); reports see the original text again.
+
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+/// An argument or a result in a recorded history.
+///
+/// Two words wide and cheap to clone, because the states of the built-in specifications are made of values.
+///
+/// ```
+/// use linpoint::Value;
+/// assert_eq!(Value::from(3).to_string(), "3");
+/// assert_eq!(Value::list([Value::from(1), Value::Nil]).to_string(), "[1, nil]");
+/// assert_eq!(Value::from("a\"b").to_string(), r#""a\"b""#);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Value {
+    /// No value: `null`, `nil`, the result of a method that returns nothing, an empty container's answer.
+    #[default]
+    Nil,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer that fits 64 bits.
+    Int(i64),
+    /// Any other number, kept as it was written: equality is equality of the text.
+    Number(Arc<String>),
+    /// Text; keywords and symbols are text too.
+    Text(Arc<String>),
+    /// A sequence.
+    List(Arc<Vec<Value>>),
+    /// Pairs of key and value, sorted by key.
+    Map(Arc<Vec<(Value, Value)>>),
+}
+
+impl Value {
+    /// A list of `items`.
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Self {
+        Value::List(Arc::new(items.into_iter().collect()))
+    }
+
+    /// A map of `pairs`, which may come in any order.
+    pub fn map(pairs: impl IntoIterator<Item = (Value, Value)>) -> Self {
+        let mut pairs: Vec<_> = pairs.into_iter().collect();
+        pairs.sort();
+        Value::Map(Arc::new(pairs))
+    }
+
+    /// A number that is not a 64-bit integer, in the text it was written in.
+    pub fn number(text: impl Into<String>) -> Self {
+        Value::Number(Arc::new(text.into()))
+    }
+
+    /// The integer, if this is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Value::Int(i) => Some(*i),
+            _ => None,
+        }
+    }
+
+    /// The truth value, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Value::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// The items, if this is a list.
+    pub fn as_list(&self) -> Option<&[Value]> {
+        match self {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The pairs, if this is a map.
+    pub fn as_map(&self) -> Option<&[(Value, Value)]> {
+        match self {
+            Value::Map(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    /// The value of `key`, if this is a map with that text key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_map()?
+            .iter()
+            .find(|(k, _)| k.as_text() == Some(key))
+            .map(|(_, v)| v)
+    }
+
+    /// Whether this is [`Value::Nil`].
+    pub fn is_nil(&self) -> bool {
+        matches!(self, Value::Nil)
+    }
+
+    /// What kind of value this is, for error messages: "an integer", "a list", ...
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Value::Nil => "nil",
+            Value::Bool(_) => "a truth value",
+            Value::Int(_) => "an integer",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        }
+    }
+
+    /// The JSON form of this value.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match self {
+            Value::Nil => Json::Null,
+            Value::Bool(b) => Json::Bool(*b),
+            Value::Int(i) => Json::from(*i),
+            Value::Number(n) => {
+                serde_json::from_str(n).unwrap_or_else(|_| Json::String(n.to_string()))
+            }
+            Value::Text(t) => Json::String(t.to_string()),
+            Value::List(items) => items.iter().map(Value::to_json).collect(),
+            Value::Map(pairs) => Json::Object(
+                pairs
+                    .iter()
+                    .map(|(k, v)| {
+                        let key = k.as_text().map_or_else(|| k.to_string(), str::to_owned);
+                        (key, v.to_json())
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(i: i64) -> Self {
+        Value::Int(i)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(b: bool) -> Self {
+        Value::Bool(b)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(Arc::new(text.to_owned()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(Arc::new(text))
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match json {
+            Json::Null => Value::Nil,
+            Json::Bool(b) => Value::Bool(b),
+            Json::Number(n) => n
+                .as_i64()
+                .map_or_else(|| Value::number(n.to_string()), Value::Int),
+            Json::String(t) => Value::from(t),
+            Json::Array(items) => Value::list(items.into_iter().map(Value::from)),
+            Json::Object(pairs) => Value::map(
+                pairs
+                    .into_iter()
+                    .map(|(k, v)| (Value::from(k), Value::from(v))),
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Nil => f.write_str("nil"),
+            Value::Bool(b) => write!(f, "{b}"),
+            Value::Int(i) => write!(f, "{i}"),
+            Value::Number(n) => f.write_str(n),
+            // The debug form escapes control characters too, so a report stays on its line.
+            Value::Text(t) => write!(f, "{:?}", t.as_str()),
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (i, item) in items.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { ", " };
+                    write!(f, "{comma}{item}")?;
+                }
+                f.write_str("]")
+            }
+            Value::Map(pairs) => {
+                f.write_str("{")?;
+                for (i, (key, value)) in pairs.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { ", " };
+                    write!(f, "{comma}{key}: {value}")?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// The number of an interned value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// A table that gives equal items the same small number, in order of first appearance.
+#[derive(Clone)]
+pub struct Interner<T> {
+    items: Vec<T>,
+    table: HashTable<u32>,
+    hasher: FixedState,
+}
+
+impl<T> fmt::Debug for Interner<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Interner({} items)", self.items.len())
+    }
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Interner {
+            items: Vec::new(),
+            table: HashTable::new(),
+            // A fixed seed: runs are reproducible.
+            hasher: FixedState::default(),
+        }
+    }
+}
+
+impl<T: Eq + std::hash::Hash> Interner<T> {
+    /// The number of `item`, which is added when it is new.
+    pub fn intern(&mut self, item: T) -> u32 {
+        let hash = self.hasher.hash_one(&item);
+        let (items, hasher) = (&self.items, &self.hasher);
+        let entry = self.table.entry(
+            hash,
+            |&i| items[i as usize] == item,
+            |&i| hasher.hash_one(&items[i as usize]),
+        );
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(found) => *found.get(),
+            hashbrown::hash_table::Entry::Vacant(slot) => {
+                let id = u32::try_from(items.len()).expect("bug: more than 2^32 distinct items");
+                slot.insert(id);
+                self.items.push(item);
+                id
+            }
+        }
+    }
+
+    /// The number of `item` if it was interned before.
+    pub fn find<Q>(&self, item: &Q) -> Option<u32>
+    where
+        Q: std::hash::Hash + PartialEq<T> + ?Sized,
+    {
+        let hash = self.hasher.hash_one(item);
+        self.table
+            .find(hash, |&i| *item == self.items[i as usize])
+            .copied()
+    }
+
+    /// The item with this number.
+    pub fn get(&self, id: u32) -> &T {
+        &self.items[id as usize]
+    }
+
+    /// All items, by number.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// How many distinct items there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether nothing was interned yet.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Bytes held by the table itself, without what the items own on the heap.
+    pub fn table_bytes(&self) -> usize {
+        self.items.capacity() * size_of::<T>() + self.table.capacity() * 5
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_two_words() {
+        assert_eq!(size_of::<Value>(), 16);
+    }
+
+    #[test]
+    fn json_round_trip() {
+        let text = r#"{"a":[1,null,true,"x",1.5,12345678901234567890]}"#;
+        let json: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(Value::from(json.clone()).to_json(), json);
+    }
+
+    #[test]
+    fn interning_is_stable() {
+        let mut table = Interner::default();
+        let a = table.intern(Value::from("a"));
+        let b = table.intern(Value::from("b"));
+        assert_ne!(a, b);
+        assert_eq!(table.intern(Value::from("a")), a);
+        assert_eq!(table.get(b), &Value::from("b"));
+        assert_eq!(table.find(&Value::from("b")), Some(b));
+        assert_eq!(table.find(&Value::Nil), None);
+    }
+}

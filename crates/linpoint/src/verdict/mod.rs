@@ -1,0 +1,103 @@
+//! Verdicts: linearizable with a witness, a violation with a core, or undecided with the limit that was hit.
+
+use std::time::Duration;
+
+use crate::history::OpId;
+use crate::value::Value;
+
+/// What was decided about a history or one of its parts.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Some order of the operations explains every result.
+    Linearizable(Witness),
+    /// No order does.
+    Violation(Violation),
+    /// A limit was hit first.
+    Undecided(Undecided),
+}
+
+/// An order of operations that explains every result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Witness {
+    /// The operations, in the order in which they took effect; pending ones that are missing never did.
+    pub order: Vec<OpId>,
+}
+
+/// Why there is no witness.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// The operation whose return cannot be explained: up to its return the history is not linearizable, before it is.
+    pub last: OpId,
+    /// How many calls and returns of the part stand before and at that return.
+    pub prefix_events: usize,
+    /// The longest order that explains a beginning of the history.
+    pub partial: Vec<OpId>,
+    /// The few operations that contradict each other.
+    pub core: Core,
+}
+
+/// Operations whose recorded results and times contradict each other, whatever the other operations did.
+#[derive(Clone, Debug)]
+pub struct Core {
+    /// The operations that contradict each other, in the order of their calls.
+    pub ops: Vec<OpId>,
+    /// Operations that may still have happened, as if pending, with any result: they do not help either.
+    pub relaxed: Vec<OpId>,
+    /// Whether no further reduction keeps the contradiction; `false` if the budget ended first.
+    pub minimal: bool,
+    /// Whether an independent check confirmed the core; `false` if it was too large for one.
+    pub certified: bool,
+    /// One sentence that says what is wrong.
+    pub sentence: String,
+}
+
+/// Why nothing was decided.
+#[derive(Clone, Debug)]
+pub struct Undecided {
+    /// The limit.
+    pub limit: Limit,
+    /// The engine that hit it.
+    pub engine: &'static str,
+    /// How many calls and returns of the part were shown to be linearizable.
+    pub prefix_events: usize,
+    /// How many there are.
+    pub events: usize,
+}
+
+/// A limit on resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// The time is over.
+    Time(Duration),
+    /// More memory would have been needed than this many bytes.
+    Memory(u64),
+    /// Somebody asked to stop.
+    Cancelled,
+}
+
+/// The verdict on one part of a history, and how it came about.
+#[derive(Clone, Debug)]
+pub struct PartReport {
+    /// The object.
+    pub object: Value,
+    /// The key, where the object was split by keys.
+    pub key: Option<Value>,
+    /// How many operations the part has.
+    pub ops: usize,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The engine that decided, or hit the limit.
+    pub engine: &'static str,
+    /// Why this engine.
+    pub reason: String,
+}
+
+/// The verdict on a whole history.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The verdict: any violation wins; else any undecided part; else linearizable with a witness of the whole history.
+    pub verdict: Verdict,
+    /// The parts.
+    pub parts: Vec<PartReport>,
+}
