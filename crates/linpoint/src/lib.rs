@@ -1,5 +1,6 @@
 //! Linearizability checking.
 
+pub mod engine;
 pub mod error;
 pub mod format;
 pub mod history;
@@ -12,7 +13,7 @@ pub use error::{Error, ErrorKind};
 pub use history::{
     Call, History, HistoryBuilder, OpId, Operation, Partitioning, Ties, TypedHistory,
 };
-pub use portfolio::Config;
+pub use portfolio::{Checker, Config, EngineChoice};
 pub use spec::{Outcomes, Spec, object_type};
 pub use value::Value;
 pub use verdict::{Report, Verdict};

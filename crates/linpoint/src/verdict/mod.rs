@@ -1,5 +1,11 @@
 //! Verdicts: linearizable with a witness, a violation with a core, or undecided with the limit that was hit.
 
+pub(crate) mod certify;
+mod explain;
+mod reduce;
+
+pub(crate) use explain::violation;
+
 use std::time::Duration;
 
 use crate::history::OpId;
@@ -30,6 +36,8 @@ pub struct Violation {
     pub last: OpId,
     /// How many calls and returns of the part stand before and at that return.
     pub prefix_events: usize,
+    /// Whether every shorter beginning is linearizable; `false` if the budget ended before that was known.
+    pub shortest: bool,
     /// The longest order that explains a beginning of the history.
     pub partial: Vec<OpId>,
     /// The few operations that contradict each other.
@@ -72,6 +80,8 @@ pub enum Limit {
     Time(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
+    /// More than this many steps would have been needed.
+    Steps(u64),
     /// Somebody asked to stop.
     Cancelled,
 }
@@ -79,8 +89,10 @@ pub enum Limit {
 /// The verdict on one part of a history, and how it came about.
 #[derive(Clone, Debug)]
 pub struct PartReport {
-    /// The object.
+    /// The object; nil where the history names none.
     pub object: Value,
+    /// The object's number in the history.
+    pub object_number: u32,
     /// The key, where the object was split by keys.
     pub key: Option<Value>,
     /// How many operations the part has.
