@@ -1,5 +1,6 @@
 //! Limits on time and memory, cancellation, and progress: the only place that looks at the clock.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -129,8 +130,13 @@ fn resident_bytes() -> Option<u64> {
     Some(pages * 4096)
 }
 
-/// Four fifths of the memory that is available now, plus what this process has already.
+/// Four fifths of the memory that is available at first, plus what this process has already.
 fn default_memory() -> Option<u64> {
+    static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
+    *LIMIT.get_or_init(available_memory)
+}
+
+fn available_memory() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo
         .lines()

@@ -405,6 +405,13 @@ impl HistoryBuilder {
 }
 
 impl History {
+    /// The same history with another result of one operation; a pending one stays as it is.
+    pub fn with_result(&self, id: OpId, result: &Value) -> History {
+        let mut changed = self.clone();
+        changed.result[id.index()] = ValueId(changed.values.intern(result.clone()));
+        changed
+    }
+
     /// The same history as a builder would make it of its events, keeping only the operations for which `keep` holds.
     pub fn filtered(&self, keep: impl Fn(OpId) -> bool) -> History {
         let kept: Vec<usize> = (0..self.len()).filter(|&i| keep(OpId(i as u32))).collect();

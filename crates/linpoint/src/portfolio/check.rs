@@ -4,13 +4,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
-use super::{Config, EngineChoice};
+use super::{Config, Cores, EngineChoice};
 use crate::engine::{Answer, Budget, GaveUp, Task, brute, search};
 use crate::error::Error;
 use crate::history::{OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
 use crate::value::Value;
-use crate::verdict::{self, Limit, PartReport, Report, Undecided, Verdict, Witness, certify};
+use crate::verdict::{
+    self, Limit, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
+};
 
 /// Checks histories.
 ///
@@ -40,6 +42,11 @@ impl Checker {
     /// A checker that works as `config` says.
     pub fn new(config: Config) -> Self {
         Checker { config }
+    }
+
+    /// How this checker works.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// A budget with the limits of the configuration, starting now.
@@ -84,6 +91,7 @@ impl Checker {
             budget,
             describe,
             engine: self.config.engine,
+            cores: self.config.cores,
         };
         let decide_all = || {
             parts
@@ -120,6 +128,7 @@ struct PartRun<'a, S: Spec> {
     budget: &'a Budget,
     describe: &'a (dyn Fn(OpId) -> String + Sync),
     engine: EngineChoice,
+    cores: Cores,
 }
 
 impl<'a, S: Spec> PartRun<'a, S> {
@@ -138,6 +147,9 @@ impl<'a, S: Spec> PartRun<'a, S> {
             Ok(Answer::Linearizable(order)) => {
                 certify::witness(&task, &order)?;
                 Verdict::Linearizable(Witness { order })
+            }
+            Ok(Answer::NotLinearizable { partial, .. }) if self.cores == Cores::Whole => {
+                Verdict::Violation(Violation::unreduced(&task, partial))
             }
             Ok(Answer::NotLinearizable { partial, reached }) => {
                 let budget = self.budget.slice(1.0, EXPLANATION_TIME);

@@ -15,7 +15,6 @@ use crate::history::Partitioning;
 
 /// How a check is done.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Config {
     /// Stop after this long.
     pub timeout: Option<Duration>,
@@ -25,8 +24,64 @@ pub struct Config {
     pub threads: Option<usize>,
     /// How finely the history is split.
     pub partitioning: Partitioning,
+    /// How much evidence a violation comes with.
+    pub cores: Cores,
     /// The engine to use, instead of the one that fits best.
     pub engine: EngineChoice,
+}
+
+impl Config {
+    /// Without the reduction of violations.
+    #[must_use]
+    pub fn verdicts_only(mut self) -> Self {
+        self.cores = Cores::Whole;
+        self
+    }
+
+    /// With this engine.
+    #[must_use]
+    pub fn with_engine(mut self, engine: EngineChoice) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// With this partitioning.
+    #[must_use]
+    pub fn with_partitioning(mut self, partitioning: Partitioning) -> Self {
+        self.partitioning = partitioning;
+        self
+    }
+
+    /// With this limit on time.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// With this limit on memory, in bytes.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// With this many threads.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+}
+
+/// Whether violations are reduced to a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cores {
+    /// To the smallest core that can be found in a few seconds.
+    #[default]
+    Reduced,
+    /// Not at all: the core is the whole part. For counting verdicts.
+    Whole,
 }
 
 /// Which engine decides.

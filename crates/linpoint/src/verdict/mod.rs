@@ -8,7 +8,9 @@ pub(crate) use explain::violation;
 
 use std::time::Duration;
 
-use crate::history::OpId;
+use crate::engine::Task;
+use crate::history::{NEVER, OpId};
+use crate::spec::Spec;
 use crate::value::Value;
 
 /// What was decided about a history or one of its parts.
@@ -42,6 +44,33 @@ pub struct Violation {
     pub partial: Vec<OpId>,
     /// The few operations that contradict each other.
     pub core: Core,
+}
+
+impl Violation {
+    /// A violation as an engine found it, without prefix and core.
+    pub(crate) fn unreduced<S: Spec>(task: &Task<'_, S>, partial: Vec<OpId>) -> Self {
+        let returned = || task.ops.iter().filter(|op| op.ret != NEVER);
+        Violation {
+            last: returned()
+                .max_by_key(|op| op.ret)
+                .map_or(OpId(0), |op| op.id),
+            prefix_events: task.events(),
+            shortest: false,
+            partial,
+            core: Core {
+                ops: returned().map(|op| op.id).collect(),
+                relaxed: task
+                    .ops
+                    .iter()
+                    .filter(|op| op.ret == NEVER)
+                    .map(|op| op.id)
+                    .collect(),
+                minimal: false,
+                certified: false,
+                sentence: "no order of these operations explains their results".into(),
+            },
+        }
+    }
 }
 
 /// Operations whose recorded results and times contradict each other, whatever the other operations did.
