@@ -1,7 +1,7 @@
 //! Limits on time and memory, cancellation, and progress: the only place that looks at the clock.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::verdict::Limit;
@@ -11,7 +11,7 @@ use crate::verdict::Limit;
 pub struct Budget {
     timeout: Option<(Instant, Duration)>,
     memory: Option<u64>,
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     progress: Progress,
 }
 
@@ -38,14 +38,16 @@ impl Budget {
             timeout: timeout
                 .and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout))),
             memory: memory.or_else(default_memory),
-            cancelled: AtomicBool::new(false),
+            cancelled: Arc::default(),
             progress: Progress::default(),
         }
     }
 
-    /// Asks everybody who works on this budget to stop.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Relaxed);
+    /// The same budget, stopped by whoever sets `flag`.
+    #[must_use]
+    pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancelled = flag;
+        self
     }
 
     /// How far the work has come.
@@ -83,7 +85,7 @@ impl Budget {
         Budget {
             timeout: Some((Instant::now() + time, time)),
             memory: self.memory,
-            cancelled: AtomicBool::new(self.cancelled.load(Relaxed)),
+            cancelled: Arc::clone(&self.cancelled),
             progress: Progress::default(),
         }
     }
@@ -157,7 +159,7 @@ mod tests {
         if resident_bytes().is_some() {
             assert_eq!(budget.reserve(1), Err(Limit::Memory(1)));
         }
-        budget.cancel();
+        let budget = budget.cancelled_by(Arc::new(AtomicBool::new(true)));
         assert_eq!(budget.check(), Err(Limit::Cancelled));
     }
 }
