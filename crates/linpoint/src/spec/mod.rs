@@ -4,15 +4,47 @@
 //! search needs. The other methods of the trait are optional knowledge: each lets the engines decide faster or explain
 //! better, and none can change a verdict if it keeps its contract.
 
+mod bank;
+mod catalog;
+mod container;
+mod counter;
+mod decode;
+mod deque;
+mod entries;
+mod key_value;
+#[cfg(test)]
+mod laws;
+mod log;
+mod multi_register;
+mod mutex;
 mod object;
+mod reentrant_mutex;
 mod register;
 mod registry;
+mod rw_lock;
+mod semaphore;
+mod set;
+mod snapshot;
 
+pub use bank::{Bank, BankOp, Overdraft};
+pub use container::{Container, ContainerOp, Discipline};
+pub use counter::{Counter, CounterOp};
+pub use deque::{Deque, DequeOp, End};
+pub use entries::Entries;
+pub use key_value::{KeyValue, KeyValueOp};
+pub use log::{Log, LogOp};
+pub use multi_register::{MicroOp, MultiRegister};
+pub use mutex::{Mutex, MutexOp};
 pub use object::{CallView, Object, Sampler};
+pub use reentrant_mutex::{ReentrantMutex, ReentrantMutexOp};
 pub use register::{Register, RegisterOp};
 pub use registry::{
     MethodInfo, ObjectType, Params, TypeInfo, guess_type, object_type, types, value_is_result,
 };
+pub use rw_lock::{Access, Holders, RwLock, RwLockOp};
+pub use semaphore::{Semaphore, SemaphoreOp};
+pub use set::{Set, SetOp};
+pub use snapshot::{Snapshot, SnapshotOp};
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -67,28 +99,15 @@ pub trait Spec: Send + Sync {
 
     /// The states that `op` may leave when its result is `ret`; `None` stands for any result (a pending operation).
     ///
-    /// Override it only where the outcomes are too many to list; [`apply`](Self::apply) then serves explanations alone.
+    /// Override it only where the outcomes are too many to list, or where a recorded result may tell less than the
+    /// object answers; [`apply`](Self::apply) then serves explanations and simulations alone.
     fn step(
         &self,
         state: &Self::State,
         op: &Self::Op,
         ret: Option<&Self::Ret>,
     ) -> Vec<Self::State> {
-        match self.apply(state, op) {
-            Outcomes::Blocked => Vec::new(),
-            Outcomes::One(r, next) => {
-                if ret.is_none_or(|ret| *ret == r) {
-                    vec![next]
-                } else {
-                    Vec::new()
-                }
-            }
-            Outcomes::Many(all) => all
-                .into_iter()
-                .filter(|(r, _)| ret.is_none_or(|ret| ret == r))
-                .map(|(_, next)| next)
-                .collect(),
-        }
+        self.apply(state, op).answering(ret)
     }
 
     /// A key such that operations with different keys do not affect each other: each key is then checked by itself.
@@ -126,6 +145,23 @@ pub enum Outcomes<R, S> {
     One(R, S),
     /// Any of these.
     Many(Vec<(R, S)>),
+}
+
+impl<R: PartialEq, S> Outcomes<R, S> {
+    /// The states left by the outcomes that answer `ret`; by all of them, for `None`.
+    pub fn answering(self, ret: Option<&R>) -> Vec<S> {
+        let fits = |answer: &R| ret.is_none_or(|ret| ret == answer);
+        match self {
+            Outcomes::Blocked => Vec::new(),
+            Outcomes::One(answer, next) if fits(&answer) => vec![next],
+            Outcomes::One(..) => Vec::new(),
+            Outcomes::Many(all) => all
+                .into_iter()
+                .filter(|(answer, _)| fits(answer))
+                .map(|(_, next)| next)
+                .collect(),
+        }
+    }
 }
 
 /// Well-known objects whose [roles](Role) the engines understand.

@@ -1,8 +1,9 @@
 //! The built-in object types, by name.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use super::{Object, Register};
+use super::catalog::TYPES;
 use crate::error::Error;
 use crate::history::History;
 use crate::portfolio::AnyObject;
@@ -27,7 +28,7 @@ pub struct TypeInfo {
     pub params: &'static [(&'static str, &'static str)],
     /// Its methods.
     pub methods: &'static [MethodInfo],
-    make: fn(&mut Given<'_>) -> Result<ObjectType, Error>,
+    pub(super) make: fn(&mut Given<'_>) -> Result<ObjectType, Error>,
 }
 
 /// What there is to know about a method.
@@ -40,16 +41,67 @@ pub struct MethodInfo {
 }
 
 /// Parameters on their way into a specification; what nobody takes is an error.
-struct Given<'a> {
+#[derive(Debug)]
+pub(super) struct Given<'a> {
     type_name: &'static str,
     params: &'a Params,
     taken: Vec<&'static str>,
 }
 
 impl Given<'_> {
-    fn take(&mut self, name: &'static str) -> Option<Value> {
+    pub(super) fn take(&mut self, name: &'static str) -> Option<Value> {
         self.taken.push(name);
         self.params.get(name).cloned()
+    }
+
+    pub(super) fn integer(&mut self, name: &'static str) -> Result<Option<i64>, Error> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Int(i)) => Ok(Some(i)),
+            Some(other) => Err(self.refuse(name, "an integer", &other)),
+        }
+    }
+
+    /// A number within `bounds`.
+    pub(super) fn count(
+        &mut self,
+        name: &'static str,
+        bounds: RangeInclusive<usize>,
+    ) -> Result<Option<usize>, Error> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let count = value.as_int().and_then(|i| usize::try_from(i).ok());
+        match count.filter(|count| bounds.contains(count)) {
+            Some(count) => Ok(Some(count)),
+            None => {
+                let wanted = format!("a number from {} to {}", bounds.start(), bounds.end());
+                Err(self.refuse(name, &wanted, &value))
+            }
+        }
+    }
+
+    pub(super) fn truth(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Bool(b)) => Ok(Some(b)),
+            Some(other) => Err(self.refuse(name, "true or false", &other)),
+        }
+    }
+
+    /// The complaint about a parameter that must be given.
+    pub(super) fn missing(&self, name: &str) -> Error {
+        Error::usage(format!(
+            "type {} needs a parameter {name:?}",
+            self.type_name
+        ))
+    }
+
+    fn refuse(&self, name: &str, wanted: &str, value: &Value) -> Error {
+        Error::usage(format!(
+            "parameter {name:?} of type {} is {wanted}, not {value}",
+            self.type_name
+        ))
     }
 
     fn finish(self) -> Result<(), Error> {
@@ -66,49 +118,6 @@ impl Given<'_> {
         }
     }
 }
-
-fn boxed(object: impl Object + 'static) -> Result<ObjectType, Error> {
-    Ok(Box::new(object))
-}
-
-macro_rules! methods {
-    ($($call:literal => $answers:literal),* $(,)?) => {
-        &[$(MethodInfo { call: $call, answers: $answers }),*]
-    };
-}
-
-const TYPES: &[TypeInfo] = &[
-    TypeInfo {
-        name: "register",
-        aliases: &["rw-register"],
-        summary: "a read/write register",
-        params: &[("initial", "what it holds at first; nil by default")],
-        methods: methods!["read()" => "the value", "write(v)" => "nil"],
-        make: |given| {
-            boxed(Register {
-                initial: given.take("initial").unwrap_or_default(),
-                cas: false,
-            })
-        },
-    },
-    TypeInfo {
-        name: "cas-register",
-        aliases: &[],
-        summary: "a register with compare-and-set",
-        params: &[("initial", "what it holds at first; nil by default")],
-        methods: methods![
-            "read()" => "the value",
-            "write(v)" => "nil",
-            "cas([from, to])" => "true if it held `from` and now holds `to`, else false",
-        ],
-        make: |given| {
-            boxed(Register {
-                initial: given.take("initial").unwrap_or_default(),
-                cas: true,
-            })
-        },
-    },
-];
 
 /// All built-in types.
 pub fn types() -> &'static [TypeInfo] {
@@ -147,18 +156,175 @@ fn find_type(name: &str) -> Option<&'static TypeInfo> {
         .find(|info| info.name == name || info.aliases.contains(&name.as_str()))
 }
 
+/// Methods that give a type away: a history is of the type if it calls one of the first and otherwise only the second.
+///
+/// Methods that several types have (`add` and `poll`, say) give nothing away.
+const SIGNS: &[(&str, &[&str], &[&str])] = &[
+    ("cas-register", &["cas"], &["read", "write"]),
+    ("register", &["write"], &["read"]),
+    ("kv", &["put"], &["get", "append", "cas", "delete"]),
+    (
+        "queue",
+        &["enq", "enqueue", "deq", "dequeue"],
+        &["peek", "size"],
+    ),
+    ("stack", &["push", "pop"], &["peek", "top", "size"]),
+    (
+        "deque",
+        &["push_front", "push_back", "pop_front", "pop_back"],
+        &["peek_front", "peek_back", "size"],
+    ),
+    (
+        "set",
+        &["contains"],
+        &["add", "insert", "remove", "delete", "size"],
+    ),
+    ("bag", &["take"], &["add", "peek", "size"]),
+    (
+        "counter",
+        &["inc", "dec", "fetch_add", "inc_and_get"],
+        &["read", "get", "add"],
+    ),
+    (
+        "mutex",
+        &["acquire", "lock", "try_lock"],
+        &[
+            "release",
+            "unlock",
+            "try_unlock",
+            "try_acquire",
+            "try_release",
+        ],
+    ),
+    (
+        "rw-lock",
+        &["read_lock", "write_lock", "try_read_lock", "try_write_lock"],
+        &["read_unlock", "write_unlock"],
+    ),
+    ("snapshot", &["scan"], &["update"]),
+    ("multi-register", &["txn"], &[]),
+    ("bank", &["transfer"], &["read"]),
+    ("list", &["append"], &["read", "size"]),
+];
+
 /// The type that a history is of, judged by its methods, where they leave no doubt.
 pub fn guess_type(history: &History) -> Option<&'static str> {
-    let methods: Vec<&str> = history.methods().iter().map(String::as_str).collect();
-    let only = |known: &[&str]| methods.iter().all(|method| known.contains(method));
-    let _ = only;
-    None
+    type_with_methods(history.methods())
+}
+
+fn type_with_methods(methods: &[String]) -> Option<&'static str> {
+    let fits = |(_, signs, others): &&(&str, &[&str], &[&str])| {
+        let is_sign = |method: &String| signs.contains(&method.as_str());
+        let is_known = |method: &String| is_sign(method) || others.contains(&method.as_str());
+        methods.iter().any(is_sign) && methods.iter().all(is_known)
+    };
+    SIGNS.iter().find(fits).map(|&(name, ..)| name)
 }
 
 /// Whether the single value that some formats record for a call of `method` is its result, not its argument.
 pub fn value_is_result(method: &str) -> bool {
     const OBSERVERS: &[&str] = &[
-        "read", "get", "peek", "pop", "deq", "dequeue", "poll", "take", "size",
+        "read",
+        "get",
+        "scan",
+        "size",
+        "peek",
+        "top",
+        "peek_front",
+        "peek_back",
+        "peekFirst",
+        "peekLast",
+        "deq",
+        "dequeue",
+        "pop",
+        "poll",
+        "take",
+        "extract",
+        "extract_max",
+        "extract_min",
+        "pop_front",
+        "pop_back",
+        "pollFirst",
+        "pollLast",
+        "get_and_inc",
+        "inc_and_get",
     ];
     OBSERVERS.contains(&method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = TYPES
+            .iter()
+            .flat_map(|info| info.aliases.iter().chain([&info.name]))
+            .collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        for name in names {
+            assert_eq!(
+                *name,
+                name.to_lowercase().replace('_', "-"),
+                "not found as {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn guesses_name_types() {
+        for (name, signs, _) in SIGNS {
+            assert_eq!(find_type(name).map(|info| info.name), Some(*name));
+            for sign in *signs {
+                assert_eq!(type_with_methods(&[sign.to_string()]), Some(*name));
+            }
+        }
+    }
+
+    #[test]
+    fn doubt_is_no_guess() {
+        for methods in [
+            &["add", "poll"][..],
+            &["read"],
+            &["add", "read"],
+            &[],
+            &["write", "pop"],
+        ] {
+            let methods: Vec<_> = methods.iter().map(|method| method.to_string()).collect();
+            assert_eq!(type_with_methods(&methods), None, "{methods:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let with = |name: &str, pairs: &[(&str, Value)]| {
+            let params = pairs.iter().map(|(k, v)| (k.to_string(), v.clone()));
+            object_type(name, &params.collect())
+                .err()
+                .map(|error| error.to_string())
+        };
+        assert_eq!(with("bounded_queue", &[("capacity", 3.into())]), None);
+        assert_eq!(
+            with("bounded-queue", &[]).as_deref(),
+            Some("type bounded-queue needs a parameter \"capacity\"")
+        );
+        assert_eq!(
+            with("bounded-queue", &[("capacity", 0.into())]).as_deref(),
+            Some(
+                "parameter \"capacity\" of type bounded-queue is a number from 1 to 2147483647, not 0"
+            )
+        );
+        assert_eq!(
+            with("set", &[("capacity", 3.into())]).as_deref(),
+            Some("type set has no parameter \"capacity\"")
+        );
+        assert_eq!(
+            with("counter", &[("initial", "x".into())]).as_deref(),
+            Some("parameter \"initial\" of type counter is an integer, not \"x\"")
+        );
+    }
 }

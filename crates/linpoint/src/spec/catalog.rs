@@ -1,0 +1,338 @@
+//! The table of the built-in types.
+
+use super::registry::{MethodInfo, ObjectType, TypeInfo};
+use super::*;
+use crate::error::Error;
+
+fn boxed(object: impl Object + 'static) -> Result<ObjectType, Error> {
+    Ok(Box::new(object))
+}
+
+macro_rules! methods {
+    ($($call:literal => $answers:literal),* $(,)?) => {
+        &[$(MethodInfo { call: $call, answers: $answers }),*]
+    };
+}
+
+/// The largest capacity, that of Java's queues.
+const MOST_PLACES: usize = i32::MAX as usize;
+
+/// The most entries of an object whose states list them all; a larger number is a mistake.
+pub(super) const MOST_ENTRIES: usize = 1 << 16;
+
+pub(super) const TYPES: &[TypeInfo] = &[
+    TypeInfo {
+        name: "register",
+        aliases: &["rw-register"],
+        summary: "a read/write register",
+        params: &[("initial", "what it holds at first; nil by default")],
+        methods: methods!["read()" => "the value", "write(v)" => "nil"],
+        make: |given| {
+            boxed(Register {
+                initial: given.take("initial").unwrap_or_default(),
+                cas: false,
+            })
+        },
+    },
+    TypeInfo {
+        name: "cas-register",
+        aliases: &[],
+        summary: "a register with compare-and-set",
+        params: &[("initial", "what it holds at first; nil by default")],
+        methods: methods![
+            "read()" => "the value",
+            "write(v)" => "nil",
+            "cas([from, to])" => "true if it held `from` and now holds `to`, else false",
+        ],
+        make: |given| {
+            boxed(Register {
+                initial: given.take("initial").unwrap_or_default(),
+                cas: true,
+            })
+        },
+    },
+    TypeInfo {
+        name: "kv",
+        aliases: &["key-value", "map"],
+        summary: "a map from keys to values, checked key by key",
+        params: &[("initial", "what a missing key holds; nil by default")],
+        methods: methods![
+            "get(k)" => "the value",
+            "put([k, v])" => "nil",
+            "append([k, text])" => "nil",
+            "cas([k, from, to])" => "true if `k` held `from` and now holds `to`, else false",
+            "delete(k)" => "whether `k` was there; nil does not tell",
+        ],
+        make: |given| {
+            boxed(KeyValue {
+                missing: given.take("initial").unwrap_or_default(),
+            })
+        },
+    },
+    TypeInfo {
+        name: "set",
+        aliases: &[],
+        summary: "a set; checked value by value unless the whole set is read",
+        params: &[],
+        methods: methods![
+            "add(v)" => "whether `v` is new; nil does not tell",
+            "remove(v)" => "whether `v` was there; nil does not tell",
+            "contains(v)" => "whether `v` is there",
+            "read()" => "the list of all values, in any order",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Set),
+    },
+    TypeInfo {
+        name: "bag",
+        aliases: &["multiset", "pool"],
+        summary: "a container that serves its values in any order",
+        params: &[],
+        methods: methods![
+            "add(v)" => "nil",
+            "take()" => "any value, or nil if there is none",
+            "peek()" => "any value, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Container::unbounded(Discipline::Any)),
+    },
+    TypeInfo {
+        name: "stack",
+        aliases: &["lifo"],
+        summary: "a stack: last in, first out",
+        params: &[],
+        methods: methods![
+            "push(v)" => "nil",
+            "pop()" => "the next value, or nil if there is none",
+            "peek(), top()" => "the next value, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Container::unbounded(Discipline::Lifo)),
+    },
+    TypeInfo {
+        name: "queue",
+        aliases: &["fifo", "fifo-queue"],
+        summary: "an unbounded queue: first in, first out",
+        params: &[],
+        methods: methods![
+            "enq(v), enqueue(v), offer(v), add(v)" => "nil",
+            "deq(), dequeue(), poll()" => "the next value, or nil if there is none",
+            "peek()" => "the next value, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Container::unbounded(Discipline::Fifo)),
+    },
+    TypeInfo {
+        name: "bounded-queue",
+        aliases: &[],
+        summary: "a queue that refuses values when it is full",
+        params: &[("capacity", "how many values it can hold; required")],
+        methods: methods![
+            "enq(v), enqueue(v), offer(v), add(v)" => "true, or false if it was full",
+            "deq(), dequeue(), poll()" => "the next value, or nil if there is none",
+            "peek()" => "the next value, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |given| {
+            let capacity = given.count("capacity", 1..=MOST_PLACES)?;
+            boxed(Container {
+                discipline: Discipline::Fifo,
+                capacity: Some(capacity.ok_or_else(|| given.missing("capacity"))?),
+            })
+        },
+    },
+    TypeInfo {
+        name: "priority-queue",
+        aliases: &["max-priority-queue"],
+        summary: "a container that serves its largest value first; the value is the priority",
+        params: &[],
+        methods: methods![
+            "add(v), insert(v), offer(v)" => "nil",
+            "poll(), extract(), remove()" => "the largest value, or nil if there is none",
+            "peek()" => "the largest value, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Container::unbounded(Discipline::Largest)),
+    },
+    TypeInfo {
+        name: "min-priority-queue",
+        aliases: &[],
+        summary: "a container that serves its smallest value first; the value is the priority",
+        params: &[],
+        methods: methods![
+            "add(v), insert(v), offer(v)" => "nil",
+            "poll(), extract(), remove()" => "the smallest value, or nil if there is none",
+            "peek()" => "the smallest value, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Container::unbounded(Discipline::Smallest)),
+    },
+    TypeInfo {
+        name: "deque",
+        aliases: &[],
+        summary: "a double-ended queue",
+        params: &[],
+        methods: methods![
+            "push_front(v), push_back(v)" => "nil",
+            "pop_front(), pop_back()" => "the value at that end, or nil if there is none",
+            "peek_front(), peek_back()" => "the value at that end, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Deque),
+    },
+    TypeInfo {
+        name: "counter",
+        aliases: &[],
+        summary: "a counter of 64 bits that wraps around",
+        params: &[("initial", "where it starts; 0 by default")],
+        methods: methods![
+            "get(), read()" => "the count",
+            "add(n), inc(), dec()" => "nil",
+            "fetch_add(n)" => "the count before",
+            "add_and_get(n), inc_and_get()" => "the count after",
+        ],
+        make: |given| {
+            boxed(Counter {
+                initial: given.integer("initial")?.unwrap_or(0),
+            })
+        },
+    },
+    TypeInfo {
+        name: "mutex",
+        aliases: &["lock"],
+        summary: "a lock without owners, as in Knossos: not to be taken while held, nor freed while free",
+        params: &[],
+        methods: methods![
+            "acquire(), lock()" => "nil",
+            "release(), unlock()" => "nil",
+            "try_acquire(), try_lock()" => "whether the lock was free and is now held",
+            "try_release(), try_unlock()" => "whether the lock was held and is now free",
+        ],
+        make: |_| boxed(Mutex),
+    },
+    TypeInfo {
+        name: "reentrant-mutex",
+        aliases: &["reentrant-lock"],
+        summary: "a lock that its owner (the process, or the argument) may take again",
+        params: &[],
+        methods: methods![
+            "acquire(), lock()" => "nil",
+            "release(), unlock()" => "nil",
+            "try_acquire(), try_lock()" => "whether nobody else held the lock",
+        ],
+        make: |_| boxed(ReentrantMutex),
+    },
+    TypeInfo {
+        name: "rw-lock",
+        aliases: &["read-write-lock"],
+        summary: "a lock for many readers or one writer, without owners",
+        params: &[],
+        methods: methods![
+            "read_lock(), write_lock()" => "nil",
+            "read_unlock(), write_unlock()" => "nil",
+            "try_read_lock(), try_write_lock()" => "whether the lock could be taken",
+        ],
+        make: |_| boxed(RwLock),
+    },
+    TypeInfo {
+        name: "semaphore",
+        aliases: &[],
+        summary: "a counting semaphore; a release may bring in more permits than at first",
+        params: &[(
+            "permits",
+            "how many permits there are at first; 1 by default",
+        )],
+        methods: methods![
+            "acquire(n)" => "nil; one permit if no number is given",
+            "release(n)" => "nil",
+            "try_acquire(n)" => "whether there were so many permits",
+        ],
+        make: |given| {
+            boxed(Semaphore {
+                permits: given.count("permits", 0..=MOST_PLACES)?.unwrap_or(1) as u64,
+            })
+        },
+    },
+    TypeInfo {
+        name: "snapshot",
+        aliases: &["single-writer-snapshot"],
+        summary: "a single-writer snapshot: each process updates its entry, a scan sees all",
+        params: &[
+            (
+                "processes",
+                "how many entries there are; by default as many as the scans show",
+            ),
+            ("initial", "what every entry holds at first; 0 by default"),
+        ],
+        methods: methods![
+            "update(v), update([i, v])" => "nil; without `i`, the entry is that of the process",
+            "scan()" => "the list of all entries; those left out at the end hold the initial value",
+        ],
+        make: |given| {
+            boxed(Snapshot {
+                processes: given.count("processes", 1..=MOST_ENTRIES)?,
+                initial: given.take("initial").unwrap_or(Value::Int(0)),
+            })
+        },
+    },
+    TypeInfo {
+        name: "multi-register",
+        aliases: &["txn-register"],
+        summary: "registers by key with transactions over them",
+        params: &[(
+            "initial",
+            "what every register holds at first; nil by default",
+        )],
+        methods: methods![
+            "txn([[\"r\", k, nil], [\"w\", k, v], ...])" => "the same list with what the reads saw",
+            "read(k), write([k, v])" => "as a transaction with one step",
+        ],
+        make: |given| {
+            boxed(MultiRegister {
+                initial: given.take("initial").unwrap_or_default(),
+            })
+        },
+    },
+    TypeInfo {
+        name: "bank",
+        aliases: &[],
+        summary: "accounts, numbered from 0, with transfers between them",
+        params: &[
+            ("accounts", "how many accounts there are; 5 by default"),
+            ("balance", "what each holds at first; 10 by default"),
+            (
+                "allow_negative",
+                "whether accounts may be overdrawn; false by default",
+            ),
+        ],
+        methods: methods![
+            "transfer([from, to, amount])" => "true, or false if it was refused; nil does not tell",
+            "read()" => "the balances, as a list or a map by account",
+        ],
+        make: |given| {
+            let negative = given.truth("allow_negative")?.unwrap_or(false);
+            boxed(Bank {
+                accounts: given.count("accounts", 1..=MOST_ENTRIES)?.unwrap_or(5),
+                balance: given.integer("balance")?.unwrap_or(10),
+                overdraft: if negative {
+                    Overdraft::Allowed
+                } else {
+                    Overdraft::Refused
+                },
+            })
+        },
+    },
+    TypeInfo {
+        name: "list",
+        aliases: &["log", "append-list"],
+        summary: "an append-only list",
+        params: &[],
+        methods: methods![
+            "append(v)" => "the index of `v` in the list, from 0; nil does not tell",
+            "read()" => "the whole list",
+            "get(i)" => "the value with that index, or nil if there is none",
+            "size()" => "how many values there are",
+        ],
+        make: |_| boxed(Log),
+    },
+];

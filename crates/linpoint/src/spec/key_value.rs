@@ -1,0 +1,220 @@
+//! A map from keys to values.
+
+use super::{CallView, Entries, Kind, Need, Object, Outcomes, Role, Sampler, Spec, decode};
+use crate::value::Value;
+
+/// A key-value map. A missing key holds [`missing`](Self::missing), and a key that holds it is missing.
+#[derive(Clone, Debug)]
+pub struct KeyValue {
+    /// What a missing key holds.
+    pub missing: Value,
+}
+
+/// An operation on a [`KeyValue`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum KeyValueOp {
+    /// Answers what the key holds.
+    Get(Value),
+    /// Lets the key hold the value; answers nil.
+    Put(Value, Value),
+    /// Appends to the text that the key holds, where nil counts as no text; answers nil.
+    Append(Value, Value),
+    /// Lets the key hold the second value if it holds the first; answers whether it did.
+    Cas(Value, Value, Value),
+    /// Removes the key; answers whether it was there. A recorded nil does not tell.
+    Delete(Value),
+}
+
+impl KeyValueOp {
+    fn key(&self) -> &Value {
+        match self {
+            KeyValueOp::Get(key)
+            | KeyValueOp::Put(key, _)
+            | KeyValueOp::Append(key, _)
+            | KeyValueOp::Cas(key, ..)
+            | KeyValueOp::Delete(key) => key,
+        }
+    }
+}
+
+impl KeyValue {
+    fn with(&self, state: &Entries, key: &Value, value: &Value) -> Entries {
+        let mut next = state.clone();
+        // One state for one behaviour: the default is never stored.
+        next.set(key, (*value != self.missing).then(|| value.clone()));
+        next
+    }
+}
+
+/// The text of a value to append, or to append to.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Nil => String::new(),
+        Value::Text(text) => text.to_string(),
+        other => other.to_string(),
+    }
+}
+
+impl Spec for KeyValue {
+    type Op = KeyValueOp;
+    type Ret = Value;
+    type State = Entries;
+
+    fn init(&self) -> Entries {
+        Entries::default()
+    }
+
+    fn apply(&self, state: &Entries, op: &KeyValueOp) -> Outcomes<Value, Entries> {
+        let held = state.get(op.key()).unwrap_or(&self.missing);
+        match op {
+            KeyValueOp::Get(_) => Outcomes::One(held.clone(), state.clone()),
+            KeyValueOp::Put(key, value) => Outcomes::One(Value::Nil, self.with(state, key, value)),
+            KeyValueOp::Append(key, more) => {
+                let longer = Value::from(text(held) + &text(more));
+                Outcomes::One(Value::Nil, self.with(state, key, &longer))
+            }
+            KeyValueOp::Cas(key, from, to) if from == held => {
+                Outcomes::One(Value::Bool(true), self.with(state, key, to))
+            }
+            KeyValueOp::Cas(..) => Outcomes::One(Value::Bool(false), state.clone()),
+            KeyValueOp::Delete(key) => Outcomes::One(
+                Value::Bool(*held != self.missing),
+                self.with(state, key, &self.missing),
+            ),
+        }
+    }
+
+    fn step(&self, state: &Entries, op: &KeyValueOp, ret: Option<&Value>) -> Vec<Entries> {
+        let untold = matches!((op, ret), (KeyValueOp::Delete(_), Some(Value::Nil)));
+        self.apply(state, op)
+            .answering(if untold { None } else { ret })
+    }
+
+    fn key(&self, op: &KeyValueOp) -> Option<Value> {
+        Some(op.key().clone())
+    }
+
+    fn is_pure(&self, op: &KeyValueOp, ret: Option<&Value>) -> bool {
+        match op {
+            KeyValueOp::Get(_) => true,
+            KeyValueOp::Put(..) | KeyValueOp::Append(..) => false,
+            KeyValueOp::Cas(_, from, to) => from == to || ret == Some(&Value::Bool(false)),
+            KeyValueOp::Delete(_) => ret == Some(&Value::Bool(false)),
+        }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Slot(self.missing.clone()))
+    }
+
+    fn role(&self, op: &KeyValueOp, ret: Option<&Value>) -> Role {
+        match (op, ret) {
+            (KeyValueOp::Get(_), Some(value)) => Role::reads(value.clone()),
+            (KeyValueOp::Get(_), None) => Role::Opaque,
+            (KeyValueOp::Put(_, value), _) => Role::writes(value.clone()),
+            // What it leaves depends on what it finds.
+            (KeyValueOp::Append(..), _) => Role::Opaque,
+            (KeyValueOp::Cas(_, from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
+            // Pending: only a success can matter to anyone.
+            (KeyValueOp::Cas(_, from, to), _) => Role::replaces(from.clone(), to.clone()),
+            (KeyValueOp::Delete(_), Some(Value::Bool(false))) => Role::reads(self.missing.clone()),
+            (KeyValueOp::Delete(_), Some(Value::Bool(true))) => Role::Slot {
+                needs: Need::IsNot(self.missing.clone()),
+                leaves: Some(self.missing.clone()),
+            },
+            (KeyValueOp::Delete(_), _) => Role::writes(self.missing.clone()),
+        }
+    }
+}
+
+impl Object for KeyValue {
+    fn decode(&self, call: CallView<'_>) -> Result<KeyValueOp, String> {
+        match call.method {
+            "get" | "read" => Ok(KeyValueOp::Get(call.takes_value()?)),
+            "put" | "write" | "set" => {
+                let [key, value] = call.takes_list("key, value")?;
+                Ok(KeyValueOp::Put(key.clone(), value.clone()))
+            }
+            "append" => {
+                let [key, text] = call.takes_list("key, text")?;
+                Ok(KeyValueOp::Append(key.clone(), text.clone()))
+            }
+            "cas" | "compare_and_set" => {
+                let [key, from, to] = call.takes_list("key, from, to")?;
+                Ok(KeyValueOp::Cas(key.clone(), from.clone(), to.clone()))
+            }
+            "delete" | "remove" => Ok(KeyValueOp::Delete(call.takes_value()?)),
+            _ => call.unknown(),
+        }
+    }
+
+    fn decode_result(&self, op: &KeyValueOp, result: &Value) -> Result<Value, String> {
+        match op {
+            KeyValueOp::Get(_) => Ok(result.clone()),
+            KeyValueOp::Put(key, value) | KeyValueOp::Append(key, value) => {
+                decode::done(result, &[key, value])
+            }
+            KeyValueOp::Cas(..) => decode::truth(result),
+            KeyValueOp::Delete(_) => decode::truth_if_told(result),
+        }
+    }
+
+    fn sample(&self, _: &Entries, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        let key = Value::Int(sampler.below(10) as i64);
+        match sampler.below(8) {
+            0..4 => ("get", key),
+            4..6 => ("put", Value::list([key, sampler.value()])),
+            6 => ("cas", Value::list([key, sampler.guess(), sampler.value()])),
+            _ => ("delete", key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::run;
+    use super::*;
+
+    #[test]
+    fn sequential_behaviour() {
+        let map = KeyValue {
+            missing: Value::Nil,
+        };
+        run(
+            &map,
+            r#"
+            get("a") null
+            put(["a", 1]) null
+            get("a") 1
+            get("b") null
+            cas(["a", 2, 3]) false
+            cas(["a", 1, 3]) true
+            delete("a") true
+            delete("a") false
+            delete("a") null
+            cas(["a", null, 5]) true
+            get("a") 5
+            put(["a", null]) null
+            delete("a") false
+            append(["c", "x"]) null
+            append(["c", "y"]) null
+            get("c") "xy"
+            "#,
+        );
+    }
+
+    #[test]
+    fn a_missing_key_may_hold_text() {
+        let map = KeyValue {
+            missing: Value::from(""),
+        };
+        run(
+            &map,
+            r#"
+            get("a") ""
+            append(["a", "x 0 0 y"]) null
+            get("a") "x 0 0 y"
+            "#,
+        );
+    }
+}

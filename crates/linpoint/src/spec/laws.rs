@@ -1,0 +1,345 @@
+//! What every built-in specification must keep, checked on random walks: the contracts of [`Spec`] on which engines rely.
+
+use std::collections::HashMap;
+
+use super::*;
+
+const WALKS: u64 = 60;
+const STEPS: usize = 40;
+
+/// Runs calls one after the other: a line each, `method(argument) result` in JSON.
+pub(super) fn run<S: Object>(object: &S, calls: &str) {
+    let json = |text: &str| -> Value {
+        serde_json::from_str::<serde_json::Value>(text)
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+            .into()
+    };
+    let mut state = object.init();
+    for line in calls.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (method, rest) = line.split_once('(').unwrap();
+        let (argument, result) = rest.rsplit_once(") ").unwrap();
+        let argument = if argument.is_empty() {
+            Value::Nil
+        } else {
+            json(argument)
+        };
+        let op = decoded(object, 0, method, &argument);
+        let ret = object.decode_result(&op, &json(result)).unwrap();
+        let next = object.step(&state, &op, Some(&ret));
+        assert_eq!(next.len(), 1, "{line} in {state:?}");
+        check_purity(object, &state, &op);
+        state = next.into_iter().next().unwrap();
+    }
+}
+
+fn decoded<S: Object>(object: &S, process: i64, method: &str, argument: &Value) -> S::Op {
+    let call = CallView {
+        process: &Value::Int(process),
+        method,
+        argument,
+    };
+    object
+        .decode(call)
+        .unwrap_or_else(|reason| panic!("{method}({argument}): {reason}"))
+}
+
+fn outcomes<S: Spec>(spec: &S, state: &S::State, op: &S::Op) -> Vec<(S::Ret, S::State)> {
+    match spec.apply(state, op) {
+        Outcomes::Blocked => Vec::new(),
+        Outcomes::One(ret, next) => vec![(ret, next)],
+        Outcomes::Many(all) => all,
+    }
+}
+
+/// A legal sequential run: operations, results, and the states between them.
+struct Walk<S: Object> {
+    actions: Vec<(S::Op, Value)>,
+    states: Vec<S::State>,
+}
+
+impl<S: Object> Walk<S> {
+    /// A random walk of sampled calls; odd seeds draw values from a small universe, so that they repeat.
+    fn new(object: &S, seed: u64) -> Self {
+        let mut sampler = Sampler::new(seed, (seed % 2 == 1).then_some(4));
+        let mut walk = Walk {
+            actions: Vec::new(),
+            states: vec![object.init()],
+        };
+        for _ in 0..STEPS {
+            let state = walk.states.last().unwrap();
+            let process = sampler.below(3) as u32;
+            let (method, argument) = object.sample(state, process, &mut sampler);
+            let op = decoded(object, process.into(), method, &argument);
+            let all = outcomes(object, state, &op);
+            if let [_, ..] = &all[..] {
+                let (ret, next) = sampler.pick(&all);
+                walk.actions.push((op, ret));
+                walk.states.push(next);
+            }
+        }
+        walk
+    }
+}
+
+fn check_laws<S: Object>(object: &S) {
+    for seed in 0..WALKS {
+        let walk = Walk::new(object, seed);
+        for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
+            check_results(object, op, ret);
+            check_purity(object, state, op);
+            for (other, _) in &walk.actions {
+                check_independence(object, state, op, other);
+            }
+        }
+        match object.kind() {
+            Some(Kind::Slot(initial)) => check_slot(object, &walk, &initial),
+            Some(kind) => {
+                check_container(object, &walk, &kind);
+                check_deletion(object, &walk);
+            }
+            None => {}
+        }
+    }
+}
+
+/// An answer is read back as itself, also from a file.
+fn check_results<S: Object>(object: &S, op: &S::Op, ret: &Value) {
+    assert_eq!(object.decode_result(op, ret).as_ref(), Ok(ret), "{op:?}");
+    let stored = Value::from(ret.to_json());
+    assert_eq!(
+        object.decode_result(op, &stored).as_ref(),
+        Ok(ret),
+        "{op:?}"
+    );
+}
+
+/// What is said to be pure leaves the state as it was, and `step` follows `apply`.
+fn check_purity<S: Object>(object: &S, state: &S::State, op: &S::Op) {
+    for (ret, next) in outcomes(object, state, op) {
+        if object.is_pure(op, Some(&ret)) || object.is_pure(op, None) {
+            assert_eq!(next, *state, "{op:?} → {ret}");
+        }
+        assert!(object.step(state, op, Some(&ret)).contains(&next));
+        assert!(object.step(state, op, None).contains(&next));
+    }
+    if object.is_pure(op, Some(&Value::Nil)) {
+        for next in object.step(state, op, Some(&Value::Nil)) {
+            assert_eq!(next, *state, "{op:?} → nil");
+        }
+    }
+}
+
+/// Operations with different keys neither see nor disturb each other.
+fn check_independence<S: Object>(object: &S, state: &S::State, a: &S::Op, b: &S::Op) {
+    let (Some(key_a), Some(key_b)) = (object.key(a), object.key(b)) else {
+        return;
+    };
+    if key_a == key_b {
+        return;
+    }
+    let in_order = |first: &S::Op, second: &S::Op| {
+        let mut ends = Vec::new();
+        for (first_ret, middle) in outcomes(object, state, first) {
+            for (second_ret, end) in outcomes(object, &middle, second) {
+                ends.push((first_ret.clone(), second_ret, end));
+            }
+        }
+        ends
+    };
+    let swapped: Vec<_> = in_order(b, a)
+        .into_iter()
+        .map(|(b_ret, a_ret, end)| (a_ret, b_ret, end))
+        .collect();
+    let straight = in_order(a, b);
+    assert_eq!(straight.len(), swapped.len(), "{a:?}, {b:?}");
+    assert!(
+        straight.iter().all(|end| swapped.contains(end)),
+        "{a:?}, {b:?}"
+    );
+}
+
+fn satisfied(needs: &Need, held: &Value) -> bool {
+    match needs {
+        Need::Anything => true,
+        Need::Is(value) => held == value,
+        Need::IsNot(value) => held != value,
+    }
+}
+
+/// The results to try for an operation: those that the walk gave to others too.
+fn possible_results<S: Object>(object: &S, walk: &Walk<S>, op: &S::Op) -> Vec<Value> {
+    let mut results: Vec<Value> = walk
+        .actions
+        .iter()
+        .map(|(_, ret)| ret.clone())
+        .chain([Value::Nil, Value::Bool(true), Value::Bool(false)])
+        .filter_map(|ret| object.decode_result(op, &ret).ok())
+        .collect();
+    results.sort();
+    results.dedup();
+    results
+}
+
+/// Roles tell exactly when an operation of a slot is possible, and what it leaves.
+fn check_slot<S: Object>(object: &S, walk: &Walk<S>, initial: &Value) {
+    let mut slots: HashMap<Option<Value>, Value> = HashMap::new();
+    for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
+        let held = slots.entry(object.key(op)).or_insert(initial.clone());
+        for ret in possible_results(object, walk, op) {
+            if let Role::Slot { needs, .. } = object.role(op, Some(&ret)) {
+                let possible = !object.step(state, op, Some(&ret)).is_empty();
+                assert_eq!(
+                    possible,
+                    satisfied(&needs, held),
+                    "{op:?} → {ret} on {held}"
+                );
+            }
+        }
+        let Role::Slot { needs, leaves } = object.role(op, Some(ret)) else {
+            return;
+        };
+        assert!(satisfied(&needs, held));
+        let left = leaves.unwrap_or_else(|| held.clone());
+        if let Role::Slot { needs, leaves } = object.role(op, None) {
+            // A pending operation that has no effect might as well not have happened.
+            if satisfied(&needs, held) {
+                assert_eq!(
+                    leaves.unwrap_or_else(|| held.clone()),
+                    left,
+                    "pending {op:?}"
+                );
+            } else {
+                assert!(object.is_pure(op, Some(ret)), "pending {op:?} on {held}");
+            }
+        }
+        *held = left;
+    }
+}
+
+/// What a container of a kind does, as the literature has it; `None` if it cannot.
+fn serve(kind: &Kind, content: &[Value], role: &Role) -> Option<Vec<Value>> {
+    let next: Vec<usize> = match kind {
+        _ if content.is_empty() => Vec::new(),
+        Kind::Queue => vec![0],
+        Kind::Stack => vec![content.len() - 1],
+        Kind::Deque => vec![0, content.len() - 1],
+        Kind::MaxPriorityQueue => (0..content.len())
+            .max_by_key(|&i| &content[i])
+            .into_iter()
+            .collect(),
+        Kind::MinPriorityQueue => (0..content.len())
+            .min_by_key(|&i| &content[i])
+            .into_iter()
+            .collect(),
+        _ => (0..content.len()).collect(),
+    };
+    let find = |value: &Value| next.iter().copied().find(|&i| content[i] == *value);
+    let mut content = content.to_vec();
+    match role {
+        Role::Adds(value) => content.push(value.clone()),
+        Role::Removes(value) => {
+            content.remove(find(value)?);
+        }
+        Role::Peeks(value) => {
+            find(value)?;
+        }
+        Role::Empty if content.is_empty() => {}
+        _ => return None,
+    }
+    Some(content)
+}
+
+/// Roles tell exactly when an operation of a container is possible. The ends of a deque are not part of the roles, so
+/// there they only tell when it is not.
+fn check_container<S: Object>(object: &S, walk: &Walk<S>, kind: &Kind) {
+    let mut content = Vec::new();
+    for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
+        for ret in possible_results(object, walk, op) {
+            let role = object.role(op, Some(&ret));
+            let possible = !object.step(state, op, Some(&ret)).is_empty();
+            let served = serve(kind, &content, &role).is_some();
+            if role != Role::Opaque && *kind != Kind::Deque {
+                assert_eq!(possible, served, "{op:?} → {ret} on {content:?}");
+            }
+        }
+        let role = object.role(op, Some(ret));
+        if let pending @ (Role::Adds(_) | Role::Removes(_)) = object.role(op, None) {
+            assert_eq!(pending, role);
+        }
+        match serve(kind, &content, &role) {
+            // Which end of a deque grew is for its state to know.
+            Some(_) if *kind == Kind::Deque => return,
+            Some(next) => content = next,
+            None => assert_eq!(role, Role::Opaque, "{op:?} → {ret} on {content:?}"),
+        }
+    }
+}
+
+/// A run stays legal when all operations on one value are left out.
+fn check_deletion<S: Object>(object: &S, walk: &Walk<S>) {
+    let value_of = |(op, ret): &(S::Op, Value)| match object.role(op, Some(ret)) {
+        Role::Adds(value) | Role::Removes(value) | Role::Peeks(value) => Some(value),
+        _ => None,
+    };
+    let opaque = |(op, ret): &(S::Op, Value)| object.role(op, Some(ret)) == Role::Opaque;
+    if walk.actions.iter().any(opaque) {
+        return;
+    }
+    for deleted in walk.actions.iter().filter_map(value_of) {
+        let mut states = vec![object.init()];
+        for action in &walk.actions {
+            if value_of(action).as_ref() != Some(&deleted) {
+                let (op, ret) = action;
+                states = states
+                    .iter()
+                    .flat_map(|state| object.step(state, op, Some(ret)))
+                    .collect();
+                assert!(!states.is_empty(), "without {deleted}: {op:?} → {ret}");
+            }
+        }
+    }
+}
+
+/// One test for each built-in type, and one that none is left out.
+macro_rules! laws {
+    ($($test:ident: $name:literal = $object:expr;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                check_laws(&$object);
+            }
+        )*
+
+        #[test]
+        fn every_type_is_checked() {
+            let checked = [$($name),*];
+            for info in types() {
+                assert!(checked.contains(&info.name), "{}", info.name);
+            }
+            assert_eq!(checked.len(), types().len());
+        }
+    };
+}
+
+laws! {
+    register: "register" = Register { initial: Value::Nil, cas: false };
+    cas_register: "cas-register" = Register { initial: Value::Int(0), cas: true };
+    key_value: "kv" = KeyValue { missing: Value::Nil };
+    set: "set" = Set;
+    bag: "bag" = Container::unbounded(Discipline::Any);
+    stack: "stack" = Container::unbounded(Discipline::Lifo);
+    queue: "queue" = Container::unbounded(Discipline::Fifo);
+    bounded_queue: "bounded-queue" = Container { discipline: Discipline::Fifo, capacity: Some(2) };
+    priority_queue: "priority-queue" = Container::unbounded(Discipline::Largest);
+    min_priority_queue: "min-priority-queue" = Container::unbounded(Discipline::Smallest);
+    deque: "deque" = Deque;
+    counter: "counter" = Counter { initial: 0 };
+    mutex: "mutex" = Mutex;
+    reentrant_mutex: "reentrant-mutex" = ReentrantMutex;
+    rw_lock: "rw-lock" = RwLock;
+    semaphore: "semaphore" = Semaphore { permits: 2 };
+    snapshot: "snapshot" = Snapshot { processes: Some(3), initial: Value::Int(0) };
+    multi_register: "multi-register" = MultiRegister { initial: Value::Nil };
+    bank: "bank" = Bank { accounts: 3, balance: 10, overdraft: Overdraft::Refused };
+    log: "list" = Log;
+}

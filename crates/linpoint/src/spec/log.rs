@@ -1,0 +1,129 @@
+//! An append-only list.
+
+use std::sync::Arc;
+
+use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use crate::value::Value;
+
+/// An append-only list, at first empty.
+#[derive(Clone, Debug)]
+pub struct Log;
+
+/// An operation on a [`Log`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LogOp {
+    /// Appends the value; answers its index, counted from 0. A recorded nil does not tell.
+    Append(Value),
+    /// Answers the whole list.
+    Read,
+    /// Answers the value with this index; nil if there is none.
+    Get(u64),
+    /// Answers how many values there are.
+    Size,
+}
+
+impl Spec for Log {
+    type Op = LogOp;
+    type Ret = Value;
+    /// Shared with the answers of reads.
+    type State = Arc<Vec<Value>>;
+
+    fn init(&self) -> Arc<Vec<Value>> {
+        Arc::default()
+    }
+
+    fn apply(&self, state: &Arc<Vec<Value>>, op: &LogOp) -> Outcomes<Value, Arc<Vec<Value>>> {
+        let length = Value::Int(state.len() as i64);
+        match op {
+            LogOp::Append(value) => {
+                let mut next = Vec::with_capacity(state.len() + 1);
+                next.extend_from_slice(state);
+                next.push(value.clone());
+                Outcomes::One(length, Arc::new(next))
+            }
+            LogOp::Read => Outcomes::One(Value::List(state.clone()), state.clone()),
+            LogOp::Get(index) => {
+                let found = usize::try_from(*index).ok().and_then(|i| state.get(i));
+                Outcomes::One(found.cloned().unwrap_or_default(), state.clone())
+            }
+            LogOp::Size => Outcomes::One(length, state.clone()),
+        }
+    }
+
+    fn step(
+        &self,
+        state: &Arc<Vec<Value>>,
+        op: &LogOp,
+        ret: Option<&Value>,
+    ) -> Vec<Arc<Vec<Value>>> {
+        let untold = matches!((op, ret), (LogOp::Append(_), Some(Value::Nil)));
+        self.apply(state, op)
+            .answering(if untold { None } else { ret })
+    }
+
+    fn is_pure(&self, op: &LogOp, _: Option<&Value>) -> bool {
+        !matches!(op, LogOp::Append(_))
+    }
+}
+
+impl Object for Log {
+    fn decode(&self, call: CallView<'_>) -> Result<LogOp, String> {
+        match call.method {
+            "append" => Ok(LogOp::Append(call.takes_value()?)),
+            "read" => call.takes_nothing(LogOp::Read),
+            "get" => match call.argument {
+                Value::Int(index @ 0..) => Ok(LogOp::Get(index.unsigned_abs())),
+                other => Err(format!("get takes an index, not {other}")),
+            },
+            "size" => call.takes_nothing(LogOp::Size),
+            _ => call.unknown(),
+        }
+    }
+
+    fn decode_result(&self, op: &LogOp, result: &Value) -> Result<Value, String> {
+        match (op, result) {
+            (LogOp::Append(_), Value::Nil) => Ok(Value::Nil),
+            (LogOp::Append(_) | LogOp::Size, _) => decode::count(result),
+            // An empty list stands as nil in some histories.
+            (LogOp::Read, Value::Nil) => Ok(Value::list([])),
+            (LogOp::Read, Value::List(_)) | (LogOp::Get(_), _) => Ok(result.clone()),
+            (LogOp::Read, _) => Err(format!("read answers a list, not {result}")),
+        }
+    }
+
+    fn sample(
+        &self,
+        state: &Arc<Vec<Value>>,
+        _: u32,
+        sampler: &mut Sampler,
+    ) -> (&'static str, Value) {
+        match sampler.below(4) {
+            0 | 1 => ("append", sampler.value()),
+            2 => ("read", Value::Nil),
+            _ => ("get", Value::Int(sampler.below(state.len() + 1) as i64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::run;
+    use super::*;
+
+    #[test]
+    fn sequential_behaviour() {
+        run(
+            &Log,
+            "
+            read() null
+            append(5) 0
+            append(6) null
+            append(5) 2
+            read() [5, 6, 5]
+            get(1) 6
+            get(3) null
+            size() 3
+            ",
+        );
+    }
+}

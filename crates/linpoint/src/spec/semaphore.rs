@@ -1,0 +1,115 @@
+//! A counting semaphore.
+
+use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use crate::value::Value;
+
+/// A counting semaphore. As with Java's, a release may bring in more permits than there were at first.
+#[derive(Clone, Debug)]
+pub struct Semaphore {
+    /// How many permits there are at first.
+    pub permits: u64,
+}
+
+/// An operation on a [`Semaphore`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SemaphoreOp {
+    /// Waits until so many permits are there and takes them; answers nil.
+    Acquire(u64),
+    /// Gives so many permits; answers nil.
+    Release(u64),
+    /// Takes so many permits if they are there; answers whether they were.
+    TryAcquire(u64),
+}
+
+impl Spec for Semaphore {
+    type Op = SemaphoreOp;
+    type Ret = Value;
+    /// The permits that are there.
+    type State = u64;
+
+    fn init(&self) -> u64 {
+        self.permits
+    }
+
+    fn apply(&self, &permits: &u64, op: &SemaphoreOp) -> Outcomes<Value, u64> {
+        match *op {
+            SemaphoreOp::Acquire(n) => match permits.checked_sub(n) {
+                Some(rest) => Outcomes::One(Value::Nil, rest),
+                None => Outcomes::Blocked,
+            },
+            SemaphoreOp::Release(n) => match permits.checked_add(n) {
+                Some(sum) => Outcomes::One(Value::Nil, sum),
+                None => Outcomes::Blocked,
+            },
+            SemaphoreOp::TryAcquire(n) => match permits.checked_sub(n) {
+                Some(rest) => Outcomes::One(Value::Bool(true), rest),
+                None => Outcomes::One(Value::Bool(false), permits),
+            },
+        }
+    }
+
+    fn is_pure(&self, op: &SemaphoreOp, ret: Option<&Value>) -> bool {
+        match *op {
+            SemaphoreOp::Acquire(n) | SemaphoreOp::Release(n) => n == 0,
+            SemaphoreOp::TryAcquire(n) => n == 0 || ret == Some(&Value::Bool(false)),
+        }
+    }
+}
+
+impl Object for Semaphore {
+    fn decode(&self, call: CallView<'_>) -> Result<SemaphoreOp, String> {
+        match call.method {
+            "acquire" => Ok(SemaphoreOp::Acquire(call.takes_count(1)?)),
+            "release" => Ok(SemaphoreOp::Release(call.takes_count(1)?)),
+            "try_acquire" => Ok(SemaphoreOp::TryAcquire(call.takes_count(1)?)),
+            _ => call.unknown(),
+        }
+    }
+
+    fn decode_result(&self, op: &SemaphoreOp, result: &Value) -> Result<Value, String> {
+        match *op {
+            SemaphoreOp::Acquire(n) | SemaphoreOp::Release(n) => {
+                let echo = i64::try_from(n).map_or(Value::Nil, Value::Int);
+                decode::done(result, &[&echo])
+            }
+            SemaphoreOp::TryAcquire(_) => decode::truth(result),
+        }
+    }
+
+    fn sample(&self, &permits: &u64, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        let method = match (sampler.percent(40), permits < self.permits) {
+            (true, _) => "try_acquire",
+            (false, true) => sampler.pick(&["acquire", "release", "release"]),
+            (false, false) => "acquire",
+        };
+        let count = sampler.pick(&[Value::Nil, Value::Nil, Value::Int(2)]);
+        (method, count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::run;
+    use super::*;
+
+    #[test]
+    fn sequential_behaviour() {
+        let semaphore = Semaphore { permits: 2 };
+        run(
+            &semaphore,
+            "
+            acquire() null
+            try_acquire(2) false
+            try_acquire() true
+            try_acquire() false
+            release(3) 3
+            try_acquire(3) true
+            try_acquire(0) true
+            ",
+        );
+        assert_eq!(
+            semaphore.apply(&0, &SemaphoreOp::Acquire(1)),
+            Outcomes::Blocked
+        );
+    }
+}

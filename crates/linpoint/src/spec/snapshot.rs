@@ -1,0 +1,168 @@
+//! An atomic snapshot.
+
+use super::catalog::MOST_ENTRIES;
+use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use crate::value::Value;
+
+/// A single-writer snapshot: each process updates its own entry, a scan sees all entries at once.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// How many entries there are. Without it, scans may answer as many as they like: entries that are left out at the
+    /// end hold the initial value.
+    pub processes: Option<usize>,
+    /// What every entry holds at first.
+    pub initial: Value,
+}
+
+/// An operation on a [`Snapshot`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SnapshotOp {
+    /// Lets this entry hold the value; answers nil.
+    Update(usize, Value),
+    /// Answers the list of all entries.
+    Scan,
+}
+
+impl Snapshot {
+    /// Without the initial values at the end: one state for one behaviour.
+    fn trim(&self, entries: &mut Vec<Value>) {
+        while entries.last() == Some(&self.initial) {
+            entries.pop();
+        }
+    }
+
+    /// The answer of a scan that sees these entries.
+    fn listed(&self, mut entries: Vec<Value>) -> Value {
+        let length = self.processes.unwrap_or(0).max(entries.len());
+        entries.resize(length, self.initial.clone());
+        Value::list(entries)
+    }
+
+    fn entry(&self, number: &Value) -> Result<usize, String> {
+        let entries = self.processes.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
+        number
+            .as_int()
+            .and_then(|i| usize::try_from(i).ok())
+            .filter(|&i| i < entries)
+            .ok_or_else(|| format!("there is no entry {number} among {entries}"))
+    }
+}
+
+impl Spec for Snapshot {
+    type Op = SnapshotOp;
+    type Ret = Value;
+    /// The entries, without the initial values at the end.
+    type State = Vec<Value>;
+
+    fn init(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn apply(&self, state: &Vec<Value>, op: &SnapshotOp) -> Outcomes<Value, Vec<Value>> {
+        match op {
+            SnapshotOp::Update(i, value) => {
+                let mut next = state.clone();
+                next.resize(state.len().max(i + 1), self.initial.clone());
+                next[*i] = value.clone();
+                self.trim(&mut next);
+                Outcomes::One(Value::Nil, next)
+            }
+            SnapshotOp::Scan => Outcomes::One(self.listed(state.clone()), state.clone()),
+        }
+    }
+
+    fn is_pure(&self, op: &SnapshotOp, _: Option<&Value>) -> bool {
+        matches!(op, SnapshotOp::Scan)
+    }
+}
+
+impl Object for Snapshot {
+    const DEPENDS_ON_PROCESS: bool = true;
+
+    fn decode(&self, call: CallView<'_>) -> Result<SnapshotOp, String> {
+        match (call.method, call.argument.as_list()) {
+            ("scan" | "read", _) => call.takes_nothing(SnapshotOp::Scan),
+            ("update" | "write", Some([i, value])) => {
+                Ok(SnapshotOp::Update(self.entry(i)?, value.clone()))
+            }
+            ("update" | "write", None) => Ok(SnapshotOp::Update(
+                self.entry(call.process)?,
+                call.argument.clone(),
+            )),
+            ("update" | "write", Some(_)) => Err(format!(
+                "update takes a value or [entry, value], not {}",
+                call.argument
+            )),
+            _ => call.unknown(),
+        }
+    }
+
+    fn decode_result(&self, op: &SnapshotOp, result: &Value) -> Result<Value, String> {
+        match op {
+            SnapshotOp::Update(i, value) => decode::done(result, &[&Value::Int(*i as i64), value]),
+            SnapshotOp::Scan => {
+                let mut entries = result
+                    .as_list()
+                    .ok_or_else(|| format!("scan answers a list, not {result}"))?
+                    .to_vec();
+                self.trim(&mut entries);
+                match self.processes {
+                    Some(n) if entries.len() > n => {
+                        Err(format!("scan answers {n} entries, not {result}"))
+                    }
+                    _ => Ok(self.listed(entries)),
+                }
+            }
+        }
+    }
+
+    fn sample(&self, _: &Vec<Value>, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        if sampler.percent(50) && self.entry(&Value::Int(process.into())).is_ok() {
+            ("update", sampler.value())
+        } else {
+            ("scan", Value::Nil)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::run;
+    use super::*;
+
+    #[test]
+    fn sequential_behaviour() {
+        let updates = "scan() [0, 0, 0] \n update([1, 5]) null \n update(7) 7 \n";
+        let initial = Value::Int(0);
+        run(
+            &Snapshot {
+                processes: Some(3),
+                initial: initial.clone(),
+            },
+            &format!("{updates} scan() [7, 5, 0] \n update([1, 0]) null \n scan() [7, 0, 0]"),
+        );
+        run(
+            &Snapshot {
+                processes: None,
+                initial,
+            },
+            &format!("{updates} scan() [7, 5] \n scan() [7, 5, 0, 0]"),
+        );
+    }
+
+    #[test]
+    fn entries_that_do_not_exist_are_refused() {
+        let snapshot = Snapshot {
+            processes: Some(2),
+            initial: Value::Nil,
+        };
+        for argument in [Value::list([2.into(), 0.into()]), Value::Int(5)] {
+            let call = CallView {
+                process: &Value::Int(2),
+                method: "update",
+                argument: &argument,
+            };
+            assert!(snapshot.decode(call).is_err());
+        }
+    }
+}
