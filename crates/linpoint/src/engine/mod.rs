@@ -8,7 +8,7 @@ pub(crate) use budget::Ticker;
 pub use budget::{Budget, Progress};
 
 use crate::history::{NEVER, OpId, TypedHistory};
-use crate::spec::Spec;
+use crate::spec::{Kind, Spec};
 use crate::verdict::Limit;
 
 /// One part of a history, possibly reduced: what an engine is asked to decide.
@@ -20,16 +20,14 @@ pub struct Task<'a, S: Spec> {
     pub history: &'a TypedHistory<S::Op, S::Ret>,
     /// The operations, in the order of their calls.
     pub ops: Vec<TaskOp>,
+    /// What the specification says it is, if that holds here: it speaks of one key, so not where several are mixed.
+    kind: Option<Kind>,
 }
 
 // Not derived: that would ask for `S: Clone`.
 impl<S: Spec> Clone for Task<'_, S> {
     fn clone(&self) -> Self {
-        Task {
-            spec: self.spec,
-            history: self.history,
-            ops: self.ops.clone(),
-        }
+        self.with_ops(self.ops.clone())
     }
 }
 
@@ -46,18 +44,38 @@ pub struct TaskOp {
 
 impl<'a, S: Spec> Task<'a, S> {
     /// The task of deciding these operations as they were recorded.
-    pub fn new(spec: &'a S, history: &'a TypedHistory<S::Op, S::Ret>, ops: &[OpId]) -> Self {
+    pub fn new(spec: &'a S, history: &'a TypedHistory<S::Op, S::Ret>, ids: &[OpId]) -> Self {
         let (calls, rets) = (history.calls(), history.rets());
-        let ops = ops.iter().map(|&id| TaskOp {
+        let ops = ids.iter().map(|&id| TaskOp {
             id,
             call: calls[id.index()],
             ret: rets[id.index()],
         });
+        let action = |id: &OpId| &history.action(*id).op;
+        let mut keys = ids.iter().map(|id| spec.key(action(id)));
+        let first = keys.next().flatten();
+        let one_key = keys.all(|key| key == first);
         Task {
             spec,
             history,
             ops: ops.collect(),
+            kind: spec.kind().filter(|_| one_key),
         }
+    }
+
+    /// The same task with these operations instead, which must be some of its own.
+    pub(crate) fn with_ops(&self, ops: Vec<TaskOp>) -> Self {
+        Task {
+            spec: self.spec,
+            history: self.history,
+            ops,
+            kind: self.kind.clone(),
+        }
+    }
+
+    /// Which well-known object this is about.
+    pub(crate) fn kind(&self) -> Option<&Kind> {
+        self.kind.as_ref()
     }
 
     /// What the operation at `position` does: the operation and its result, `None` while pending.
@@ -80,10 +98,7 @@ impl<'a, S: Spec> Task<'a, S> {
             ret: if last < Some(op.ret) { NEVER } else { op.ret },
             ..*op
         };
-        Task {
-            ops: ops.map(cut).collect(),
-            ..self.clone()
-        }
+        self.with_ops(ops.map(cut).collect())
     }
 
     /// The ranks of calls and returns, in order.

@@ -106,6 +106,9 @@ pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced<'_, S>) -> Re
             }
         }
     }
+    if !gone.is_empty() && whole.kind().is_none() {
+        return fail("values were dropped from an object that is not known".into());
+    }
     if !gone.is_empty() {
         for i in 0..reduced.task.ops.len() {
             let (op, ret) = reduced.task.action(i);

@@ -143,10 +143,7 @@ struct Reducer<'a, 'b, S: Spec> {
 impl<'a, S: Spec> Reducer<'a, '_, S> {
     /// Keeps `ops` instead if the contradiction survives.
     fn try_with(&mut self, ops: Vec<TaskOp>) -> bool {
-        let candidate = Task {
-            ops,
-            ..self.task.clone()
-        };
+        let candidate = self.task.with_ops(ops);
         // One hard case must not eat the time of all others.
         match (self.decide)(&candidate, &self.budget.slice(0.25, Duration::from_secs(2))) {
             Ok(Answer::NotLinearizable { .. }) => {
@@ -219,7 +216,7 @@ impl<'a, S: Spec> Reducer<'a, '_, S> {
 
 /// Groups of operations that may be dropped together, if any may.
 fn families<S: Spec>(task: &Task<'_, S>) -> Option<Vec<Vec<OpId>>> {
-    task.spec.kind()?;
+    task.kind()?;
     let mut union = Union::default();
     let mut first_value = Vec::new();
     for i in 0..task.ops.len() {

@@ -34,7 +34,7 @@ struct OnValue {
 impl Implied {
     pub(super) fn of<S: Spec>(task: &Task<'_, S>) -> Self {
         let mut implied = Implied::default();
-        if task.spec.kind() != Some(Kind::Queue) {
+        if task.kind() != Some(&Kind::Queue) {
             return implied;
         }
         let mut values: Interner<Value> = Interner::default();

@@ -43,7 +43,7 @@ pub(crate) const NAME: &str = "search";
 
 /// What the search makes of this specification.
 pub(crate) fn reason<S: Spec>(task: &Task<'_, S>) -> String {
-    match task.spec.kind() {
+    match task.kind() {
         Some(Kind::Slot(_)) if SlotMachine::new(task).is_some() => {
             "the object holds one value: searched with a full view of the future".into()
         }
@@ -60,10 +60,7 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
         let (operation, ret) = task.action(i);
         op.ret != NEVER || !task.spec.is_pure(operation, ret)
     });
-    let task = Task {
-        ops: ops.map(|(_, &op)| op).collect(),
-        ..task.clone()
-    };
+    let task = task.with_ops(ops.map(|(_, &op)| op).collect());
     let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
     let rets: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
     let events = events_in_order(&calls, &rets);

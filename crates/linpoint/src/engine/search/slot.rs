@@ -57,7 +57,7 @@ pub(super) struct SlotMachine {
 impl SlotMachine {
     /// The machine of this task, if all its operations are those of a slot.
     pub(super) fn new<S: Spec>(task: &Task<'_, S>) -> Option<Self> {
-        let Some(Kind::Slot(initial)) = task.spec.kind() else {
+        let Some(Kind::Slot(initial)) = task.kind() else {
             return None;
         };
         let roles = (0..task.ops.len()).map(|i| {
@@ -69,7 +69,7 @@ impl SlotMachine {
         });
         let roles = roles.collect::<Option<Vec<_>>>()?;
         let mut values: Interner<Value> = Interner::default();
-        let initial = values.intern(initial);
+        let initial = values.intern(initial.clone());
         let mut ops: Vec<SlotOp> = roles
             .into_iter()
             .zip(&task.ops)
