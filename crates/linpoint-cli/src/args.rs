@@ -196,9 +196,11 @@ pub(crate) struct CompletionsArgs {
 }
 
 fn parse_format(name: &str) -> Result<Format, String> {
-    name.parse().map_err(|error: linpoint::Error| error.to_string())
+    name.parse()
+        .map_err(|error: linpoint::Error| error.to_string())
 }
 
 fn parse_engine(name: &str) -> Result<EngineChoice, String> {
-    name.parse().map_err(|error: linpoint::Error| error.to_string())
+    name.parse()
+        .map_err(|error: linpoint::Error| error.to_string())
 }

@@ -58,6 +58,8 @@ impl From<Exit> for ExitCode {
 }
 
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    let io = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -18,7 +18,11 @@ fn main() -> std::process::ExitCode {
         Ok(args) => run(args.command),
         Err(error) => {
             // Clap would exit with 2 on a usage error, which means "undecided" here.
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Linearizable };
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Linearizable
+            };
             let _ = error.print();
             exit
         }

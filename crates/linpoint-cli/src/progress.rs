@@ -15,16 +15,26 @@ pub(crate) struct Watcher {
 impl Watcher {
     pub(crate) fn new() -> Self {
         if !std::io::stderr().is_terminal() {
-            return Watcher { bar: ProgressBar::hidden() };
+            return Watcher {
+                bar: ProgressBar::hidden(),
+            };
         }
         let bar = ProgressBar::new_spinner();
         let style = "{spinner} {elapsed_precise} {msg}";
-        bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_style(
+            ProgressStyle::with_template(style)
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        );
         Watcher { bar }
     }
 
     /// Runs `work` while showing what the budgets say.
-    pub(crate) fn watch<T>(&self, done_before: usize, budgets: &[&Budget], work: impl FnOnce() -> T) -> T {
+    pub(crate) fn watch<T>(
+        &self,
+        done_before: usize,
+        budgets: &[&Budget],
+        work: impl FnOnce() -> T,
+    ) -> T {
         if self.bar.is_hidden() {
             return work();
         }
@@ -47,8 +57,13 @@ impl Watcher {
         let sum = |of: fn(&Budget) -> u64| budgets.iter().map(|budget| of(budget)).sum::<u64>();
         let done = sum(|budget| budget.progress().done.load(Relaxed));
         let total = sum(|budget| budget.progress().total.load(Relaxed));
-        let histories = if done_before == 0 { String::new() } else { format!("{done_before} histories decided, then ") };
-        self.bar.set_message(format!("{histories}{done} of {total} events explained"));
+        let histories = if done_before == 0 {
+            String::new()
+        } else {
+            format!("{done_before} histories decided, then ")
+        };
+        self.bar
+            .set_message(format!("{histories}{done} of {total} events explained"));
         self.bar.tick();
     }
 

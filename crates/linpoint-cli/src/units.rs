@@ -12,14 +12,19 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(format!("unknown unit {unit:?}; use ms, s, m or h")),
     };
-    let number: f64 = number.parse().map_err(|_| "expected a number, as in 30s or 1.5m".to_owned())?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "expected a number, as in 30s or 1.5m".to_owned())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| "out of range".to_owned())
 }
 
 /// `1000000`, `64K`, `512M`, `2G`, `2GiB`; the units are powers of 1024.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
-    let unit = unit.trim_end_matches("iB").trim_end_matches('B').to_ascii_uppercase();
+    let unit = unit
+        .trim_end_matches("iB")
+        .trim_end_matches('B')
+        .to_ascii_uppercase();
     let power = match unit.as_str() {
         "" => 0,
         "K" => 1,
@@ -28,7 +33,9 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         "T" => 4,
         _ => return Err(format!("unknown unit {unit:?}; use K, M, G or T")),
     };
-    let number: f64 = number.parse().map_err(|_| "expected a size, as in 512M or 2G".to_owned())?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "expected a size, as in 512M or 2G".to_owned())?;
     Ok((number * 1024f64.powi(power)) as u64)
 }
 

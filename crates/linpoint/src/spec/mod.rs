@@ -39,7 +39,8 @@ pub use object::{CallView, Object, Sampler};
 pub use reentrant_mutex::{ReentrantMutex, ReentrantMutexOp};
 pub use register::{Register, RegisterOp};
 pub use registry::{
-    MethodInfo, ObjectType, Params, TypeInfo, guess_type, object_type, types, value_is_result,
+    MethodInfo, ObjectType, Params, TypeInfo, find_type, guess_type, object_type, types,
+    value_is_result,
 };
 pub use rw_lock::{Access, Holders, RwLock, RwLockOp};
 pub use semaphore::{Semaphore, SemaphoreOp};

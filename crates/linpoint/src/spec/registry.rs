@@ -149,7 +149,8 @@ pub fn object_type(name: &str, params: &Params) -> Result<ObjectType, Error> {
     Ok(object)
 }
 
-fn find_type(name: &str) -> Option<&'static TypeInfo> {
+/// What there is to know about the type called `name`.
+pub fn find_type(name: &str) -> Option<&'static TypeInfo> {
     let name = name.to_lowercase().replace('_', "-");
     TYPES
         .iter()

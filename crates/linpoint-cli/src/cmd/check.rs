@@ -1,0 +1,182 @@
+//! `linpoint check`: decide histories and show the evidence.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use linpoint::engine::Budget;
+use linpoint::format::{Recorded, write_jsonl};
+use linpoint::{Checker, Config, Error, ErrorKind, Partitioning, Report};
+use rayon::prelude::*;
+
+use super::source::{TypeChoice, output, type_of};
+use crate::args::CheckArgs;
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::{Printer, Summary, witness};
+use crate::progress::Watcher;
+
+/// A history with its verdict.
+pub(crate) struct Checked {
+    pub(crate) recorded: Recorded,
+    pub(crate) type_name: String,
+    pub(crate) report: Report,
+    pub(crate) time: Duration,
+}
+
+/// Histories are decided in batches, so that many small ones keep all cores busy.
+const BATCH_HISTORIES: usize = 512;
+const BATCH_OPS: usize = 100_000;
+
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let config = Config {
+        timeout: args.timeout,
+        memory: args.memory,
+        threads: args.threads.map(usize::from),
+        partitioning: if args.whole {
+            Partitioning::ByObject
+        } else {
+            Partitioning::ByKey
+        },
+        engine: args.engine,
+        ..Config::default()
+    };
+    let stop = interrupt::flag();
+    let mut run = Run {
+        chosen: args.input.type_choice()?,
+        checker: Checker::new(config),
+        stop: Arc::clone(&stop),
+        batch: Vec::new(),
+        batch_ops: 0,
+        watcher: Watcher::new(),
+        printer: Printer::new(args, output(None)?),
+        witness: args
+            .witness
+            .as_deref()
+            .map(|path| output(Some(path)))
+            .transpose()?,
+        summary: Summary::default(),
+    };
+    let mut failed = None;
+    args.input.read(&mut |recorded| {
+        if failed.is_none() && !stop.load(Relaxed) {
+            failed = run.add(recorded).err();
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    run.flush()?;
+    run.finish()
+}
+
+struct Run {
+    chosen: Option<TypeChoice>,
+    checker: Checker,
+    stop: Arc<AtomicBool>,
+    batch: Vec<Result<Recorded, Error>>,
+    batch_ops: usize,
+    watcher: Watcher,
+    printer: Printer,
+    witness: Option<Box<dyn Write>>,
+    summary: Summary,
+}
+
+impl Run {
+    fn add(&mut self, recorded: Result<Recorded, Error>) -> anyhow::Result<()> {
+        self.batch_ops += recorded
+            .as_ref()
+            .map_or(0, |recorded| recorded.history.len());
+        self.batch.push(recorded);
+        if self.batch.len() >= BATCH_HISTORIES || self.batch_ops >= BATCH_OPS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Decides what was collected, and prints it in the order of the input.
+    fn flush(&mut self) -> anyhow::Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_ops = 0;
+        let budgets: Vec<Budget> = batch
+            .iter()
+            .map(|_| self.checker.budget().cancelled_by(Arc::clone(&self.stop)))
+            .collect();
+        let (checker, chosen) = (&self.checker, self.chosen.as_ref());
+        let check_all = || {
+            let pairs = batch.into_par_iter().zip(&budgets);
+            pairs
+                .map(|(recorded, budget)| check_one(recorded?, chosen, checker, budget))
+                .collect::<Vec<_>>()
+        };
+        let watched: Vec<&Budget> = budgets.iter().collect();
+        let checked = self
+            .watcher
+            .watch(self.summary.histories(), &watched, check_all);
+        self.watcher.clear();
+        for checked in checked {
+            self.summary.count(&checked);
+            self.printer.print(&checked)?;
+            if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
+                witness::write(&mut **out, checked)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> anyhow::Result<Exit> {
+        if self.stop.load(Relaxed) {
+            self.summary.interrupted = true;
+        }
+        self.printer.finish(&self.summary)?;
+        if let Some(mut out) = self.witness {
+            out.flush()?;
+        }
+        Ok(self.summary.exit())
+    }
+}
+
+fn check_one(
+    recorded: Recorded,
+    chosen: Option<&TypeChoice>,
+    checker: &Checker,
+    budget: &Budget,
+) -> Result<Checked, Error> {
+    let label = recorded.label();
+    let started = Instant::now();
+    let choice = type_of(&recorded, chosen)?;
+    let object = choice.build().map_err(|error| error.in_file(&label))?;
+    match object.check(&recorded.history, checker, budget) {
+        Ok(report) => Ok(Checked {
+            recorded,
+            type_name: choice.name,
+            report,
+            time: started.elapsed(),
+        }),
+        Err(error) if error.kind() == ErrorKind::Bug => {
+            Err(save_evidence(&recorded, &choice, error).in_file(&label))
+        }
+        Err(error) => Err(error.in_file(&label)),
+    }
+}
+
+/// A failed certificate is a bug in linpoint: the history that shows it must not be lost.
+fn save_evidence(recorded: &Recorded, choice: &TypeChoice, error: Error) -> Error {
+    let path = format!("linpoint-bug-{}.jsonl", std::process::id());
+    let saved = std::fs::File::create(&path).map(|mut file| {
+        write_jsonl(
+            &recorded.history,
+            Some((&choice.name, &choice.params)),
+            &mut file,
+        )
+    });
+    let where_to = match saved {
+        Ok(Ok(())) => format!("the history was saved as {path}"),
+        _ => "the history could not be saved".to_owned(),
+    };
+    Error::bug(format!(
+        "bug in linpoint: {}; {where_to}, please report it",
+        error.reason()
+    ))
+}

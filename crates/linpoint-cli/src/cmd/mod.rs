@@ -1,0 +1,9 @@
+//! One module for each subcommand.
+
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod generate;
+pub(crate) mod shell;
+mod source;
+pub(crate) mod stats;
+pub(crate) mod types;

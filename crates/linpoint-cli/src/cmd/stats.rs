@@ -1,0 +1,86 @@
+//! `linpoint stats`: facts about histories.
+
+use std::io::Write;
+
+use linpoint::format::Recorded;
+use serde_json::json;
+
+use super::source::{output, type_of};
+use crate::args::StatsArgs;
+use crate::exit::Exit;
+
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
+    let chosen = args.input.type_choice()?;
+    let mut out = output(None)?;
+    let mut exit = Exit::default();
+    let mut failed = None;
+    args.input.read(&mut |recorded| match recorded {
+        Ok(recorded) if failed.is_none() => {
+            let type_name = type_of(&recorded, chosen.as_ref())
+                .map(|choice| choice.name)
+                .ok();
+            let shown = if args.json {
+                show_json(&mut out, &recorded, type_name.as_deref())
+            } else {
+                show_text(&mut out, &recorded, type_name.as_deref())
+            };
+            failed = shown.err();
+        }
+        Ok(_) => {}
+        Err(error) => {
+            eprintln!("linpoint: {error}");
+            exit = exit.max(Exit::of_kind(error.kind()));
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+fn show_text(
+    out: &mut dyn Write,
+    recorded: &Recorded,
+    type_name: Option<&str>,
+) -> std::io::Result<()> {
+    let (history, shape) = (&recorded.history, recorded.history.shape());
+    let rows = [
+        ("type", type_name.unwrap_or("unknown").to_owned()),
+        ("operations", history.len().to_string()),
+        ("processes", history.processes().len().to_string()),
+        ("objects", history.objects().len().to_string()),
+        ("width", shape.width.to_string()),
+        ("concurrent pairs", shape.concurrent_pairs.to_string()),
+        ("pending", shape.pending.to_string()),
+        ("quiescent cuts", shape.quiescent_cuts.to_string()),
+        ("distinct values", history.values().len().to_string()),
+        ("methods", history.methods().join(", ")),
+    ];
+    writeln!(out, "{}", recorded.label())?;
+    rows.iter()
+        .try_for_each(|(name, value)| writeln!(out, "  {name:<16}  {value}"))
+}
+
+fn show_json(
+    out: &mut dyn Write,
+    recorded: &Recorded,
+    type_name: Option<&str>,
+) -> std::io::Result<()> {
+    let (history, shape) = (&recorded.history, recorded.history.shape());
+    let facts = json!({
+        "schema": 1,
+        "history": recorded.label(),
+        "type": type_name,
+        "operations": history.len(),
+        "processes": history.processes().len(),
+        "objects": history.objects().len(),
+        "width": shape.width,
+        "concurrent_pairs": shape.concurrent_pairs,
+        "pending": shape.pending,
+        "quiescent_cuts": shape.quiescent_cuts,
+        "distinct_values": history.values().len(),
+        "methods": history.methods(),
+    });
+    writeln!(out, "{facts}")
+}

@@ -1,0 +1,119 @@
+//! Verdicts for machines. The schema is versioned and described in `docs/cli.md`.
+
+use linpoint::history::NEVER;
+use linpoint::verdict::{Limit, Undecided, Violation};
+use linpoint::{History, OpId, Verdict};
+use serde_json::{Value, json};
+
+use super::{Outcome, Summary, error_name};
+
+const SCHEMA: u32 = 1;
+
+pub(super) fn document(histories: Vec<Value>, summary: &Summary) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "histories": histories,
+        "summary": {
+            "linearizable": summary.linearizable,
+            "not_linearizable": summary.violations,
+            "undecided": summary.undecided,
+            "errors": summary.errors,
+            "interrupted": summary.interrupted,
+        },
+    })
+}
+
+pub(super) fn outcome(outcome: &Outcome) -> Value {
+    let checked = match outcome {
+        Ok(checked) => checked,
+        Err(error) => {
+            return json!({
+                "schema": SCHEMA,
+                "history": error.file(),
+                "verdict": "error",
+                "error": { "kind": error_name(error.kind()), "line": error.line(), "reason": error.reason() },
+            });
+        }
+    };
+    let history = &checked.recorded.history;
+    let parts = checked.report.parts.iter().map(|part| {
+        let mut value = json!({
+            "object": part.object.to_json(),
+            "key": part.key.as_ref().map(linpoint::Value::to_json),
+            "operations": part.ops,
+            "verdict": name(&part.verdict),
+            "engine": part.engine,
+            "reason": part.reason,
+        });
+        match &part.verdict {
+            Verdict::Linearizable(_) => {}
+            Verdict::Violation(found) => value["violation"] = violation(history, found),
+            Verdict::Undecided(found) => value["undecided"] = undecided(found),
+        }
+        value
+    });
+    json!({
+        "schema": SCHEMA,
+        "history": checked.recorded.label(),
+        "type": checked.type_name,
+        "verdict": name(&checked.report.verdict),
+        "expected": checked.recorded.expected,
+        "operations": history.len(),
+        "seconds": checked.time.as_secs_f64(),
+        "parts": parts.collect::<Vec<_>>(),
+    })
+}
+
+fn name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Linearizable(_) => "linearizable",
+        Verdict::Violation(_) => "not linearizable",
+        Verdict::Undecided(_) => "undecided",
+    }
+}
+
+fn violation(history: &History, violation: &Violation) -> Value {
+    let core = &violation.core;
+    json!({
+        "sentence": core.sentence,
+        "core": core.ops.iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
+        "relaxed": core.relaxed.iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
+        "minimal": core.minimal,
+        "certified": core.certified,
+        "last": operation(history, violation.last),
+        "prefix_events": violation.prefix_events,
+        "shortest": violation.shortest,
+        "partial": violation.partial.iter().map(|id| id.0).collect::<Vec<_>>(),
+    })
+}
+
+fn undecided(undecided: &Undecided) -> Value {
+    let limit = match undecided.limit {
+        Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
+        Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
+        Limit::Steps(steps) => json!({ "kind": "steps", "steps": steps }),
+        _ => json!({ "kind": "interrupted" }),
+    };
+    json!({
+        "limit": limit,
+        "engine": undecided.engine,
+        "prefix_events": undecided.prefix_events,
+        "events": undecided.events,
+    })
+}
+
+/// An operation of a history, with its number, position and line.
+pub(super) fn operation(history: &History, id: OpId) -> Value {
+    let op = history.op(id);
+    json!({
+        "id": id.0,
+        "process": op.process.to_json(),
+        "object": op.object.to_json(),
+        "method": op.method,
+        "arg": op.argument.to_json(),
+        "ret": op.result.map(linpoint::Value::to_json),
+        "call": op.call,
+        "return": (op.ret != NEVER).then_some(op.ret),
+        "line": (op.line != 0).then_some(op.line),
+    })
+}

@@ -1,0 +1,156 @@
+//! What the user sees of verdicts.
+
+mod core_table;
+mod json;
+mod text;
+pub(crate) mod witness;
+
+use std::io::Write;
+
+use linpoint::{Error, ErrorKind, Verdict};
+
+use crate::args::CheckArgs;
+use crate::cmd::check::Checked;
+use crate::exit::Exit;
+
+type Outcome = Result<Checked, Error>;
+
+/// Prints verdicts in the style that was asked for.
+pub(crate) struct Printer {
+    style: Style,
+    explain: bool,
+    out: Box<dyn Write>,
+    /// What a single JSON document is made of, until it is complete.
+    collected: Vec<serde_json::Value>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Text,
+    Quiet,
+    Brief,
+    Json,
+    JsonLines,
+}
+
+impl Printer {
+    pub(crate) fn new(args: &CheckArgs, out: Box<dyn Write>) -> Self {
+        let style = match args {
+            CheckArgs { json: true, .. } => Style::Json,
+            CheckArgs { jsonl: true, .. } => Style::JsonLines,
+            CheckArgs { brief: true, .. } => Style::Brief,
+            CheckArgs { quiet: true, .. } => Style::Quiet,
+            _ => Style::Text,
+        };
+        Printer {
+            style,
+            explain: args.explain,
+            out,
+            collected: Vec::new(),
+        }
+    }
+
+    pub(crate) fn print(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+        if let Err(error) = outcome {
+            // On the terminal, what was printed before should stand before.
+            self.out.flush()?;
+            eprintln!("linpoint: {error}");
+        }
+        match self.style {
+            Style::Text => text::print(&mut *self.out, outcome, self.explain)?,
+            Style::Quiet if is_fine(outcome) => {}
+            Style::Quiet => text::print(&mut *self.out, outcome, self.explain)?,
+            Style::Brief => {
+                if let Ok(checked) = outcome {
+                    writeln!(
+                        self.out,
+                        "{}\t{}",
+                        checked.recorded.label(),
+                        brief(&checked.report.verdict)
+                    )?;
+                }
+            }
+            Style::Json => self.collected.push(json::outcome(outcome)),
+            Style::JsonLines => writeln!(self.out, "{}", json::outcome(outcome))?,
+        }
+        // Somebody may be waiting for this line.
+        self.out.flush()
+    }
+
+    pub(crate) fn finish(&mut self, summary: &Summary) -> std::io::Result<()> {
+        match self.style {
+            Style::Json => writeln!(
+                self.out,
+                "{}",
+                json::document(std::mem::take(&mut self.collected), summary)
+            )?,
+            Style::Text | Style::Quiet if summary.histories() > 1 || summary.interrupted => {
+                writeln!(self.out, "{}", text::summary(summary))?;
+            }
+            _ => {}
+        }
+        self.out.flush()
+    }
+}
+
+fn is_fine(outcome: &Outcome) -> bool {
+    matches!(outcome, Ok(checked) if matches!(checked.report.verdict, Verdict::Linearizable(_)))
+}
+
+fn brief(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Linearizable(_) => "true",
+        Verdict::Violation(_) => "false",
+        Verdict::Undecided(_) => ":unknown",
+    }
+}
+
+/// How many histories came to what.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) linearizable: usize,
+    pub(crate) violations: usize,
+    pub(crate) undecided: usize,
+    pub(crate) errors: usize,
+    /// Somebody pressed Ctrl-C.
+    pub(crate) interrupted: bool,
+    exit: Exit,
+}
+
+impl Summary {
+    pub(crate) fn count(&mut self, outcome: &Outcome) {
+        let (counter, exit) = match outcome {
+            Ok(checked) => match checked.report.verdict {
+                Verdict::Linearizable(_) => (&mut self.linearizable, Exit::Linearizable),
+                Verdict::Violation(_) => (&mut self.violations, Exit::Violation),
+                Verdict::Undecided(_) => (&mut self.undecided, Exit::Undecided),
+            },
+            Err(error) => (&mut self.errors, Exit::of_kind(error.kind())),
+        };
+        *counter += 1;
+        self.exit = self.exit.max(exit);
+    }
+
+    pub(crate) fn histories(&self) -> usize {
+        self.linearizable + self.violations + self.undecided + self.errors
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        // What was not looked at is undecided.
+        if self.interrupted {
+            self.exit.max(Exit::Undecided)
+        } else {
+            self.exit
+        }
+    }
+}
+
+/// What kind of error this is, for machines.
+fn error_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Usage => "usage",
+        ErrorKind::Malformed => "malformed",
+        ErrorKind::Unreadable => "unreadable",
+        _ => "bug",
+    }
+}
