@@ -1,26 +1,35 @@
-//! Order that follows from the results, beyond real time.
+//! What follows from the results in a container, beyond real time.
 //!
-//! For a first-in-first-out queue, a value that was put in once and taken out once fixes order between operations:
+//! **Order.** A value that was put in once and taken out at most once fixes order between operations, in every
+//! linearization: it was put in before it was peeked, and peeked before it was taken out. In a first-in-first-out queue
+//! also:
 //!
-//! * it was put in before it was peeked, and peeked before it was taken out;
-//! * if the removal of `a` precedes that of `b`, then `a` was put in before `b`, and the other way round;
+//! * if `a` was seen at the front (peeked or taken out) before some such sight of `b`, then `a` was put in before `b`;
+//! * if `a` was put in before `b`, then `a` was taken out before `b` was seen at the front;
 //! * a value that was never taken out, although every removal is known, was put in after all that were.
 //!
-//! Every linearization obeys these orders, so the search need not try others. Where they contradict real time, or each
-//! other, there is no linearization at all.
+//! So the search need not try other orders, and where these contradict real time, or each other, there is no
+//! linearization at all. Precedence by intervals is given by its covering pairs: those with no third one between. That is
+//! at most as many pairs per operation as the history is wide.
 //!
-//! Precedence by intervals is given by its covering pairs: `a` is recorded as a predecessor of `b` only if no third
-//! operation stands wholly between them. That is at most as many pairs per operation as the history is wide.
+//! **Haste.** If such a value is the next to be served, all its peeks took effect, and its removal is open, then the removal
+//! takes effect at once. In any order that works, nobody sees the value from now until its removal: nobody peeks it, and
+//! nobody else takes it out. So the operations in between go as if the value had never been put in, which is what the
+//! contract of the roles allows, and the removal can be moved to the front. Operations without a role may see what they
+//! like, so where there is one, nothing is hasty.
 
 use crate::engine::Task;
 use crate::history::NEVER;
 use crate::spec::{Kind, Role, Spec};
 use crate::value::{Interner, Value};
 
-/// Pairs of operations that every linearization orders, by position in the task.
+/// What every linearization of a task obeys. Operations are given by position in the task.
 #[derive(Debug, Default)]
 pub(super) struct Implied {
+    /// Pairs of operations in the order they take effect.
     pairs: Vec<(u32, u32)>,
+    /// Removals that take effect as soon as they can.
+    hasty: Vec<u32>,
 }
 
 /// The operations on one value.
@@ -31,20 +40,31 @@ struct OnValue {
     peeks: Vec<u32>,
 }
 
+/// A value that was put in once and taken out at most once.
+struct Life<'a> {
+    add: u32,
+    removal: Option<u32>,
+    peeks: &'a [u32],
+}
+
 impl Implied {
     pub(super) fn of<S: Spec>(task: &Task<'_, S>) -> Self {
         let mut implied = Implied::default();
-        if task.kind() != Some(&Kind::Queue) {
-            return implied;
-        }
+        let is_queue = match task.kind() {
+            Some(Kind::Queue) => true,
+            None | Some(Kind::Slot(_)) => return implied,
+            Some(_) => false,
+        };
         let mut values: Interner<Value> = Interner::default();
         let mut on_value: Vec<OnValue> = Vec::new();
         let mut removals_known = true;
+        let mut roles_known = true;
         for i in 0..task.ops.len() as u32 {
             let (op, ret) = task.action(i as usize);
             let role = task.spec.role(op, ret);
             let (Role::Adds(value) | Role::Removes(value) | Role::Peeks(value)) = &role else {
                 removals_known &= role == Role::Empty || task.spec.is_pure(op, ret);
+                roles_known &= matches!(role, Role::Empty | Role::RemovesSome);
                 continue;
             };
             let number = values.intern(value.clone()) as usize;
@@ -74,31 +94,61 @@ impl Implied {
                 implied.pairs.extend(removal.map(|removal| (peek, removal)));
             }
             implied.pairs.extend(removal.map(|removal| (add, removal)));
-            lives.push((add, removal));
+            lives.push(Life {
+                add,
+                removal,
+                peeks: &ops.peeks,
+            });
         }
-        implied.add_queue_order(task, &lives);
+        if roles_known {
+            implied
+                .hasty
+                .extend(lives.iter().filter_map(|life| life.removal));
+        }
+        if is_queue {
+            implied.add_queue_order(task, &lives);
+        }
         implied
     }
 
-    /// First in, first out, for values with one insertion and at most one removal.
-    fn add_queue_order<S: Spec>(&mut self, task: &Task<'_, S>, lives: &[(u32, Option<u32>)]) {
-        let interval = |op: u32| (task.ops[op as usize].call, task.ops[op as usize].ret);
-        // A value that stays is "removed" after everything, so it precedes nothing.
-        let removals = lives
-            .iter()
-            .map(|&(_, removal)| removal.map_or((NEVER, NEVER), interval))
-            .collect();
-        let added = |i: usize| lives[i].0;
-        self.pairs
-            .extend(covering_pairs(removals).map(|(a, b)| (added(a), added(b))));
+    /// First in, first out.
+    fn add_queue_order<S: Spec>(&mut self, task: &Task<'_, S>, lives: &[Life<'_>]) {
+        let op = |op: u32| task.ops[op as usize];
+        // When a value was last seen at the front, and when it had first been seen there: from latest call to earliest
+        // return. A value that stays will be at the front after everything.
+        let at_front = |life: &Life<'_>| {
+            let seen = || life.peeks.iter().copied().chain(life.removal);
+            let last = if life.removal.is_some() {
+                seen().map(|seen| op(seen).call).max()
+            } else {
+                None
+            };
+            let first = seen().map(|seen| op(seen).ret).min();
+            (last.unwrap_or(NEVER), first.unwrap_or(NEVER))
+        };
+        let before = covering_pairs(&lives.iter().map(at_front).collect::<Vec<_>>());
+        self.pairs.extend(
+            before
+                .into_iter()
+                .map(|(a, b)| (lives[a].add, lives[b].add)),
+        );
 
-        let removed: Vec<(u32, u32)> = lives
-            .iter()
-            .filter_map(|&(add, removal)| Some((add, removal?)))
-            .collect();
-        let adds = removed.iter().map(|&(add, _)| interval(add)).collect();
-        self.pairs
-            .extend(covering_pairs(adds).map(|(a, b)| (removed[a].1, removed[b].1)));
+        let removed: Vec<&Life<'_>> = lives.iter().filter(|life| life.removal.is_some()).collect();
+        let added = |life: &&Life<'_>| (op(life.add).call, op(life.add).ret);
+        for (a, b) in covering_pairs(&removed.iter().map(added).collect::<Vec<_>>()) {
+            let seen = removed[b].peeks.iter().copied().chain(removed[b].removal);
+            self.pairs.extend(
+                removed[a]
+                    .removal
+                    .into_iter()
+                    .flat_map(|a| seen.clone().map(move |b| (a, b))),
+            );
+        }
+    }
+
+    /// Removals that take effect as soon as they can.
+    pub(super) fn hasty(&self) -> &[u32] {
+        &self.hasty
     }
 
     /// Whether some order of the operations obeys both these pairs and real time.
@@ -160,29 +210,36 @@ impl Implied {
     }
 }
 
-/// The pairs `(a, b)` with interval `a` before interval `b` and nothing wholly between, as positions in `intervals`.
-fn covering_pairs(intervals: Vec<(u32, u32)>) -> impl Iterator<Item = (usize, usize)> {
-    let mut by_call: Vec<usize> = (0..intervals.len()).collect();
-    by_call.sort_unstable_by_key(|&i| intervals[i].0);
-    let mut by_return: Vec<usize> = by_call
+/// Pairs `(a, b)` such that the second number of `a` is below the first of `b`; those that follow from others are left
+/// out.
+fn covering_pairs(intervals: &[(u32, u32)]) -> Vec<(usize, usize)> {
+    let mut by_first: Vec<usize> = (0..intervals.len()).collect();
+    by_first.sort_unstable_by_key(|&i| intervals[i].0);
+    let mut by_second: Vec<usize> = by_first
         .iter()
         .copied()
         .filter(|&i| intervals[i].1 != NEVER)
         .collect();
-    by_return.sort_unstable_by_key(|&i| intervals[i].1);
+    by_second.sort_unstable_by_key(|&i| intervals[i].1);
 
     let mut pairs = Vec::new();
-    // Those that returned, and after whose return nothing was called that returned too.
+    // Those that precede what comes now, and none that precedes another one of them.
     let mut last: Vec<usize> = Vec::new();
-    let mut returned = by_return.into_iter().peekable();
-    for b in by_call {
-        while let Some(a) = returned.next_if(|&a| intervals[a].1 < intervals[b].0) {
-            last.retain(|&earlier| intervals[earlier].1 > intervals[a].0);
+    let mut over = by_second.into_iter().peekable();
+    for b in by_first {
+        while let Some(a) = over.next_if(|&a| intervals[a].1 < intervals[b].0) {
+            last.retain(|&earlier| {
+                let precedes = intervals[earlier].1 < intervals[a].0;
+                if precedes {
+                    pairs.push((earlier, a));
+                }
+                !precedes
+            });
             last.push(a);
         }
-        pairs.extend(last.iter().map(|&a| (a, b)));
+        pairs.extend(last.iter().filter(|&&a| a != b).map(|&a| (a, b)));
     }
-    pairs.into_iter()
+    pairs
 }
 
 /// Lists of neighbours, one after the other.

@@ -31,7 +31,8 @@ pub(super) trait Machine {
 pub(super) struct Interned<'a, S: Spec> {
     task: &'a Task<'a, S>,
     states: Interner<S::State>,
-    pure: Vec<bool>,
+    /// Operations that do no harm wherever they fit.
+    harmless: Vec<bool>,
     /// Steps with one result, by state and action: direct-mapped, so that its size never grows.
     recent: Vec<(u64, u32)>,
     classes: &'a [u32],
@@ -41,16 +42,21 @@ const NO_STEP: u64 = u64::MAX;
 
 impl<'a, S: Spec> Interned<'a, S> {
     /// `classes` numbers the operations of the task: those with the same number do the same.
-    pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32]) -> Self {
+    ///
+    /// The `hasty` ones take effect as soon as they can.
+    pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32], hasty: &[u32]) -> Self {
+        // It never changes any state: whatever order works, it still works with this operation moved to where it fits.
         let pure = (0..task.ops.len()).map(|i| {
             let (op, ret) = task.action(i);
             task.spec.is_pure(op, ret)
         });
+        let mut harmless: Vec<bool> = pure.collect();
+        hasty.iter().for_each(|&op| harmless[op as usize] = true);
         let slots = (task.ops.len() * 4).next_power_of_two().clamp(64, 1 << 16);
         Interned {
             task,
             states: Interner::default(),
-            pure: pure.collect(),
+            harmless,
             recent: vec![(NO_STEP, 0); slots],
             classes,
         }
@@ -81,8 +87,7 @@ impl<S: Spec> Machine for Interned<'_, S> {
     }
 
     fn is_harmless(&self, _: u32, op: u32) -> bool {
-        // It fits now and never changes any state: whatever order works, it still works with this operation moved here.
-        self.pure[op as usize]
+        self.harmless[op as usize]
     }
 
     fn commit(&mut self, _: u32, _: u32, next: u32) -> Option<u32> {

@@ -15,7 +15,7 @@
 //!   can be swapped, since both are open now and the later one's deadline is the longer one.
 //! * A pending operation that changes no state is left out.
 //! * Objects that hold one value know their future ([`slot`]).
-//! * Order that follows from results is kept ([`implied`]).
+//! * Order that follows from results is kept, and removals that nobody can notice take effect at once ([`implied`]).
 //!
 //! The candidates are tried in the order of their returns, the one that must return now first.
 //!
@@ -82,7 +82,7 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
         Some(machine) => Search::new(&problem, machine, budget).run(),
         // One compiled search serves all specifications.
         None => {
-            let machine: &mut dyn Machine = &mut Interned::new(&task, &classes);
+            let machine: &mut dyn Machine = &mut Interned::new(&task, &classes, implied.hasty());
             Search::new(&problem, machine, budget).run()
         }
     };
