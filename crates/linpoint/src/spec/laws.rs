@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::juc::{CollectionClass, JavaCollection, JavaMap, MapClass};
 use super::*;
 
 const WALKS: u64 = 60;
@@ -321,6 +322,10 @@ macro_rules! laws {
     };
 }
 
+fn java_collection(class: CollectionClass, capacity: Option<usize>) -> JavaCollection {
+    JavaCollection { class, capacity }
+}
+
 laws! {
     register: "register" = Register { initial: Value::Nil, cas: false };
     cas_register: "cas-register" = Register { initial: Value::Int(0), cas: true };
@@ -342,4 +347,14 @@ laws! {
     multi_register: "multi-register" = MultiRegister { initial: Value::Nil };
     bank: "bank" = Bank { accounts: 3, balance: 10, overdraft: Overdraft::Refused };
     log: "list" = Log;
+    array_blocking_queue: "array-blocking-queue" = java_collection(CollectionClass::ArrayBlockingQueue, Some(3));
+    concurrent_hash_map: "concurrent-hash-map" = JavaMap { class: MapClass::ConcurrentHashMap };
+    concurrent_linked_deque: "concurrent-linked-deque" = java_collection(CollectionClass::ConcurrentLinkedDeque, None);
+    concurrent_linked_queue: "concurrent-linked-queue" = java_collection(CollectionClass::ConcurrentLinkedQueue, None);
+    concurrent_skip_list_map: "concurrent-skip-list-map" = JavaMap { class: MapClass::ConcurrentSkipListMap };
+    concurrent_skip_list_set: "concurrent-skip-list-set" = java_collection(CollectionClass::ConcurrentSkipListSet, None);
+    linked_blocking_deque: "linked-blocking-deque" = java_collection(CollectionClass::LinkedBlockingDeque, Some(2));
+    linked_blocking_queue: "linked-blocking-queue" = java_collection(CollectionClass::LinkedBlockingQueue, None);
+    linked_transfer_queue: "linked-transfer-queue" = java_collection(CollectionClass::LinkedTransferQueue, None);
+    priority_blocking_queue: "priority-blocking-queue" = java_collection(CollectionClass::PriorityBlockingQueue, None);
 }
