@@ -1,5 +1,7 @@
 //! The specifications of the Java collections against sequences of calls recorded on OpenJDK 17.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

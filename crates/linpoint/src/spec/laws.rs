@@ -44,6 +44,23 @@ fn decoded<S: Object>(object: &S, process: i64, method: &str, argument: &Value) 
         .unwrap_or_else(|reason| panic!("{method}({argument}): {reason}"))
 }
 
+/// A call that `sample` leaves out because it keeps fast engines from a history, if this object has it.
+fn rare_call<S: Object>(object: &S, sampler: &mut Sampler) -> Option<S::Op> {
+    let key = Value::Int(sampler.below(10) as i64);
+    let (method, argument) = sampler.pick(&[
+        ("size", Value::Nil),
+        ("read", Value::Nil),
+        ("append", Value::list([key, Value::from("x")])),
+        ("add_and_get", Value::Int(3)),
+    ]);
+    let call = CallView {
+        process: &Value::Int(0),
+        method,
+        argument: &argument,
+    };
+    object.decode(call).ok()
+}
+
 fn outcomes<S: Spec>(spec: &S, state: &S::State, op: &S::Op) -> Vec<(S::Ret, S::State)> {
     match spec.apply(state, op) {
         Outcomes::Blocked => Vec::new(),
@@ -59,7 +76,8 @@ struct Walk<S: Object> {
 }
 
 impl<S: Object> Walk<S> {
-    /// A random walk of sampled calls; odd seeds draw values from a small universe, so that they repeat.
+    /// A random walk of sampled calls; odd seeds draw values from a small universe, so that they repeat, and every fourth
+    /// walk mixes in calls that are not sampled.
     fn new(object: &S, seed: u64) -> Self {
         let mut sampler = Sampler::new(seed, (seed % 2 == 1).then_some(4));
         let mut walk = Walk {
@@ -69,8 +87,13 @@ impl<S: Object> Walk<S> {
         for _ in 0..STEPS {
             let state = walk.states.last().unwrap();
             let process = sampler.below(3) as u32;
-            let (method, argument) = object.sample(state, process, &mut sampler);
-            let op = decoded(object, process.into(), method, &argument);
+            let rare = (seed % 4 == 3 && sampler.percent(20))
+                .then(|| rare_call(object, &mut sampler))
+                .flatten();
+            let op = rare.unwrap_or_else(|| {
+                let (method, argument) = object.sample(state, process, &mut sampler);
+                decoded(object, process.into(), method, &argument)
+            });
             let all = outcomes(object, state, &op);
             if let [_, ..] = &all[..] {
                 let (ret, next) = sampler.pick(&all);
