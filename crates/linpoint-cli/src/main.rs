@@ -1,2 +1,47 @@
-//! The `linpoint` command.
-fn main() {}
+//! The `linpoint` command: is this history linearizable, and why not?
+
+mod args;
+mod cmd;
+mod exit;
+mod interrupt;
+mod output;
+mod progress;
+mod units;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use exit::Exit;
+
+fn main() -> std::process::ExitCode {
+    let exit = match Args::try_parse() {
+        Ok(args) => run(args.command),
+        Err(error) => {
+            // Clap would exit with 2 on a usage error, which means "undecided" here.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Linearizable };
+            let _ = error.print();
+            exit
+        }
+    };
+    exit.into()
+}
+
+fn run(command: Command) -> Exit {
+    let done = match command {
+        Command::Check(args) => cmd::check::run(&args),
+        Command::Convert(args) => cmd::convert::run(&args),
+        Command::Generate(args) => cmd::generate::run(&args),
+        Command::Stats(args) => cmd::stats::run(&args),
+        Command::Types(args) => cmd::types::run(&args),
+        Command::Completions(args) => cmd::shell::completions(&args),
+        Command::Man => cmd::shell::man(),
+    };
+    done.unwrap_or_else(|error| {
+        // Whoever reads our output has heard enough: not an error.
+        if exit::is_broken_pipe(&error) {
+            return Exit::Linearizable;
+        }
+        eprintln!("linpoint: {error:#}");
+        Exit::of_error(&error)
+    })
+}

@@ -1,7 +1,9 @@
 //! Linearizability checking.
 
+pub mod engine;
 pub mod error;
 pub mod format;
+pub mod generate;
 pub mod history;
 pub mod portfolio;
 pub mod spec;
@@ -12,7 +14,7 @@ pub use error::{Error, ErrorKind};
 pub use history::{
     Call, History, HistoryBuilder, OpId, Operation, Partitioning, Ties, TypedHistory,
 };
-pub use portfolio::Config;
+pub use portfolio::{Checker, Config, Cores, EngineChoice};
 pub use spec::{Outcomes, Spec, object_type};
 pub use value::Value;
 pub use verdict::{Report, Verdict};

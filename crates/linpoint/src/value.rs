@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 /// assert_eq!(Value::list([Value::from(1), Value::Nil]).to_string(), "[1, nil]");
 /// assert_eq!(Value::from("a\"b").to_string(), r#""a\"b""#);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
     /// No value: `null`, `nil`, the result of a method that returns nothing, an empty container's answer.
     #[default]
@@ -191,6 +191,13 @@ impl From<serde_json::Value> for Value {
     }
 }
 
+/// Same as the display form: values stand in messages of user-written types too.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -301,9 +308,19 @@ impl<T: Eq + std::hash::Hash> Interner<T> {
         self.items.is_empty()
     }
 
-    /// Bytes held by the table itself, without what the items own on the heap.
-    pub fn table_bytes(&self) -> usize {
-        self.items.capacity() * size_of::<T>() + self.table.capacity() * 5
+    /// Bytes that the next new item will make the tables take, while old and new ones are there.
+    pub(crate) fn growth(&self) -> usize {
+        let items = if self.items.len() == self.items.capacity() {
+            self.items.len() * 2 * size_of::<T>()
+        } else {
+            0
+        };
+        let table = if self.table.len() == self.table.capacity() {
+            self.table.len() * 10
+        } else {
+            0
+        };
+        items + table
     }
 }
 

@@ -1,1 +1,241 @@
 //! Readers and writers of recorded histories.
+//!
+//! [`read`] takes a path as a user gives it: a file, compressed or not, an archive, a directory or `-`. [`parse`] takes
+//! bytes. Both tell the format from the content unless it is given. The formats themselves are described in
+//! `docs/formats.md`.
+
+mod detect;
+mod input;
+mod json;
+mod jsonl;
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+pub use jsonl::write_jsonl;
+
+use crate::error::Error;
+use crate::history::{History, Ties};
+use crate::spec::Params;
+
+/// How values may nest. Deeper ones are refused, so that nothing that walks a value can exhaust the stack.
+const MAX_DEPTH: usize = 128;
+
+/// How a history is written down.
+///
+/// ```
+/// use linpoint::format::Format;
+/// assert_eq!("jepsen-log".parse::<Format>()?, Format::JepsenLog);
+/// assert_eq!(Format::PorcupineKv.to_string(), "porcupine-kv");
+/// # Ok::<(), linpoint::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// JSON lines: events, operations or whole histories. Linpoint's own format.
+    Jsonl,
+    /// A Jepsen history: EDN maps, one for each event.
+    Edn,
+    /// A log of Jepsen with its `jepsen.util` lines.
+    JepsenLog,
+    /// The key-value histories of porcupine's tests: EDN maps with a `:key`.
+    PorcupineKv,
+    /// JSON histories of Violat: `schema` and `events`.
+    Violat,
+    /// Plain text of the published monitors: method, value, call and return on each line.
+    Operations,
+}
+
+impl Format {
+    /// All formats, in the order in which they are documented.
+    pub const ALL: [Format; 6] = [
+        Format::Jsonl,
+        Format::Edn,
+        Format::JepsenLog,
+        Format::PorcupineKv,
+        Format::Violat,
+        Format::Operations,
+    ];
+
+    /// The name by which users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Jsonl => "jsonl",
+            Format::Edn => "edn",
+            Format::JepsenLog => "jepsen-log",
+            Format::PorcupineKv => "porcupine-kv",
+            Format::Violat => "violat",
+            Format::Operations => "operations",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Format::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| {
+            let known = Format::ALL.map(Format::name).join(", ");
+            Error::usage(format!("unknown format {name:?}; known are {known}"))
+        })
+    }
+}
+
+/// What the reader cannot know from the input.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format, if it is not to be told from the content.
+    pub format: Option<Format>,
+    /// The type of the object, if the user gave one.
+    pub object_type: Option<String>,
+    /// Values of a Jepsen history are `[key value]` pairs of `jepsen.independent`: each key is an object of its own.
+    pub independent: bool,
+    /// How equal times are ordered; what the input says, and then the default, where this is `None`.
+    pub ties: Option<Ties>,
+}
+
+/// A history together with what its input says about it.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// The input as messages name it: the path as given, `path:entry` in an archive, `<stdin>`; empty for [`parse`].
+    pub input: Arc<str>,
+    /// The number of the history, counted from 1, where its input holds several.
+    pub name: Option<String>,
+    /// The history.
+    pub history: History,
+    /// The type and its parameters, as far as the input names or implies them.
+    pub object_type: Option<(String, Params)>,
+    /// Whether the history is linearizable, where the input tells.
+    pub expected: Option<bool>,
+}
+
+impl Recorded {
+    /// What to call this history in a report: its input, with `#` and its number where there are several.
+    pub fn label(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{}#{name}", self.input),
+            None => self.input.to_string(),
+        }
+    }
+}
+
+/// Reads all histories at `path` and hands them to `each` in the order of the input.
+///
+/// `path` is a file, possibly compressed or an archive, a directory, or `-` for the standard input. What cannot be read
+/// is handed over as an error in its place: a bad history does not keep others from being read.
+///
+/// ```no_run
+/// use linpoint::format::{ReadOptions, read};
+/// read("store/latest".as_ref(), &ReadOptions::default(), |recorded| match recorded {
+///     Ok(recorded) => println!("{}: {} operations", recorded.label(), recorded.history.len()),
+///     Err(error) => eprintln!("{error}"),
+/// });
+/// ```
+pub fn read(path: &Path, options: &ReadOptions, mut each: impl FnMut(Result<Recorded, Error>)) {
+    input::open(path, &mut |name, content| {
+        let mut sink = Sink::new(name, &mut each);
+        match content {
+            Ok(bytes) => read_bytes(&bytes, options, &mut sink),
+            Err(error) => sink.put(Err(error)),
+        }
+        sink.finish();
+    });
+}
+
+/// The histories in `bytes`, which are neither compressed nor an archive.
+///
+/// ```
+/// use linpoint::format::{ReadOptions, parse};
+/// let text = r#"{"process": 0, "method": "write", "arg": 3, "call": 0, "return": 5}"#;
+/// let histories = parse(text.as_bytes(), &ReadOptions::default());
+/// assert_eq!(histories[0].as_ref().unwrap().history.len(), 1);
+/// ```
+pub fn parse(bytes: &[u8], options: &ReadOptions) -> Vec<Result<Recorded, Error>> {
+    let mut histories = Vec::new();
+    let mut put = |recorded| histories.push(recorded);
+    let mut sink = Sink::new("", &mut put);
+    read_bytes(bytes, options, &mut sink);
+    sink.finish();
+    histories
+}
+
+fn read_bytes(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
+    let text = match input::decode_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return sink.put(Err(error)),
+    };
+    if text.trim().is_empty() {
+        // Nothing was recorded: a history without operations, of whatever type.
+        return sink.put(Ok(Recorded::default()));
+    }
+    let format = match options.format.map_or_else(|| detect::detect(text), Ok) {
+        Ok(format) => format,
+        Err(error) => return sink.put(Err(error)),
+    };
+    match format {
+        Format::Jsonl => jsonl::read(text, options, sink),
+        _ => sink.put(Err(Error::usage(format!("{format} is not readable yet")))),
+    }
+}
+
+/// Where readers put what they find. Names the input in every item, and numbers the histories where there are several.
+struct Sink<'a> {
+    input: Arc<str>,
+    count: usize,
+    /// The first item, until it is known whether it is the only one.
+    first: Option<Result<Recorded, Error>>,
+    each: &'a mut dyn FnMut(Result<Recorded, Error>),
+}
+
+impl<'a> Sink<'a> {
+    fn new(input: &str, each: &'a mut dyn FnMut(Result<Recorded, Error>)) -> Self {
+        Sink {
+            input: input.into(),
+            count: 0,
+            first: None,
+            each,
+        }
+    }
+
+    fn put(&mut self, recorded: Result<Recorded, Error>) {
+        self.count += 1;
+        if self.count == 1 {
+            self.first = Some(recorded);
+            return;
+        }
+        if let Some(first) = self.first.take() {
+            self.pass_on(first, Some(1));
+        }
+        self.pass_on(recorded, Some(self.count));
+    }
+
+    fn pass_on(&mut self, recorded: Result<Recorded, Error>, number: Option<usize>) {
+        let recorded = recorded.map(|recorded| Recorded {
+            input: self.input.clone(),
+            name: number.map(|number| number.to_string()),
+            ..recorded
+        });
+        (self.each)(recorded.map_err(|error| {
+            if self.input.is_empty() {
+                error
+            } else {
+                error.in_file(&self.input)
+            }
+        }));
+    }
+
+    fn finish(mut self) {
+        if let Some(first) = self.first.take() {
+            self.pass_on(first, None);
+        }
+    }
+}

@@ -48,6 +48,18 @@ pub struct Operation {
     pub returned: Option<i64>,
 }
 
+/// An [`Operation`] whose method's name is borrowed: reading a million lines must not allocate it a million times.
+#[derive(Debug)]
+pub(crate) struct OperationParts<'a> {
+    pub(crate) process: Option<Value>,
+    pub(crate) object: Value,
+    pub(crate) method: &'a str,
+    pub(crate) argument: Value,
+    pub(crate) result: Value,
+    pub(crate) called: i64,
+    pub(crate) returned: Option<i64>,
+}
+
 /// What is known of an operation while the history is being built.
 #[derive(Clone, Copy)]
 struct Row {
@@ -136,7 +148,7 @@ impl HistoryBuilder {
             );
             return Err(Error::malformed(reason).at_line(line));
         }
-        let row = self.push_row(line, process, call)?;
+        let row = self.push_row(line, process, call.object, &call.method, call.argument)?;
         self.open[process as usize] = Some(row);
         self.events.push(row * 2);
         Ok(())
@@ -192,12 +204,6 @@ impl HistoryBuilder {
 
     /// Adds a whole operation.
     pub fn operation(&mut self, line: u64, operation: Operation) -> Result<(), Error> {
-        if !self.events.is_empty() {
-            return Err(Error::malformed(
-                "events and whole operations cannot be mixed in one history",
-            )
-            .at_line(line));
-        }
         let Operation {
             process,
             call,
@@ -205,15 +211,47 @@ impl HistoryBuilder {
             called,
             returned,
         } = operation;
+        self.operation_parts(
+            line,
+            OperationParts {
+                process,
+                object: call.object,
+                method: &call.method,
+                argument: call.argument,
+                result,
+                called,
+                returned,
+            },
+        )
+    }
+
+    /// Adds a whole operation without taking over the method's name.
+    pub(crate) fn operation_parts(
+        &mut self,
+        line: u64,
+        operation: OperationParts<'_>,
+    ) -> Result<(), Error> {
+        if !self.events.is_empty() {
+            return Err(Error::malformed(
+                "events and whole operations cannot be mixed in one history",
+            )
+            .at_line(line));
+        }
+        let OperationParts {
+            process,
+            object,
+            method,
+            argument,
+            result,
+            called,
+            returned,
+        } = operation;
         if let Some(returned) = returned.filter(|&returned| returned < called) {
-            let reason = format!(
-                "{:?} returns at {returned}, before its call at {called}",
-                call.method
-            );
+            let reason = format!("{method:?} returns at {returned}, before its call at {called}");
             return Err(Error::malformed(reason).at_line(line));
         }
         let process = process.map_or(NO_PROCESS, |process| self.processes.intern(process));
-        let row = self.push_row(line, process, call)?;
+        let row = self.push_row(line, process, object, method, argument)?;
         if returned.is_some() {
             let result = self.values.intern(result);
             let row_data = &mut self.rows[row as usize];
@@ -239,7 +277,14 @@ impl HistoryBuilder {
         Ok(self.into_history(&ranks))
     }
 
-    fn push_row(&mut self, line: u64, process: u32, call: Call) -> Result<u32, Error> {
+    fn push_row(
+        &mut self,
+        line: u64,
+        process: u32,
+        object: Value,
+        method: &str,
+        argument: Value,
+    ) -> Result<u32, Error> {
         // Events are numbered `2 * row + 1` in 32 bits.
         let row = u32::try_from(self.rows.len())
             .ok()
@@ -249,12 +294,12 @@ impl HistoryBuilder {
         })?;
         self.rows.push(Row {
             process,
-            object: self.objects.intern(call.object),
-            method: match self.methods.find(&call.method) {
+            object: self.objects.intern(object),
+            method: match self.methods.find(method) {
                 Some(method) => method,
-                None => self.methods.intern(call.method),
+                None => self.methods.intern(method.to_owned()),
             },
-            argument: self.values.intern(call.argument),
+            argument: self.values.intern(argument),
             result: 0,
             line: u32::try_from(line).unwrap_or(0),
             state: RowState::Pending,
@@ -303,17 +348,24 @@ impl HistoryBuilder {
         ranks
     }
 
+    /// Operations of one process may touch but not overlap.
     fn refuse_overlap_within_processes(&self) -> Result<(), Error> {
-        let mut by_process: Vec<u32> = (0..self.rows.len() as u32).collect();
-        by_process.retain(|&row| self.rows[row as usize].process != NO_PROCESS);
-        by_process.sort_by_key(|&row| (self.rows[row as usize].process, self.times[row as usize]));
-        for pair in by_process.windows(2) {
-            let (earlier, later) = (self.rows[pair[0] as usize], self.rows[pair[1] as usize]);
-            let returned = self.times[pair[0] as usize].1;
-            let called = self.times[pair[1] as usize].0;
-            if earlier.process == later.process
-                && (earlier.state == RowState::Pending || called < returned)
-            {
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        // Recorders mostly write in the order of calls, which this sort notices.
+        order.sort_by_key(|&row| self.times[row as usize]);
+        let mut last: Vec<Option<u32>> = vec![None; self.processes.len()];
+        for row in order {
+            let later = self.rows[row as usize];
+            if later.process == NO_PROCESS {
+                continue;
+            }
+            let Some(earlier) = last[later.process as usize].replace(row) else {
+                continue;
+            };
+            let returned = self.times[earlier as usize].1;
+            let called = self.times[row as usize].0;
+            let earlier = self.rows[earlier as usize];
+            if earlier.state == RowState::Pending || called < returned {
                 let reason = format!(
                     "process {} calls {:?} at {called} while its call of {:?} on line {} is still open",
                     self.processes.get(later.process),
@@ -405,6 +457,13 @@ impl HistoryBuilder {
 }
 
 impl History {
+    /// The same history with another result of one operation; a pending one stays as it is.
+    pub fn with_result(&self, id: OpId, result: &Value) -> History {
+        let mut changed = self.clone();
+        changed.result[id.index()] = ValueId(changed.values.intern(result.clone()));
+        changed
+    }
+
     /// The same history as a builder would make it of its events, keeping only the operations for which `keep` holds.
     pub fn filtered(&self, keep: impl Fn(OpId) -> bool) -> History {
         let kept: Vec<usize> = (0..self.len()).filter(|&i| keep(OpId(i as u32))).collect();

@@ -9,6 +9,7 @@ mod order;
 mod partition;
 mod typed;
 
+pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
 pub(crate) use order::{EventKind, events_in_order};
 pub use order::{Shape, Ties};
@@ -222,6 +223,21 @@ impl History {
     /// What happened beside the operations.
     pub fn annotations(&self) -> &[Annotation] {
         &self.annotations
+    }
+
+    /// The rule for ties under which the recorded times give the order of this history; `None` where it has no times,
+    /// or an order that neither rule gives.
+    pub fn ties(&self) -> Option<Ties> {
+        let times = self.times.as_ref()?;
+        [Ties::CallFirst, Ties::ReturnFirst]
+            .into_iter()
+            .find(|ties| {
+                let ranks = ties.rank(times, |i| self.ret[i] == NEVER);
+                ranks
+                    .iter()
+                    .zip(self.call.iter().zip(&self.ret))
+                    .all(|(&(call, ret), (&own_call, &own_ret))| (call, ret) == (own_call, own_ret))
+            })
     }
 
     /// Width, concurrent pairs and other facts of the shape.

@@ -1,104 +1,122 @@
 //! The public entry: one check, the right engine behind it.
 
+mod any;
+mod check;
+
+pub use any::{AnyObject, Simulation};
+pub use check::Checker;
+
+use std::str::FromStr;
 use std::time::Duration;
 
+use crate::engine::search;
 use crate::error::Error;
-use crate::history::{History, Partitioning, TypedHistory};
-use crate::spec::{Object, Sampler, Spec};
-use crate::value::Value;
-use crate::verdict::Report;
+use crate::history::Partitioning;
 
 /// How a check is done.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Stop after this long.
     pub timeout: Option<Duration>,
-    /// Use at most this many bytes of memory.
+    /// Use at most this many bytes of memory; four fifths of what the machine has left, by default.
     pub memory: Option<u64>,
-    /// Threads; `None` for all cores.
+    /// Threads; all cores by default.
     pub threads: Option<usize>,
     /// How finely the history is split.
     pub partitioning: Partitioning,
+    /// How much evidence a violation comes with.
+    pub cores: Cores,
+    /// The engine to use, instead of the one that fits best.
+    pub engine: EngineChoice,
 }
 
-/// A built-in type without its Rust type: what the command line works with.
-pub trait AnyObject: Send + Sync {
-    /// Checks a recorded history.
-    fn check(&self, history: &History, config: &Config) -> Result<Report, Error>;
-
-    /// Whether the history can be read as one of this type.
-    fn validate(&self, history: &History) -> Result<(), Error>;
-
-    /// Starts a simulated object of this type.
-    fn simulate(&self) -> Box<dyn Simulation + '_>;
-}
-
-/// A simulated object, for generating histories.
-pub trait Simulation {
-    /// A call that a random client might make now: method and argument.
-    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value);
-
-    /// Lets a call take effect now; `None` if it is blocked.
-    fn apply(
-        &mut self,
-        process: &Value,
-        method: &str,
-        argument: &Value,
-        sampler: &mut Sampler,
-    ) -> Option<Value>;
-}
-
-impl<S: Object> AnyObject for S {
-    fn check(&self, history: &History, config: &Config) -> Result<Report, Error> {
-        let _ = (TypedHistory::decode(self, history)?, config);
-        Err(Error::usage("not yet"))
+impl Config {
+    /// Without the reduction of violations.
+    #[must_use]
+    pub fn verdicts_only(mut self) -> Self {
+        self.cores = Cores::Whole;
+        self
     }
 
-    fn validate(&self, history: &History) -> Result<(), Error> {
-        TypedHistory::decode(self, history).map(|_| ())
+    /// With this engine.
+    #[must_use]
+    pub fn with_engine(mut self, engine: EngineChoice) -> Self {
+        self.engine = engine;
+        self
     }
 
-    fn simulate(&self) -> Box<dyn Simulation + '_> {
-        Box::new(Simulated {
-            object: self,
-            state: self.init(),
+    /// With this partitioning.
+    #[must_use]
+    pub fn with_partitioning(mut self, partitioning: Partitioning) -> Self {
+        self.partitioning = partitioning;
+        self
+    }
+
+    /// With this limit on time.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// With this limit on memory, in bytes.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// With this many threads.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+}
+
+/// Whether violations are reduced to a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cores {
+    /// To the smallest core that can be found in a few seconds.
+    #[default]
+    Reduced,
+    /// Not at all: the core is the whole part. For counting verdicts.
+    Whole,
+}
+
+/// Which engine decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EngineChoice {
+    /// The one that fits best.
+    #[default]
+    Auto,
+    /// The general search.
+    Search,
+    /// The reference, which tries all orders: for tiny histories.
+    Brute,
+}
+
+impl EngineChoice {
+    /// All choices with their names.
+    pub const NAMES: &'static [(&'static str, EngineChoice)] = &[
+        ("auto", EngineChoice::Auto),
+        (search::NAME, EngineChoice::Search),
+        ("brute", EngineChoice::Brute),
+    ];
+}
+
+impl FromStr for EngineChoice {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|&(_, choice)| choice).ok_or_else(|| {
+            let names: Vec<_> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+            Error::usage(format!(
+                "unknown engine {name:?}; known are {}",
+                names.join(", ")
+            ))
         })
-    }
-}
-
-struct Simulated<'a, S: Spec> {
-    object: &'a S,
-    state: S::State,
-}
-
-impl<S: Object> Simulation for Simulated<'_, S> {
-    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
-        self.object.sample(&self.state, process, sampler)
-    }
-
-    fn apply(
-        &mut self,
-        process: &Value,
-        method: &str,
-        argument: &Value,
-        sampler: &mut Sampler,
-    ) -> Option<Value> {
-        use crate::spec::{CallView, Outcomes};
-        let op = self
-            .object
-            .decode(CallView {
-                process,
-                method,
-                argument,
-            })
-            .expect("bug: a sampled call is malformed");
-        let (ret, next) = match self.object.apply(&self.state, &op) {
-            Outcomes::Blocked => return None,
-            Outcomes::One(ret, next) => (ret, next),
-            Outcomes::Many(all) if all.is_empty() => return None,
-            Outcomes::Many(all) => sampler.pick(&all),
-        };
-        self.state = next;
-        Some(ret)
     }
 }

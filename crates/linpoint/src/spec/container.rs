@@ -181,9 +181,8 @@ impl Spec for Container {
             | (ContainerOp::Size, Some(Value::Int(0))) => Role::Empty,
             (ContainerOp::Remove, Some(value)) => Role::Removes(value.clone()),
             (ContainerOp::Peek, Some(value)) => Role::Peeks(value.clone()),
-            (ContainerOp::Remove | ContainerOp::Peek, None) | (ContainerOp::Size, _) => {
-                Role::Opaque
-            }
+            (ContainerOp::Remove, None) => Role::RemovesSome,
+            (ContainerOp::Peek, None) | (ContainerOp::Size, _) => Role::Opaque,
         }
     }
 }

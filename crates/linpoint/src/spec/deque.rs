@@ -79,7 +79,8 @@ impl Spec for Deque {
             | (DequeOp::Size, Some(Value::Int(0))) => Role::Empty,
             (DequeOp::Pop(_), Some(value)) => Role::Removes(value.clone()),
             (DequeOp::Peek(_), Some(value)) => Role::Peeks(value.clone()),
-            (DequeOp::Pop(_) | DequeOp::Peek(_), None) | (DequeOp::Size, _) => Role::Opaque,
+            (DequeOp::Pop(_), None) => Role::RemovesSome,
+            (DequeOp::Peek(_), None) | (DequeOp::Size, _) => Role::Opaque,
         }
     }
 }

@@ -208,6 +208,8 @@ pub enum Role {
     Adds(Value),
     /// Takes the value out.
     Removes(Value),
+    /// Takes some value out, but nobody knows which: a pending removal.
+    RemovesSome,
     /// Sees the value as the next to be served and leaves it there.
     Peeks(Value),
     /// Found the container empty.

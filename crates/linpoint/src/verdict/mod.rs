@@ -1,8 +1,16 @@
 //! Verdicts: linearizable with a witness, a violation with a core, or undecided with the limit that was hit.
 
+pub(crate) mod certify;
+mod explain;
+mod reduce;
+
+pub(crate) use explain::violation;
+
 use std::time::Duration;
 
-use crate::history::OpId;
+use crate::engine::Task;
+use crate::history::{NEVER, OpId};
+use crate::spec::Spec;
 use crate::value::Value;
 
 /// What was decided about a history or one of its parts.
@@ -30,10 +38,39 @@ pub struct Violation {
     pub last: OpId,
     /// How many calls and returns of the part stand before and at that return.
     pub prefix_events: usize,
+    /// Whether every shorter beginning is linearizable; `false` if the budget ended before that was known.
+    pub shortest: bool,
     /// The longest order that explains a beginning of the history.
     pub partial: Vec<OpId>,
     /// The few operations that contradict each other.
     pub core: Core,
+}
+
+impl Violation {
+    /// A violation as an engine found it, without prefix and core.
+    pub(crate) fn unreduced<S: Spec>(task: &Task<'_, S>, partial: Vec<OpId>) -> Self {
+        let returned = || task.ops.iter().filter(|op| op.ret != NEVER);
+        Violation {
+            last: returned()
+                .max_by_key(|op| op.ret)
+                .map_or(OpId(0), |op| op.id),
+            prefix_events: task.events(),
+            shortest: false,
+            partial,
+            core: Core {
+                ops: returned().map(|op| op.id).collect(),
+                relaxed: task
+                    .ops
+                    .iter()
+                    .filter(|op| op.ret == NEVER)
+                    .map(|op| op.id)
+                    .collect(),
+                minimal: false,
+                certified: false,
+                sentence: "no order of these operations explains their results".into(),
+            },
+        }
+    }
 }
 
 /// Operations whose recorded results and times contradict each other, whatever the other operations did.
@@ -72,6 +109,8 @@ pub enum Limit {
     Time(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
+    /// More than this many steps would have been needed.
+    Steps(u64),
     /// Somebody asked to stop.
     Cancelled,
 }
@@ -79,8 +118,10 @@ pub enum Limit {
 /// The verdict on one part of a history, and how it came about.
 #[derive(Clone, Debug)]
 pub struct PartReport {
-    /// The object.
+    /// The object; nil where the history names none.
     pub object: Value,
+    /// The object's number in the history.
+    pub object_number: u32,
     /// The key, where the object was split by keys.
     pub key: Option<Value>,
     /// How many operations the part has.

@@ -1,0 +1,204 @@
+//! Arguments, exactly as typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use linpoint::EngineChoice;
+use linpoint::format::Format;
+
+use crate::units;
+
+/// Is this recorded history linearizable, and why not?
+#[derive(Debug, Parser)]
+#[command(name = "linpoint", version, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Decide whether recorded histories are linearizable
+    #[command(after_help = EXIT_CODES)]
+    Check(CheckArgs),
+    /// Rewrite histories in linpoint's own format
+    Convert(ConvertArgs),
+    /// Make a history from a simulated concurrent object
+    Generate(GenerateArgs),
+    /// Tell facts about histories: operations, processes, width, concurrent pairs
+    Stats(StatsArgs),
+    /// List the built-in object types, or tell about one
+    Types(TypesArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   all histories are linearizable
+  1   some history is not
+  2   some history is undecided, none is a violation
+  64  the request makes no sense
+  65  some input is malformed
+  66  some input cannot be read
+  70  a bug in linpoint: the evidence for a verdict did not hold";
+
+/// Where histories come from and how to read them.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InputArgs {
+    /// Files, archives or directories; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The object's type, with parameters: `queue`, `bounded-queue:capacity=5` (see `linpoint types`)
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    pub(crate) object_type: Option<String>,
+
+    /// The input format, if it should not be told from the content
+    #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) format: Option<Format>,
+
+    /// Values are `[key value]` pairs of jepsen.independent: every key is an object of its own
+    #[arg(long)]
+    pub(crate) independent: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// The engine, instead of the one that fits best: auto, search, brute
+    #[arg(long, default_value = "auto", value_parser = parse_engine)]
+    pub(crate) engine: EngineChoice,
+
+    /// Stop each history after this long and call it undecided: 30s, 5m
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Use at most this much memory: 512M, 2G [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Do not split objects by key
+    #[arg(long)]
+    pub(crate) whole: bool,
+
+    /// Print one JSON document
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
+
+    /// Print one JSON line for each history, as soon as it is decided
+    #[arg(long, group = "style")]
+    pub(crate) jsonl: bool,
+
+    /// Print `path<TAB>true|false|:unknown` for each history, as Knossos and elle-cli do
+    #[arg(long, group = "style")]
+    pub(crate) brief: bool,
+
+    /// Print only what is not linearizable, undecided or wrong
+    #[arg(long, short, group = "style")]
+    pub(crate) quiet: bool,
+
+    /// Write the witness orders to this file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) witness: Option<PathBuf>,
+
+    /// Tell which engine decided, why, and facts about the history
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Where to write; the standard output by default
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GenerateArgs {
+    /// The object's type, with parameters: `queue`, `bounded-queue:capacity=5` (see `linpoint types`)
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    pub(crate) object_type: String,
+
+    /// How many operations
+    #[arg(long, default_value_t = 100)]
+    pub(crate) ops: usize,
+
+    /// How many processes call at a time
+    #[arg(long, default_value_t = 4)]
+    pub(crate) processes: usize,
+
+    /// How many objects
+    #[arg(long, default_value_t = 1)]
+    pub(crate) objects: usize,
+
+    /// Equal seeds give equal histories
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Share of operations that never return, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub(crate) pending: f64,
+
+    /// Share of turns in which a process without an open operation stays idle, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
+    pub(crate) idle: u32,
+
+    /// Draw values from 0..N instead of making them distinct
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub(crate) values: Option<i64>,
+
+    /// Make one result near the end wrong, so that the history is not linearizable
+    #[arg(long)]
+    pub(crate) violation: bool,
+
+    /// Where to write; the standard output by default
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Print one JSON line for each history
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TypesArgs {
+    /// The type to tell about; all of them by default
+    pub(crate) name: Option<String>,
+
+    /// Print a JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+fn parse_format(name: &str) -> Result<Format, String> {
+    name.parse().map_err(|error: linpoint::Error| error.to_string())
+}
+
+fn parse_engine(name: &str) -> Result<EngineChoice, String> {
+    name.parse().map_err(|error: linpoint::Error| error.to_string())
+}

@@ -1,0 +1,63 @@
+//! Exit codes: fixed for ever.
+
+use std::process::ExitCode;
+
+use linpoint::ErrorKind;
+
+/// How the command ends. Ordered: of several things that happened, the greatest decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// All is well: every history is linearizable.
+    #[default]
+    Linearizable,
+    /// Some history is undecided.
+    Undecided,
+    /// Some input cannot be read.
+    Unreadable,
+    /// Some input is malformed.
+    Malformed,
+    /// The request makes no sense.
+    Usage,
+    /// Some history is not linearizable: a proof, whatever else went wrong.
+    Violation,
+    /// A bug in linpoint.
+    Bug,
+}
+
+impl Exit {
+    pub(crate) fn of_kind(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Malformed => Exit::Malformed,
+            ErrorKind::Unreadable => Exit::Unreadable,
+            _ => Exit::Bug,
+        }
+    }
+
+    pub(crate) fn of_error(error: &anyhow::Error) -> Self {
+        match error.downcast_ref::<linpoint::Error>() {
+            Some(error) => Exit::of_kind(error.kind()),
+            // What is left are files that cannot be written.
+            None => Exit::Unreadable,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Linearizable => 0,
+            Exit::Violation => 1,
+            Exit::Undecided => 2,
+            Exit::Usage => 64,
+            Exit::Malformed => 65,
+            Exit::Unreadable => 66,
+            Exit::Bug => 70,
+        })
+    }
+}
+
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,60 @@
+//! Progress on the standard error: a bar on a terminal, silence in a pipe.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use linpoint::engine::Budget;
+
+/// Shows how far a batch of checks has come.
+pub(crate) struct Watcher {
+    bar: ProgressBar,
+}
+
+impl Watcher {
+    pub(crate) fn new() -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Watcher { bar: ProgressBar::hidden() };
+        }
+        let bar = ProgressBar::new_spinner();
+        let style = "{spinner} {elapsed_precise} {msg}";
+        bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Watcher { bar }
+    }
+
+    /// Runs `work` while showing what the budgets say.
+    pub(crate) fn watch<T>(&self, done_before: usize, budgets: &[&Budget], work: impl FnOnce() -> T) -> T {
+        if self.bar.is_hidden() {
+            return work();
+        }
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    self.show(done_before, budgets);
+                    std::thread::park_timeout(Duration::from_millis(200));
+                }
+            });
+            let result = work();
+            over.store(true, Relaxed);
+            watcher.thread().unpark();
+            result
+        })
+    }
+
+    fn show(&self, done_before: usize, budgets: &[&Budget]) {
+        let sum = |of: fn(&Budget) -> u64| budgets.iter().map(|budget| of(budget)).sum::<u64>();
+        let done = sum(|budget| budget.progress().done.load(Relaxed));
+        let total = sum(|budget| budget.progress().total.load(Relaxed));
+        let histories = if done_before == 0 { String::new() } else { format!("{done_before} histories decided, then ") };
+        self.bar.set_message(format!("{histories}{done} of {total} events explained"));
+        self.bar.tick();
+    }
+
+    /// Takes the bar away, so that other output can be written.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+        self.bar.reset();
+    }
+}

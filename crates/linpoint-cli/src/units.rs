@@ -1,0 +1,75 @@
+//! Times and sizes as people write them.
+
+use std::time::Duration;
+
+/// `90`, `1.5s`, `250ms`, `5m`, `2h`; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("unknown unit {unit:?}; use ms, s, m or h")),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a number, as in 30s or 1.5m".to_owned())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| "out of range".to_owned())
+}
+
+/// `1000000`, `64K`, `512M`, `2G`, `2GiB`; the units are powers of 1024.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text);
+    let unit = unit.trim_end_matches("iB").trim_end_matches('B').to_ascii_uppercase();
+    let power = match unit.as_str() {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return Err(format!("unknown unit {unit:?}; use K, M, G or T")),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a size, as in 512M or 2G".to_owned())?;
+    Ok((number * 1024f64.powi(power)) as u64)
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+    (text[..end].trim(), &text[end..])
+}
+
+/// A size for people.
+pub(crate) fn show_bytes(bytes: u64) -> String {
+    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.iter().find(|(_, size)| bytes >= *size) {
+        Some((unit, size)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// A time for people.
+pub(crate) fn show_duration(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s >= 100.0 => format!("{s:.0} s"),
+        s if s >= 1.0 => format!("{s:.1} s"),
+        s if s >= 0.001 => format!("{:.1} ms", s * 1e3),
+        s => format!("{:.0} µs", s * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_write_times_and_sizes() {
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        assert!(duration("soon").is_err());
+        assert!(duration("-1s").is_err());
+        assert_eq!(bytes("2G"), Ok(2 << 30));
+        assert_eq!(bytes("1.5KiB"), Ok(1536));
+        assert!(bytes("2X").is_err());
+        assert_eq!(show_bytes(3 << 30), "3.0 GiB");
+    }
+}

@@ -1,0 +1,165 @@
+//! Limits on time and memory, cancellation, and progress: the only place that looks at the clock.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::verdict::Limit;
+
+/// What a check may use. Shared by all threads that work on it.
+#[derive(Debug)]
+pub struct Budget {
+    timeout: Option<(Instant, Duration)>,
+    memory: Option<u64>,
+    cancelled: Arc<AtomicBool>,
+    progress: Progress,
+}
+
+/// How far a check has come, for somebody who watches it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Calls and returns in the whole history.
+    pub total: AtomicU64,
+    /// Calls and returns explained so far.
+    pub done: AtomicU64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget::new(None, None)
+    }
+}
+
+impl Budget {
+    /// A budget that starts now. Without a memory limit, four fifths of what the machine has left are taken as one.
+    pub fn new(timeout: Option<Duration>, memory: Option<u64>) -> Self {
+        Budget {
+            // A timeout beyond what the clock can express is none.
+            timeout: timeout
+                .and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout))),
+            memory: memory.or_else(default_memory),
+            cancelled: Arc::default(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// The same budget, stopped by whoever sets `flag`.
+    #[must_use]
+    pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancelled = flag;
+        self
+    }
+
+    /// How far the work has come.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Whether the time is over or somebody asked to stop.
+    pub fn check(&self) -> Result<(), Limit> {
+        if self.cancelled.load(Relaxed) {
+            return Err(Limit::Cancelled);
+        }
+        match self.timeout {
+            Some((deadline, timeout)) if Instant::now() >= deadline => Err(Limit::Time(timeout)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether `more` bytes can be allocated.
+    pub fn reserve(&self, more: u64) -> Result<(), Limit> {
+        match self.memory {
+            Some(limit) if resident_bytes().unwrap_or(0).saturating_add(more) > limit => {
+                Err(Limit::Memory(limit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// This budget with less time: at most `share` of what is left, and never more than `cap`.
+    pub(crate) fn slice(&self, share: f64, cap: Duration) -> Budget {
+        let left = self
+            .timeout
+            .map(|(deadline, _)| deadline.saturating_duration_since(Instant::now()));
+        let time = left.map_or(cap, |left| left.mul_f64(share).min(cap));
+        Budget {
+            timeout: Some((Instant::now() + time, time)),
+            memory: self.memory,
+            cancelled: Arc::clone(&self.cancelled),
+            progress: Progress::default(),
+        }
+    }
+}
+
+/// Checks a budget now and then, so that hot loops can ask at every step.
+#[derive(Debug)]
+pub(crate) struct Ticker<'a> {
+    budget: &'a Budget,
+    steps: u32,
+}
+
+impl<'a> Ticker<'a> {
+    /// Between two looks at the clock: some microseconds of search.
+    const CLOCK_STEPS: u32 = 128;
+    /// Between two looks at the memory in use, which cost a system call.
+    const MEMORY_STEPS: u32 = 1 << 14;
+
+    pub(crate) fn new(budget: &'a Budget) -> Self {
+        Ticker { budget, steps: 0 }
+    }
+
+    pub(crate) fn budget(&self) -> &'a Budget {
+        self.budget
+    }
+
+    /// One step of work was done.
+    pub(crate) fn tick(&mut self) -> Result<(), Limit> {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(Self::CLOCK_STEPS) {
+            self.budget.check()?;
+            if self.steps.is_multiple_of(Self::MEMORY_STEPS) {
+                self.budget.reserve(0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The resident memory of this process, where the system tells it.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+/// Four fifths of the memory that is available at first, plus what this process has already.
+fn default_memory() -> Option<u64> {
+    static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
+    *LIMIT.get_or_init(available_memory)
+}
+
+fn available_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024 / 5 * 4 + resident_bytes()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_reported() {
+        assert_eq!(Budget::default().check(), Ok(()));
+        let budget = Budget::new(Some(Duration::ZERO), Some(1));
+        assert_eq!(budget.check(), Err(Limit::Time(Duration::ZERO)));
+        if resident_bytes().is_some() {
+            assert_eq!(budget.reserve(1), Err(Limit::Memory(1)));
+        }
+        let budget = budget.cancelled_by(Arc::new(AtomicBool::new(true)));
+        assert_eq!(budget.check(), Err(Limit::Cancelled));
+    }
+}

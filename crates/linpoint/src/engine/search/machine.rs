@@ -1,0 +1,97 @@
+//! What the search sees of a specification: operations and states as integers.
+
+use crate::engine::Task;
+use crate::spec::Spec;
+use crate::value::Interner;
+
+/// A specification applied to the operations of one task.
+pub(super) trait Machine {
+    /// The state at the start; `None` if it is plain that no order can work.
+    fn start(&mut self) -> Option<u32>;
+
+    /// Appends the states that the operation can leave when it takes effect in `state`.
+    fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>);
+
+    /// Whether taking effect at once, in a state where it can, rules nothing out.
+    fn is_harmless(&self, state: u32, op: u32) -> bool;
+
+    /// The operation takes effect, from `state` to `next`. The normal form of `next`, or `None` if nothing can come of it.
+    ///
+    /// Either way the operation counts as having taken effect until it is retracted.
+    fn commit(&mut self, op: u32, state: u32, next: u32) -> Option<u32>;
+
+    /// The operation that took effect last did not.
+    fn retract(&mut self, op: u32);
+
+    /// Bytes that the next new state may need, beyond its own.
+    fn growth(&self) -> usize;
+}
+
+/// Any specification: states are interned, and recent steps remembered.
+pub(super) struct Interned<'a, S: Spec> {
+    task: &'a Task<'a, S>,
+    states: Interner<S::State>,
+    pure: Vec<bool>,
+    /// Steps with one result, by state and action: direct-mapped, so that its size never grows.
+    recent: Vec<(u64, u32)>,
+    classes: &'a [u32],
+}
+
+const NO_STEP: u64 = u64::MAX;
+
+impl<'a, S: Spec> Interned<'a, S> {
+    /// `classes` numbers the operations of the task: those with the same number do the same.
+    pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32]) -> Self {
+        let pure = (0..task.ops.len()).map(|i| {
+            let (op, ret) = task.action(i);
+            task.spec.is_pure(op, ret)
+        });
+        let slots = (task.ops.len() * 4).next_power_of_two().clamp(64, 1 << 16);
+        Interned {
+            task,
+            states: Interner::default(),
+            pure: pure.collect(),
+            recent: vec![(NO_STEP, 0); slots],
+            classes,
+        }
+    }
+}
+
+impl<S: Spec> Machine for Interned<'_, S> {
+    fn start(&mut self) -> Option<u32> {
+        Some(self.states.intern(self.task.spec.init()))
+    }
+
+    fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>) {
+        let key = u64::from(state) << 32 | u64::from(self.classes[op as usize]);
+        // Multiplying by an odd constant spreads neighbours over the table.
+        let slot =
+            (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.recent.len() - 1);
+        if self.recent[slot].0 == key {
+            out.push(self.recent[slot].1);
+            return;
+        }
+        let (operation, ret) = self.task.action(op as usize);
+        let next = self.task.spec.step(self.states.get(state), operation, ret);
+        let single = next.len() == 1;
+        out.extend(next.into_iter().map(|next| self.states.intern(next)));
+        if let (true, Some(&next)) = (single, out.last()) {
+            self.recent[slot] = (key, next);
+        }
+    }
+
+    fn is_harmless(&self, _: u32, op: u32) -> bool {
+        // It fits now and never changes any state: whatever order works, it still works with this operation moved here.
+        self.pure[op as usize]
+    }
+
+    fn commit(&mut self, _: u32, _: u32, next: u32) -> Option<u32> {
+        Some(next)
+    }
+
+    fn retract(&mut self, _: u32) {}
+
+    fn growth(&self) -> usize {
+        self.states.growth()
+    }
+}

@@ -1,0 +1,567 @@
+//! The general search: decides any history of any specification.
+//!
+//! Wing and Gong's search through the orders of operations, with Lowe's two improvements. *Just in time*: the events are
+//! walked in order, and an operation takes effect only when some return forces a choice, either the one that returns or
+//! one that must come before it. *Memory*: a configuration (position, open operations that took effect, state) is tried
+//! once. Real-time order is obeyed because only open operations may take effect.
+//!
+//! Needs nothing of the history. Time is exponential in the width in the worst case and near-linear in the length;
+//! memory is a few words for each configuration in which there was a choice.
+//!
+//! What is pruned, and why nothing is lost:
+//!
+//! * An operation that fits the state and never changes one takes effect at once ([`Machine::is_harmless`]).
+//! * Of two open operations that do the same, the one that returns first goes first: in any order that works, the two
+//!   can be swapped, since both are open now and the later one's deadline is the longer one.
+//! * A pending operation that changes no state is left out.
+//! * Objects that hold one value know their future ([`slot`]).
+//! * Order that follows from results is kept ([`implied`]).
+//!
+//! The candidates are tried in the order of their returns, the one that must return now first.
+//!
+//! Tested against [`brute`](crate::engine::brute) on random histories of every built-in type, with and without each of
+//! these; every witness is replayed.
+
+mod implied;
+mod machine;
+mod memo;
+mod slot;
+
+use crate::engine::{Answer, Budget, GaveUp, Task, Ticker};
+use crate::history::{EventKind, NEVER, OpId, events_in_order};
+use crate::spec::{Kind, Spec};
+use crate::value::Interner;
+use crate::verdict::Limit;
+
+use implied::{Adjacency, Implied};
+use machine::{Interned, Machine};
+use memo::Memo;
+use slot::SlotMachine;
+
+/// The name of this engine in reports.
+pub(crate) const NAME: &str = "search";
+
+/// What the search makes of this specification.
+pub(crate) fn reason<S: Spec>(task: &Task<'_, S>) -> String {
+    match task.kind() {
+        Some(Kind::Slot(_)) if SlotMachine::new(task).is_some() => {
+            "the object holds one value: searched with a full view of the future".into()
+        }
+        Some(Kind::Queue) => {
+            "searched, with the order that follows from first in, first out".into()
+        }
+        _ => "searched: decides any specification".into(),
+    }
+}
+
+/// Decides `task`, within `budget`.
+pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answer, GaveUp> {
+    let ops = task.ops.iter().enumerate().filter(|&(i, op)| {
+        let (operation, ret) = task.action(i);
+        op.ret != NEVER || !task.spec.is_pure(operation, ret)
+    });
+    let task = task.with_ops(ops.map(|(_, &op)| op).collect());
+    let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
+    let rets: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
+    let events = events_in_order(&calls, &rets);
+
+    let implied = Implied::of(&task);
+    if !implied.is_consistent(&events, task.ops.len()) {
+        return Ok(Answer::NotLinearizable {
+            partial: Vec::new(),
+            reached: 0,
+        });
+    }
+    let classes = classes(&task);
+    let problem = Problem {
+        successors: implied.successors(task.ops.len()),
+        layout: Layout::new(&events, rets, &classes),
+        events,
+    };
+    let outcome = match SlotMachine::new(&task) {
+        Some(machine) => Search::new(&problem, machine, budget).run(),
+        // One compiled search serves all specifications.
+        None => {
+            let machine: &mut dyn Machine = &mut Interned::new(&task, &classes);
+            Search::new(&problem, machine, budget).run()
+        }
+    };
+    let ids = |order: Vec<u32>| -> Vec<OpId> {
+        order.into_iter().map(|i| task.ops[i as usize].id).collect()
+    };
+    match outcome {
+        Ok(Outcome::Order(order)) => Ok(Answer::Linearizable(ids(order))),
+        Ok(Outcome::Nothing { partial, reached }) => Ok(Answer::NotLinearizable {
+            partial: ids(partial),
+            reached,
+        }),
+        Err(gave_up) => Err(gave_up),
+    }
+}
+
+/// Numbers the operations so that equal numbers mean: same operation, same result.
+fn classes<S: Spec>(task: &Task<'_, S>) -> Vec<u32> {
+    let mut numbers: Interner<(u32, bool)> = Interner::default();
+    let actions = task.history.action_column();
+    task.ops
+        .iter()
+        .map(|op| numbers.intern((actions[op.id.index()], op.ret == NEVER)))
+        .collect()
+}
+
+/// Everything about a task that the search reads and never changes.
+struct Problem {
+    events: Vec<(u32, EventKind)>,
+    successors: Adjacency,
+    layout: Layout,
+}
+
+/// Where operations are found while they are open.
+struct Layout {
+    rets: Vec<u32>,
+    classes: Vec<u32>,
+    /// The bit that stands for an operation while it is open: the lowest one that is free at its call.
+    bit: Vec<u32>,
+    /// Bits used.
+    width: usize,
+}
+
+impl Layout {
+    fn new(events: &[(u32, EventKind)], rets: Vec<u32>, classes: &[u32]) -> Self {
+        let mut bit = vec![0; rets.len()];
+        let mut free = std::collections::BinaryHeap::new();
+        let mut width = 0;
+        for &(op, kind) in events {
+            match kind {
+                EventKind::Call => {
+                    let std::cmp::Reverse(lowest) = free.pop().unwrap_or_else(|| {
+                        width += 1;
+                        std::cmp::Reverse(width - 1)
+                    });
+                    bit[op as usize] = lowest;
+                }
+                EventKind::Return => free.push(std::cmp::Reverse(bit[op as usize])),
+            }
+        }
+        Layout {
+            rets,
+            classes: classes.to_vec(),
+            bit,
+            width: width as usize,
+        }
+    }
+}
+
+enum Outcome {
+    Order(Vec<u32>),
+    Nothing { partial: Vec<u32>, reached: usize },
+}
+
+/// An operation that took effect.
+#[derive(Clone, Copy)]
+struct Step {
+    op: u32,
+    /// The state before.
+    state: u32,
+    /// How many events were walked by then.
+    position: u32,
+}
+
+/// A return that forced a choice.
+#[derive(Clone, Copy)]
+struct Choice {
+    /// Length of the trail.
+    trail: u32,
+    position: u32,
+    /// Where its alternatives begin, and the next one to try.
+    start: u32,
+    next: u32,
+    /// Whether operations other than the one that returns were added to the alternatives.
+    expanded: bool,
+}
+
+struct Search<'a, M> {
+    problem: &'a Problem,
+    machine: M,
+    ticker: Ticker<'a>,
+    memo: Memo,
+
+    position: usize,
+    state: u32,
+    /// Open operations, by bit; and those of them that took effect.
+    open: Vec<u64>,
+    mask: Vec<u64>,
+    at_bit: Vec<u32>,
+    /// For each operation, how many that must precede it did not take effect yet.
+    blocked: Vec<u32>,
+
+    trail: Vec<Step>,
+    choices: Vec<Choice>,
+    /// Alternatives of all choices, one after the other: an operation and the state it leaves.
+    alternatives: Vec<(u32, u32)>,
+    scratch: Vec<u32>,
+    best: Best,
+}
+
+/// The furthest position so far and the order that led there.
+#[derive(Default)]
+struct Best {
+    position: usize,
+    order: Vec<u32>,
+    /// How much of the current trail is known to be the beginning of `order`.
+    shared: usize,
+    /// What was reported as progress.
+    reported: usize,
+}
+
+/// What walking the events came to.
+enum Walked {
+    End,
+    /// This operation returns, but did not take effect.
+    Forced(u32),
+}
+
+impl<M: Machine + ?Sized> Machine for &mut M {
+    fn start(&mut self) -> Option<u32> {
+        (**self).start()
+    }
+    fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>) {
+        (**self).successors(state, op, out);
+    }
+    fn is_harmless(&self, state: u32, op: u32) -> bool {
+        (**self).is_harmless(state, op)
+    }
+    fn commit(&mut self, op: u32, state: u32, next: u32) -> Option<u32> {
+        (**self).commit(op, state, next)
+    }
+    fn retract(&mut self, op: u32) {
+        (**self).retract(op);
+    }
+    fn growth(&self) -> usize {
+        (**self).growth()
+    }
+}
+
+/// Bits of a set, lowest first.
+fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.enumerate().flat_map(|(w, mut word)| {
+        std::iter::from_fn(move || {
+            let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+            word &= word - 1;
+            Some(w * 64 + bit)
+        })
+    })
+}
+
+impl<'a, M: Machine> Search<'a, M> {
+    fn new(problem: &'a Problem, machine: M, budget: &'a Budget) -> Self {
+        let ops = problem.layout.rets.len();
+        let words = problem.layout.width.div_ceil(64).max(1);
+        let mut blocked = vec![
+            0;
+            if problem.successors.is_empty() {
+                0
+            } else {
+                ops
+            }
+        ];
+        if !problem.successors.is_empty() {
+            (0..ops as u32)
+                .flat_map(|op| problem.successors.of(op))
+                .for_each(|&later| blocked[later as usize] += 1);
+        }
+        Search {
+            problem,
+            machine,
+            ticker: Ticker::new(budget),
+            memo: Memo::new(words),
+            position: 0,
+            state: 0,
+            open: vec![0; words],
+            mask: vec![0; words],
+            at_bit: vec![0; words * 64],
+            blocked,
+            trail: Vec::new(),
+            choices: Vec::new(),
+            alternatives: Vec::new(),
+            scratch: Vec::new(),
+            best: Best::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<Outcome, GaveUp> {
+        let found = self.find_order();
+        self.best.note(self.position, &self.trail);
+        match found {
+            Ok(true) => Ok(Outcome::Order(
+                self.trail.iter().map(|step| step.op).collect(),
+            )),
+            Ok(false) => Ok(Outcome::Nothing {
+                partial: self.best.order,
+                reached: self.best.position,
+            }),
+            Err(limit) => Err(GaveUp {
+                limit,
+                reached: self.best.position,
+            }),
+        }
+    }
+
+    fn find_order(&mut self) -> Result<bool, Limit> {
+        let Some(start) = self.machine.start() else {
+            return Ok(false);
+        };
+        self.state = start;
+        loop {
+            self.ticker.tick()?;
+            let forced = match self.walk() {
+                Walked::End => return Ok(true),
+                Walked::Forced(op) => op,
+            };
+            self.best.note(self.position, &self.trail);
+            self.best.report(self.ticker.budget());
+            if self.memo.insert(
+                self.ticker.budget(),
+                self.position as u32,
+                &self.mask,
+                self.state,
+            )? {
+                self.choose(forced)?;
+            }
+            if !self.take_next_alternative()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The bits of the open operations that did not take effect.
+    fn waiting(&self) -> impl Iterator<Item = usize> + use<'_, 'a, M> {
+        bits(
+            self.open
+                .iter()
+                .zip(&self.mask)
+                .map(|(open, mask)| open & !mask),
+        )
+    }
+
+    /// Walks the events until a return forces a choice. On the way, whatever is harmless takes effect.
+    fn walk(&mut self) -> Walked {
+        self.settle();
+        while let Some(&(op, kind)) = self.problem.events.get(self.position) {
+            let bit = self.problem.layout.bit[op as usize] as usize;
+            let (word, flag) = (bit / 64, 1 << (bit % 64));
+            match kind {
+                EventKind::Call => {
+                    self.open[word] |= flag;
+                    self.at_bit[bit] = op;
+                    self.position += 1;
+                    if self.take_if_harmless(op) {
+                        self.settle();
+                    }
+                }
+                EventKind::Return if self.mask[word] & flag == 0 => return Walked::Forced(op),
+                EventKind::Return => {
+                    self.open[word] &= !flag;
+                    self.mask[word] &= !flag;
+                    self.position += 1;
+                }
+            }
+        }
+        Walked::End
+    }
+
+    /// Lets every open operation take effect that does no harm, until none is left.
+    fn settle(&mut self) {
+        loop {
+            let mut changed = false;
+            for word in 0..self.open.len() {
+                let mut waiting = self.open[word] & !self.mask[word];
+                while waiting != 0 {
+                    let bit = word * 64 + waiting.trailing_zeros() as usize;
+                    waiting &= waiting - 1;
+                    let before = self.state;
+                    changed |= self.take_if_harmless(self.at_bit[bit]) && self.state != before;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn take_if_harmless(&mut self, op: u32) -> bool {
+        if !self.machine.is_harmless(self.state, op) || self.is_blocked(op) {
+            return false;
+        }
+        self.scratch.clear();
+        self.machine.successors(self.state, op, &mut self.scratch);
+        match self.scratch.first() {
+            Some(&next) => self.take(op, next),
+            None => false,
+        }
+    }
+
+    fn is_blocked(&self, op: u32) -> bool {
+        self.blocked
+            .get(op as usize)
+            .is_some_and(|&count| count > 0)
+    }
+
+    /// The operation takes effect and leaves `next`; `false` if nothing can come of it.
+    fn take(&mut self, op: u32, next: u32) -> bool {
+        let Some(normal) = self.machine.commit(op, self.state, next) else {
+            self.machine.retract(op);
+            return false;
+        };
+        self.trail.push(Step {
+            op,
+            state: self.state,
+            position: self.position as u32,
+        });
+        self.state = normal;
+        let bit = self.problem.layout.bit[op as usize] as usize;
+        self.mask[bit / 64] |= 1 << (bit % 64);
+        if !self.blocked.is_empty() {
+            self.problem
+                .successors
+                .of(op)
+                .iter()
+                .for_each(|&later| self.blocked[later as usize] -= 1);
+        }
+        true
+    }
+
+    /// Opens a choice at the return of `forced`; the first alternatives are those in which it takes effect right now.
+    fn choose(&mut self, forced: u32) -> Result<(), Limit> {
+        let start = self.alternatives.len() as u32;
+        self.choices.push(Choice {
+            trail: self.trail.len() as u32,
+            position: self.position as u32,
+            start,
+            next: start,
+            expanded: false,
+        });
+        self.add_alternatives(forced)
+    }
+
+    fn add_alternatives(&mut self, op: u32) -> Result<(), Limit> {
+        if self.is_blocked(op) {
+            return Ok(());
+        }
+        let growth = self.machine.growth();
+        if growth > 1 << 20 {
+            self.ticker.budget().reserve(growth as u64)?;
+        }
+        self.scratch.clear();
+        self.machine.successors(self.state, op, &mut self.scratch);
+        self.alternatives
+            .extend(self.scratch.iter().map(|&next| (op, next)));
+        Ok(())
+    }
+
+    /// Goes back to the latest choice that has an alternative left and takes it; `false` if there is none.
+    fn take_next_alternative(&mut self) -> Result<bool, Limit> {
+        while let Some(&choice) = self.choices.last() {
+            self.go_back(choice);
+            if (choice.next as usize) < self.alternatives.len() {
+                if let Some(top) = self.choices.last_mut() {
+                    top.next += 1;
+                }
+                let (op, next) = self.alternatives[choice.next as usize];
+                if self.take(op, next) {
+                    return Ok(true);
+                }
+            } else if choice.expanded {
+                self.alternatives.truncate(choice.start as usize);
+                self.choices.pop();
+            } else {
+                if let Some(top) = self.choices.last_mut() {
+                    top.expanded = true;
+                }
+                self.expand()?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds the other open operations to the alternatives of the latest choice, in the order of their returns.
+    fn expand(&mut self) -> Result<(), Limit> {
+        let Layout { rets, classes, .. } = &self.problem.layout;
+        let (forced, _) = self.problem.events[self.position];
+        let mut others: Vec<u32> = self.waiting().map(|bit| self.at_bit[bit]).collect();
+        others.sort_unstable_by_key(|&op| (rets[op as usize], op));
+        for (i, &op) in others.iter().enumerate() {
+            let class = classes[op as usize];
+            let twin_goes_first = others[..i]
+                .iter()
+                .any(|&earlier| classes[earlier as usize] == class);
+            if op != forced && !twin_goes_first {
+                self.add_alternatives(op)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes everything since the choice was opened.
+    fn go_back(&mut self, choice: Choice) {
+        while self.trail.len() > choice.trail as usize {
+            let Some(step) = self.trail.pop() else { break };
+            self.walk_back(step.position as usize);
+            let bit = self.problem.layout.bit[step.op as usize] as usize;
+            self.mask[bit / 64] &= !(1 << (bit % 64));
+            self.state = step.state;
+            self.machine.retract(step.op);
+            if !self.blocked.is_empty() {
+                self.problem
+                    .successors
+                    .of(step.op)
+                    .iter()
+                    .for_each(|&later| self.blocked[later as usize] += 1);
+            }
+        }
+        self.walk_back(choice.position as usize);
+        self.best.shared = self.best.shared.min(self.trail.len());
+    }
+
+    fn walk_back(&mut self, position: usize) {
+        while self.position > position {
+            self.position -= 1;
+            let (op, kind) = self.problem.events[self.position];
+            let bit = self.problem.layout.bit[op as usize] as usize;
+            let (word, flag) = (bit / 64, 1 << (bit % 64));
+            match kind {
+                EventKind::Call => self.open[word] &= !flag,
+                EventKind::Return => {
+                    self.open[word] |= flag;
+                    self.mask[word] |= flag;
+                    self.at_bit[bit] = op;
+                }
+            }
+        }
+    }
+}
+
+impl Best {
+    /// Copies only what changed since the last time, so that all copying together costs no more than the search.
+    fn note(&mut self, position: usize, trail: &[Step]) {
+        if position > self.position {
+            self.position = position;
+            self.order.truncate(self.shared);
+            self.order
+                .extend(trail[self.shared..].iter().map(|step| step.op));
+            self.shared = trail.len();
+        }
+    }
+
+    fn report(&mut self, budget: &Budget) {
+        const EVENTS: usize = 1 << 12;
+        if self.position >= self.reported + EVENTS {
+            let done = (self.position - self.reported) as u64;
+            budget
+                .progress()
+                .done
+                .fetch_add(done, std::sync::atomic::Ordering::Relaxed);
+            self.reported = self.position;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Telling the format from the first lines of a text.
+//!
+//! The rules look at the first thing that is not blank, in this order:
+//!
+//! 1. `{` and then `"` or `}`: JSON. Keys `schema` and `events` make it [`Format::Violat`], anything else
+//!    [`Format::Jsonl`].
+//! 2. Another `{`, or `[`, `(`, `;`, `#_`, or `#` with a brace on the same line: EDN. A first map with `:key` makes it
+//!    [`Format::PorcupineKv`], anything else [`Format::Edn`].
+//! 3. A `jepsen.util` among the first lines: [`Format::JepsenLog`].
+//! 4. `#`, `//`, or a line of at least four fields of which the last two are a time and a time, `inf` or `-`:
+//!    [`Format::Operations`].
+
+use serde_json::value::RawValue;
+
+use super::{Format, json};
+use crate::error::Error;
+
+/// How many lines are searched for a mark of Jepsen's log: other things may be logged before the first operation.
+const LOG_LINES: usize = 100;
+
+/// The format of `text`, which is not blank.
+pub(super) fn detect(text: &str) -> Result<Format, Error> {
+    let (index, line) = text
+        .lines()
+        .enumerate()
+        .find(|(_, line)| !line.trim().is_empty())
+        .unwrap_or_default();
+    let start = text.trim_start();
+    if let Some(inside) = start.strip_prefix('{') {
+        return Ok(match inside.trim_start().chars().next() {
+            Some('"' | '}') => json_format(start),
+            _ => edn_format(start),
+        });
+    }
+    if start
+        .strip_prefix('[')
+        .and_then(|inside| inside.trim_start().strip_prefix('{'))
+        .is_some_and(|inside| inside.trim_start().starts_with('"'))
+    {
+        return Err(
+            Error::malformed("a JSON array is no history; write one object on each line")
+                .at_line(index as u64 + 1),
+        );
+    }
+    let tagged = start.starts_with("#_") || (start.starts_with('#') && line.contains('{'));
+    if start.starts_with(['[', '(', ';']) || tagged {
+        return Ok(edn_format(start));
+    }
+    if text
+        .lines()
+        .take(LOG_LINES)
+        .any(|line| line.contains("jepsen.util"))
+    {
+        return Ok(Format::JepsenLog);
+    }
+    if start.starts_with('#') || start.starts_with("//") || looks_like_operation(line) {
+        return Ok(Format::Operations);
+    }
+    let seen: String = line.trim().chars().take(40).collect();
+    Err(Error::malformed(format!(
+        "cannot tell the format of an input that begins with {seen:?}; name it with --format"
+    ))
+    .at_line(index as u64 + 1))
+}
+
+fn json_format(text: &str) -> Format {
+    let first = json::documents(text).next();
+    let keys =
+        first.and_then(|(_, document)| json::from_str::<json::Pairs<'_>>(document.ok()?).ok());
+    let has = |name: &str| {
+        let mut pairs = keys.iter().flat_map(|json::Pairs(pairs)| pairs);
+        pairs.any(|(key, _): &(_, &RawValue)| key == name)
+    };
+    if has("schema") && has("events") {
+        Format::Violat
+    } else {
+        Format::Jsonl
+    }
+}
+
+/// The first map tells; its keys need no parser to be seen.
+fn edn_format(text: &str) -> Format {
+    let first_map = text.split('}').next().unwrap_or_default();
+    if first_map.contains(":key ") && !first_map.contains("jepsen.independent") {
+        Format::PorcupineKv
+    } else {
+        Format::Edn
+    }
+}
+
+fn looks_like_operation(line: &str) -> bool {
+    let fields: Vec<&str> = line
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|field| !field.is_empty())
+        .collect();
+    match fields.as_slice() {
+        [_, _, .., call, ret] => {
+            let is_time = |field: &str| field.parse::<i64>().is_ok();
+            is_time(call) && (is_time(ret) || matches!(*ret, "inf" | "-"))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,217 @@
+//! From a path to the bytes of its inputs: files, compression, archives, directories.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// Gets the name of an input and its content.
+type Visit<'a> = dyn FnMut(&str, Result<Vec<u8>, Error>) + 'a;
+
+/// Hands every input at `path` to `visit`.
+pub(super) fn open(path: &Path, visit: &mut Visit<'_>) {
+    if path == Path::new("-") {
+        return open_stream("<stdin>", Box::new(io::stdin()), visit);
+    }
+    if path.is_dir() {
+        return open_directory(path, visit);
+    }
+    open_file(path, visit);
+}
+
+fn open_file(path: &Path, visit: &mut Visit<'_>) {
+    let name = path.to_string_lossy();
+    match File::open(path) {
+        Ok(file) => open_stream(&name, Box::new(file), visit),
+        Err(error) => visit(&name, Err(Error::unreadable(error.to_string()))),
+    }
+}
+
+/// The text of `bytes`, without the byte order mark that some editors put before it.
+pub(super) fn decode_utf8(bytes: &[u8]) -> Result<&str, Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+        Error::malformed("not UTF-8 text").at_line(line)
+    })
+}
+
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// Where a tar header has its magic, and the magic itself.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
+type Stream<'a> = Box<dyn Read + 'a>;
+
+fn open_stream(name: &str, raw: Stream<'_>, visit: &mut Visit<'_>) {
+    match unpack(raw) {
+        Ok((stream, Kind::Archive, compressed)) => open_archive(name, stream, compressed, visit),
+        Ok((stream, Kind::Plain, compressed)) => visit(name, read_all(stream, compressed)),
+        Err(error) => visit(name, Err(error)),
+    }
+}
+
+enum Kind {
+    Plain,
+    Archive,
+}
+
+/// Whether bytes pass a decompressor, which decides whose fault a failing read is.
+#[derive(Clone, Copy)]
+enum Packing {
+    None,
+    Compressed,
+}
+
+fn read_error(error: &io::Error, packing: Packing) -> Error {
+    match packing {
+        Packing::None => Error::unreadable(error.to_string()),
+        Packing::Compressed => Error::malformed(format!("cannot be decompressed: {error}")),
+    }
+}
+
+fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Kind, Packing), Error> {
+    let (head, raw) =
+        peek(raw, GZIP.len().max(ZSTD.len())).map_err(|error| read_error(&error, Packing::None))?;
+    let (stream, packing): (Stream<'_>, Packing) = if head.starts_with(GZIP) {
+        (
+            Box::new(flate2::read::MultiGzDecoder::new(raw)),
+            Packing::Compressed,
+        )
+    } else if head.starts_with(ZSTD) {
+        let decoder =
+            zstd::Decoder::new(raw).map_err(|error| read_error(&error, Packing::Compressed))?;
+        (Box::new(decoder), Packing::Compressed)
+    } else {
+        (raw, Packing::None)
+    };
+    let (head, stream) =
+        peek(stream, TAR.0 + TAR.1.len()).map_err(|error| read_error(&error, packing))?;
+    let kind = if head[TAR.0.min(head.len())..] == *TAR.1 {
+        Kind::Archive
+    } else {
+        Kind::Plain
+    };
+    Ok((stream, kind, packing))
+}
+
+/// The first `wanted` bytes, or fewer if there are no more, and a stream that still has them.
+fn peek(mut stream: Stream<'_>, wanted: usize) -> io::Result<(Vec<u8>, Stream<'_>)> {
+    let mut head = Vec::with_capacity(wanted);
+    stream.by_ref().take(wanted as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(io::Cursor::new(head).chain(stream))))
+}
+
+fn read_all(mut stream: Stream<'_>, packing: Packing) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    stream
+        .read_to_end(&mut bytes)
+        .map_err(|error| read_error(&error, packing))?;
+    Ok(bytes)
+}
+
+/// Every regular entry is an input of its own. Entries may be compressed, but archives within archives are not opened.
+fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Visit<'_>) {
+    let broken = |error: &io::Error| match packing {
+        Packing::None => Error::malformed(format!("the archive is broken: {error}")),
+        Packing::Compressed => read_error(error, packing),
+    };
+    let mut archive = tar::Archive::new(stream);
+    let entries = match archive.entries() {
+        Ok(entries) => entries,
+        Err(error) => return visit(name, Err(broken(&error))),
+    };
+    for entry in entries {
+        let mut entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return visit(name, Err(broken(&error))),
+        };
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let entry_name = format!("{name}:{}", String::from_utf8_lossy(&entry.path_bytes()));
+        // A cut-off archive ends its last entry early without an error.
+        let mut bytes = Vec::new();
+        let content = match entry.read_to_end(&mut bytes) {
+            Ok(read) if read as u64 == entry.size() => unpack(Box::new(bytes.as_slice()))
+                .and_then(|(stream, _, packing)| read_all(stream, packing)),
+            Ok(_) => Err(Error::malformed("the archive ends within this entry")),
+            Err(error) => Err(broken(&error)),
+        };
+        visit(&entry_name, content);
+    }
+}
+
+/// What Jepsen writes beside a history.
+const JEPSEN_OUTPUTS: &[&str] = &["results.edn", "test.edn", "jepsen.log"];
+
+const HISTORY: &[&str] = &[".jsonl", ".json", ".edn", ".log", ".txt", ".history"];
+
+const COMPRESSION: &[&str] = &[".gz", ".zst"];
+
+const ARCHIVES: &[&str] = &[".tar", ".tgz", ".tar.gz", ".tar.zst"];
+
+fn is_history(name: &str) -> bool {
+    let plain = COMPRESSION
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name);
+    !JEPSEN_OUTPUTS.contains(&plain)
+        && (HISTORY.iter().any(|ending| plain.ends_with(ending))
+            || ARCHIVES.iter().any(|ending| name.ends_with(ending)))
+}
+
+fn open_directory(path: &Path, visit: &mut Visit<'_>) {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    if let Err((path, error)) = search(path, &mut seen, &mut found) {
+        let reason = Error::unreadable(error.to_string());
+        return visit(&path.to_string_lossy(), Err(reason));
+    }
+    if found.is_empty() {
+        let reason = Error::unreadable("no histories in this directory");
+        return visit(&path.to_string_lossy(), Err(reason));
+    }
+    for file in found {
+        open_file(&file, visit);
+    }
+}
+
+/// Collects the histories below `root`, by name. A directory that is reached twice, by a link, is searched once.
+fn search(
+    root: &Path,
+    seen: &mut BTreeSet<PathBuf>,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), (PathBuf, io::Error)> {
+    let mut stack = vec![root.to_owned()];
+    while let Some(path) = stack.pop() {
+        let at = |error| (path.clone(), error);
+        if !path.is_dir() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_file() && is_history(&name) {
+                found.push(path);
+            }
+            continue;
+        }
+        if !seen.insert(path.canonicalize().map_err(at)?) {
+            continue;
+        }
+        // The directory of a Jepsen run: everything else in it is derived from its history.
+        let history = path.join("history.edn");
+        if history.is_file() {
+            found.push(history);
+            continue;
+        }
+        let mut inside = Vec::new();
+        for entry in path.read_dir().map_err(at)? {
+            inside.push(entry.map_err(at)?.path());
+        }
+        inside.sort();
+        stack.extend(inside.into_iter().rev());
+    }
+    Ok(())
+}

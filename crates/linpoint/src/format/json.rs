@@ -1,0 +1,195 @@
+//! JSON as recorded values: exact numbers, bounded nesting, and messages without serde's vocabulary.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::MAX_DEPTH;
+use crate::value::Value;
+
+/// The value that `raw` stands for. Numbers that are not 64-bit integers keep their text, so no two are confused.
+pub(super) fn value(raw: &RawValue) -> Result<Value, String> {
+    value_at(raw.get(), MAX_DEPTH)
+}
+
+fn value_at(text: &str, depth: usize) -> Result<Value, String> {
+    match text.as_bytes().first() {
+        Some(b'n') => Ok(Value::Nil),
+        Some(b't') => Ok(Value::Bool(true)),
+        Some(b'f') => Ok(Value::Bool(false)),
+        Some(b'"') => string(text).map(|text| Value::from(text.as_ref())),
+        Some(b'[' | b'{') if depth == 0 => Err(format!(
+            "a value is nested more than {MAX_DEPTH} levels deep"
+        )),
+        Some(b'[') => {
+            let items: Vec<&RawValue> = from_str(text)?;
+            let items = items
+                .into_iter()
+                .map(|item| value_at(item.get(), depth - 1));
+            Ok(Value::list(items.collect::<Result<Vec<_>, _>>()?))
+        }
+        Some(b'{') => {
+            let Pairs(pairs) = from_str(text)?;
+            let mut converted = Vec::with_capacity(pairs.len());
+            for (key, item) in pairs {
+                converted.push((Value::from(key.as_ref()), value_at(item.get(), depth - 1)?));
+            }
+            converted.sort();
+            if let Some(twice) = converted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                return Err(format!("key {} is given twice", twice[0].0));
+            }
+            Ok(Value::map(converted))
+        }
+        _ => Ok(integer(text).map_or_else(|| Value::number(text), Value::Int)),
+    }
+}
+
+/// The integer, if `text` is one that fits 64 bits.
+pub(super) fn integer(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+/// The text of a JSON string with its quotes; borrowed unless something in it is escaped.
+pub(super) fn string(quoted: &str) -> Result<Cow<'_, str>, String> {
+    let inner = quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .ok_or_else(|| format!("{quoted} is not a string"))?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Ok(Cow::Borrowed(inner));
+    }
+    from_str(quoted).map(Cow::Owned)
+}
+
+/// The pairs of an object, in their order.
+pub(super) struct Pairs<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Pairs<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PairsVisitor;
+        impl<'de> Visitor<'de> for PairsVisitor {
+            type Value = Pairs<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    pairs.push((key, value));
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+/// A key of an object; borrowed unless something in it is escaped.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(key)))
+            }
+
+            fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(key.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+/// `serde_json::from_str` with the error in our words.
+pub(super) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| reason(&error))
+}
+
+/// What is wrong, without the line: serde counts within the document, readers know the line of the file.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" at line ").next().unwrap_or(&text);
+    match error.classify() {
+        serde_json::error::Category::Data => words.to_owned(),
+        _ => format!("not JSON: {words} at column {}", error.column()),
+    }
+}
+
+/// The JSON documents of a text with the lines on which they begin: one on each line, or, where the first line is not a
+/// whole document, one after the other over several lines.
+pub(super) fn documents(text: &str) -> Documents<'_> {
+    if spans_lines(text) {
+        Documents::Stream {
+            text,
+            stream: serde_json::Deserializer::from_str(text).into_iter(),
+            counted: (0, 1),
+        }
+    } else {
+        Documents::Lines(text.lines().zip(1..))
+    }
+}
+
+/// Whether the first document does not end on its line.
+pub(super) fn spans_lines(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    first.is_some_and(|line| {
+        serde_json::from_str::<&RawValue>(line).is_err_and(|error| error.is_eof())
+    })
+}
+
+/// An iterator over documents; see [`documents`].
+pub(super) enum Documents<'a> {
+    Lines(std::iter::Zip<std::str::Lines<'a>, std::ops::RangeFrom<u64>>),
+    Stream {
+        text: &'a str,
+        stream: serde_json::StreamDeserializer<'a, serde_json::de::StrRead<'a>, &'a RawValue>,
+        /// How far lines were counted, and the line there.
+        counted: (usize, u64),
+    },
+}
+
+impl<'a> Iterator for Documents<'a> {
+    /// The line and the document. Text that is no document comes as an error and ends the stream.
+    type Item = (u64, Result<&'a str, String>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Documents::Lines(lines) => lines
+                .find(|(line, _)| !line.trim().is_empty())
+                .map(|(text, line)| (line, Ok(text))),
+            Documents::Stream {
+                text,
+                stream,
+                counted,
+            } => {
+                let document = stream.next()?;
+                let here = match &document {
+                    Ok(raw) => raw.get().as_ptr() as usize - text.as_ptr() as usize,
+                    Err(_) => stream.byte_offset(),
+                };
+                let between = text.as_bytes().get(counted.0..here).unwrap_or_default();
+                *counted = (
+                    here,
+                    counted.1 + memchr::memchr_iter(b'\n', between).count() as u64,
+                );
+                Some((
+                    counted.1,
+                    document.map(RawValue::get).map_err(|e| reason(&e)),
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! JSON lines, the format of our own: events, operations with times, or whole histories, one on each line.
+//!
+//! Lines are decoded independently of each other, and in parallel where there are many, while the builder takes the
+//! previous batch in its order. So a long file is read in little more than the time that its JSON takes.
+
+mod line;
+mod write;
+
+use rayon::prelude::*;
+
+use self::line::{About, Event, EventKind, Line, Whole, decode};
+use super::{ReadOptions, Recorded, Sink, json};
+use crate::error::Error;
+use crate::history::{Call, HistoryBuilder};
+pub use write::write_jsonl;
+
+/// How much text one task decodes: enough to make the task worth its while, little enough to stay in the cache.
+const CHUNK: usize = 256 * 1024;
+
+pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
+    let mut assembler = Assembler::new(options);
+    if json::spans_lines(text) {
+        for (number, document) in json::documents(text) {
+            assembler.take(number, document.and_then(decode));
+            assembler.hand_over(sink);
+        }
+    } else {
+        read_lines(text, &mut assembler, sink);
+    }
+    assembler.finish_history();
+    assembler.hand_over(sink);
+}
+
+/// The lines of a chunk with their numbers.
+type Batch<'a> = Vec<(u64, Result<Line<'a>, String>)>;
+
+fn read_lines(text: &str, assembler: &mut Assembler<'_>, sink: &mut Sink<'_>) {
+    let chunks = chunks(text);
+    if let [chunk] = chunks.as_slice() {
+        assembler.take_batch(decode_chunk(chunk));
+        return;
+    }
+    let group_size = rayon::current_num_threads() * 2;
+    let mut decoded: Vec<Batch<'_>> = Vec::new();
+    for group in chunks.chunks(group_size) {
+        let previous = std::mem::take(&mut decoded);
+        rayon::join(
+            || decoded = group.par_iter().map(decode_chunk).collect(),
+            || {
+                previous
+                    .into_iter()
+                    .for_each(|batch| assembler.take_batch(batch))
+            },
+        );
+        assembler.hand_over(sink);
+    }
+    decoded
+        .into_iter()
+        .for_each(|batch| assembler.take_batch(batch));
+}
+
+/// Some lines of a text.
+struct Chunk<'a> {
+    first_line: u64,
+    text: &'a str,
+}
+
+fn chunks(text: &str) -> Vec<Chunk<'_>> {
+    let mut chunks = Vec::new();
+    let (mut rest, mut first_line) = (text, 1);
+    while !rest.is_empty() {
+        let from = CHUNK.min(rest.len());
+        let end =
+            memchr::memchr(b'\n', &rest.as_bytes()[from..]).map_or(rest.len(), |at| from + at + 1);
+        let (text, after) = rest.split_at(end);
+        chunks.push(Chunk { first_line, text });
+        first_line += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        rest = after;
+    }
+    chunks
+}
+
+fn decode_chunk<'a>(chunk: &Chunk<'a>) -> Batch<'a> {
+    (chunk.first_line..)
+        .zip(chunk.text.lines())
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
+        .map(|(number, line)| (number, decode(line)))
+        .collect()
+}
+
+/// Makes histories of decoded lines.
+struct Assembler<'a> {
+    options: &'a ReadOptions,
+    state: State,
+    finished: Vec<Result<Recorded, Error>>,
+}
+
+enum State {
+    /// Nothing of the next history was seen.
+    Between,
+    /// Events or operations are being collected.
+    Within(Box<Collected>),
+    /// The history was given up; what is left of it is skipped.
+    Broken,
+}
+
+#[derive(Default)]
+struct Collected {
+    about: About,
+    builder: HistoryBuilder,
+    /// Whether there are operations with times, and the line of the first note: they do not go together.
+    timed: bool,
+    note_line: Option<u64>,
+}
+
+impl<'a> Assembler<'a> {
+    fn new(options: &'a ReadOptions) -> Self {
+        Assembler {
+            options,
+            state: State::Between,
+            finished: Vec::new(),
+        }
+    }
+
+    fn take_batch(&mut self, batch: Batch<'_>) {
+        for (number, line) in batch {
+            self.take(number, line);
+        }
+    }
+
+    fn take(&mut self, number: u64, line: Result<Line<'_>, String>) {
+        let result = match line {
+            Ok(Line::Header(about)) => {
+                self.finish_history();
+                self.state = State::Within(Box::new(Collected {
+                    about: *about,
+                    ..Collected::default()
+                }));
+                return;
+            }
+            Ok(Line::Whole(whole)) => {
+                self.finish_history();
+                let recorded = self.whole(number, *whole);
+                self.finished
+                    .push(recorded.map_err(|error| error.at_line(number)));
+                return;
+            }
+            Ok(line) => match self.collected() {
+                Some(collected) => collected.take(number, line),
+                None => return,
+            },
+            Err(reason) => match self.state {
+                State::Broken => return,
+                _ => Err(Error::malformed(reason)),
+            },
+        };
+        if let Err(error) = result {
+            self.state = State::Broken;
+            self.finished.push(Err(error.at_line(number)));
+        }
+    }
+
+    /// The history to which events and operations go.
+    fn collected(&mut self) -> Option<&mut Collected> {
+        if matches!(self.state, State::Between) {
+            self.state = State::Within(Box::default());
+        }
+        match &mut self.state {
+            State::Within(collected) => Some(collected),
+            State::Between | State::Broken => None,
+        }
+    }
+
+    fn finish_history(&mut self) {
+        let State::Within(collected) = std::mem::replace(&mut self.state, State::Between) else {
+            return;
+        };
+        let Collected {
+            about,
+            builder,
+            timed,
+            note_line,
+        } = *collected;
+        self.finished.push(match note_line {
+            Some(line) if timed => {
+                let reason = "a note has no place among operations with times";
+                Err(Error::malformed(reason).at_line(line))
+            }
+            _ => self.record(about, builder),
+        });
+    }
+
+    fn whole(&self, number: u64, whole: Whole<'_>) -> Result<Recorded, Error> {
+        let mut builder = HistoryBuilder::new();
+        for mut operation in whole.operations {
+            builder.operation_parts(number, operation.parts())?;
+        }
+        self.record(whole.about, builder)
+    }
+
+    fn record(&self, about: About, builder: HistoryBuilder) -> Result<Recorded, Error> {
+        let ties = self.options.ties.or(about.ties).unwrap_or_default();
+        // Parameters without a type belong to the type that the user names.
+        let object_type = match about.object_type {
+            None if !about.params.is_empty() => self.options.object_type.clone(),
+            named => named,
+        };
+        Ok(Recorded {
+            history: builder.finish(ties)?,
+            object_type: object_type.map(|name| (name, about.params)),
+            expected: about.expected,
+            ..Recorded::default()
+        })
+    }
+
+    fn hand_over(&mut self, sink: &mut Sink<'_>) {
+        self.finished
+            .drain(..)
+            .for_each(|recorded| sink.put(recorded));
+    }
+}
+
+impl Collected {
+    fn take(&mut self, number: u64, line: Line<'_>) -> Result<(), Error> {
+        match line {
+            Line::Operation(mut operation) => {
+                self.timed = true;
+                self.builder.operation_parts(number, operation.parts())
+            }
+            Line::Event(event) => self.event(number, event),
+            Line::Note(text) => {
+                self.note_line.get_or_insert(number);
+                self.builder.annotate(text);
+                Ok(())
+            }
+            Line::Header(_) | Line::Whole(_) => unreachable!("bug: these begin another history"),
+        }
+    }
+
+    fn event(&mut self, number: u64, event: Event<'_>) -> Result<(), Error> {
+        let Event { process, kind } = event;
+        match kind {
+            EventKind::Call {
+                object,
+                method,
+                argument,
+            } => {
+                let method = method.into_owned();
+                let call = Call {
+                    object,
+                    method,
+                    argument,
+                };
+                self.builder.call(number, process, call)
+            }
+            EventKind::Return { method, result } => {
+                let called = self.builder.open_call(&process).map(|(called, _)| called);
+                if let (Some(method), Some(called)) = (method, called)
+                    && method != called
+                {
+                    let reason = format!(
+                        "process {process} returns from {method:?} but had called {called:?}"
+                    );
+                    return Err(Error::malformed(reason));
+                }
+                self.builder.ret(number, &process, result)
+            }
+            EventKind::Fail => self.builder.fail(number, &process),
+            EventKind::Crash => self.builder.crash(number, &process),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,385 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::format::{Format, parse};
+use crate::history::{History, NEVER, Operation, Ties};
+use crate::spec::Params;
+use crate::value::Value;
+
+fn read_all(text: &str) -> Vec<Result<Recorded, Error>> {
+    let options = ReadOptions {
+        format: Some(Format::Jsonl),
+        ..ReadOptions::default()
+    };
+    parse(text.as_bytes(), &options)
+}
+
+fn read_one(text: &str) -> Recorded {
+    let mut all = read_all(text);
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0).unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    let mut all = read_all(text);
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0).unwrap_err().to_string()
+}
+
+fn texts(history: &History) -> Vec<String> {
+    history.ops().map(|op| op.text()).collect()
+}
+
+#[test]
+fn events() {
+    let recorded = read_one(concat!(
+        r#"{"linpoint":1,"type":"register","params":{"initial":7},"linearizable":true}"#,
+        "\n\n",
+        r#"{"process":0,"event":"call","object":"x","method":"write","arg":3,"time":12}"#,
+        "\n",
+        r#"{"process":"b","event":"call","method":"read"}"#,
+        "\n",
+        r#"{"event":"note","text":"partition"}"#,
+        "\n",
+        r#"{"process":0,"event":"return","method":"write","x-host":"n1"}"#,
+        "\n",
+        r#"{"process":"b","event":"return","ret":3}"#,
+        "\n",
+        r#"{"process":0,"event":"call","method":"write","arg":4}"#,
+        "\n",
+        r#"{"process":0,"event":"fail"}"#,
+        "\n",
+        r#"{"process":0,"event":"call","method":"write","arg":5}"#,
+        "\r\n",
+        r#"{"process":0,"event":"info"}"#,
+    ));
+    let history = &recorded.history;
+    assert_eq!(texts(history), ["write(3)", "read() → 3", "write(5) → ?"]);
+    assert_eq!(history.op(crate::OpId(0)).object, &Value::from("x"));
+    assert_eq!(history.op(crate::OpId(2)).line, 10);
+    assert_eq!(history.annotations()[0].rank, 2);
+    let params = Params::from([("initial".to_owned(), Value::Int(7))]);
+    assert_eq!(recorded.object_type, Some(("register".to_owned(), params)));
+    assert_eq!(recorded.expected, Some(true));
+}
+
+#[test]
+fn operations() {
+    let recorded = read_one(concat!(
+        r#"{"process":0,"object":"x","method":"write","arg":3,"ret":null,"call":0,"return":5}"#,
+        "\n",
+        r#"{"method":"read","ret":[1,2.50,{"b":"\u00e9","a":123456789012345678901}],"call":5,"return":6}"#,
+        "\n",
+        r#"{"process":1,"method":"write","arg":"z","ret":9,"call":-7}"#,
+    ));
+    let history = &recorded.history;
+    assert_eq!(
+        texts(history),
+        [
+            r#"write("z") → ?"#,
+            "write(3)",
+            r#"read() → [1, 2.50, {"a": 123456789012345678901, "b": "é"}]"#,
+        ]
+    );
+    // Times that touch are concurrent unless something says otherwise.
+    assert_eq!(history.calls(), [0, 1, 2]);
+    assert_eq!(recorded.object_type, None);
+}
+
+#[test]
+fn whole_histories_one_bad_among_them() {
+    let all = read_all(concat!(
+        r#"{"type":"register","ops":[{"method":"write","value":1,"inv":0,"res":1},{"method":"read","value":1,"inv":2,"res":null}],"linearizable":true,"note":"n"}"#,
+        "\n",
+        r#"{"type":"set","ops":[{"method":"add","value":1,"ok":"#,
+        "\n",
+        r#"{"type":"set","ties":"response-first","ops":[{"method":"add","value":1,"ok":false,"inv":0,"res":1},{"method":"remove","value":1,"ok":true,"inv":1,"res":2}]}"#,
+    ));
+    assert_eq!(all.len(), 3);
+    let first = all[0].as_ref().unwrap();
+    assert_eq!(first.name.as_deref(), Some("1"));
+    assert_eq!(texts(&first.history), ["write(1)", "read() → ?"]);
+    let params = Params::from([("initial".to_owned(), Value::Int(0))]);
+    assert_eq!(first.object_type, Some(("register".to_owned(), params)));
+    assert_eq!(
+        all[1].as_ref().unwrap_err().to_string(),
+        "line 2: not JSON: EOF while parsing a value at column 52"
+    );
+    let third = all[2].as_ref().unwrap();
+    assert_eq!(third.name.as_deref(), Some("3"));
+    assert_eq!(
+        texts(&third.history),
+        ["add(1) → false", "remove(1) → true"]
+    );
+    assert_eq!(third.history.calls(), [0, 2]);
+}
+
+#[test]
+fn headers_separate_histories_and_end_broken_ones() {
+    let all = read_all(concat!(
+        r#"{"linpoint":1,"type":"queue"}"#,
+        "\n",
+        r#"{"process":0,"event":"return"}"#,
+        "\n",
+        r#"{"process":0,"event":"return"}"#,
+        "\nnonsense\n",
+        r#"{"linpoint":1,"type":"stack"}"#,
+        "\n",
+        r#"{"linpoint":1}"#,
+        "\n",
+        r#"{"method":"push","arg":1,"call":0,"return":1}"#,
+    ));
+    assert_eq!(all.len(), 3);
+    assert_eq!(
+        all[0].as_ref().unwrap_err().to_string(),
+        "line 2: process 0 returns without an open call"
+    );
+    assert!(all[1].as_ref().unwrap().history.is_empty());
+    assert_eq!(all[2].as_ref().unwrap().history.len(), 1);
+}
+
+#[test]
+fn a_pretty_printed_history() {
+    let recorded = read_one(
+        "\n{\n  \"type\": \"queue\",\n  \"ops\": [\n    {\"method\": \"enq\", \"arg\": 1, \"call\": 0, \"return\": 1}\n  ]\n}\n",
+    );
+    assert_eq!(texts(&recorded.history), ["enq(1)"]);
+    assert_eq!(recorded.history.op(crate::OpId(0)).line, 2);
+}
+
+#[test]
+fn refusals_name_the_line_and_the_reason() {
+    let cases = [
+        (
+            r#"{"method":"read","call":0,"retrun":1}"#,
+            r#"unknown key "retrun""#,
+        ),
+        (r#"{"method":"read"}"#, r#""call" is missing"#),
+        (
+            r#"{"method":3,"call":0}"#,
+            r#""method" must be text, not 3"#,
+        ),
+        (
+            r#"{"method":"read","call":"0"}"#,
+            r#""call" must be a 64-bit integer, not "0""#,
+        ),
+        (
+            r#"{"method":"read","call":1.5}"#,
+            r#""call" must be a 64-bit integer, not 1.5"#,
+        ),
+        (
+            r#"{"method":"read","call":0,"call":0}"#,
+            r#""call" is given twice"#,
+        ),
+        (
+            r#"{"method":"read","call":3,"return":2}"#,
+            r#""read" returns at 2, before its call at 3"#,
+        ),
+        (
+            r#"{"method":"read","call":3,"text":"x"}"#,
+            r#""text" does not belong on an operation"#,
+        ),
+        (
+            r#"{"method":"read","inv":3,"ret":1}"#,
+            r#""ret" does not belong on an operation with "inv""#,
+        ),
+        (
+            r#"{"event":"call","method":"read"}"#,
+            r#""process" is missing"#,
+        ),
+        (
+            r#"{"event":"begin","process":1}"#,
+            r#"unknown event "begin"; known are call, return, fail, crash, info, note"#,
+        ),
+        (r#"{"event":"note"}"#, r#""text" is missing"#),
+        (
+            r#"{"linpoint":2}"#,
+            "version 2 of this format is not known, only 1 is",
+        ),
+        (
+            r#"{"linpoint":1,"params":[]}"#,
+            r#""params" must be an object, not a list"#,
+        ),
+        (
+            r#"{"linpoint":1,"ties":"both"}"#,
+            r#""ties" must be "invocation-first" or "response-first", not "both""#,
+        ),
+        (
+            r#"{"linpoint":1,"linearizable":"yes"}"#,
+            r#""linearizable" must be true or false, not "yes""#,
+        ),
+        (r#"{"ops":3}"#, r#""ops" must be a list of operations"#),
+        (
+            r#"{"ops":[{"method":"read"}]}"#,
+            r#"operation 1: "call" is missing"#,
+        ),
+        (
+            r#"{"method":"read","call":0,"arg":{"a":1,"a":2}}"#,
+            r#""arg": key "a" is given twice"#,
+        ),
+        (
+            r#"{"type":"queue"}"#,
+            r#"neither an event ("event"), an operation ("method"), a whole history ("ops") nor a header ("linpoint")"#,
+        ),
+        ("[1]", "invalid type: sequence, expected an object"),
+    ];
+    for (text, reason) in cases {
+        assert_eq!(refusal(&format!("\n{text}\n")), format!("line 2: {reason}"));
+    }
+    let mixed = concat!(
+        r#"{"method":"read","call":0}"#,
+        "\n",
+        r#"{"event":"call","process":0,"method":"read"}"#
+    );
+    assert_eq!(
+        refusal(mixed),
+        "line 2: events and whole operations cannot be mixed in one history"
+    );
+    let note = concat!(
+        r#"{"event":"note","text":"x"}"#,
+        "\n",
+        r#"{"method":"read","call":0}"#
+    );
+    assert_eq!(
+        refusal(note),
+        "line 1: a note has no place among operations with times"
+    );
+    let other = concat!(
+        r#"{"event":"call","process":0,"method":"read"}"#,
+        "\n",
+        r#"{"event":"return","process":0,"method":"write"}"#
+    );
+    assert_eq!(
+        refusal(other),
+        r#"line 2: process 0 returns from "write" but had called "read""#
+    );
+}
+
+#[test]
+fn deep_nesting_is_refused_not_followed() {
+    for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+        let value = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+        let text = format!(r#"{{"method":"read","call":0,"return":1,"ret":{value}}}"#);
+        assert_eq!(
+            refusal(&text),
+            r#"line 1: "ret": a value is nested more than 128 levels deep"#
+        );
+    }
+    assert!(read_all(&"[".repeat(100_000))[0].is_err());
+}
+
+#[test]
+fn long_files_are_read_in_order() {
+    let count = 20_000;
+    let line = |i: i64| {
+        format!(
+            r#"{{"process":{},"method":"write","arg":{i},"call":{},"return":{}}}"#,
+            i % 4,
+            3 * i,
+            3 * i + 2
+        )
+    };
+    let text: String = (0..count).map(|i| line(i) + "\n").collect();
+    assert!(text.len() > 4 * CHUNK);
+    let recorded = read_one(&text);
+    assert_eq!(recorded.history.len(), count as usize);
+    for (i, op) in (0..).zip(recorded.history.ops()) {
+        assert_eq!((op.argument, i64::from(op.line)), (&Value::Int(i), i + 1));
+    }
+    let broken = text.replacen("19999", "x", 1);
+    assert!(refusal(&broken).starts_with("line 20000: not JSON"));
+}
+
+/// All that a history says, without the numbers it uses to say it.
+fn contents(history: &History) -> Vec<String> {
+    let notes = history.annotations().iter().map(|note| format!("{note:?}"));
+    let ops = history.ops().map(|op| {
+        format!(
+            "{:?} {:?} {:?} {:?} {:?} {} {} {:?}",
+            op.process, op.object, op.method, op.argument, op.result, op.call, op.ret, op.times
+        )
+    });
+    ops.chain(notes).collect()
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Nil),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,6}".prop_map(Value::from),
+        Just(Value::number("1.50")),
+        Just(Value::number("-98765432109876543210")),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::list),
+            prop::collection::btree_map(".{0,3}", inner, 0..3)
+                .prop_map(|map| Value::map(map.into_iter().map(|(k, v)| (k.into(), v)))),
+        ]
+    })
+}
+
+prop_compose! {
+    fn timed_history()(
+        ops in prop::collection::vec(
+            (any_value(), "[a-z\"\\\\]{0,3}", any_value(), any_value(), 0i64..20, prop::option::of(1i64..5)),
+            0..12,
+        ),
+        response_first in any::<bool>(),
+    ) -> History {
+        let mut builder = HistoryBuilder::new();
+        for (object, method, argument, result, called, length) in ops {
+            let operation = Operation {
+                process: None,
+                call: Call { object, method, argument },
+                result,
+                called,
+                returned: length.map(|length| called + length),
+            };
+            builder.operation(1, operation).unwrap();
+        }
+        let ties = if response_first { Ties::ReturnFirst } else { Ties::CallFirst };
+        builder.finish(ties).unwrap()
+    }
+}
+
+prop_compose! {
+    fn event_history()(
+        steps in prop::collection::vec((0i64..4, any_value(), any_value(), 0u8..8), 0..24),
+    ) -> History {
+        let mut builder = HistoryBuilder::new();
+        for (process, object, value, what) in steps {
+            let process = Value::from(process);
+            let open = builder.open_call(&process).is_some();
+            match what {
+                0 => builder.annotate(value.to_string()),
+                1 if open => builder.fail(1, &process).unwrap(),
+                _ if open => builder.ret(1, &process, value).unwrap(),
+                _ => builder.call(1, process, Call::new("m", value).on(object)).unwrap(),
+            }
+        }
+        builder.finish(Ties::default()).unwrap()
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(history in prop_oneof![timed_history(), event_history()]) {
+        let params = Params::from([("capacity".to_owned(), Value::Int(3))]);
+        let mut text = Vec::new();
+        write_jsonl(&history, Some(("queue", &params)), &mut text).unwrap();
+        let mut read = parse(&text, &ReadOptions::default());
+        prop_assert_eq!(read.len(), 1);
+        let read = read.remove(0).unwrap();
+        prop_assert_eq!(read.object_type, Some(("queue".to_owned(), params)));
+        prop_assert_eq!(contents(&read.history), contents(&history));
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in r#"(\{?"?(event|call|ops|method|linpoint|x)?"?[:,\[\]{}0-9 "\n]{0,3}){0,12}"#) {
+        for recorded in read_all(&text).into_iter().flatten() {
+            prop_assert!(recorded.history.calls().iter().all(|&call| call != NEVER));
+        }
+    }
+}

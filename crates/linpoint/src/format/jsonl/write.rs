@@ -1,0 +1,164 @@
+//! Writing a history as JSON lines.
+
+use std::io::{self, Write};
+
+use crate::history::{EventKind, History, OpId, Ties, events_in_order};
+use crate::spec::Params;
+use crate::value::Value;
+
+/// Writes `history` as JSON lines: a header, then operations with times where the history has them, and events in their
+/// order otherwise. Reading it back gives the same history, but for numbers and map keys that JSON cannot express.
+///
+/// ```
+/// use linpoint::format::write_jsonl;
+/// use linpoint::{Call, HistoryBuilder, Ties, Value};
+/// let mut builder = HistoryBuilder::new();
+/// builder.call(1, 0.into(), Call::new("write", 5))?;
+/// builder.ret(2, &0.into(), Value::Nil)?;
+/// let mut text = Vec::new();
+/// write_jsonl(&builder.finish(Ties::default())?, Some(("register", &Default::default())), &mut text).unwrap();
+/// assert_eq!(String::from_utf8_lossy(&text), r#"{"linpoint":1,"type":"register"}
+/// {"process":0,"event":"call","method":"write","arg":5}
+/// {"process":0,"event":"return","ret":null}
+/// "#);
+/// # Ok::<(), linpoint::Error>(())
+/// ```
+pub fn write_jsonl(
+    history: &History,
+    object_type: Option<(&str, &Params)>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    // Notes have a place among events only.
+    let ties = history.ties().filter(|_| history.annotations().is_empty());
+    write_header(object_type, ties, out)?;
+    match ties {
+        Some(_) => write_operations(history, out),
+        None => write_events(history, out),
+    }
+}
+
+fn write_header(
+    object_type: Option<(&str, &Params)>,
+    ties: Option<Ties>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(b"{\"linpoint\":1")?;
+    if let Some((name, params)) = object_type {
+        out.write_all(b",\"type\":")?;
+        write_text(name, out)?;
+        if !params.is_empty() {
+            out.write_all(b",\"params\":")?;
+            let pairs = params
+                .iter()
+                .map(|(name, value)| (name.as_str().into(), value.clone()));
+            write_value(&Value::map(pairs), out)?;
+        }
+    }
+    if ties == Some(Ties::ReturnFirst) {
+        out.write_all(b",\"ties\":\"response-first\"")?;
+    }
+    out.write_all(b"}\n")
+}
+
+fn write_operations(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    for op in history.ops() {
+        out.write_all(b"{\"process\":")?;
+        write_value(op.process, out)?;
+        write_call(op.object, op.method, op.argument, out)?;
+        let (called, returned) = op.times.unwrap_or_default();
+        match op.result {
+            Some(result) => {
+                out.write_all(b",\"ret\":")?;
+                write_value(result, out)?;
+                writeln!(out, ",\"call\":{called},\"return\":{returned}}}")?;
+            }
+            None => writeln!(out, ",\"call\":{called},\"return\":null}}")?,
+        }
+    }
+    Ok(())
+}
+
+fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    let mut notes = history.annotations().iter().peekable();
+    for (rank, (op, kind)) in (0u32..).zip(events_in_order(history.calls(), history.rets())) {
+        while let Some(note) = notes.next_if(|note| note.rank <= rank) {
+            write_note(&note.text, out)?;
+        }
+        let op = history.op(OpId(op));
+        out.write_all(b"{\"process\":")?;
+        write_value(op.process, out)?;
+        match kind {
+            EventKind::Call => {
+                out.write_all(b",\"event\":\"call\"")?;
+                write_call(op.object, op.method, op.argument, out)?;
+            }
+            EventKind::Return => {
+                out.write_all(b",\"event\":\"return\",\"ret\":")?;
+                write_value(op.result.unwrap_or(&Value::Nil), out)?;
+            }
+        }
+        out.write_all(b"}\n")?;
+    }
+    notes.try_for_each(|note| write_note(&note.text, out))
+}
+
+fn write_note(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"{\"event\":\"note\",\"text\":")?;
+    write_text(text, out)?;
+    out.write_all(b"}\n")
+}
+
+fn write_call(
+    object: &Value,
+    method: &str,
+    argument: &Value,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if !object.is_nil() {
+        out.write_all(b",\"object\":")?;
+        write_value(object, out)?;
+    }
+    out.write_all(b",\"method\":")?;
+    write_text(method, out)?;
+    if !argument.is_nil() {
+        out.write_all(b",\"arg\":")?;
+        write_value(argument, out)?;
+    }
+    Ok(())
+}
+
+fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(out, text).map_err(io::Error::from)
+}
+
+/// Like [`Value::to_json`], but keeps the text of numbers.
+fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+    match value {
+        Value::Int(i) => write!(out, "{i}"),
+        Value::Number(n) if serde_json::from_str::<serde_json::Number>(n).is_ok() => {
+            out.write_all(n.as_bytes())
+        }
+        Value::List(items) => {
+            out.write_all(b"[")?;
+            for (i, item) in items.iter().enumerate() {
+                out.write_all(if i == 0 { b"" } else { b"," })?;
+                write_value(item, out)?;
+            }
+            out.write_all(b"]")
+        }
+        Value::Map(pairs) => {
+            out.write_all(b"{")?;
+            for (i, (key, item)) in pairs.iter().enumerate() {
+                out.write_all(if i == 0 { b"" } else { b"," })?;
+                match key.as_text() {
+                    Some(key) => write_text(key, out)?,
+                    None => write_text(&key.to_string(), out)?,
+                }
+                out.write_all(b":")?;
+                write_value(item, out)?;
+            }
+            out.write_all(b"}")
+        }
+        other => serde_json::to_writer(out, &other.to_json()).map_err(io::Error::from),
+    }
+}

@@ -1,0 +1,177 @@
+//! Histories that are linearizable by construction, from a simulated concurrent object.
+//!
+//! Each process takes turns at random: it calls, its operation takes effect on one atomic object, it returns. So the
+//! order of effects is a witness, and about two thirds of the processes have an operation open at any moment.
+
+use crate::error::Error;
+use crate::history::{Call, History, HistoryBuilder, OpId, Ties};
+use crate::portfolio::{AnyObject, Checker, Simulation};
+use crate::spec::Sampler;
+use crate::value::Value;
+use crate::verdict::Verdict;
+
+/// What to generate.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    /// How many operations.
+    pub ops: usize,
+    /// How many processes call at a time.
+    pub processes: usize,
+    /// How many objects there are; each operation is on one of them.
+    pub objects: usize,
+    /// Equal seeds give equal histories.
+    pub seed: u64,
+    /// How many of 1000 operations never return; their process is replaced by a new one.
+    pub pending_per_mille: u32,
+    /// How many of 100 turns a process without an open operation stays idle.
+    pub idle_percent: u32,
+    /// Draw values from `0..universe`, instead of making all of them distinct.
+    pub universe: Option<i64>,
+}
+
+impl Default for Generator {
+    fn default() -> Self {
+        Generator {
+            ops: 100,
+            processes: 4,
+            objects: 1,
+            seed: 0,
+            pending_per_mille: 0,
+            idle_percent: 0,
+            universe: None,
+        }
+    }
+}
+
+/// What a process is doing.
+enum Turn {
+    Idle,
+    /// Called on this object, not yet in effect.
+    Called(usize, &'static str, Value),
+    /// In effect, with this result.
+    Done(Value),
+    /// Waits for an effect that can never come.
+    Stuck,
+}
+
+impl Generator {
+    /// A history of `object` that is linearizable.
+    ///
+    /// ```
+    /// use linpoint::{generate::Generator, object_type};
+    /// let queue = object_type("register", &Default::default())?;
+    /// let history = Generator { ops: 50, ..Generator::default() }.linearizable(&*queue)?;
+    /// assert_eq!(history.len(), 50);
+    /// # Ok::<(), linpoint::Error>(())
+    /// ```
+    pub fn linearizable(&self, object: &dyn AnyObject) -> Result<History, Error> {
+        if self.processes == 0 || self.objects == 0 {
+            return Err(Error::usage(
+                "a history needs at least one process and one object",
+            ));
+        }
+        let mut sampler = Sampler::new(self.seed, self.universe);
+        let mut objects: Vec<Box<dyn Simulation + '_>> =
+            (0..self.objects).map(|_| object.simulate()).collect();
+        let mut builder = HistoryBuilder::new();
+        let mut turns: Vec<(u32, Turn)> = (0..self.processes as u32)
+            .map(|process| (process, Turn::Idle))
+            .collect();
+        let mut next_process = self.processes as u32;
+        let mut blocked_in_a_row = 0;
+        loop {
+            let all_called = builder.len() >= self.ops;
+            if all_called
+                && turns
+                    .iter()
+                    .all(|(_, turn)| matches!(turn, Turn::Idle | Turn::Stuck))
+            {
+                break;
+            }
+            let chosen = sampler.below(turns.len());
+            let (process, turn) = &mut turns[chosen];
+            let name = Value::from(i64::from(*process));
+            match std::mem::replace(turn, Turn::Idle) {
+                Turn::Idle if all_called || sampler.percent(self.idle_percent) => {}
+                Turn::Idle => {
+                    let on = sampler.below(self.objects);
+                    let (method, argument) = objects[on].sample(*process, &mut sampler);
+                    let object = if self.objects == 1 {
+                        Value::Nil
+                    } else {
+                        Value::from(on as i64)
+                    };
+                    let call = Call {
+                        object,
+                        method: method.to_owned(),
+                        argument: argument.clone(),
+                    };
+                    builder.call(0, name, call)?;
+                    *turn = Turn::Called(on, method, argument);
+                }
+                Turn::Called(on, method, argument) => {
+                    match objects[on].apply(&name, method, &argument, &mut sampler) {
+                        Some(result) => {
+                            blocked_in_a_row = 0;
+                            *turn = Turn::Done(result);
+                        }
+                        // Nobody is left who could let it through.
+                        None if blocked_in_a_row > 100 * self.processes => *turn = Turn::Stuck,
+                        None => {
+                            blocked_in_a_row += 1;
+                            *turn = Turn::Called(on, method, argument);
+                        }
+                    }
+                    if sampler.below(1000) < self.pending_per_mille as usize {
+                        builder.crash(0, &Value::from(i64::from(*process)))?;
+                        (*process, *turn) = (next_process, Turn::Idle);
+                        next_process += 1;
+                    }
+                }
+                Turn::Done(result) => builder.ret(0, &name, result)?,
+                Turn::Stuck => {
+                    // It never happened, so it may as well never have been called.
+                    builder.fail(0, &name)?;
+                    blocked_in_a_row = 0;
+                }
+            }
+        }
+        builder.finish(Ties::default())
+    }
+
+    /// A history of `object` that is not linearizable: one result near the end is wrong.
+    ///
+    /// `checker` confirms it, so this takes as long as checking, and fails where the checker cannot decide.
+    pub fn violating(&self, object: &dyn AnyObject, checker: &Checker) -> Result<History, Error> {
+        const ATTEMPTS: u64 = 200;
+        let history = self.linearizable(object)?;
+        let mut sampler = Sampler::new(self.seed ^ 0x5EED, None);
+        let mut undecided = false;
+        let tail = (history.len() / 20).max(10).min(history.len());
+        for _ in 0..ATTEMPTS {
+            if history.is_empty() {
+                break;
+            }
+            let id = OpId((history.len() - 1 - sampler.below(tail)) as u32);
+            let results = history.values().len();
+            let changed =
+                history.with_result(id, &history.values()[sampler.below(results)].clone());
+            if object.validate(&changed).is_err() {
+                continue;
+            }
+            match object.check(&changed, checker, &checker.budget())?.verdict {
+                Verdict::Violation(_) => return Ok(changed),
+                Verdict::Linearizable(_) => {}
+                Verdict::Undecided(_) => undecided = true,
+            }
+        }
+        let why = if undecided {
+            "the checker could not decide what was tried"
+        } else {
+            "every change tried is still right"
+        };
+        Err(Error::usage(format!(
+            "no violation found: {why}; use more operations or another seed"
+        )))
+    }
+}

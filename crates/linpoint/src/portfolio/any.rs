@@ -1,0 +1,114 @@
+//! Built-in types without their Rust types: what the command line works with.
+
+use super::Checker;
+use crate::engine::Budget;
+use crate::error::Error;
+use crate::history::{History, TypedHistory};
+use crate::spec::{CallView, Object, Outcomes, Sampler, Spec};
+use crate::value::Value;
+use crate::verdict::Report;
+
+/// A type of object whose histories stand in files.
+pub trait AnyObject: Send + Sync {
+    /// Checks a recorded history within `budget`, which carries progress and can be cancelled.
+    fn check(&self, history: &History, checker: &Checker, budget: &Budget)
+    -> Result<Report, Error>;
+
+    /// Whether the history can be read as one of this type.
+    fn validate(&self, history: &History) -> Result<(), Error>;
+
+    /// Starts a simulated object of this type.
+    fn simulate(&self) -> Box<dyn Simulation + '_>;
+}
+
+impl std::fmt::Debug for dyn AnyObject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AnyObject")
+    }
+}
+
+/// A simulated object, for generating histories.
+pub trait Simulation {
+    /// A call that a random client might make now: method and argument.
+    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value);
+
+    /// Lets a call take effect now; `None` if it is blocked.
+    fn apply(
+        &mut self,
+        process: &Value,
+        method: &str,
+        argument: &Value,
+        sampler: &mut Sampler,
+    ) -> Option<Value>;
+}
+
+impl<S: Object> AnyObject for S {
+    fn check(
+        &self,
+        history: &History,
+        checker: &Checker,
+        budget: &Budget,
+    ) -> Result<Report, Error> {
+        let typed = TypedHistory::decode(self, history)?;
+        let describe = |id| {
+            let op = history.op(id);
+            format!("{} by process {}", op.text(), op.process)
+        };
+        let mut report = checker.check_decoded(self, &typed, budget, &describe)?;
+        for part in &mut report.parts {
+            part.object = history
+                .objects()
+                .get(part.object_number as usize)
+                .cloned()
+                .unwrap_or_default();
+        }
+        Ok(report)
+    }
+
+    fn validate(&self, history: &History) -> Result<(), Error> {
+        TypedHistory::decode(self, history).map(|_| ())
+    }
+
+    fn simulate(&self) -> Box<dyn Simulation + '_> {
+        Box::new(Simulated {
+            object: self,
+            state: self.init(),
+        })
+    }
+}
+
+struct Simulated<'a, S: Spec> {
+    object: &'a S,
+    state: S::State,
+}
+
+impl<S: Object> Simulation for Simulated<'_, S> {
+    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        self.object.sample(&self.state, process, sampler)
+    }
+
+    fn apply(
+        &mut self,
+        process: &Value,
+        method: &str,
+        argument: &Value,
+        sampler: &mut Sampler,
+    ) -> Option<Value> {
+        let op = self
+            .object
+            .decode(CallView {
+                process,
+                method,
+                argument,
+            })
+            .expect("bug: a sampled call is malformed");
+        let (ret, next) = match self.object.apply(&self.state, &op) {
+            Outcomes::Blocked => return None,
+            Outcomes::One(ret, next) => (ret, next),
+            Outcomes::Many(all) if all.is_empty() => return None,
+            Outcomes::Many(all) => sampler.pick(&all),
+        };
+        self.state = next;
+        Some(ret)
+    }
+}

@@ -1,0 +1,158 @@
+//! From "not linearizable" to evidence: bad prefix, core, and a sentence.
+
+use super::{Core, Violation, certify, reduce};
+use crate::engine::{Answer, Budget, GaveUp, Task, TaskOp};
+use crate::error::Error;
+use crate::history::{NEVER, OpId};
+use crate::spec::{Outcomes, Spec};
+
+/// The evidence for a task that is not linearizable: the first `reached` events are explained by `partial`.
+///
+/// `describe` names an operation: call, result, and who called it.
+pub(crate) fn violation<'a, S: Spec>(
+    task: &Task<'a, S>,
+    reached: usize,
+    partial: Vec<OpId>,
+    budget: &Budget,
+    decide: &dyn Fn(&Task<'a, S>, &Budget) -> Result<Answer, GaveUp>,
+    describe: &dyn Fn(OpId) -> String,
+) -> Result<Violation, Error> {
+    let prefix = reduce::shortest_bad_prefix(task, reached, partial, budget, decide);
+    let bad = task.prefix(prefix.events);
+    let last = bad
+        .ops
+        .iter()
+        .filter(|op| op.ret != NEVER)
+        .max_by_key(|op| op.ret);
+    let Some(last) = last.map(|op| op.id) else {
+        return Err(Error::bug(
+            "a history in which nothing returned was called a violation",
+        ));
+    };
+    let reduced = reduce::reduce(bad, budget, decide);
+    let certified = certify::core(task, &reduced)?;
+    let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
+        reduced.task.ops.iter().partition(|op| op.ret != NEVER);
+    let core = Core {
+        ops: ops.into_iter().map(|op| op.id).collect(),
+        relaxed: relaxed.into_iter().map(|op| op.id).collect(),
+        minimal: reduced.minimal,
+        certified,
+        sentence: sentence(&reduced.task, describe),
+    };
+    Ok(Violation {
+        last,
+        prefix_events: prefix.events,
+        shortest: prefix.shortest,
+        partial: prefix.partial,
+        core,
+    })
+}
+
+/// One sentence on what is wrong with the core.
+fn sentence<S: Spec>(core: &Task<'_, S>, describe: &dyn Fn(OpId) -> String) -> String {
+    let returned = || (0..core.ops.len()).filter(|&i| core.ops[i].ret != NEVER);
+    let Some(last) = returned().max_by_key(|&i| core.ops[i].ret) else {
+        return String::new();
+    };
+    let what = describe(core.ops[last].id);
+    let others = match returned().count() - 1 {
+        0 => String::new(),
+        1 => format!(
+            " after {}",
+            describe(core.ops[returned().find(|&i| i != last).unwrap_or(last)].id)
+        ),
+        n => format!(" given the other {n} operations"),
+    };
+    let mut possible = Possible {
+        core,
+        op: last,
+        taken: vec![false; core.ops.len()],
+        answers: Vec::new(),
+        steps: 100_000,
+    };
+    let complete = possible.explore(&core.spec.init());
+    let answers = possible.answers;
+    match answers.as_slice() {
+        _ if !complete || answers.len() > 4 => {
+            format!("{what} is impossible{others}, in any order")
+        }
+        [] => format!("{what} cannot have taken effect by the time it returned{others}"),
+        [only] => format!("{what} is impossible{others}: in every order the answer is {only:?}"),
+        several => {
+            let several: Vec<_> = several.iter().map(|answer| format!("{answer:?}")).collect();
+            format!(
+                "{what} is impossible{others}: the answer can only be {}",
+                several.join(" or ")
+            )
+        }
+    }
+}
+
+/// Tries all orders of a core, to find what one operation could have answered.
+struct Possible<'a, 'b, S: Spec> {
+    core: &'a Task<'b, S>,
+    op: usize,
+    taken: Vec<bool>,
+    answers: Vec<S::Ret>,
+    steps: u32,
+}
+
+impl<S: Spec> Possible<'_, '_, S> {
+    /// Collects the answers that can be completed from `state`; `false` if the steps ran out.
+    fn explore(&mut self, state: &S::State) -> bool {
+        let mut found = Vec::new();
+        let complete = self.extend(state, None, &mut found);
+        for answer in found {
+            if !self.answers.contains(&answer) {
+                self.answers.push(answer);
+            }
+        }
+        complete
+    }
+
+    fn extend(
+        &mut self,
+        state: &S::State,
+        answer: Option<&S::Ret>,
+        found: &mut Vec<S::Ret>,
+    ) -> bool {
+        let ops = &self.core.ops;
+        let open = || (0..ops.len()).filter(|&i| !self.taken[i]);
+        if open().all(|i| ops[i].ret == NEVER) {
+            found.extend(answer.cloned());
+            return true;
+        }
+        let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
+        let candidates: Vec<usize> = open().filter(|&i| ops[i].call < first_return).collect();
+        for i in candidates {
+            if self.steps == 0 {
+                return false;
+            }
+            self.steps -= 1;
+            self.taken[i] = true;
+            let (op, ret) = self.core.action(i);
+            let complete = if i == self.op {
+                let outcomes = match self.core.spec.apply(state, op) {
+                    Outcomes::Blocked => Vec::new(),
+                    Outcomes::One(ret, next) => vec![(ret, next)],
+                    Outcomes::Many(all) => all,
+                };
+                outcomes
+                    .iter()
+                    .all(|(ret, next)| self.extend(next, Some(ret), found))
+            } else {
+                self.core
+                    .spec
+                    .step(state, op, ret)
+                    .iter()
+                    .all(|next| self.extend(next, answer, found))
+            };
+            self.taken[i] = false;
+            if !complete {
+                return false;
+            }
+        }
+        true
+    }
+}

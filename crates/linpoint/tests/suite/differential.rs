@@ -1,0 +1,177 @@
+//! Every built-in type, on random small histories: the search against the reference.
+//!
+//! `LINPOINT_DIFFERENTIAL` sets the number of histories per type.
+
+use linpoint::generate::Generator;
+use linpoint::spec::{ObjectType, Params, Sampler, object_type, types};
+use linpoint::{Checker, Config, EngineChoice, History, OpId, Partitioning, Value, Verdict};
+use rayon::prelude::*;
+
+/// Histories per type, unless the environment says otherwise.
+const HISTORIES: u64 = 100_000;
+
+fn histories_per_type() -> u64 {
+    let given = std::env::var("LINPOINT_DIFFERENTIAL").ok();
+    given.map_or(HISTORIES, |n| {
+        n.parse().expect("LINPOINT_DIFFERENTIAL is a number")
+    })
+}
+
+/// Parameters small enough that limits are met.
+fn small_params(name: &str) -> Params {
+    let pairs: &[(&str, i64)] = match name {
+        "bounded-queue" | "array-blocking-queue" => &[("capacity", 2)],
+        "semaphore" => &[("permits", 2)],
+        "bank" => &[("accounts", 2), ("balance", 2)],
+        "snapshot" => &[("processes", 8)],
+        _ => &[],
+    };
+    pairs
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), Value::from(value)))
+        .collect()
+}
+
+/// A small history: linearizable, or with a few results changed; sometimes with pending operations.
+fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
+    let mut sampler = Sampler::new(seed, None);
+    let generator = Generator {
+        ops: 2 + sampler.below(6),
+        processes: 2 + sampler.below(3),
+        objects: 1,
+        seed: seed.wrapping_mul(31),
+        pending_per_mille: sampler.pick(&[0, 0, 150, 400]),
+        idle_percent: sampler.pick(&[0, 30, 60]),
+        universe: sampler.pick(&[None, Some(2), Some(3)]),
+    };
+    let mut history = generator.linearizable(&**object).expect("generated");
+    for _ in 0..sampler.below(4) {
+        if history.is_empty() {
+            return None;
+        }
+        let changed = perturbed(&history, &mut sampler);
+        if object.validate(&changed).is_ok() {
+            history = changed;
+        }
+    }
+    Some(history)
+}
+
+/// One result is exchanged for another one, or for one that the same method gave elsewhere.
+fn perturbed(history: &History, sampler: &mut Sampler) -> History {
+    let id = OpId(sampler.below(history.len()) as u32);
+    let method = history.op(id).method;
+    let alike: Vec<Value> = history
+        .ops()
+        .filter(|op| op.method == method)
+        .filter_map(|op| op.result.cloned())
+        .collect();
+    let result = match sampler.below(4) {
+        0 => sampler.pick(history.values()),
+        1 => nudged(history.op(id).result.unwrap_or(&Value::Nil), sampler),
+        _ if alike.is_empty() => return history.clone(),
+        _ => sampler.pick(&alike),
+    };
+    history.with_result(id, &result)
+}
+
+/// A value of the same form with one part changed a little.
+fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
+    let one_of = |items: &[Value], sampler: &mut Sampler| {
+        let mut items = items.to_vec();
+        if !items.is_empty() {
+            let chosen = sampler.below(items.len());
+            items[chosen] = match &items[chosen] {
+                Value::Nil => Value::Int(1),
+                item => nudged(item, sampler),
+            };
+        }
+        items
+    };
+    match value {
+        Value::Bool(b) => Value::Bool(!b),
+        Value::Int(i) => Value::Int(i + sampler.pick(&[-1, 1])),
+        Value::List(items) => Value::list(one_of(items, sampler)),
+        Value::Map(pairs) => {
+            let (keys, values): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
+            Value::map(keys.into_iter().zip(one_of(&values, sampler)))
+        }
+        Value::Nil | Value::Number(_) | Value::Text(_) => Value::Nil,
+    }
+}
+
+fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
+    let checker = Checker::new(config);
+    match object
+        .check(history, &checker, &checker.budget())
+        .expect("certified")
+        .verdict
+    {
+        Verdict::Linearizable(_) => true,
+        Verdict::Violation(violation) => {
+            // Small histories leave no excuse.
+            if checker.config().cores == linpoint::Cores::Reduced {
+                assert!(violation.core.certified && violation.core.minimal && violation.shortest);
+            }
+            false
+        }
+        Verdict::Undecided(undecided) => panic!("undecided: {undecided:?}"),
+    }
+}
+
+fn dump(history: &History) -> String {
+    let ops = history
+        .ops()
+        .map(|op| format!("{} [{}, {}]", op.text(), op.call, op.ret as i32));
+    ops.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn search_agrees_with_brute_on_every_type() {
+    let count = histories_per_type();
+    types().par_iter().for_each(|info| {
+        let object = object_type(info.name, &small_params(info.name)).expect("a built-in type");
+        let plain = Config::default().verdicts_only();
+        let mut verdicts = [0; 2];
+        for seed in 0..count {
+            let Some(history) = small_history(&object, seed) else {
+                continue;
+            };
+            let oracle = plain
+                .clone()
+                .with_engine(EngineChoice::Brute)
+                .with_partitioning(Partitioning::ByObject);
+            let expected = is_linearizable(&object, &history, oracle);
+            verdicts[usize::from(expected)] += 1;
+            // Evidence is reduced and certified now and then: it costs many searches.
+            let by_key = if seed % 16 == 0 {
+                Config::default()
+            } else {
+                plain.clone()
+            };
+            for (name, config) in [
+                ("by key", by_key),
+                (
+                    "whole",
+                    plain.clone().with_partitioning(Partitioning::ByObject),
+                ),
+            ] {
+                let found = is_linearizable(&object, &history, config);
+                assert_eq!(
+                    found,
+                    expected,
+                    "{} ({name}), seed {seed}:\n{}",
+                    info.name,
+                    dump(&history)
+                );
+            }
+        }
+        let [no, yes] = verdicts;
+        assert!(
+            yes > count / 10,
+            "{}: too few linearizable histories, {yes}",
+            info.name
+        );
+        assert!(no > count / 100, "{}: too few violations, {no}", info.name);
+    });
+}

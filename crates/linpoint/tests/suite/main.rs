@@ -1,0 +1,3 @@
+//! Integration tests, in one binary because each one links separately.
+
+mod differential;
