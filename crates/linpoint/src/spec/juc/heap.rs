@@ -52,3 +52,37 @@ fn sift_down(heap: &mut [i64], mut k: usize) {
         k = child;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Sampler;
+
+    #[test]
+    fn the_array_stays_a_heap_of_the_same_elements() {
+        let is_heap = |heap: &[i64]| (1..heap.len()).all(|i| heap[(i - 1) / 2] <= heap[i]);
+        let mut sampler = Sampler::new(7, None);
+        let (mut heap, mut sorted) = (Vec::new(), Vec::new());
+        for _ in 0..2000 {
+            if heap.is_empty() || sampler.percent(52) {
+                let x = sampler.below(20) as i64;
+                push(&mut heap, x);
+                sorted.push(x);
+            } else {
+                let i = sampler.below(heap.len());
+                let x = heap[i];
+                remove_at(&mut heap, i);
+                sorted.remove(sorted.iter().position(|&y| y == x).unwrap());
+            }
+            assert!(is_heap(&heap), "{heap:?}");
+            sorted.sort_unstable();
+            let mut content = heap.clone();
+            content.sort_unstable();
+            assert_eq!(content, sorted);
+        }
+        let mut array = sorted;
+        array.reverse();
+        heapify(&mut array);
+        assert!(is_heap(&array));
+    }
+}

@@ -260,3 +260,62 @@ fn small_integers(sampler: &mut Sampler) -> Vec<Value> {
     integers.sort();
     integers
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JavaCollection, JavaMap};
+    use super::*;
+    use crate::spec::Object;
+
+    fn refusal(object: &impl Object, method: &str, argument: Value) -> Option<String> {
+        let call = CallView {
+            process: &Value::Nil,
+            method,
+            argument: &argument,
+        };
+        object.decode(call).err()
+    }
+
+    #[test]
+    fn calls_that_a_class_does_not_have_are_refused() {
+        let queue = JavaCollection {
+            class: CollectionClass::ConcurrentLinkedQueue,
+            capacity: None,
+        };
+        let (one, list) = (Value::Int(1), Value::list([Value::Int(1), Value::Int(2)]));
+        let arguments = |items: &[&Value]| Value::list(items.iter().copied().cloned());
+        let refused = |method, argument| refusal(&queue, method, argument);
+        assert_eq!(refused("offer", arguments(&[&one])), None);
+        assert_eq!(refused("offer", one.clone()), None);
+        assert_eq!(refused("remove", Value::Nil), None);
+        assert_eq!(refused("addAll", arguments(&[&list])), None);
+        assert_eq!(
+            refused("pollLast", Value::Nil).as_deref(),
+            Some("unknown method \"pollLast\"")
+        );
+        assert_eq!(
+            refused("addAll", list.clone()).as_deref(),
+            Some("addAll does not take 2 arguments")
+        );
+        assert_eq!(
+            refused("offer", arguments(&[&list])).as_deref(),
+            Some("offer does not take [[1, 2]]")
+        );
+        assert_eq!(
+            refused("offer", arguments(&[&"x".into()])).as_deref(),
+            Some("an element is an integer, not \"x\"")
+        );
+    }
+
+    #[test]
+    fn keys_whose_order_is_unknown_are_refused() {
+        let put = |class, key: i64| {
+            let argument = Value::list([Value::Int(key), Value::Int(0)]);
+            refusal(&JavaMap { class }, "put", argument)
+        };
+        assert_eq!(put(MapClass::ConcurrentHashMap, 15), None);
+        assert!(put(MapClass::ConcurrentHashMap, 16).is_some());
+        assert!(put(MapClass::ConcurrentHashMap, -1).is_some());
+        assert_eq!(put(MapClass::ConcurrentSkipListMap, -1), None);
+    }
+}

@@ -92,3 +92,32 @@ pub(super) fn recorded_void(result: &Value) -> Result<Value, String> {
         _ => Err(format!("a void method has no result {result}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_told_from_nothing() {
+        assert_eq!(recorded(&Value::Nil), Ok("null".into()));
+        assert_eq!(recorded(&Value::Int(3)), Ok("3".into()));
+        assert_eq!(recorded(&Value::Bool(true)), Ok("true".into()));
+        assert!(recorded(&Value::list([])).is_err());
+        assert_eq!(recorded_void(&Value::Nil), Ok(Value::Nil));
+        assert_eq!(
+            recorded_void(&ILLEGAL_STATE.into()),
+            Ok(ILLEGAL_STATE.into())
+        );
+        assert!(recorded_void(&"true".into()).is_err());
+    }
+
+    #[test]
+    fn listings_are_spaced_as_in_java() {
+        assert_eq!(list([1, 0].iter(), Separator::Comma), "[1,0]".into());
+        assert_eq!(list([1, 0].iter(), Separator::CommaBlank), "[1, 0]".into());
+        assert_eq!(
+            braces([(&0, &1), (&2, &2)].into_iter().map(entry)),
+            "{0=1, 2=2}".into()
+        );
+    }
+}
