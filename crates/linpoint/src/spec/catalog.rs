@@ -15,7 +15,7 @@ macro_rules! methods {
 }
 
 /// The largest capacity, that of Java's queues.
-const MOST_PLACES: usize = i32::MAX as usize;
+pub(super) const MOST_PLACES: usize = i32::MAX as usize;
 
 /// The most entries of an object whose states list them all; a larger number is a mistake.
 pub(super) const MOST_ENTRIES: usize = 1 << 16;
@@ -335,4 +335,14 @@ pub(super) const TYPES: &[TypeInfo] = &[
         ],
         make: |_| boxed(Log),
     },
+    juc::ARRAY_BLOCKING_QUEUE,
+    juc::CONCURRENT_HASH_MAP,
+    juc::CONCURRENT_LINKED_DEQUE,
+    juc::CONCURRENT_LINKED_QUEUE,
+    juc::CONCURRENT_SKIP_LIST_MAP,
+    juc::CONCURRENT_SKIP_LIST_SET,
+    juc::LINKED_BLOCKING_DEQUE,
+    juc::LINKED_BLOCKING_QUEUE,
+    juc::LINKED_TRANSFER_QUEUE,
+    juc::PRIORITY_BLOCKING_QUEUE,
 ];

@@ -11,6 +11,7 @@ mod counter;
 mod decode;
 mod deque;
 mod entries;
+pub mod juc;
 mod key_value;
 #[cfg(test)]
 mod laws;

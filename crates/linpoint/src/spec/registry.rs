@@ -32,7 +32,7 @@ pub struct TypeInfo {
 }
 
 /// What there is to know about a method.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct MethodInfo {
     /// How it is called: `cas([from, to])`.
     pub call: &'static str,

@@ -1,0 +1,44 @@
+//! Arguments of Java methods.
+
+use crate::value::Value;
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Argument {
+    Integer(i64),
+    Collection(Vec<i64>),
+    Map(Vec<(i64, i64)>),
+}
+
+/// The arguments of a call; a single integer need not stand in a list.
+pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, String> {
+    match recorded {
+        Value::Nil => Ok(Vec::new()),
+        Value::List(items) => items.iter().map(argument).collect(),
+        single => Ok(vec![argument(single)?]),
+    }
+}
+
+fn argument(recorded: &Value) -> Result<Argument, String> {
+    match recorded {
+        Value::List(items) => {
+            let items = items.iter().map(integer).collect::<Result<_, _>>()?;
+            Ok(Argument::Collection(items))
+        }
+        Value::Map(pairs) => {
+            let pairs = pairs.iter().map(|(k, v)| Ok((integer(k)?, integer(v)?)));
+            Ok(Argument::Map(pairs.collect::<Result<_, String>>()?))
+        }
+        single => integer(single).map(Argument::Integer),
+    }
+}
+
+fn integer(recorded: &Value) -> Result<i64, String> {
+    match recorded {
+        Value::Int(i) => Some(*i),
+        // The keys of a JSON object are text.
+        Value::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+    .ok_or_else(|| format!("an element is an integer, not {recorded}"))
+}

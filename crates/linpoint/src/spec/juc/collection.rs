@@ -1,0 +1,323 @@
+//! Queues, deques and the set: a sequence of elements in the order in which the class lists them.
+
+use super::argument::{Argument, arguments};
+use super::methods::{collection_methods, sample};
+use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
+use super::{Bounds, Direction, Relation, Separator, heap};
+use crate::spec::{CallView, End, Object, Outcomes, Sampler, Spec};
+use crate::value::Value;
+
+/// A queue, deque or set of `java.util.concurrent`, at first empty.
+#[derive(Clone, Debug)]
+pub struct JavaCollection {
+    /// Which one.
+    pub class: CollectionClass,
+    /// How many elements it can hold; only of those that are constructed with a capacity.
+    pub capacity: Option<usize>,
+}
+
+/// The classes of [`JavaCollection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named as in Java")]
+pub enum CollectionClass {
+    ArrayBlockingQueue,
+    ConcurrentLinkedDeque,
+    ConcurrentLinkedQueue,
+    ConcurrentSkipListSet,
+    LinkedBlockingDeque,
+    LinkedBlockingQueue,
+    LinkedTransferQueue,
+    PriorityBlockingQueue,
+}
+
+/// What an insertion does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IfFull {
+    /// Answers whether it was done: `offer`.
+    AnswerFalse,
+    /// Answers `true` or throws: `add`.
+    Throw,
+    /// Answers nothing or throws: `addFirst`, `push`.
+    ThrowVoid,
+}
+
+/// What an operation on the first or last element does where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IfNone {
+    /// Answers `null`: `poll`, `peek`.
+    AnswerNull,
+    /// Throws: `remove`, `element`.
+    Throw,
+}
+
+/// An operation on a [`JavaCollection`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CollectionOp {
+    /// `add`, `offer`, `push` and the like; a queue grows at this end, a priority queue and a set have their own order.
+    Add(End, i64, IfFull),
+    /// `addAll`.
+    AddAll(Vec<i64>),
+    /// `tryTransfer`: hands over to a consumer that waits, and there is none between operations.
+    TryTransfer(i64),
+    /// `poll`, `remove()`, `pop` and the like, at this end.
+    Take(End, IfNone),
+    /// `peek`, `element`, `first` and the like, at this end.
+    Look(End, IfNone),
+    /// `remove(x)`: the occurrence nearest to this end.
+    Remove(End, i64),
+    /// `removeAll`.
+    RemoveAll(Vec<i64>),
+    /// `retainAll`.
+    RetainAll(Vec<i64>),
+    /// `clear`.
+    Clear,
+    /// `contains`.
+    Contains(i64),
+    /// `containsAll`.
+    ContainsAll(Vec<i64>),
+    /// `isEmpty`.
+    IsEmpty,
+    /// `size`.
+    Size,
+    /// `remainingCapacity`.
+    RemainingCapacity,
+    /// `iterator`, `toArray`, `toString`, `descendingIterator`, `descendingSet`.
+    List(Direction, Separator),
+    /// `lower`, `floor`, `ceiling`, `higher`.
+    Neighbour(Relation, i64),
+    /// `headSet`, `tailSet`, `subSet`.
+    View(Bounds),
+}
+
+impl JavaCollection {
+    /// Puts `x` in if there is room for it, or no need for a set; answers whether it did.
+    fn add(&self, elements: &mut Vec<i64>, end: End, x: i64) -> bool {
+        if self.capacity.is_some_and(|most| elements.len() >= most) {
+            return false;
+        }
+        match (self.class, end) {
+            (CollectionClass::PriorityBlockingQueue, _) => heap::push(elements, x),
+            (CollectionClass::ConcurrentSkipListSet, _) => match elements.binary_search(&x) {
+                Ok(_) => return false,
+                Err(place) => elements.insert(place, x),
+            },
+            (_, End::Front) => elements.insert(0, x),
+            (_, End::Back) => elements.push(x),
+        }
+        true
+    }
+
+    fn remove_at(&self, elements: &mut Vec<i64>, i: usize) {
+        match self.class {
+            CollectionClass::PriorityBlockingQueue => heap::remove_at(elements, i),
+            _ => {
+                elements.remove(i);
+            }
+        }
+    }
+
+    /// Keeps the elements for which `keep` holds; answers whether any went.
+    fn retain(&self, elements: &mut Vec<i64>, keep: impl Fn(i64) -> bool) -> bool {
+        let before = elements.len();
+        elements.retain(|&x| keep(x));
+        let changed = elements.len() < before;
+        if changed && self.class == CollectionClass::PriorityBlockingQueue {
+            heap::heapify(elements);
+        }
+        changed
+    }
+
+    fn add_all(&self, elements: &mut Vec<i64>, more: &[i64]) -> Value {
+        let mut changed = false;
+        for &x in more {
+            let added = self.add(elements, End::Back, x);
+            if !added && self.class != CollectionClass::ConcurrentSkipListSet {
+                // What was added before stays.
+                return ILLEGAL_STATE.into();
+            }
+            changed |= added;
+        }
+        text(changed)
+    }
+
+    fn remaining_capacity(&self, size: usize) -> i64 {
+        const MOST: i64 = i32::MAX as i64;
+        match self.class {
+            // Without a limit at all, rather than with a very high one.
+            CollectionClass::LinkedTransferQueue | CollectionClass::PriorityBlockingQueue => MOST,
+            _ => self.capacity.map_or(MOST, |most| most as i64) - size as i64,
+        }
+    }
+
+    /// The result of `op`, after it did to `elements` what it does.
+    fn perform(&self, elements: &mut Vec<i64>, op: &CollectionOp) -> Value {
+        let at = |end: &End, elements: &[i64]| match end {
+            End::Front => (!elements.is_empty()).then_some(0),
+            End::Back => elements.len().checked_sub(1),
+        };
+        let otherwise = |missing: &IfNone| match missing {
+            IfNone::AnswerNull => NULL,
+            IfNone::Throw => NO_SUCH_ELEMENT,
+        };
+        match op {
+            CollectionOp::Add(end, x, full) => match (self.add(elements, *end, *x), full) {
+                (added, IfFull::AnswerFalse) => text(added),
+                (true, IfFull::Throw) => text(true),
+                (true, IfFull::ThrowVoid) => Value::Nil,
+                (false, _) => ILLEGAL_STATE.into(),
+            },
+            CollectionOp::AddAll(more) => self.add_all(elements, more),
+            CollectionOp::TryTransfer(_) => text(false),
+            CollectionOp::Take(end, missing) => {
+                let taken = at(end, elements).map(|i| (i, elements[i]));
+                if let Some((i, _)) = taken {
+                    self.remove_at(elements, i);
+                }
+                text_or(taken.map(|(_, x)| x), otherwise(missing))
+            }
+            CollectionOp::Look(end, missing) => {
+                text_or(at(end, elements).map(|i| elements[i]), otherwise(missing))
+            }
+            CollectionOp::Remove(end, x) => {
+                let found = match end {
+                    End::Front => elements.iter().position(|y| y == x),
+                    End::Back => elements.iter().rposition(|y| y == x),
+                };
+                if let Some(i) = found {
+                    self.remove_at(elements, i);
+                }
+                text(found.is_some())
+            }
+            CollectionOp::RemoveAll(these) => text(self.retain(elements, |x| !these.contains(&x))),
+            CollectionOp::RetainAll(these) => text(self.retain(elements, |x| these.contains(&x))),
+            CollectionOp::Clear => {
+                elements.clear();
+                Value::Nil
+            }
+            CollectionOp::Contains(x) => text(elements.contains(x)),
+            CollectionOp::ContainsAll(these) => text(these.iter().all(|x| elements.contains(x))),
+            CollectionOp::IsEmpty => text(elements.is_empty()),
+            CollectionOp::Size => text(elements.len()),
+            CollectionOp::RemainingCapacity => text(self.remaining_capacity(elements.len())),
+            CollectionOp::List(Direction::Forward, separator) => {
+                render::list(elements.iter(), *separator)
+            }
+            CollectionOp::List(Direction::Backward, separator) => {
+                render::list(elements.iter().rev(), *separator)
+            }
+            CollectionOp::Neighbour(relation, x) => {
+                text_or(relation.find(elements.iter().copied(), *x), NULL)
+            }
+            CollectionOp::View(bounds) if bounds.are_crossed() => ILLEGAL_ARGUMENT.into(),
+            CollectionOp::View(bounds) => render::list(
+                elements.iter().filter(|&&x| bounds.contains(x)),
+                Separator::CommaBlank,
+            ),
+        }
+    }
+}
+
+impl Spec for JavaCollection {
+    type Op = CollectionOp;
+    type Ret = Value;
+    /// The elements in the order in which iterators show them.
+    type State = Vec<i64>;
+
+    fn init(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
+    fn apply(&self, state: &Vec<i64>, op: &CollectionOp) -> Outcomes<Value, Vec<i64>> {
+        let mut next = state.clone();
+        let answer = self.perform(&mut next, op);
+        Outcomes::One(answer, next)
+    }
+
+    fn is_pure(&self, op: &CollectionOp, ret: Option<&Value>) -> bool {
+        let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
+        match op {
+            CollectionOp::Add(..) => answers("false") || answers(ILLEGAL_STATE),
+            // One that throws may have added some before.
+            CollectionOp::AddAll(_) => answers("false"),
+            CollectionOp::Take(..) => answers(NULL) || answers(NO_SUCH_ELEMENT),
+            CollectionOp::Remove(..) | CollectionOp::RemoveAll(_) | CollectionOp::RetainAll(_) => {
+                answers("false")
+            }
+            CollectionOp::Clear => false,
+            CollectionOp::TryTransfer(_)
+            | CollectionOp::Look(..)
+            | CollectionOp::Contains(_)
+            | CollectionOp::ContainsAll(_)
+            | CollectionOp::IsEmpty
+            | CollectionOp::Size
+            | CollectionOp::RemainingCapacity
+            | CollectionOp::List(..)
+            | CollectionOp::Neighbour(..)
+            | CollectionOp::View(_) => true,
+        }
+    }
+}
+
+impl Object for JavaCollection {
+    fn decode(&self, call: CallView<'_>) -> Result<CollectionOp, String> {
+        use Argument::{Collection, Integer};
+        use CollectionOp::*;
+        use End::{Back, Front};
+        let arguments = arguments(call.argument)?;
+        super::methods::check(collection_methods(self.class), call.method, arguments.len())?;
+        let is_set = self.class == CollectionClass::ConcurrentSkipListSet;
+        Ok(match (call.method, &arguments[..]) {
+            ("add", &[Integer(x)]) if is_set => Add(Back, x, IfFull::AnswerFalse),
+            ("add", &[Integer(x)]) => Add(Back, x, IfFull::Throw),
+            ("offer" | "offerLast", &[Integer(x)]) => Add(Back, x, IfFull::AnswerFalse),
+            ("put" | "addLast", &[Integer(x)]) => Add(Back, x, IfFull::ThrowVoid),
+            ("offerFirst", &[Integer(x)]) => Add(Front, x, IfFull::AnswerFalse),
+            ("push" | "addFirst", &[Integer(x)]) => Add(Front, x, IfFull::ThrowVoid),
+            ("addAll", [Collection(c)]) => AddAll(c.clone()),
+            ("tryTransfer", &[Integer(x)]) => TryTransfer(x),
+            ("poll" | "pollFirst", []) => Take(Front, IfNone::AnswerNull),
+            ("pollLast", []) => Take(Back, IfNone::AnswerNull),
+            ("remove" | "pop" | "removeFirst", []) => Take(Front, IfNone::Throw),
+            ("removeLast", []) => Take(Back, IfNone::Throw),
+            ("peek" | "peekFirst", []) => Look(Front, IfNone::AnswerNull),
+            ("peekLast", []) => Look(Back, IfNone::AnswerNull),
+            ("element" | "getFirst" | "first", []) => Look(Front, IfNone::Throw),
+            ("getLast" | "last", []) => Look(Back, IfNone::Throw),
+            ("remove" | "removeFirstOccurrence", &[Integer(x)]) => Remove(Front, x),
+            ("removeLastOccurrence", &[Integer(x)]) => Remove(Back, x),
+            ("removeAll", [Collection(c)]) => RemoveAll(c.clone()),
+            ("retainAll", [Collection(c)]) => RetainAll(c.clone()),
+            ("clear", []) => Clear,
+            ("contains", &[Integer(x)]) => Contains(x),
+            ("containsAll", [Collection(c)]) => ContainsAll(c.clone()),
+            ("isEmpty", []) => IsEmpty,
+            ("size", []) => Size,
+            ("remainingCapacity", []) => RemainingCapacity,
+            ("iterator" | "toArray", []) => List(Direction::Forward, Separator::Comma),
+            ("toString", []) => List(Direction::Forward, Separator::CommaBlank),
+            ("descendingIterator", []) => List(Direction::Backward, Separator::Comma),
+            ("descendingSet", []) => List(Direction::Backward, Separator::CommaBlank),
+            ("lower", &[Integer(x)]) => Neighbour(Relation::Lower, x),
+            ("floor", &[Integer(x)]) => Neighbour(Relation::Floor, x),
+            ("ceiling", &[Integer(x)]) => Neighbour(Relation::Ceiling, x),
+            ("higher", &[Integer(x)]) => Neighbour(Relation::Higher, x),
+            ("headSet", &[Integer(to)]) => View(Bounds(None, Some(to))),
+            ("tailSet", &[Integer(from)]) => View(Bounds(Some(from), None)),
+            ("subSet", &[Integer(from), Integer(to)]) => View(Bounds(Some(from), Some(to))),
+            _ => return Err(super::methods::mismatch(call)),
+        })
+    }
+
+    fn decode_result(&self, op: &CollectionOp, result: &Value) -> Result<Value, String> {
+        match op {
+            CollectionOp::Clear | CollectionOp::Add(.., IfFull::ThrowVoid) => {
+                render::recorded_void(result)
+            }
+            _ => render::recorded(result),
+        }
+    }
+
+    fn sample(&self, _: &Vec<i64>, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        sample(collection_methods(self.class), sampler)
+    }
+}

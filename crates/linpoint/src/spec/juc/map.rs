@@ -1,0 +1,299 @@
+//! The two maps.
+
+use std::collections::BTreeMap;
+
+use super::argument::{Argument, arguments};
+use super::methods::{map_methods, sample};
+use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
+use super::{Bounds, Direction, Relation, Separator};
+use crate::spec::{CallView, End, Object, Outcomes, Sampler, Spec};
+use crate::value::Value;
+
+/// A map of `java.util.concurrent`, at first empty.
+#[derive(Clone, Debug)]
+pub struct JavaMap {
+    /// Which one.
+    pub class: MapClass,
+}
+
+/// The classes of [`JavaMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named as in Java")]
+pub enum MapClass {
+    ConcurrentHashMap,
+    ConcurrentSkipListMap,
+}
+
+/// What of a map is listed, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapView {
+    /// `keySet` and `keys`.
+    Keys(Separator),
+    /// `values` and `elements`.
+    Values(Separator),
+    /// `entrySet`.
+    Entries,
+    /// `toString` and `descendingMap`.
+    Whole(Direction),
+    /// `headMap`, `tailMap`, `subMap`.
+    Part(Bounds),
+}
+
+/// An operation on a [`JavaMap`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MapOp {
+    /// `get`.
+    Get(i64),
+    /// `getOrDefault`.
+    GetOrDefault(i64, i64),
+    /// `containsKey`.
+    ContainsKey(i64),
+    /// `containsValue`, and `contains` of the hash map.
+    ContainsValue(i64),
+    /// `put`.
+    Put(i64, i64),
+    /// `putIfAbsent`.
+    PutIfAbsent(i64, i64),
+    /// `putAll`.
+    PutAll(Vec<(i64, i64)>),
+    /// `remove(k)`.
+    Remove(i64),
+    /// `remove(k, v)`.
+    RemovePair(i64, i64),
+    /// `replace(k, v)`.
+    Replace(i64, i64),
+    /// `replace(k, old, new)`.
+    ReplacePair(i64, i64, i64),
+    /// `clear`.
+    Clear,
+    /// `isEmpty`.
+    IsEmpty,
+    /// `size` and `mappingCount`.
+    Size,
+    /// What `toString` and the views show.
+    List(MapView),
+    /// `firstKey`, `lastKey`.
+    EndKey(End),
+    /// `firstEntry`, `lastEntry`.
+    EndEntry(End),
+    /// `pollFirstEntry`, `pollLastEntry`.
+    PollEntry(End),
+    /// `lowerKey`, `floorKey`, `ceilingKey`, `higherKey`.
+    Neighbour(Relation, i64),
+}
+
+type Pairs = BTreeMap<i64, i64>;
+
+fn end_entry(pairs: &Pairs, end: End) -> Option<(&i64, &i64)> {
+    match end {
+        End::Front => pairs.first_key_value(),
+        End::Back => pairs.last_key_value(),
+    }
+}
+
+fn list(pairs: &Pairs, view: MapView) -> Value {
+    match view {
+        MapView::Keys(separator) => render::list(pairs.keys(), separator),
+        MapView::Values(separator) => render::list(pairs.values(), separator),
+        MapView::Entries => render::list(pairs.iter().map(entry), Separator::CommaBlank),
+        MapView::Whole(Direction::Forward) => render::braces(pairs.iter().map(entry)),
+        MapView::Whole(Direction::Backward) => render::braces(pairs.iter().rev().map(entry)),
+        MapView::Part(bounds) if bounds.are_crossed() => ILLEGAL_ARGUMENT.into(),
+        MapView::Part(bounds) => {
+            let part = pairs.iter().filter(|&(&key, _)| bounds.contains(key));
+            render::braces(part.map(entry))
+        }
+    }
+}
+
+/// The result of `op`, after it did to `pairs` what it does.
+fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
+    match *op {
+        MapOp::Get(k) => text_or(pairs.get(&k), NULL),
+        MapOp::GetOrDefault(k, default) => text(pairs.get(&k).unwrap_or(&default)),
+        MapOp::ContainsKey(k) => text(pairs.contains_key(&k)),
+        MapOp::ContainsValue(v) => text(pairs.values().any(|&value| value == v)),
+        MapOp::Put(k, v) => text_or(pairs.insert(k, v), NULL),
+        MapOp::PutIfAbsent(k, v) => {
+            let held = pairs.get(&k).copied();
+            pairs.entry(k).or_insert(v);
+            text_or(held, NULL)
+        }
+        MapOp::PutAll(ref more) => {
+            pairs.extend(more.iter().copied());
+            Value::Nil
+        }
+        MapOp::Remove(k) => text_or(pairs.remove(&k), NULL),
+        MapOp::RemovePair(k, v) => {
+            let there = pairs.get(&k) == Some(&v);
+            if there {
+                pairs.remove(&k);
+            }
+            text(there)
+        }
+        MapOp::Replace(k, v) => {
+            let held = pairs.get_mut(&k).map(|held| std::mem::replace(held, v));
+            text_or(held, NULL)
+        }
+        MapOp::ReplacePair(k, old, new) => {
+            let there = pairs.get(&k) == Some(&old);
+            if there {
+                pairs.insert(k, new);
+            }
+            text(there)
+        }
+        MapOp::Clear => {
+            pairs.clear();
+            Value::Nil
+        }
+        MapOp::IsEmpty => text(pairs.is_empty()),
+        MapOp::Size => text(pairs.len()),
+        MapOp::List(view) => list(pairs, view),
+        MapOp::EndKey(end) => text_or(end_entry(pairs, end).map(|(k, _)| k), NO_SUCH_ELEMENT),
+        MapOp::EndEntry(end) => text_or(end_entry(pairs, end).map(entry), NULL),
+        MapOp::PollEntry(end) => {
+            let polled = match end {
+                End::Front => pairs.pop_first(),
+                End::Back => pairs.pop_last(),
+            };
+            text_or(polled.map(|(k, v)| entry((&k, &v))), NULL)
+        }
+        MapOp::Neighbour(relation, k) => text_or(relation.find(pairs.keys().copied(), k), NULL),
+    }
+}
+
+impl JavaMap {
+    /// The hash map lists its keys in the order of its table. That order is ascending for keys smaller than the smallest
+    /// table; others are refused rather than listed wrongly.
+    fn check_key(&self, key: i64) -> Result<(), String> {
+        const SMALLEST_TABLE: i64 = 16;
+        match self.class {
+            MapClass::ConcurrentHashMap if !(0..SMALLEST_TABLE).contains(&key) => Err(format!(
+                "keys of ConcurrentHashMap go from 0 to {}, so that their order is known; {key} does not",
+                SMALLEST_TABLE - 1
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Spec for JavaMap {
+    type Op = MapOp;
+    type Ret = Value;
+    type State = Pairs;
+
+    fn init(&self) -> Pairs {
+        Pairs::new()
+    }
+
+    fn apply(&self, state: &Pairs, op: &MapOp) -> Outcomes<Value, Pairs> {
+        let mut next = state.clone();
+        let answer = perform(&mut next, op);
+        Outcomes::One(answer, next)
+    }
+
+    fn key(&self, op: &MapOp) -> Option<Value> {
+        match *op {
+            MapOp::Get(k)
+            | MapOp::GetOrDefault(k, _)
+            | MapOp::ContainsKey(k)
+            | MapOp::Put(k, _)
+            | MapOp::PutIfAbsent(k, _)
+            | MapOp::Remove(k)
+            | MapOp::RemovePair(k, _)
+            | MapOp::Replace(k, _)
+            | MapOp::ReplacePair(k, ..) => Some(Value::Int(k)),
+            _ => None,
+        }
+    }
+
+    fn is_pure(&self, op: &MapOp, ret: Option<&Value>) -> bool {
+        let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
+        match op {
+            // Answering the value that it puts, it found it there.
+            MapOp::Put(_, v) => answers(&v.to_string()),
+            MapOp::Replace(_, v) => answers(NULL) || answers(&v.to_string()),
+            MapOp::PutIfAbsent(..) => ret.is_some() && !answers(NULL),
+            MapOp::Remove(_) | MapOp::PollEntry(_) => answers(NULL),
+            MapOp::RemovePair(..) => answers("false"),
+            MapOp::ReplacePair(_, old, new) => old == new || answers("false"),
+            MapOp::PutAll(more) => more.is_empty(),
+            MapOp::Clear => false,
+            MapOp::Get(_)
+            | MapOp::GetOrDefault(..)
+            | MapOp::ContainsKey(_)
+            | MapOp::ContainsValue(_)
+            | MapOp::IsEmpty
+            | MapOp::Size
+            | MapOp::List(_)
+            | MapOp::EndKey(_)
+            | MapOp::EndEntry(_)
+            | MapOp::Neighbour(..) => true,
+        }
+    }
+}
+
+impl Object for JavaMap {
+    fn decode(&self, call: CallView<'_>) -> Result<MapOp, String> {
+        use Argument::{Integer, Map};
+        use MapOp::*;
+        let arguments = arguments(call.argument)?;
+        super::methods::check(map_methods(self.class), call.method, arguments.len())?;
+        let op = match (call.method, &arguments[..]) {
+            ("get", &[Integer(k)]) => Get(k),
+            ("getOrDefault", &[Integer(k), Integer(default)]) => GetOrDefault(k, default),
+            ("containsKey", &[Integer(k)]) => ContainsKey(k),
+            ("containsValue" | "contains", &[Integer(v)]) => ContainsValue(v),
+            ("put", &[Integer(k), Integer(v)]) => Put(k, v),
+            ("putIfAbsent", &[Integer(k), Integer(v)]) => PutIfAbsent(k, v),
+            ("putAll", [Map(pairs)]) => PutAll(pairs.clone()),
+            ("remove", &[Integer(k)]) => Remove(k),
+            ("remove", &[Integer(k), Integer(v)]) => RemovePair(k, v),
+            ("replace", &[Integer(k), Integer(v)]) => Replace(k, v),
+            ("replace", &[Integer(k), Integer(old), Integer(new)]) => ReplacePair(k, old, new),
+            ("clear", []) => Clear,
+            ("isEmpty", []) => IsEmpty,
+            ("size" | "mappingCount", []) => Size,
+            ("keys", []) => List(MapView::Keys(Separator::Comma)),
+            ("keySet", []) => List(MapView::Keys(Separator::CommaBlank)),
+            ("elements", []) => List(MapView::Values(Separator::Comma)),
+            ("values", []) => List(MapView::Values(Separator::CommaBlank)),
+            ("entrySet", []) => List(MapView::Entries),
+            ("toString", []) => List(MapView::Whole(Direction::Forward)),
+            ("descendingMap", []) => List(MapView::Whole(Direction::Backward)),
+            ("headMap", &[Integer(to)]) => List(MapView::Part(Bounds(None, Some(to)))),
+            ("tailMap", &[Integer(from)]) => List(MapView::Part(Bounds(Some(from), None))),
+            ("subMap", &[Integer(from), Integer(to)]) => {
+                List(MapView::Part(Bounds(Some(from), Some(to))))
+            }
+            ("firstKey", []) => EndKey(End::Front),
+            ("lastKey", []) => EndKey(End::Back),
+            ("firstEntry", []) => EndEntry(End::Front),
+            ("lastEntry", []) => EndEntry(End::Back),
+            ("pollFirstEntry", []) => PollEntry(End::Front),
+            ("pollLastEntry", []) => PollEntry(End::Back),
+            ("lowerKey", &[Integer(k)]) => Neighbour(Relation::Lower, k),
+            ("floorKey", &[Integer(k)]) => Neighbour(Relation::Floor, k),
+            ("ceilingKey", &[Integer(k)]) => Neighbour(Relation::Ceiling, k),
+            ("higherKey", &[Integer(k)]) => Neighbour(Relation::Higher, k),
+            _ => return Err(super::methods::mismatch(call)),
+        };
+        match &op {
+            Put(k, _) | PutIfAbsent(k, _) => self.check_key(*k)?,
+            PutAll(pairs) => pairs.iter().try_for_each(|&(k, _)| self.check_key(k))?,
+            _ => {}
+        }
+        Ok(op)
+    }
+
+    fn decode_result(&self, op: &MapOp, result: &Value) -> Result<Value, String> {
+        match op {
+            MapOp::Clear | MapOp::PutAll(_) => render::recorded_void(result),
+            _ => render::recorded(result),
+        }
+    }
+
+    fn sample(&self, _: &Pairs, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        sample(map_methods(self.class), sampler)
+    }
+}

@@ -1,0 +1,321 @@
+//! Which class has which methods. The tables document the types, and calls are checked and sampled by them.
+
+use super::{CollectionClass, MapClass};
+use crate::spec::{CallView, MethodInfo, Sampler};
+use crate::value::Value;
+
+macro_rules! group {
+    ($name:ident: $($call:literal => $answers:literal),* $(,)?) => {
+        const $name: &[MethodInfo] = &[$(MethodInfo { call: $call, answers: $answers }),*];
+    };
+}
+
+group! { COLLECTION:
+    "add(x)" => "true; a full queue throws, a set answers whether x is new",
+    "addAll(c)" => "whether anything was added; a full queue throws when nothing more fits",
+    "remove(x)" => "whether x was there",
+    "removeAll(c)" => "whether anything was removed",
+    "retainAll(c)" => "whether anything was removed",
+    "clear()" => "nil",
+    "contains(x)" => "whether x is there",
+    "containsAll(c)" => "whether all of c are there",
+    "isEmpty()" => "whether nothing is there",
+    "size()" => "how many elements there are",
+    "iterator()" => "all elements, as \"[1,2]\"",
+    "toArray()" => "all elements, as \"[1,2]\"",
+    "toString()" => "all elements, as \"[1, 2]\"",
+}
+
+group! { QUEUE:
+    "offer(x)" => "whether there was room",
+    "poll()" => "the first element, taken out, or null",
+    "remove()" => "the first element, taken out, or NoSuchElementException",
+    "peek()" => "the first element, or null",
+    "element()" => "the first element, or NoSuchElementException",
+}
+
+group! { DEQUE:
+    "addFirst(x)" => "nil, or IllegalStateException if full",
+    "addLast(x)" => "nil, or IllegalStateException if full",
+    "push(x)" => "nil, or IllegalStateException if full",
+    "offerFirst(x)" => "whether there was room",
+    "offerLast(x)" => "whether there was room",
+    "pop()" => "the first element, taken out, or NoSuchElementException",
+    "pollFirst()" => "the first element, taken out, or null",
+    "pollLast()" => "the last element, taken out, or null",
+    "removeFirst()" => "the first element, taken out, or NoSuchElementException",
+    "removeLast()" => "the last element, taken out, or NoSuchElementException",
+    "peekFirst()" => "the first element, or null",
+    "peekLast()" => "the last element, or null",
+    "getFirst()" => "the first element, or NoSuchElementException",
+    "getLast()" => "the last element, or NoSuchElementException",
+    "removeFirstOccurrence(x)" => "whether x was there",
+    "removeLastOccurrence(x)" => "whether x was there",
+    "descendingIterator()" => "all elements from the last on, as \"[2,1]\"",
+}
+
+group! { CAPACITY:
+    "remainingCapacity()" => "how many more elements fit",
+}
+
+group! { PUT:
+    "put(x)" => "nil",
+}
+
+group! { TRANSFER:
+    "tryTransfer(x)" => "false: no consumer waits",
+}
+
+group! { NAVIGABLE_SET:
+    "first()" => "the smallest element, or NoSuchElementException",
+    "last()" => "the largest element, or NoSuchElementException",
+    "pollFirst()" => "the smallest element, taken out, or null",
+    "pollLast()" => "the largest element, taken out, or null",
+    "lower(x)" => "the largest element below x, or null",
+    "floor(x)" => "the largest element not above x, or null",
+    "ceiling(x)" => "the smallest element not below x, or null",
+    "higher(x)" => "the smallest element above x, or null",
+    "headSet(x)" => "the elements below x, as \"[1, 2]\"",
+    "tailSet(x)" => "the elements from x on, as \"[1, 2]\"",
+    "subSet(x, y)" => "the elements from x to below y, or IllegalArgumentException if x > y",
+    "descendingSet()" => "all elements from the largest on, as \"[2, 1]\"",
+    "descendingIterator()" => "all elements from the largest on, as \"[2,1]\"",
+}
+
+group! { MAP:
+    "get(k)" => "the value, or null",
+    "getOrDefault(k, v)" => "the value, or v",
+    "containsKey(k)" => "whether k is there",
+    "containsValue(v)" => "whether some key has v",
+    "put(k, v)" => "the value before, or null",
+    "putIfAbsent(k, v)" => "the value before, which stays, or null",
+    "putAll(m)" => "nil",
+    "remove(k)" => "the value before, or null",
+    "remove(k, v)" => "whether k had v",
+    "replace(k, v)" => "the value before, or null if there was none and is none",
+    "replace(k, v, w)" => "whether k had v and has w",
+    "clear()" => "nil",
+    "isEmpty()" => "whether nothing is there",
+    "size()" => "how many keys there are",
+    "keySet()" => "all keys, as \"[1, 2]\"",
+    "values()" => "all values, as \"[1, 2]\"",
+    "entrySet()" => "all entries, as \"[1=0, 2=5]\"",
+    "toString()" => "all entries, as \"{1=0, 2=5}\"",
+}
+
+group! { HASH_MAP:
+    "contains(v)" => "whether some key has v",
+    "mappingCount()" => "how many keys there are",
+    "keys()" => "all keys, as \"[1,2]\"",
+    "elements()" => "all values, as \"[1,2]\"",
+}
+
+group! { NAVIGABLE_MAP:
+    "firstKey()" => "the smallest key, or NoSuchElementException",
+    "lastKey()" => "the largest key, or NoSuchElementException",
+    "firstEntry()" => "the entry of the smallest key, as \"1=0\", or null",
+    "lastEntry()" => "the entry of the largest key, as \"1=0\", or null",
+    "pollFirstEntry()" => "the entry of the smallest key, taken out, or null",
+    "pollLastEntry()" => "the entry of the largest key, taken out, or null",
+    "lowerKey(k)" => "the largest key below k, or null",
+    "floorKey(k)" => "the largest key not above k, or null",
+    "ceilingKey(k)" => "the smallest key not below k, or null",
+    "higherKey(k)" => "the smallest key above k, or null",
+    "headMap(k)" => "the entries below k, as \"{1=0, 2=5}\"",
+    "tailMap(k)" => "the entries from k on",
+    "subMap(k, l)" => "the entries from k to below l, or IllegalArgumentException if k > l",
+    "descendingMap()" => "all entries from the largest key on",
+}
+
+const fn total(groups: &[&[MethodInfo]]) -> usize {
+    let (mut sum, mut g) = (0, 0);
+    while g < groups.len() {
+        sum += groups[g].len();
+        g += 1;
+    }
+    sum
+}
+
+const fn joined<const N: usize>(groups: &[&[MethodInfo]]) -> [MethodInfo; N] {
+    let mut all = [groups[0][0]; N];
+    let (mut n, mut g) = (0, 0);
+    while g < groups.len() {
+        let mut i = 0;
+        while i < groups[g].len() {
+            all[n] = groups[g][i];
+            n += 1;
+            i += 1;
+        }
+        g += 1;
+    }
+    all
+}
+
+macro_rules! join {
+    ($($group:ident),*) => {{
+        const GROUPS: &[&[MethodInfo]] = &[$($group),*];
+        const ALL: [MethodInfo; total(GROUPS)] = joined(GROUPS);
+        &ALL
+    }};
+}
+
+/// The methods of a queue, deque or set.
+pub(in crate::spec) const fn collection_methods(class: CollectionClass) -> &'static [MethodInfo] {
+    match class {
+        CollectionClass::ArrayBlockingQueue | CollectionClass::LinkedBlockingQueue => {
+            join!(COLLECTION, QUEUE, CAPACITY)
+        }
+        CollectionClass::ConcurrentLinkedQueue => join!(COLLECTION, QUEUE),
+        CollectionClass::ConcurrentLinkedDeque => join!(COLLECTION, QUEUE, DEQUE),
+        CollectionClass::LinkedBlockingDeque => join!(COLLECTION, QUEUE, DEQUE, CAPACITY),
+        CollectionClass::LinkedTransferQueue => join!(COLLECTION, QUEUE, CAPACITY, PUT, TRANSFER),
+        CollectionClass::PriorityBlockingQueue => join!(COLLECTION, QUEUE, CAPACITY, PUT),
+        CollectionClass::ConcurrentSkipListSet => join!(COLLECTION, NAVIGABLE_SET),
+    }
+}
+
+/// The methods of a map.
+pub(in crate::spec) const fn map_methods(class: MapClass) -> &'static [MethodInfo] {
+    match class {
+        MapClass::ConcurrentHashMap => join!(MAP, HASH_MAP),
+        MapClass::ConcurrentSkipListMap => join!(MAP, NAVIGABLE_MAP),
+    }
+}
+
+/// The name and the parameters of a method.
+fn signature(method: &MethodInfo) -> (&'static str, impl Iterator<Item = &'static str>) {
+    let (name, rest) = method.call.split_once('(').unwrap_or((method.call, ")"));
+    let parameters = rest.trim_end_matches(')').split(", ");
+    (name, parameters.filter(|parameter| !parameter.is_empty()))
+}
+
+/// Refuses a call of a method that is not among `methods`, or with another number of arguments.
+pub(super) fn check(methods: &[MethodInfo], name: &str, arguments: usize) -> Result<(), String> {
+    let mut named = methods
+        .iter()
+        .map(signature)
+        .filter(|(method, _)| *method == name)
+        .map(|(_, parameters)| parameters.count())
+        .peekable();
+    if named.peek().is_none() {
+        Err(format!("unknown method {name:?}"))
+    } else if named.any(|count| count == arguments) {
+        Ok(())
+    } else {
+        Err(format!("{name} does not take {arguments} arguments"))
+    }
+}
+
+/// The complaint about a call whose arguments are of the wrong kind.
+pub(super) fn mismatch(call: CallView<'_>) -> String {
+    format!("{} does not take {}", call.method, call.argument)
+}
+
+/// A random call of one of `methods` with small values.
+pub(super) fn sample(
+    methods: &'static [MethodInfo],
+    sampler: &mut Sampler,
+) -> (&'static str, Value) {
+    // Left to chance, removals would keep the collection empty most of the time.
+    let inserts = |method: &&MethodInfo| {
+        let prefixes = ["add", "offer", "put", "push"];
+        prefixes
+            .iter()
+            .any(|prefix| method.call.starts_with(prefix))
+    };
+    let inserting: Vec<_> = methods.iter().filter(inserts).collect();
+    let method = if sampler.percent(30) {
+        sampler.pick(&inserting)
+    } else {
+        &methods[sampler.below(methods.len())]
+    };
+    let (name, parameters) = signature(method);
+    let arguments: Vec<Value> = parameters
+        .map(|parameter| match parameter {
+            "c" => Value::list(small_integers(sampler)),
+            "m" => {
+                let keys = small_integers(sampler);
+                let mut pairs: Vec<_> = keys
+                    .into_iter()
+                    .map(|k| (k, small_integer(sampler)))
+                    .collect();
+                pairs.dedup_by(|a, b| a.0 == b.0);
+                Value::map(pairs)
+            }
+            _ => small_integer(sampler),
+        })
+        .collect();
+    (name, Value::list(arguments))
+}
+
+fn small_integer(sampler: &mut Sampler) -> Value {
+    Value::Int(sampler.below(4) as i64)
+}
+
+/// Up to three of them, sorted.
+fn small_integers(sampler: &mut Sampler) -> Vec<Value> {
+    let mut integers: Vec<_> = (0..sampler.below(4))
+        .map(|_| small_integer(sampler))
+        .collect();
+    integers.sort();
+    integers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JavaCollection, JavaMap};
+    use super::*;
+    use crate::spec::Object;
+
+    fn refusal(object: &impl Object, method: &str, argument: Value) -> Option<String> {
+        let call = CallView {
+            process: &Value::Nil,
+            method,
+            argument: &argument,
+        };
+        object.decode(call).err()
+    }
+
+    #[test]
+    fn calls_that_a_class_does_not_have_are_refused() {
+        let queue = JavaCollection {
+            class: CollectionClass::ConcurrentLinkedQueue,
+            capacity: None,
+        };
+        let (one, list) = (Value::Int(1), Value::list([Value::Int(1), Value::Int(2)]));
+        let arguments = |items: &[&Value]| Value::list(items.iter().copied().cloned());
+        let refused = |method, argument| refusal(&queue, method, argument);
+        assert_eq!(refused("offer", arguments(&[&one])), None);
+        assert_eq!(refused("offer", one.clone()), None);
+        assert_eq!(refused("remove", Value::Nil), None);
+        assert_eq!(refused("addAll", arguments(&[&list])), None);
+        assert_eq!(
+            refused("pollLast", Value::Nil).as_deref(),
+            Some("unknown method \"pollLast\"")
+        );
+        assert_eq!(
+            refused("addAll", list.clone()).as_deref(),
+            Some("addAll does not take 2 arguments")
+        );
+        assert_eq!(
+            refused("offer", arguments(&[&list])).as_deref(),
+            Some("offer does not take [[1, 2]]")
+        );
+        assert_eq!(
+            refused("offer", arguments(&[&"x".into()])).as_deref(),
+            Some("an element is an integer, not \"x\"")
+        );
+    }
+
+    #[test]
+    fn keys_whose_order_is_unknown_are_refused() {
+        let put = |class, key: i64| {
+            let argument = Value::list([Value::Int(key), Value::Int(0)]);
+            refusal(&JavaMap { class }, "put", argument)
+        };
+        assert_eq!(put(MapClass::ConcurrentHashMap, 15), None);
+        assert!(put(MapClass::ConcurrentHashMap, 16).is_some());
+        assert!(put(MapClass::ConcurrentHashMap, -1).is_some());
+        assert_eq!(put(MapClass::ConcurrentSkipListMap, -1), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Results as Java prints them.
+
+use std::fmt::Display;
+
+use crate::value::Value;
+
+pub(super) const ILLEGAL_ARGUMENT: &str = "java.lang.IllegalArgumentException";
+pub(super) const ILLEGAL_STATE: &str = "java.lang.IllegalStateException";
+pub(super) const NO_SUCH_ELEMENT: &str = "java.util.NoSuchElementException";
+pub(super) const NULL: &str = "null";
+
+/// What stands between the elements of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Separator {
+    /// A comma: arrays, iterators, enumerations.
+    Comma,
+    /// A comma and a blank: what `toString` makes of collections and views.
+    CommaBlank,
+}
+
+/// The direction of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// In the order of the collection.
+    Forward,
+    /// From the end.
+    Backward,
+}
+
+pub(super) fn text(result: impl Display) -> Value {
+    Value::from(result.to_string())
+}
+
+pub(super) fn text_or(result: Option<impl Display>, otherwise: &str) -> Value {
+    result.map_or_else(|| Value::from(otherwise), text)
+}
+
+/// `[1,0,2]` or `[1, 0, 2]`.
+pub(super) fn list(elements: impl Iterator<Item = impl Display>, separator: Separator) -> Value {
+    bracketed('[', elements, separator, ']')
+}
+
+/// `{0=1, 2=2}`.
+pub(super) fn braces(elements: impl Iterator<Item = impl Display>) -> Value {
+    bracketed('{', elements, Separator::CommaBlank, '}')
+}
+
+fn bracketed(
+    open: char,
+    elements: impl Iterator<Item = impl Display>,
+    separator: Separator,
+    close: char,
+) -> Value {
+    let separator = match separator {
+        Separator::Comma => ",",
+        Separator::CommaBlank => ", ",
+    };
+    let mut text = String::from(open);
+    for (i, element) in elements.enumerate() {
+        if i > 0 {
+            text.push_str(separator);
+        }
+        text.push_str(&element.to_string());
+    }
+    text.push(close);
+    Value::from(text)
+}
+
+/// `key=value`.
+pub(super) fn entry((key, value): (&i64, &i64)) -> String {
+    format!("{key}={value}")
+}
+
+/// A recorded result in the form of these specifications, for a method that returns something.
+pub(super) fn recorded(result: &Value) -> Result<Value, String> {
+    match result {
+        Value::Text(_) => Ok(result.clone()),
+        // Where a format has values of its own for these.
+        Value::Nil => Ok(Value::from(NULL)),
+        Value::Bool(_) | Value::Int(_) => Ok(text(result)),
+        _ => Err(format!(
+            "a result is the text that Java prints, not {result}"
+        )),
+    }
+}
+
+/// A recorded result of a void method: nothing, or the name of what it threw.
+pub(super) fn recorded_void(result: &Value) -> Result<Value, String> {
+    match result {
+        Value::Nil => Ok(Value::Nil),
+        Value::Text(text) if text.starts_with("java.") => Ok(result.clone()),
+        _ => Err(format!("a void method has no result {result}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_told_from_nothing() {
+        assert_eq!(recorded(&Value::Nil), Ok("null".into()));
+        assert_eq!(recorded(&Value::Int(3)), Ok("3".into()));
+        assert_eq!(recorded(&Value::Bool(true)), Ok("true".into()));
+        assert!(recorded(&Value::list([])).is_err());
+        assert_eq!(recorded_void(&Value::Nil), Ok(Value::Nil));
+        assert_eq!(
+            recorded_void(&ILLEGAL_STATE.into()),
+            Ok(ILLEGAL_STATE.into())
+        );
+        assert!(recorded_void(&"true".into()).is_err());
+    }
+
+    #[test]
+    fn listings_are_spaced_as_in_java() {
+        assert_eq!(list([1, 0].iter(), Separator::Comma), "[1,0]".into());
+        assert_eq!(list([1, 0].iter(), Separator::CommaBlank), "[1, 0]".into());
+        assert_eq!(
+            braces([(&0, &1), (&2, &2)].into_iter().map(entry)),
+            "{0=1, 2=2}".into()
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! The specifications of the Java collections against sequences of calls recorded on OpenJDK 17.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use linpoint::Value;
+use linpoint::spec::{Params, Sampler, object_type};
+
+const CLASSES: [&str; 10] = [
+    "ABQ", "CHM", "CLD", "CLQ", "CSLM", "CSLS", "LBD", "LBQ", "LTQ", "PBQ",
+];
+
+/// The sequences in the repository, about thirty for each class.
+#[test]
+fn sample_is_reproduced() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/juc-conformance");
+    for class in CLASSES {
+        let file = File::open(folder.join(format!("{class}.jsonl"))).unwrap();
+        assert!(reproduce(class, file) >= 30);
+    }
+}
+
+/// All recorded sequences, where they are at hand: beside the checkout, or in the folder that `LINPOINT_DATA` names.
+#[test]
+fn all_recorded_sequences_are_reproduced() {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let data = std::env::var_os("LINPOINT_DATA").map_or_else(|| PathBuf::from(beside), Into::into);
+    let folder = data.join("juc/conformance");
+    if !folder.is_dir() {
+        eprintln!("skipped: there is no {}", folder.display());
+        return;
+    }
+    for class in CLASSES {
+        let file = File::open(folder.join(format!("{class}.jsonl.gz"))).unwrap();
+        let sequences = reproduce(class, GzDecoder::new(file));
+        assert_eq!(sequences, 1500, "{class}");
+    }
+}
+
+/// Replays every sequence of calls and compares every result; answers how many sequences there were.
+fn reproduce(class: &str, lines: impl Read) -> usize {
+    let mut sequences = 0;
+    for line in BufReader::new(lines).lines() {
+        let line = line.unwrap();
+        let sequence = Value::from(serde_json::from_str::<serde_json::Value>(&line).unwrap());
+        let mut params = Params::new();
+        if let [capacity] = sequence.get("arguments").unwrap().as_list().unwrap() {
+            params.insert("capacity".into(), capacity.clone());
+        }
+        let name = sequence.get("class").unwrap().as_text().unwrap();
+        let object = object_type(name, &params).unwrap();
+        let mut simulation = object.simulate();
+        let mut sampler = Sampler::new(0, None);
+        for call in sequence.get("calls").unwrap().as_list().unwrap() {
+            let method = call.get("method").unwrap().as_text().unwrap();
+            let arguments = call.get("arguments").unwrap();
+            let expected = call.get("value").cloned().unwrap_or_default();
+            let result = simulation.apply(&Value::Nil, method, arguments, &mut sampler);
+            assert_eq!(result, Some(expected), "{class}, {call} of {line}");
+        }
+        sequences += 1;
+    }
+    sequences
+}
