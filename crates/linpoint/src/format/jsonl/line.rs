@@ -7,9 +7,10 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::json;
-use crate::history::{OperationParts, Ties};
+use crate::error::Error;
+use crate::history::{HistoryBuilder, OperationParts, Ties};
 use crate::spec::{Params, value_is_result};
-use crate::value::Value;
+use crate::value::{Value, ValueRef};
 
 /// The keys that lines may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,14 +74,33 @@ impl Key {
 }
 
 /// Keys that may stand on events and operations for the sake of other readers.
-const INFORMATIONAL: &[Key] = &[Key::Time, Key::Index];
+const INFORMATIONAL: Keys = Keys::of(&[Key::Time, Key::Index]);
+
+/// A set of keys.
+#[derive(Clone, Copy)]
+struct Keys(u32);
+
+impl Keys {
+    const fn of(keys: &[Key]) -> Self {
+        let mut set = 0;
+        let mut i = 0;
+        while i < keys.len() {
+            set |= 1 << keys[i] as u32;
+            i += 1;
+        }
+        Keys(set)
+    }
+}
 
 /// The fields of a line, not yet looked into. Absent is `None`; `null` is not.
-struct Fields<'a>([Option<&'a RawValue>; KEYS.len()]);
+struct Fields<'a> {
+    raw: [Option<&'a RawValue>; KEYS.len()],
+    given: Keys,
+}
 
 impl<'a> Fields<'a> {
     fn get(&self, key: Key) -> Option<&'a RawValue> {
-        self.0[key as usize]
+        self.raw[key as usize]
     }
 
     fn has(&self, key: Key) -> bool {
@@ -90,6 +110,13 @@ impl<'a> Fields<'a> {
     /// The field, where `null` counts as absent.
     fn given(&self, key: Key) -> Option<&'a RawValue> {
         self.get(key).filter(|raw| raw.get() != "null")
+    }
+
+    fn value_ref(&self, key: Key) -> Result<ValueRef<'a>, String> {
+        match self.get(key) {
+            Some(raw) => named(key, json::value_ref(raw)),
+            None => Ok(ValueRef::Value(Value::Nil)),
+        }
     }
 
     fn value(&self, key: Key) -> Result<Value, String> {
@@ -129,11 +156,9 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses what does not belong: a key in the wrong place is more likely a mistake than a wish.
-    fn only(&self, what: &str, keys: &[Key]) -> Result<(), String> {
-        let stray = KEYS
-            .iter()
-            .find(|(key, _)| self.has(*key) && !keys.contains(key) && !INFORMATIONAL.contains(key));
-        match stray {
+    fn only(&self, what: &str, keys: Keys) -> Result<(), String> {
+        let stray = self.given.0 & !(keys.0 | INFORMATIONAL.0);
+        match KEYS.get(stray.trailing_zeros() as usize) {
             Some((_, name)) => Err(format!("{name:?} does not belong on {what}")),
             None => Ok(()),
         }
@@ -164,12 +189,16 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Fields([None; KEYS.len()]);
+        let mut fields = Fields {
+            raw: [None; KEYS.len()],
+            given: Keys(0),
+        };
         while let Some((FieldName(key), raw)) = map.next_entry::<FieldName, &RawValue>()? {
             let Some(key) = key else {
                 continue;
             };
-            if fields.0[key as usize].replace(raw).is_some() {
+            fields.given.0 |= 1 << key as u32;
+            if fields.raw[key as usize].replace(raw).is_some() {
                 return Err(A::Error::custom(format!("{:?} is given twice", key.name())));
             }
         }
@@ -213,28 +242,30 @@ pub(super) enum Line<'a> {
 
 /// An operation with times.
 pub(super) struct Operation<'a> {
-    pub(super) process: Option<Value>,
-    pub(super) object: Value,
-    pub(super) method: Cow<'a, str>,
-    pub(super) argument: Value,
-    pub(super) result: Value,
-    pub(super) called: i64,
-    pub(super) returned: Option<i64>,
+    process: Option<ValueRef<'a>>,
+    object: ValueRef<'a>,
+    method: Cow<'a, str>,
+    argument: ValueRef<'a>,
+    result: ValueRef<'a>,
+    called: i64,
+    returned: Option<i64>,
     /// Whether it speaks of `value`, `inv` and `res`.
-    pub(super) single_value: bool,
+    single_value: bool,
 }
 
 impl Operation<'_> {
-    pub(super) fn parts(&mut self) -> OperationParts<'_> {
-        OperationParts {
-            process: self.process.take(),
-            object: std::mem::take(&mut self.object),
+    /// Adds it to the history.
+    pub(super) fn add_to(self, builder: &mut HistoryBuilder, line: u64) -> Result<(), Error> {
+        let parts = OperationParts {
+            process: self.process,
+            object: self.object,
             method: &self.method,
-            argument: std::mem::take(&mut self.argument),
-            result: std::mem::take(&mut self.result),
+            argument: self.argument,
+            result: self.result,
             called: self.called,
             returned: self.returned,
-        }
+        };
+        builder.operation_parts(line, parts)
     }
 }
 
@@ -302,34 +333,34 @@ fn operation<'a>(fields: &Fields<'a>) -> Result<Operation<'a>, String> {
         use Key::*;
         fields.only(
             "an operation with \"inv\"",
-            &[Process, Object, Method, Value, Ok, Inv, Res],
+            const { Keys::of(&[Process, Object, Method, Value, Ok, Inv, Res]) },
         )?;
         (Inv, Res)
     } else {
         use Key::*;
         fields.only(
             "an operation",
-            &[Process, Object, Method, Arg, Ret, Call, Return],
+            const { Keys::of(&[Process, Object, Method, Arg, Ret, Call, Return]) },
         )?;
         (Call, Return)
     };
     let called = fields.integer(call)?.ok_or_else(|| missing(call))?;
     let returned = fields.integer(ret)?;
     let (argument, result) = if !single_value {
-        (fields.value(Key::Arg)?, fields.value(Key::Ret)?)
+        (fields.value_ref(Key::Arg)?, fields.value_ref(Key::Ret)?)
     } else if fields.has(Key::Ok) {
-        (fields.value(Key::Value)?, fields.value(Key::Ok)?)
+        (fields.value_ref(Key::Value)?, fields.value_ref(Key::Ok)?)
     } else if value_is_result(&method) {
-        (Value::Nil, fields.value(Key::Value)?)
+        (Value::Nil.into(), fields.value_ref(Key::Value)?)
     } else {
-        (fields.value(Key::Value)?, Value::Nil)
+        (fields.value_ref(Key::Value)?, Value::Nil.into())
     };
     Ok(Operation {
         process: match fields.given(Key::Process) {
-            Some(raw) => Some(named(Key::Process, json::value(raw))?),
+            Some(raw) => Some(named(Key::Process, json::value_ref(raw))?),
             None => None,
         },
-        object: fields.value(Key::Object)?,
+        object: fields.value_ref(Key::Object)?,
         method,
         argument,
         result,
@@ -343,13 +374,16 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     let kind = fields.text(Event)?.ok_or_else(|| missing(Event))?;
     if kind == "note" {
-        fields.only("a note", &[Event, Text])?;
+        fields.only("a note", const { Keys::of(&[Event, Text]) })?;
         let text = fields.text(Text)?.ok_or_else(|| missing(Text))?;
         return Result::Ok(Line::Note(text.into_owned()));
     }
     let kind = match kind.as_ref() {
         "call" => {
-            fields.only("a call", &[Event, Process, Object, Method, Arg])?;
+            fields.only(
+                "a call",
+                const { Keys::of(&[Event, Process, Object, Method, Arg]) },
+            )?;
             EventKind::Call {
                 object: fields.value(Object)?,
                 method: fields.text(Method)?.ok_or_else(|| missing(Method))?,
@@ -357,18 +391,21 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
             }
         }
         "return" => {
-            fields.only("a return", &[Event, Process, Method, Ret])?;
+            fields.only(
+                "a return",
+                const { Keys::of(&[Event, Process, Method, Ret]) },
+            )?;
             EventKind::Return {
                 method: fields.text(Method)?,
                 result: fields.value(Ret)?,
             }
         }
         "fail" => {
-            fields.only("a failure", &[Event, Process])?;
+            fields.only("a failure", const { Keys::of(&[Event, Process]) })?;
             EventKind::Fail
         }
         "crash" | "info" => {
-            fields.only("a crash", &[Event, Process])?;
+            fields.only("a crash", const { Keys::of(&[Event, Process]) })?;
             EventKind::Crash
         }
         other => {
@@ -388,7 +425,7 @@ fn header<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     fields.only(
         "a header",
-        &[Linpoint, Type, Params, Ties, Linearizable, Note],
+        const { Keys::of(&[Linpoint, Type, Params, Ties, Linearizable, Note]) },
     )?;
     match fields.integer(Linpoint)? {
         Some(1) => Result::Ok(Line::Header(Box::new(about(fields)?))),
@@ -403,16 +440,18 @@ fn whole<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     fields.only(
         "a whole history",
-        &[
-            Linpoint,
-            Type,
-            Params,
-            Ops,
-            Ties,
-            Linearizable,
-            Note,
-            Ambiguous,
-        ],
+        const {
+            Keys::of(&[
+                Linpoint,
+                Type,
+                Params,
+                Ops,
+                Ties,
+                Linearizable,
+                Note,
+                Ambiguous,
+            ])
+        },
     )?;
     let ops = fields.get(Ops).map_or("[]", RawValue::get);
     let ops: Vec<&RawValue> =
