@@ -101,3 +101,49 @@ fn looks_like_operation(line: &str) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_apart() {
+        let cases = [
+            ("\n{\"linpoint\":1}", Format::Jsonl),
+            ("{ \"method\": \"read\", \"call\": 0}", Format::Jsonl),
+            ("{\"ops\":[", Format::Jsonl),
+            ("{\n\"schema\":{},\n\"events\":[]\n}", Format::Violat),
+            ("{:type :invoke, :f :read}", Format::Edn),
+            ("; a comment\n[{:type :invoke}]", Format::Edn),
+            ("#jepsen.history.Op{:type :invoke}", Format::Edn),
+            ("#_x {:type :invoke}", Format::Edn),
+            (
+                "{:process 0, :type :invoke, :f :get, :key \"0\"}",
+                Format::PorcupineKv,
+            ),
+            (
+                "INFO  jepsen.core - x\nINFO  jepsen.util - 4\t:invoke",
+                Format::JepsenLog,
+            ),
+            ("# stack\npush 1 2 3", Format::Operations),
+            ("// comment", Format::Operations),
+            ("push 1 2 inf", Format::Operations),
+            ("0, push, 1, 2, 3", Format::Operations),
+        ];
+        for (text, format) in cases {
+            assert_eq!(detect(text).unwrap(), format, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_fits_nothing_is_refused() {
+        assert_eq!(
+            detect("\nhello world\n").unwrap_err().to_string(),
+            "line 2: cannot tell the format of an input that begins with \"hello world\"; name it with --format"
+        );
+        assert_eq!(
+            detect("[{\"method\":1}]").unwrap_err().to_string(),
+            "line 1: a JSON array is no history; write one object on each line"
+        );
+    }
+}

@@ -249,3 +249,6 @@ impl<'a> Sink<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

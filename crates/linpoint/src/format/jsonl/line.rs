@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::json;
@@ -99,6 +99,13 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    fn none() -> Self {
+        Fields {
+            raw: [None; KEYS.len()],
+            given: Keys(0),
+        }
+    }
+
     fn get(&self, key: Key) -> Option<&'a RawValue> {
         self.raw[key as usize]
     }
@@ -173,26 +180,26 @@ fn named<T>(key: Key, result: Result<T, String>) -> Result<T, String> {
     result.map_err(|reason| format!("{:?}: {reason}", key.name()))
 }
 
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor)
+/// Fills the fields in their place: they are too large to be handed from function to function for every line.
+struct Fill<'f, 'de>(&'f mut Fields<'de>);
+
+impl<'de> DeserializeSeed<'de> for Fill<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
+impl<'de> Visitor<'de> for Fill<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Fields {
-            raw: [None; KEYS.len()],
-            given: Keys(0),
-        };
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let fields = self.0;
         while let Some((FieldName(key), raw)) = map.next_entry::<FieldName, &RawValue>()? {
             let Some(key) = key else {
                 continue;
@@ -202,8 +209,16 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                 return Err(A::Error::custom(format!("{:?} is given twice", key.name())));
             }
         }
-        Ok(fields)
+        Ok(())
     }
+}
+
+fn read_fields<'a>(text: &'a str, fields: &mut Fields<'a>) -> Result<(), String> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    Fill(fields)
+        .deserialize(&mut deserializer)
+        .and_then(|()| deserializer.end())
+        .map_err(|error| json::reason(&error))
 }
 
 /// A key; `None` for extensions, whose names begin with `x-`.
@@ -307,7 +322,8 @@ pub(super) struct Whole<'a> {
 
 /// What the line `text` says.
 pub(super) fn decode(text: &str) -> Result<Line<'_>, String> {
-    let fields: Fields<'_> = json::from_str(text)?;
+    let mut fields = Fields::none();
+    read_fields(text, &mut fields)?;
     if fields.has(Key::Event) {
         event(&fields)
     } else if fields.has(Key::Ops) {
@@ -457,8 +473,9 @@ fn whole<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     let ops: Vec<&RawValue> =
         json::from_str(ops).map_err(|_| "\"ops\" must be a list of operations".to_owned())?;
     let operations = ops.into_iter().zip(1..).map(|(raw, number)| {
-        json::from_str(raw.get())
-            .and_then(|fields| operation(&fields))
+        let mut fields = Fields::none();
+        read_fields(raw.get(), &mut fields)
+            .and_then(|()| operation(&fields))
             .map_err(|reason| format!("operation {number}: {reason}"))
     });
     let operations = operations.collect::<Result<Vec<_>, _>>()?;
