@@ -51,6 +51,9 @@ fn read_line(
     number: u64,
     message: &str,
 ) -> Result<Result<(), Error>, String> {
+    if message.contains(LOGGER) {
+        return Err("two operations on one line".to_owned());
+    }
     let message = message.trim_start();
     let message = message.strip_prefix(['-', ':']).unwrap_or(message);
     let (process, rest) = word(message);
@@ -157,6 +160,10 @@ INFO  jepsen.util - 4\t:fail\t:read\t:timed-out
             (
                 "1\t:invoke\t:cas\t[1",
                 "the form that begins here does not end",
+            ),
+            (
+                "1\t:invoke\t:read\tnilINFO  jepsen.util - 1\t:ok\t:read\tnil",
+                "two operations on one line",
             ),
         ];
         for (rest, reason) in cases {
