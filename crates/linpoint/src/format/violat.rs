@@ -116,7 +116,7 @@ fn arguments(event: &Event<'_>) -> Result<Value, Error> {
         .invocation
         .arguments
         .iter()
-        .map(|raw| json::value(raw));
+        .map(|raw| json::value(raw.get()));
     let arguments: Result<Vec<_>, _> = arguments.collect();
     Ok(Value::list(arguments.map_err(Error::malformed)?))
 }
@@ -126,7 +126,7 @@ fn params(schema: &Schema<'_>) -> Result<Params, Error> {
     match schema.arguments.as_slice() {
         [] => Ok(Params::new()),
         [capacity] => {
-            let capacity = json::value(capacity).map_err(Error::malformed)?;
+            let capacity = json::value(capacity.get()).map_err(Error::malformed)?;
             Ok(Params::from([("capacity".to_owned(), capacity)]))
         }
         more => Err(Error::malformed(format!(

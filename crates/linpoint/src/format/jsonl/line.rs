@@ -1,250 +1,15 @@
 //! Decoding one JSON line, without regard to the lines around it.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::json;
+use super::fields::{Fields, Key, Keys, missing, named};
 use crate::error::Error;
 use crate::history::{HistoryBuilder, OperationParts, Ties};
 use crate::spec::{Params, value_is_result};
 use crate::value::{Value, ValueRef};
-
-/// The keys that lines may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    Process,
-    Event,
-    Object,
-    Method,
-    Arg,
-    Ret,
-    Call,
-    Return,
-    Value,
-    Ok,
-    Inv,
-    Res,
-    Text,
-    Linpoint,
-    Type,
-    Params,
-    Ops,
-    Ties,
-    Linearizable,
-    Note,
-    Ambiguous,
-    Time,
-    Index,
-}
-
-/// All keys with their names, in the order of their numbers.
-const KEYS: [(Key, &str); 23] = [
-    (Key::Process, "process"),
-    (Key::Event, "event"),
-    (Key::Object, "object"),
-    (Key::Method, "method"),
-    (Key::Arg, "arg"),
-    (Key::Ret, "ret"),
-    (Key::Call, "call"),
-    (Key::Return, "return"),
-    (Key::Value, "value"),
-    (Key::Ok, "ok"),
-    (Key::Inv, "inv"),
-    (Key::Res, "res"),
-    (Key::Text, "text"),
-    (Key::Linpoint, "linpoint"),
-    (Key::Type, "type"),
-    (Key::Params, "params"),
-    (Key::Ops, "ops"),
-    (Key::Ties, "ties"),
-    (Key::Linearizable, "linearizable"),
-    (Key::Note, "note"),
-    (Key::Ambiguous, "ambiguous"),
-    (Key::Time, "time"),
-    (Key::Index, "index"),
-];
-
-impl Key {
-    fn name(self) -> &'static str {
-        KEYS[self as usize].1
-    }
-}
-
-/// Keys that may stand on events and operations for the sake of other readers.
-const INFORMATIONAL: Keys = Keys::of(&[Key::Time, Key::Index]);
-
-/// A set of keys.
-#[derive(Clone, Copy)]
-struct Keys(u32);
-
-impl Keys {
-    const fn of(keys: &[Key]) -> Self {
-        let mut set = 0;
-        let mut i = 0;
-        while i < keys.len() {
-            set |= 1 << keys[i] as u32;
-            i += 1;
-        }
-        Keys(set)
-    }
-}
-
-/// The fields of a line, not yet looked into. Absent is `None`; `null` is not.
-struct Fields<'a> {
-    raw: [Option<&'a RawValue>; KEYS.len()],
-    given: Keys,
-}
-
-impl<'a> Fields<'a> {
-    fn none() -> Self {
-        Fields {
-            raw: [None; KEYS.len()],
-            given: Keys(0),
-        }
-    }
-
-    fn get(&self, key: Key) -> Option<&'a RawValue> {
-        self.raw[key as usize]
-    }
-
-    fn has(&self, key: Key) -> bool {
-        self.get(key).is_some()
-    }
-
-    /// The field, where `null` counts as absent.
-    fn given(&self, key: Key) -> Option<&'a RawValue> {
-        self.get(key).filter(|raw| raw.get() != "null")
-    }
-
-    fn value_ref(&self, key: Key) -> Result<ValueRef<'a>, String> {
-        match self.get(key) {
-            Some(raw) => named(key, json::value_ref(raw)),
-            None => Ok(ValueRef::Value(Value::Nil)),
-        }
-    }
-
-    fn value(&self, key: Key) -> Result<Value, String> {
-        self.get(key)
-            .map_or(Ok(Value::Nil), |raw| named(key, json::value(raw)))
-    }
-
-    fn text(&self, key: Key) -> Result<Option<Cow<'a, str>>, String> {
-        let Some(raw) = self.given(key) else {
-            return Ok(None);
-        };
-        if !raw.get().starts_with('"') {
-            return Err(format!("{:?} must be text, not {raw}", key.name()));
-        }
-        named(key, json::string(raw.get())).map(Some)
-    }
-
-    fn integer(&self, key: Key) -> Result<Option<i64>, String> {
-        let Some(raw) = self.given(key) else {
-            return Ok(None);
-        };
-        json::integer(raw.get())
-            .map(Some)
-            .ok_or_else(|| format!("{:?} must be a 64-bit integer, not {raw}", key.name()))
-    }
-
-    fn truth(&self, key: Key) -> Result<Option<bool>, String> {
-        match self.given(key).map(RawValue::get) {
-            None => Ok(None),
-            Some("true") => Ok(Some(true)),
-            Some("false") => Ok(Some(false)),
-            Some(other) => Err(format!(
-                "{:?} must be true or false, not {other}",
-                key.name()
-            )),
-        }
-    }
-
-    /// Refuses what does not belong: a key in the wrong place is more likely a mistake than a wish.
-    fn only(&self, what: &str, keys: Keys) -> Result<(), String> {
-        let stray = self.given.0 & !(keys.0 | INFORMATIONAL.0);
-        match KEYS.get(stray.trailing_zeros() as usize) {
-            Some((_, name)) => Err(format!("{name:?} does not belong on {what}")),
-            None => Ok(()),
-        }
-    }
-}
-
-fn missing(key: Key) -> String {
-    format!("{:?} is missing", key.name())
-}
-
-fn named<T>(key: Key, result: Result<T, String>) -> Result<T, String> {
-    result.map_err(|reason| format!("{:?}: {reason}", key.name()))
-}
-
-/// Fills the fields in their place: they are too large to be handed from function to function for every line.
-struct Fill<'f, 'de>(&'f mut Fields<'de>);
-
-impl<'de> DeserializeSeed<'de> for Fill<'_, 'de> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Fill<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let fields = self.0;
-        while let Some((FieldName(key), raw)) = map.next_entry::<FieldName, &RawValue>()? {
-            let Some(key) = key else {
-                continue;
-            };
-            fields.given.0 |= 1 << key as u32;
-            if fields.raw[key as usize].replace(raw).is_some() {
-                return Err(A::Error::custom(format!("{:?} is given twice", key.name())));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn read_fields<'a>(text: &'a str, fields: &mut Fields<'a>) -> Result<(), String> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    Fill(fields)
-        .deserialize(&mut deserializer)
-        .and_then(|()| deserializer.end())
-        .map_err(|error| json::reason(&error))
-}
-
-/// A key; `None` for extensions, whose names begin with `x-`.
-struct FieldName(Option<Key>);
-
-impl<'de> Deserialize<'de> for FieldName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl Visitor<'_> for NameVisitor {
-            type Value = FieldName;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-                match KEYS.iter().find(|(_, known)| *known == name) {
-                    Some((key, _)) => Ok(FieldName(Some(*key))),
-                    None if name.starts_with("x-") => Ok(FieldName(None)),
-                    None => Err(E::custom(format!("unknown key {name:?}"))),
-                }
-            }
-        }
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
 
 /// What a line says.
 pub(super) enum Line<'a> {
@@ -323,7 +88,7 @@ pub(super) struct Whole<'a> {
 /// What the line `text` says.
 pub(super) fn decode(text: &str) -> Result<Line<'_>, String> {
     let mut fields = Fields::none();
-    read_fields(text, &mut fields)?;
+    fields.read(text)?;
     if fields.has(Key::Event) {
         event(&fields)
     } else if fields.has(Key::Ops) {
@@ -469,12 +234,13 @@ fn whole<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
             ])
         },
     )?;
-    let ops = fields.get(Ops).map_or("[]", RawValue::get);
+    let ops = fields.get(Ops).unwrap_or("[]");
     let ops: Vec<&RawValue> =
         json::from_str(ops).map_err(|_| "\"ops\" must be a list of operations".to_owned())?;
     let operations = ops.into_iter().zip(1..).map(|(raw, number)| {
         let mut fields = Fields::none();
-        read_fields(raw.get(), &mut fields)
+        fields
+            .read(raw.get())
             .and_then(|()| operation(&fields))
             .map_err(|reason| format!("operation {number}: {reason}"))
     });

@@ -3,7 +3,9 @@
 //! Lines are decoded independently of each other, and in parallel where there are many, while the builder takes the
 //! previous batch in its order. So a long file is read in little more than the time that its JSON takes.
 
+mod fields;
 mod line;
+mod scan;
 mod write;
 
 use rayon::prelude::*;
