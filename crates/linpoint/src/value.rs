@@ -324,9 +324,165 @@ impl<T: Eq + std::hash::Hash> Interner<T> {
     }
 }
 
+/// A value on its way into a [`ValueTable`]: text that is there already need not be allocated.
+#[derive(Debug)]
+pub(crate) enum ValueRef<'a> {
+    /// Text, still part of the input.
+    Text(&'a str),
+    /// Any value.
+    Value(Value),
+}
+
+impl From<Value> for ValueRef<'_> {
+    fn from(value: Value) -> Self {
+        ValueRef::Value(value)
+    }
+}
+
+/// A table that gives equal values the same small number, in order of first appearance.
+///
+/// Like [`Interner`], but for what recorded histories are full of: `nil` and dense integers, which are found without
+/// hashing, and the same few texts again and again.
+#[derive(Clone, Default)]
+pub(crate) struct ValueTable {
+    items: Vec<Value>,
+    nil: Option<u32>,
+    /// The numbers of small integers; [`ValueTable::NONE`] for those that were not seen.
+    integers: Vec<u32>,
+    /// The numbers of all other values.
+    table: HashTable<u32>,
+    hasher: FixedState,
+}
+
+impl fmt::Debug for ValueTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ValueTable({} items)", self.items.len())
+    }
+}
+
+impl ValueTable {
+    const NONE: u32 = u32::MAX;
+
+    /// The number of `value`, which is added when it is new.
+    pub(crate) fn intern(&mut self, value: ValueRef<'_>) -> u32 {
+        match value {
+            ValueRef::Text(text) => self.intern_text(text),
+            ValueRef::Value(Value::Text(text)) => self.intern_text(&text),
+            ValueRef::Value(Value::Nil) => match self.nil {
+                Some(id) => id,
+                None => *self.nil.insert(push(&mut self.items, Value::Nil)),
+            },
+            ValueRef::Value(Value::Int(i)) => self.intern_integer(i),
+            ValueRef::Value(value) => {
+                let hash = self.hasher.hash_one(&value);
+                self.intern_hashed(hash, |known| *known == value, || value.clone())
+            }
+        }
+    }
+
+    fn intern_text(&mut self, text: &str) -> u32 {
+        let hash = self.hasher.hash_one(text);
+        self.intern_hashed(
+            hash,
+            |known| known.as_text() == Some(text),
+            || Value::from(text),
+        )
+    }
+
+    fn intern_integer(&mut self, i: i64) -> u32 {
+        let index = usize::try_from(i).unwrap_or(usize::MAX);
+        if let Some(&id) = self.integers.get(index).filter(|&&id| id != Self::NONE) {
+            return id;
+        }
+        let value = Value::Int(i);
+        let hash = self.hasher.hash_one(&value);
+        // Few values have few numbers to spend on gaps between integers.
+        if index > 1024 + 8 * self.items.len() {
+            return self.intern_hashed(hash, |known| *known == value, || value.clone());
+        }
+        if self.integers.len() <= index {
+            self.integers
+                .resize(index.next_power_of_two() * 2, Self::NONE);
+        }
+        // It may have come when there were still too few.
+        let items = &self.items;
+        let earlier = self.table.find(hash, |&id| items[id as usize] == value);
+        let id = earlier.copied();
+        let id = id.unwrap_or_else(|| push(&mut self.items, value));
+        self.integers[index] = id;
+        id
+    }
+
+    fn intern_hashed(
+        &mut self,
+        hash: u64,
+        is_same: impl Fn(&Value) -> bool,
+        make: impl FnOnce() -> Value,
+    ) -> u32 {
+        let (items, hasher) = (&self.items, &self.hasher);
+        let entry = self.table.entry(
+            hash,
+            |&id| is_same(&items[id as usize]),
+            |&id| match &items[id as usize] {
+                Value::Text(text) => hasher.hash_one(text.as_str()),
+                other => hasher.hash_one(other),
+            },
+        );
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(found) => *found.get(),
+            hashbrown::hash_table::Entry::Vacant(slot) => {
+                *slot.insert(push(&mut self.items, make())).get()
+            }
+        }
+    }
+
+    /// The value with this number.
+    pub(crate) fn get(&self, id: u32) -> &Value {
+        &self.items[id as usize]
+    }
+
+    /// All values, by number.
+    pub(crate) fn into_items(self) -> Vec<Value> {
+        self.items
+    }
+}
+
+fn push(items: &mut Vec<Value>, value: Value) -> u32 {
+    let id = u32::try_from(items.len()).expect("bug: more than 2^32 distinct values");
+    items.push(value);
+    id
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_of_values_agrees_with_the_interner() {
+        let mut interner = Interner::default();
+        let mut table = ValueTable::default();
+        // The order of integers makes some come before the table thinks them dense.
+        let integers = (0..6000i64).map(|i| Value::Int((i * 7919) % 5000 - 10));
+        let others = (0..6000).map(|i| match i % 4 {
+            0 => Value::Nil,
+            1 => Value::from(format!("{}", i % 90)),
+            2 => Value::list([Value::Int(i % 70)]),
+            _ => Value::Int(i64::MAX - i % 50),
+        });
+        for (integer, other) in integers.zip(others) {
+            for value in [integer, other] {
+                let expected = interner.intern(value.clone());
+                let id = match &value {
+                    Value::Text(text) => table.intern(ValueRef::Text(text)),
+                    _ => table.intern(value.clone().into()),
+                };
+                assert_eq!(id, expected, "{value}");
+                assert_eq!(table.intern(value.clone().into()), expected);
+                assert_eq!(table.get(id), &value);
+            }
+        }
+        assert_eq!(table.into_items(), interner.items());
+    }
 
     #[test]
     fn values_are_two_words() {

@@ -4,8 +4,8 @@
 //!
 //! 1. `{` and then `"` or `}`: JSON. Keys `schema` and `events` make it [`Format::Violat`], anything else
 //!    [`Format::Jsonl`].
-//! 2. Another `{`, or `[`, `(`, `;`, `#_`, or `#` with a brace on the same line: EDN. A first map with `:key` makes it
-//!    [`Format::PorcupineKv`], anything else [`Format::Edn`].
+//! 2. Another `{`, or `[`, `(`, `;`, `#_`, or `#` with a brace on the same line: EDN. A first map with `:key`
+//!    and `:f` of `:get`, `:put` or `:append` makes it [`Format::PorcupineKv`], anything else [`Format::Edn`].
 //! 3. A `jepsen.util` among the first lines: [`Format::JepsenLog`].
 //! 4. `#`, `//`, or a line of at least four fields of which the last two are a time and a time, `inf` or `-`:
 //!    [`Format::Operations`].
@@ -81,7 +81,13 @@ fn json_format(text: &str) -> Format {
 /// The first map tells; its keys need no parser to be seen.
 fn edn_format(text: &str) -> Format {
     let first_map = text.split('}').next().unwrap_or_default();
-    if first_map.contains(":key ") && !first_map.contains("jepsen.independent") {
+    let words: Vec<&str> = first_map
+        .split(|c: char| c.is_whitespace() || ",{[(".contains(c))
+        .collect();
+    let is_kv = words
+        .windows(2)
+        .any(|pair| matches!(pair, [":f", ":get" | ":put" | ":append"]));
+    if is_kv && words.contains(&":key") {
         Format::PorcupineKv
     } else {
         Format::Edn
@@ -99,5 +105,52 @@ fn looks_like_operation(line: &str) -> bool {
             is_time(call) && (is_time(ret) || matches!(*ret, "inf" | "-"))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_apart() {
+        let cases = [
+            ("\n{\"linpoint\":1}", Format::Jsonl),
+            ("{ \"method\": \"read\", \"call\": 0}", Format::Jsonl),
+            ("{\"ops\":[", Format::Jsonl),
+            ("{\n\"schema\":{},\n\"events\":[]\n}", Format::Violat),
+            ("{:type :invoke, :f :read}", Format::Edn),
+            ("{:type :invoke, :f :read, :key 3}", Format::Edn),
+            ("; a comment\n[{:type :invoke}]", Format::Edn),
+            ("#jepsen.history.Op{:type :invoke}", Format::Edn),
+            ("#_x {:type :invoke}", Format::Edn),
+            (
+                "{:process 0, :type :invoke, :f :get, :key \"0\"}",
+                Format::PorcupineKv,
+            ),
+            (
+                "INFO  jepsen.core - x\nINFO  jepsen.util - 4\t:invoke",
+                Format::JepsenLog,
+            ),
+            ("# stack\npush 1 2 3", Format::Operations),
+            ("// comment", Format::Operations),
+            ("push 1 2 inf", Format::Operations),
+            ("0, push, 1, 2, 3", Format::Operations),
+        ];
+        for (text, format) in cases {
+            assert_eq!(detect(text).unwrap(), format, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_fits_nothing_is_refused() {
+        assert_eq!(
+            detect("\nhello world\n").unwrap_err().to_string(),
+            "line 2: cannot tell the format of an input that begins with \"hello world\"; name it with --format"
+        );
+        assert_eq!(
+            detect("[{\"method\":1}]").unwrap_err().to_string(),
+            "line 1: a JSON array is no history; write one object on each line"
+        );
     }
 }

@@ -215,3 +215,183 @@ fn search(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    /// A directory of its own for a test, removed afterwards.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(test: &str) -> Self {
+            let name = format!("linpoint-input-{}-{test}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            Scratch(path)
+        }
+
+        fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+            let path = self.0.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, bytes).unwrap();
+            path
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn open_all(path: &Path) -> Vec<(String, Result<Vec<u8>, Error>)> {
+        let mut all = Vec::new();
+        open(path, &mut |name, content| {
+            all.push((name.to_owned(), content))
+        });
+        all
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn tar(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, bytes) in entries {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            builder.append_data(&mut header, name, *bytes).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    #[test]
+    fn compression_is_told_from_the_content() {
+        let scratch = Scratch::new("compression");
+        let content = b"one\ntwo\n".as_slice();
+        let packed = [
+            ("plain.txt", content.to_vec()),
+            ("gzip", gzip(content)),
+            ("twice.gz", [gzip(b"one\n"), gzip(b"two\n")].concat()),
+            ("zstd", zstd::encode_all(content, 0).unwrap()),
+        ];
+        for (name, bytes) in packed {
+            let path = scratch.write(name, &bytes);
+            let mut all = open_all(&path);
+            let (input, read) = all.remove(0);
+            assert_eq!(input, path.to_string_lossy());
+            assert_eq!(read.unwrap(), content, "{name}");
+        }
+    }
+
+    #[test]
+    fn cut_off_inputs_are_malformed() {
+        let scratch = Scratch::new("cut");
+        let long: Vec<u8> = (0..60_000u32).flat_map(u32::to_le_bytes).collect();
+        for (name, bytes) in [
+            ("a.gz", gzip(&long)),
+            ("a.zst", zstd::encode_all(long.as_slice(), 0).unwrap()),
+            ("a.tar", tar(&[("x", &long)])),
+            ("a.tar.gz", gzip(&tar(&[("x", &long)]))),
+        ] {
+            let path = scratch.write(name, &bytes[..bytes.len() / 2]);
+            let errors: Vec<_> = open_all(&path)
+                .into_iter()
+                .filter_map(|(_, read)| read.err())
+                .collect();
+            assert!(!errors.is_empty(), "{name}");
+            assert!(
+                errors
+                    .iter()
+                    .all(|error| error.kind() == ErrorKind::Malformed),
+                "{name}: {errors:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn archives_hold_inputs_of_their_own() {
+        let scratch = Scratch::new("archive");
+        let bytes = gzip(&tar(&[("d/a.log", b"one"), ("b.log.gz", &gzip(b"two"))]));
+        let path = scratch.write("logs.tar.gz", &bytes);
+        let all: Vec<_> = open_all(&path)
+            .into_iter()
+            .map(|(name, read)| (name, read.unwrap()))
+            .collect();
+        let name = path.to_string_lossy();
+        let expected = [
+            (format!("{name}:d/a.log"), b"one".to_vec()),
+            (format!("{name}:b.log.gz"), b"two".to_vec()),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn directories_are_searched_in_order() {
+        let scratch = Scratch::new("directory");
+        for name in [
+            "b.jsonl",
+            "a/z.log.gz",
+            "a/notes.md",
+            "c.tgz",
+            "jepsen.log",
+            "results.edn",
+            "x.tar.gz",
+            "run/history.edn",
+            "run/other.jsonl",
+            "run/independent/1/history.edn",
+        ] {
+            scratch.write(name, b"x");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&scratch.0, scratch.0.join("a/loop")).unwrap();
+            std::os::unix::fs::symlink(scratch.0.join("run"), scratch.0.join("zlatest")).unwrap();
+        }
+        let names: Vec<_> = open_all(&scratch.0)
+            .into_iter()
+            .map(|(name, _)| {
+                let path = Path::new(&name)
+                    .strip_prefix(&scratch.0)
+                    .unwrap()
+                    .to_owned();
+                path.to_string_lossy().replace('\\', "/")
+            })
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "a/z.log.gz",
+                "b.jsonl",
+                "c.tgz",
+                "run/history.edn",
+                "x.tar.gz"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_unreadable() {
+        let scratch = Scratch::new("unreadable");
+        for path in [scratch.0.join("none.jsonl"), scratch.0.clone()] {
+            let (name, read) = open_all(&path).remove(0);
+            assert_eq!(name, path.to_string_lossy());
+            assert_eq!(read.unwrap_err().kind(), ErrorKind::Unreadable);
+        }
+    }
+
+    #[test]
+    fn text_must_be_utf8() {
+        let error = decode_utf8(b"a\nb\n\xff").unwrap_err();
+        assert_eq!(error.to_string(), "line 3: not UTF-8 text");
+        assert_eq!(decode_utf8(b"\xef\xbb\xbfa").unwrap(), "a");
+    }
+}

@@ -7,11 +7,21 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::MAX_DEPTH;
-use crate::value::Value;
+use crate::value::{Value, ValueRef};
 
-/// The value that `raw` stands for. Numbers that are not 64-bit integers keep their text, so no two are confused.
-pub(super) fn value(raw: &RawValue) -> Result<Value, String> {
-    value_at(raw.get(), MAX_DEPTH)
+/// The value that the well-formed JSON `raw` stands for. Numbers that are not 64-bit integers keep their text, so no two are confused.
+pub(super) fn value(raw: &str) -> Result<Value, String> {
+    value_at(raw, MAX_DEPTH)
+}
+
+/// Like [`value`], but leaves text where it stands if nothing in it is escaped.
+pub(super) fn value_ref(raw: &str) -> Result<ValueRef<'_>, String> {
+    if raw.starts_with('"')
+        && let Cow::Borrowed(text) = string(raw)?
+    {
+        return Ok(ValueRef::Text(text));
+    }
+    value(raw).map(ValueRef::Value)
 }
 
 fn value_at(text: &str, depth: usize) -> Result<Value, String> {

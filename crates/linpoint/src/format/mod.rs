@@ -5,9 +5,15 @@
 //! `docs/formats.md`.
 
 mod detect;
+mod edn;
 mod input;
+mod jepsen;
+mod jepsen_log;
 mod json;
 mod jsonl;
+mod operations;
+mod porcupine_kv;
+mod violat;
 
 use std::fmt;
 use std::path::Path;
@@ -183,7 +189,11 @@ fn read_bytes(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
     };
     match format {
         Format::Jsonl => jsonl::read(text, options, sink),
-        _ => sink.put(Err(Error::usage(format!("{format} is not readable yet")))),
+        Format::Edn => edn::read(text, options, sink),
+        Format::JepsenLog => jepsen_log::read(text, options, sink),
+        Format::PorcupineKv => porcupine_kv::read(text, options, sink),
+        Format::Violat => violat::read(text, options, sink),
+        Format::Operations => operations::read(text, options, sink),
     }
 }
 
@@ -239,3 +249,6 @@ impl<'a> Sink<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
-use crate::value::{Interner, Value, ValueId};
+use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 
 /// What a process calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +48,14 @@ pub struct Operation {
     pub returned: Option<i64>,
 }
 
-/// An [`Operation`] whose method's name is borrowed: reading a million lines must not allocate it a million times.
+/// An [`Operation`] whose names and texts are borrowed: reading a million lines must not allocate them a million times.
 #[derive(Debug)]
 pub(crate) struct OperationParts<'a> {
-    pub(crate) process: Option<Value>,
-    pub(crate) object: Value,
+    pub(crate) process: Option<ValueRef<'a>>,
+    pub(crate) object: ValueRef<'a>,
     pub(crate) method: &'a str,
-    pub(crate) argument: Value,
-    pub(crate) result: Value,
+    pub(crate) argument: ValueRef<'a>,
+    pub(crate) result: ValueRef<'a>,
     pub(crate) called: i64,
     pub(crate) returned: Option<i64>,
 }
@@ -97,9 +97,9 @@ pub struct HistoryBuilder {
     /// The open row of each process, by process number.
     open: Vec<Option<u32>>,
     processes: Interner<Value>,
-    objects: Interner<Value>,
+    objects: ValueTable,
     methods: Interner<String>,
-    values: Interner<Value>,
+    values: ValueTable,
     annotations: Vec<(u32, String)>,
 }
 
@@ -148,7 +148,8 @@ impl HistoryBuilder {
             );
             return Err(Error::malformed(reason).at_line(line));
         }
-        let row = self.push_row(line, process, call.object, &call.method, call.argument)?;
+        let (object, argument) = (call.object.into(), call.argument.into());
+        let row = self.push_row(line, process, object, &call.method, argument)?;
         self.open[process as usize] = Some(row);
         self.events.push(row * 2);
         Ok(())
@@ -157,7 +158,7 @@ impl HistoryBuilder {
     /// The open call of `process` returns `result`.
     pub fn ret(&mut self, line: u64, process: &Value, result: Value) -> Result<(), Error> {
         let row = self.close(line, process, "returns")?;
-        let result = self.values.intern(result);
+        let result = self.values.intern(result.into());
         let row_data = &mut self.rows[row as usize];
         row_data.result = result;
         row_data.state = RowState::Returned;
@@ -192,7 +193,7 @@ impl HistoryBuilder {
         argument: Value,
     ) -> Result<(), Error> {
         let row = self.open_row(line, process, "returns")?;
-        self.rows[row as usize].argument = self.values.intern(argument);
+        self.rows[row as usize].argument = self.values.intern(argument.into());
         Ok(())
     }
 
@@ -214,11 +215,11 @@ impl HistoryBuilder {
         self.operation_parts(
             line,
             OperationParts {
-                process,
-                object: call.object,
+                process: process.map(ValueRef::from),
+                object: call.object.into(),
                 method: &call.method,
-                argument: call.argument,
-                result,
+                argument: call.argument.into(),
+                result: result.into(),
                 called,
                 returned,
             },
@@ -250,7 +251,12 @@ impl HistoryBuilder {
             let reason = format!("{method:?} returns at {returned}, before its call at {called}");
             return Err(Error::malformed(reason).at_line(line));
         }
-        let process = process.map_or(NO_PROCESS, |process| self.processes.intern(process));
+        let process = process.map_or(NO_PROCESS, |process| {
+            self.processes.intern(match process {
+                ValueRef::Text(text) => Value::from(text),
+                ValueRef::Value(value) => value,
+            })
+        });
         let row = self.push_row(line, process, object, method, argument)?;
         if returned.is_some() {
             let result = self.values.intern(result);
@@ -281,9 +287,9 @@ impl HistoryBuilder {
         &mut self,
         line: u64,
         process: u32,
-        object: Value,
+        object: ValueRef<'_>,
         method: &str,
-        argument: Value,
+        argument: ValueRef<'_>,
     ) -> Result<u32, Error> {
         // Events are numbered `2 * row + 1` in 32 bits.
         let row = u32::try_from(self.rows.len())
@@ -446,9 +452,9 @@ impl HistoryBuilder {
             times: (!self.times.is_empty())
                 .then(|| order.iter().map(|&row| self.times[row as usize]).collect()),
             processes: self.processes,
-            objects: self.objects,
+            objects: self.objects.into_items(),
             methods: self.methods,
-            values: self.values,
+            values: self.values.into_items(),
             annotations: annotations
                 .map(|(rank, text)| Annotation { rank, text })
                 .collect(),
@@ -460,7 +466,13 @@ impl History {
     /// The same history with another result of one operation; a pending one stays as it is.
     pub fn with_result(&self, id: OpId, result: &Value) -> History {
         let mut changed = self.clone();
-        changed.result[id.index()] = ValueId(changed.values.intern(result.clone()));
+        // Equal values must keep equal numbers.
+        let known = changed.values.iter().position(|value| value == result);
+        let number = known.unwrap_or_else(|| {
+            changed.values.push(result.clone());
+            changed.values.len() - 1
+        });
+        changed.result[id.index()] = ValueId(number as u32);
         changed
     }
 

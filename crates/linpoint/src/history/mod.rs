@@ -68,9 +68,9 @@ pub struct History {
     line: Vec<u32>,
     times: Option<Vec<(i64, i64)>>,
     processes: Interner<Value>,
-    objects: Interner<Value>,
+    objects: Vec<Value>,
     methods: Interner<String>,
-    values: Interner<Value>,
+    values: Vec<Value>,
     annotations: Vec<Annotation>,
 }
 
@@ -149,10 +149,10 @@ impl History {
         Op {
             id,
             process: self.processes.get(self.process[i].0),
-            object: self.objects.get(self.object[i].0),
+            object: &self.objects[self.object[i].0 as usize],
             method: self.methods.get(self.method[i].0),
-            argument: self.values.get(self.argument[i].0),
-            result: (!pending).then(|| self.values.get(self.result[i].0)),
+            argument: &self.values[self.argument[i].0 as usize],
+            result: (!pending).then(|| &self.values[self.result[i].0 as usize]),
             call: self.call[i],
             ret: self.ret[i],
             line: self.line[i],
@@ -207,7 +207,7 @@ impl History {
 
     /// The objects, by number.
     pub fn objects(&self) -> &[Value] {
-        self.objects.items()
+        &self.objects
     }
 
     /// The method names, by number.
@@ -217,7 +217,7 @@ impl History {
 
     /// The distinct arguments and results, by number.
     pub fn values(&self) -> &[Value] {
-        self.values.items()
+        &self.values
     }
 
     /// What happened beside the operations.

@@ -1,206 +1,15 @@
 //! Decoding one JSON line, without regard to the lines around it.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::json;
-use crate::history::{OperationParts, Ties};
+use super::fields::{Fields, Key, Keys, missing, named};
+use crate::error::Error;
+use crate::history::{HistoryBuilder, OperationParts, Ties};
 use crate::spec::{Params, value_is_result};
-use crate::value::Value;
-
-/// The keys that lines may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    Process,
-    Event,
-    Object,
-    Method,
-    Arg,
-    Ret,
-    Call,
-    Return,
-    Value,
-    Ok,
-    Inv,
-    Res,
-    Text,
-    Linpoint,
-    Type,
-    Params,
-    Ops,
-    Ties,
-    Linearizable,
-    Note,
-    Ambiguous,
-    Time,
-    Index,
-}
-
-/// All keys with their names, in the order of their numbers.
-const KEYS: [(Key, &str); 23] = [
-    (Key::Process, "process"),
-    (Key::Event, "event"),
-    (Key::Object, "object"),
-    (Key::Method, "method"),
-    (Key::Arg, "arg"),
-    (Key::Ret, "ret"),
-    (Key::Call, "call"),
-    (Key::Return, "return"),
-    (Key::Value, "value"),
-    (Key::Ok, "ok"),
-    (Key::Inv, "inv"),
-    (Key::Res, "res"),
-    (Key::Text, "text"),
-    (Key::Linpoint, "linpoint"),
-    (Key::Type, "type"),
-    (Key::Params, "params"),
-    (Key::Ops, "ops"),
-    (Key::Ties, "ties"),
-    (Key::Linearizable, "linearizable"),
-    (Key::Note, "note"),
-    (Key::Ambiguous, "ambiguous"),
-    (Key::Time, "time"),
-    (Key::Index, "index"),
-];
-
-impl Key {
-    fn name(self) -> &'static str {
-        KEYS[self as usize].1
-    }
-}
-
-/// Keys that may stand on events and operations for the sake of other readers.
-const INFORMATIONAL: &[Key] = &[Key::Time, Key::Index];
-
-/// The fields of a line, not yet looked into. Absent is `None`; `null` is not.
-struct Fields<'a>([Option<&'a RawValue>; KEYS.len()]);
-
-impl<'a> Fields<'a> {
-    fn get(&self, key: Key) -> Option<&'a RawValue> {
-        self.0[key as usize]
-    }
-
-    fn has(&self, key: Key) -> bool {
-        self.get(key).is_some()
-    }
-
-    /// The field, where `null` counts as absent.
-    fn given(&self, key: Key) -> Option<&'a RawValue> {
-        self.get(key).filter(|raw| raw.get() != "null")
-    }
-
-    fn value(&self, key: Key) -> Result<Value, String> {
-        self.get(key)
-            .map_or(Ok(Value::Nil), |raw| named(key, json::value(raw)))
-    }
-
-    fn text(&self, key: Key) -> Result<Option<Cow<'a, str>>, String> {
-        let Some(raw) = self.given(key) else {
-            return Ok(None);
-        };
-        if !raw.get().starts_with('"') {
-            return Err(format!("{:?} must be text, not {raw}", key.name()));
-        }
-        named(key, json::string(raw.get())).map(Some)
-    }
-
-    fn integer(&self, key: Key) -> Result<Option<i64>, String> {
-        let Some(raw) = self.given(key) else {
-            return Ok(None);
-        };
-        json::integer(raw.get())
-            .map(Some)
-            .ok_or_else(|| format!("{:?} must be a 64-bit integer, not {raw}", key.name()))
-    }
-
-    fn truth(&self, key: Key) -> Result<Option<bool>, String> {
-        match self.given(key).map(RawValue::get) {
-            None => Ok(None),
-            Some("true") => Ok(Some(true)),
-            Some("false") => Ok(Some(false)),
-            Some(other) => Err(format!(
-                "{:?} must be true or false, not {other}",
-                key.name()
-            )),
-        }
-    }
-
-    /// Refuses what does not belong: a key in the wrong place is more likely a mistake than a wish.
-    fn only(&self, what: &str, keys: &[Key]) -> Result<(), String> {
-        let stray = KEYS
-            .iter()
-            .find(|(key, _)| self.has(*key) && !keys.contains(key) && !INFORMATIONAL.contains(key));
-        match stray {
-            Some((_, name)) => Err(format!("{name:?} does not belong on {what}")),
-            None => Ok(()),
-        }
-    }
-}
-
-fn missing(key: Key) -> String {
-    format!("{:?} is missing", key.name())
-}
-
-fn named<T>(key: Key, result: Result<T, String>) -> Result<T, String> {
-    result.map_err(|reason| format!("{:?}: {reason}", key.name()))
-}
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor)
-    }
-}
-
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Fields([None; KEYS.len()]);
-        while let Some((FieldName(key), raw)) = map.next_entry::<FieldName, &RawValue>()? {
-            let Some(key) = key else {
-                continue;
-            };
-            if fields.0[key as usize].replace(raw).is_some() {
-                return Err(A::Error::custom(format!("{:?} is given twice", key.name())));
-            }
-        }
-        Ok(fields)
-    }
-}
-
-/// A key; `None` for extensions, whose names begin with `x-`.
-struct FieldName(Option<Key>);
-
-impl<'de> Deserialize<'de> for FieldName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl Visitor<'_> for NameVisitor {
-            type Value = FieldName;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-                match KEYS.iter().find(|(_, known)| *known == name) {
-                    Some((key, _)) => Ok(FieldName(Some(*key))),
-                    None if name.starts_with("x-") => Ok(FieldName(None)),
-                    None => Err(E::custom(format!("unknown key {name:?}"))),
-                }
-            }
-        }
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
+use crate::value::{Value, ValueRef};
 
 /// What a line says.
 pub(super) enum Line<'a> {
@@ -213,28 +22,30 @@ pub(super) enum Line<'a> {
 
 /// An operation with times.
 pub(super) struct Operation<'a> {
-    pub(super) process: Option<Value>,
-    pub(super) object: Value,
-    pub(super) method: Cow<'a, str>,
-    pub(super) argument: Value,
-    pub(super) result: Value,
-    pub(super) called: i64,
-    pub(super) returned: Option<i64>,
+    process: Option<ValueRef<'a>>,
+    object: ValueRef<'a>,
+    method: Cow<'a, str>,
+    argument: ValueRef<'a>,
+    result: ValueRef<'a>,
+    called: i64,
+    returned: Option<i64>,
     /// Whether it speaks of `value`, `inv` and `res`.
-    pub(super) single_value: bool,
+    single_value: bool,
 }
 
 impl Operation<'_> {
-    pub(super) fn parts(&mut self) -> OperationParts<'_> {
-        OperationParts {
-            process: self.process.take(),
-            object: std::mem::take(&mut self.object),
+    /// Adds it to the history.
+    pub(super) fn add_to(self, builder: &mut HistoryBuilder, line: u64) -> Result<(), Error> {
+        let parts = OperationParts {
+            process: self.process,
+            object: self.object,
             method: &self.method,
-            argument: std::mem::take(&mut self.argument),
-            result: std::mem::take(&mut self.result),
+            argument: self.argument,
+            result: self.result,
             called: self.called,
             returned: self.returned,
-        }
+        };
+        builder.operation_parts(line, parts)
     }
 }
 
@@ -276,7 +87,8 @@ pub(super) struct Whole<'a> {
 
 /// What the line `text` says.
 pub(super) fn decode(text: &str) -> Result<Line<'_>, String> {
-    let fields: Fields<'_> = json::from_str(text)?;
+    let mut fields = Fields::none();
+    fields.read(text)?;
     if fields.has(Key::Event) {
         event(&fields)
     } else if fields.has(Key::Ops) {
@@ -302,34 +114,34 @@ fn operation<'a>(fields: &Fields<'a>) -> Result<Operation<'a>, String> {
         use Key::*;
         fields.only(
             "an operation with \"inv\"",
-            &[Process, Object, Method, Value, Ok, Inv, Res],
+            const { Keys::of(&[Process, Object, Method, Value, Ok, Inv, Res]) },
         )?;
         (Inv, Res)
     } else {
         use Key::*;
         fields.only(
             "an operation",
-            &[Process, Object, Method, Arg, Ret, Call, Return],
+            const { Keys::of(&[Process, Object, Method, Arg, Ret, Call, Return]) },
         )?;
         (Call, Return)
     };
     let called = fields.integer(call)?.ok_or_else(|| missing(call))?;
     let returned = fields.integer(ret)?;
     let (argument, result) = if !single_value {
-        (fields.value(Key::Arg)?, fields.value(Key::Ret)?)
+        (fields.value_ref(Key::Arg)?, fields.value_ref(Key::Ret)?)
     } else if fields.has(Key::Ok) {
-        (fields.value(Key::Value)?, fields.value(Key::Ok)?)
+        (fields.value_ref(Key::Value)?, fields.value_ref(Key::Ok)?)
     } else if value_is_result(&method) {
-        (Value::Nil, fields.value(Key::Value)?)
+        (Value::Nil.into(), fields.value_ref(Key::Value)?)
     } else {
-        (fields.value(Key::Value)?, Value::Nil)
+        (fields.value_ref(Key::Value)?, Value::Nil.into())
     };
     Ok(Operation {
         process: match fields.given(Key::Process) {
-            Some(raw) => Some(named(Key::Process, json::value(raw))?),
+            Some(raw) => Some(named(Key::Process, json::value_ref(raw))?),
             None => None,
         },
-        object: fields.value(Key::Object)?,
+        object: fields.value_ref(Key::Object)?,
         method,
         argument,
         result,
@@ -343,13 +155,16 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     let kind = fields.text(Event)?.ok_or_else(|| missing(Event))?;
     if kind == "note" {
-        fields.only("a note", &[Event, Text])?;
+        fields.only("a note", const { Keys::of(&[Event, Text]) })?;
         let text = fields.text(Text)?.ok_or_else(|| missing(Text))?;
         return Result::Ok(Line::Note(text.into_owned()));
     }
     let kind = match kind.as_ref() {
         "call" => {
-            fields.only("a call", &[Event, Process, Object, Method, Arg])?;
+            fields.only(
+                "a call",
+                const { Keys::of(&[Event, Process, Object, Method, Arg]) },
+            )?;
             EventKind::Call {
                 object: fields.value(Object)?,
                 method: fields.text(Method)?.ok_or_else(|| missing(Method))?,
@@ -357,18 +172,21 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
             }
         }
         "return" => {
-            fields.only("a return", &[Event, Process, Method, Ret])?;
+            fields.only(
+                "a return",
+                const { Keys::of(&[Event, Process, Method, Ret]) },
+            )?;
             EventKind::Return {
                 method: fields.text(Method)?,
                 result: fields.value(Ret)?,
             }
         }
         "fail" => {
-            fields.only("a failure", &[Event, Process])?;
+            fields.only("a failure", const { Keys::of(&[Event, Process]) })?;
             EventKind::Fail
         }
         "crash" | "info" => {
-            fields.only("a crash", &[Event, Process])?;
+            fields.only("a crash", const { Keys::of(&[Event, Process]) })?;
             EventKind::Crash
         }
         other => {
@@ -388,7 +206,7 @@ fn header<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     fields.only(
         "a header",
-        &[Linpoint, Type, Params, Ties, Linearizable, Note],
+        const { Keys::of(&[Linpoint, Type, Params, Ties, Linearizable, Note]) },
     )?;
     match fields.integer(Linpoint)? {
         Some(1) => Result::Ok(Line::Header(Box::new(about(fields)?))),
@@ -403,23 +221,27 @@ fn whole<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     fields.only(
         "a whole history",
-        &[
-            Linpoint,
-            Type,
-            Params,
-            Ops,
-            Ties,
-            Linearizable,
-            Note,
-            Ambiguous,
-        ],
+        const {
+            Keys::of(&[
+                Linpoint,
+                Type,
+                Params,
+                Ops,
+                Ties,
+                Linearizable,
+                Note,
+                Ambiguous,
+            ])
+        },
     )?;
-    let ops = fields.get(Ops).map_or("[]", RawValue::get);
+    let ops = fields.get(Ops).unwrap_or("[]");
     let ops: Vec<&RawValue> =
         json::from_str(ops).map_err(|_| "\"ops\" must be a list of operations".to_owned())?;
     let operations = ops.into_iter().zip(1..).map(|(raw, number)| {
-        json::from_str(raw.get())
-            .and_then(|fields| operation(&fields))
+        let mut fields = Fields::none();
+        fields
+            .read(raw.get())
+            .and_then(|()| operation(&fields))
             .map_err(|reason| format!("operation {number}: {reason}"))
     });
     let operations = operations.collect::<Result<Vec<_>, _>>()?;

@@ -3,7 +3,9 @@
 //! Lines are decoded independently of each other, and in parallel where there are many, while the builder takes the
 //! previous batch in its order. So a long file is read in little more than the time that its JSON takes.
 
+mod fields;
 mod line;
+mod scan;
 mod write;
 
 use rayon::prelude::*;
@@ -15,7 +17,10 @@ use crate::history::{Call, HistoryBuilder};
 pub use write::write_jsonl;
 
 /// How much text one task decodes: enough to make the task worth its while, little enough to stay in the cache.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 64 * 1024;
+
+/// How many chunks each thread decodes before the builder takes them.
+const CHUNKS_PER_THREAD: usize = 8;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     let mut assembler = Assembler::new(options);
@@ -40,7 +45,7 @@ fn read_lines(text: &str, assembler: &mut Assembler<'_>, sink: &mut Sink<'_>) {
         assembler.take_batch(decode_chunk(chunk));
         return;
     }
-    let group_size = rayon::current_num_threads() * 2;
+    let group_size = rayon::current_num_threads() * CHUNKS_PER_THREAD;
     let mut decoded: Vec<Batch<'_>> = Vec::new();
     for group in chunks.chunks(group_size) {
         let previous = std::mem::take(&mut decoded);
@@ -81,11 +86,14 @@ fn chunks(text: &str) -> Vec<Chunk<'_>> {
 }
 
 fn decode_chunk<'a>(chunk: &Chunk<'a>) -> Batch<'a> {
-    (chunk.first_line..)
-        .zip(chunk.text.lines())
-        .filter(|(_, line)| !line.trim_ascii().is_empty())
-        .map(|(number, line)| (number, decode(line)))
-        .collect()
+    // Operations are hardly ever shorter than this.
+    let mut batch = Vec::with_capacity(chunk.text.len() / 64);
+    for (number, line) in (chunk.first_line..).zip(chunk.text.lines()) {
+        if !line.trim_ascii().is_empty() {
+            batch.push((number, decode(line)));
+        }
+    }
+    batch
 }
 
 /// Makes histories of decoded lines.
@@ -192,8 +200,8 @@ impl<'a> Assembler<'a> {
 
     fn whole(&self, number: u64, whole: Whole<'_>) -> Result<Recorded, Error> {
         let mut builder = HistoryBuilder::new();
-        for mut operation in whole.operations {
-            builder.operation_parts(number, operation.parts())?;
+        for operation in whole.operations {
+            operation.add_to(&mut builder, number)?;
         }
         self.record(whole.about, builder)
     }
@@ -223,9 +231,9 @@ impl<'a> Assembler<'a> {
 impl Collected {
     fn take(&mut self, number: u64, line: Line<'_>) -> Result<(), Error> {
         match line {
-            Line::Operation(mut operation) => {
+            Line::Operation(operation) => {
                 self.timed = true;
-                self.builder.operation_parts(number, operation.parts())
+                operation.add_to(&mut self.builder, number)
             }
             Line::Event(event) => self.event(number, event),
             Line::Note(text) => {

@@ -1,0 +1,257 @@
+//! Jepsen histories in EDN: one map for each event, in a row or within one vector or list.
+
+mod split;
+mod value;
+
+use std::borrow::Cow;
+
+use clojure_reader::edn::Edn;
+
+pub(super) use self::split::Forms;
+pub(super) use self::value::{value, with_form};
+use super::jepsen::{self, Event, Kind};
+use super::{ReadOptions, Recorded, Sink};
+use crate::error::Error;
+use crate::history::{History, HistoryBuilder};
+use crate::value::Value;
+
+pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
+    sink.put(read_history(text, options).map(|history| Recorded {
+        history,
+        ..Recorded::default()
+    }));
+}
+
+fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
+    let mut builder = HistoryBuilder::new();
+    for form in Forms::unwrapped(text) {
+        let form = form?;
+        let event = with_form(form.text, |edn| read_event(edn, options))
+            .map_err(|reason| Error::malformed(reason).at_line(form.line))?;
+        match event {
+            Entry::Client(event) => jepsen::add(&mut builder, form.line, event)?,
+            Entry::Other {
+                process,
+                function,
+                value,
+            } => jepsen::annotate(&mut builder, &process, &function, &value),
+        }
+    }
+    // The order of events is the order of time, so there are no ties.
+    builder.finish(options.ties.unwrap_or_default())
+}
+
+enum Entry {
+    Client(Event),
+    /// Something else than a client acts: the nemesis.
+    Other {
+        process: String,
+        function: String,
+        value: Value,
+    },
+}
+
+fn read_event(edn: &Edn<'_>, options: &ReadOptions) -> Result<Entry, String> {
+    let map = fields(edn)?;
+    let process = match field(map, "process") {
+        Some(process) => value(process)?,
+        None => return Err(":process is missing".to_owned()),
+    };
+    let function = name(map, "f")?;
+    let recorded = field(map, "value").map_or(Ok(Value::Nil), value)?;
+    if !matches!(process, Value::Int(_) | Value::Number(_)) {
+        let process = match process.as_text() {
+            Some(text) => text.to_owned(),
+            None => process.to_string(),
+        };
+        return Ok(Entry::Other {
+            process,
+            function: function.unwrap_or_default(),
+            value: recorded,
+        });
+    }
+    let kind = name(map, "type")?.ok_or(":type is missing")?;
+    let kind = Kind::named(&kind)?;
+    let function = function.ok_or(":f is missing")?;
+    let (object, recorded) = if options.independent {
+        split_key(kind, recorded)?
+    } else {
+        (Value::Nil, recorded)
+    };
+    Ok(Entry::Client(Event {
+        process,
+        kind,
+        object,
+        function,
+        value: recorded,
+    }))
+}
+
+/// The map of an event, whatever it is tagged as.
+pub(super) fn fields<'a, 'e>(
+    mut edn: &'a Edn<'e>,
+) -> Result<&'a std::collections::BTreeMap<Edn<'e>, Edn<'e>>, String> {
+    while let Edn::Tagged(_, inner) = edn {
+        edn = inner;
+    }
+    match edn {
+        Edn::Map(map) => Ok(map),
+        _ => Err("an event must be a map".to_owned()),
+    }
+}
+
+/// The field with this keyword.
+pub(super) fn field<'a, 'e>(
+    map: &'a std::collections::BTreeMap<Edn<'e>, Edn<'e>>,
+    name: &'e str,
+) -> Option<&'a Edn<'e>> {
+    map.get(&Edn::Key(Cow::Borrowed(name)))
+}
+
+/// The name in a field, which is a keyword mostly.
+pub(super) fn name<'e>(
+    map: &std::collections::BTreeMap<Edn<'e>, Edn<'e>>,
+    key: &'e str,
+) -> Result<Option<String>, String> {
+    match field(map, key) {
+        None | Some(Edn::Nil) => Ok(None),
+        Some(Edn::Key(name) | Edn::Symbol(name) | Edn::Str(name)) => Ok(Some(name.to_string())),
+        Some(other) => Err(format!(":{key} must be a keyword, not {}", value(other)?)),
+    }
+}
+
+/// Takes a value of `jepsen.independent` apart. Its tuples print as pairs, as tagged pairs, or as records with `:key`
+/// and `:value`. Completions may have lost theirs; they belong to the key of the invocation.
+fn split_key(kind: Kind, recorded: Value) -> Result<(Value, Value), String> {
+    if let Some([key, value]) = recorded.as_list() {
+        return Ok((key.clone(), value.clone()));
+    }
+    if let (Some([_, _]), Some(key), Some(value)) = (
+        recorded.as_map(),
+        recorded.get("key"),
+        recorded.get("value"),
+    ) {
+        return Ok((key.clone(), value.clone()));
+    }
+    match kind {
+        Kind::Invoke => Err(format!(
+            "with independent keys every value is a [key value] pair, but this is {recorded}"
+        )),
+        _ => Ok((Value::Nil, recorded)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Format, parse};
+
+    fn read_one(text: &str, independent: bool) -> Result<Recorded, Error> {
+        let options = ReadOptions {
+            independent,
+            ..ReadOptions::default()
+        };
+        let mut all = parse(text.as_bytes(), &options);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    fn texts(text: &str) -> Vec<String> {
+        let recorded = read_one(text, false).unwrap();
+        recorded.history.ops().map(|op| op.text()).collect()
+    }
+
+    const HISTORY: &str = "\
+{:type :invoke, :f :write, :value 1, :process 0, :time 10, :index 0}
+{:type :invoke, :f :read, :value nil, :process 1, :time 11, :index 1}
+{:type :info, :f :start, :process :nemesis, :time 12, :value \"cut n1\"}
+#jepsen.history.Op{:type :ok, :f :read, :value 1, :process 1}
+{:type :info, :f :write, :value 1, :process 0, :error :timeout}
+{:type :invoke, :f :cas, :value [1 2], :process 5}
+{:type :ok, :f :cas, :value [1 2], :process 5}
+{:type :invoke, :f :cas, :value [7 2], :process 5}
+{:type :fail, :f :cas, :value [7 2], :process 5}
+{:type :invoke, :f :read, :process 1}
+";
+
+    #[test]
+    fn a_register_with_faults() {
+        let expected = [
+            "write(1) → ?",
+            "read() → 1",
+            "cas(1, 2) → true",
+            "read() → ?",
+        ];
+        assert_eq!(texts(HISTORY), expected);
+        assert_eq!(texts(&format!("[{HISTORY}]")), expected);
+        assert_eq!(texts(&format!("({HISTORY}) ; end")), expected);
+        let recorded = read_one(HISTORY, false).unwrap();
+        let note = &recorded.history.annotations()[0];
+        assert_eq!(
+            (note.rank, note.text.as_str()),
+            (2, "nemesis start \"cut n1\"")
+        );
+    }
+
+    #[test]
+    fn independent_keys_are_objects() {
+        let text = "\
+{:type :invoke, :f :write, :value [:x 1], :process 0}
+{:type :ok, :f :write, :value #jepsen.independent/tuple [:x 1], :process 0}
+{:type :invoke, :f :read, :value #jepsen.independent.Tuple{:key :y, :value nil}, :process 0}
+{:type :ok, :f :read, :value [:y 4], :process 0}
+";
+        let recorded = read_one(text, true).unwrap();
+        let ops: Vec<_> = recorded
+            .history
+            .ops()
+            .map(|op| (op.object.to_string(), op.text()))
+            .collect();
+        let expected = [("\"x\"", "write(1)"), ("\"y\"", "read() → 4")];
+        assert_eq!(ops, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        let error = read_one("{:type :invoke, :f :read, :process 0}", true).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 1: with independent keys every value is a [key value] pair, but this is nil"
+        );
+    }
+
+    #[test]
+    fn refusals_name_the_line_and_the_reason() {
+        let cases = [
+            (
+                "{:type :ok, :f :read, :process 0}",
+                "process 0 returns without an open call",
+            ),
+            ("{:f :read, :process 0}", ":type is missing"),
+            (
+                "{:type :done, :f :read, :process 0}",
+                "unknown event type \"done\"; known are invoke, ok, fail, info",
+            ),
+            ("{:type :invoke, :process 0}", ":f is missing"),
+            (
+                "{:type :invoke, :f 3, :process 0}",
+                ":f must be a keyword, not 3",
+            ),
+            ("{:type :invoke, :f :read}", ":process is missing"),
+            ("[1 2]", "an event must be a map"),
+            (
+                "{:type}",
+                "not EDN: a map has a key without a value, or something does not end",
+            ),
+            (
+                "{:type :invoke, :f :read, :process 0} {:type :ok, :f :write, :process 0}",
+                "process 0 completes \"write\" but had invoked \"read\"",
+            ),
+        ];
+        for (text, reason) in cases {
+            let options = ReadOptions {
+                format: Some(Format::Edn),
+                ..ReadOptions::default()
+            };
+            let text = format!("{{:type :info :process :nemesis :f :x}}\n{text}");
+            let error = parse(text.as_bytes(), &options).remove(0).unwrap_err();
+            assert_eq!(error.to_string(), format!("line 2: {reason}"));
+        }
+    }
+}

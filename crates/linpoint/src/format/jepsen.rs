@@ -1,0 +1,184 @@
+//! What Jepsen's events mean: shared by its EDN histories and its logs.
+
+use crate::error::Error;
+use crate::history::{Call, HistoryBuilder};
+use crate::spec::value_is_result;
+use crate::value::Value;
+
+/// What an event says of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It begins.
+    Invoke,
+    /// It was done.
+    Ok,
+    /// It did not happen.
+    Fail,
+    /// Nobody knows; the process is never heard of again.
+    Info,
+}
+
+impl Kind {
+    /// The kind that the keyword `name`, given without its colon, stands for.
+    pub(super) fn named(name: &str) -> Result<Self, String> {
+        match name {
+            "invoke" => Ok(Kind::Invoke),
+            "ok" => Ok(Kind::Ok),
+            "fail" => Ok(Kind::Fail),
+            "info" => Ok(Kind::Info),
+            other => Err(format!(
+                "unknown event type {other:?}; known are invoke, ok, fail, info"
+            )),
+        }
+    }
+}
+
+/// Something that a client did.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) process: Value,
+    pub(super) kind: Kind,
+    pub(super) object: Value,
+    pub(super) function: String,
+    pub(super) value: Value,
+}
+
+/// How the one value of an event is divided into argument and result.
+///
+/// Jepsen records a single value for each event, and the completion repeats or replaces that of the invocation. Which
+/// part of it is the argument follows from the meaning of the function alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Reads, dequeues: the completion has the result, and there is no argument. A recorder may have put the result
+    /// on the invocation too.
+    Observe,
+    /// Gets, membership tests: the invocation names what is asked for, the completion has the answer.
+    Lookup,
+    /// Writes, enqueues: the value is the argument. A truth value in its place at completion is an answer.
+    Update,
+    /// Locks: what the completion says, such as a fencing token, is no part of the operation.
+    Silent,
+    /// Compare-and-set: the value is the argument, and done means true.
+    Compare,
+    /// Transactions and whatever is not known: a completion that differs from the invocation is the result.
+    Other,
+}
+
+impl Role {
+    fn of(function: &str) -> Role {
+        match function {
+            "get" | "contains" | "lookup" => Role::Lookup,
+            "write" | "enqueue" | "enq" | "add" | "push" | "put" | "append" | "insert"
+            | "offer" | "set" | "inc" | "increment" | "dec" | "decrement" => Role::Update,
+            "acquire" | "release" | "lock" | "unlock" => Role::Silent,
+            "cas" | "compare-and-set" | "compare-and-swap" => Role::Compare,
+            "drain" => Role::Observe,
+            _ if value_is_result(function) => Role::Observe,
+            _ => Role::Other,
+        }
+    }
+
+    fn argument(self, invoked: Value) -> Value {
+        match self {
+            Role::Observe => Value::Nil,
+            _ => invoked,
+        }
+    }
+
+    /// The argument, where only the completion tells it, and the result.
+    fn complete(self, argument: &Value, completed: Value) -> (Option<Value>, Value) {
+        match self {
+            Role::Observe | Role::Lookup => (None, completed),
+            Role::Silent => (None, Value::Nil),
+            Role::Compare => {
+                let argument = argument.is_nil().then_some(completed);
+                (argument, Value::Bool(true))
+            }
+            Role::Update if argument.is_nil() => (Some(completed), Value::Nil),
+            Role::Update if *argument != completed && completed.as_bool().is_some() => {
+                (None, completed)
+            }
+            Role::Update => (None, Value::Nil),
+            Role::Other if *argument == completed => (None, Value::Nil),
+            Role::Other => (None, completed),
+        }
+    }
+}
+
+/// Adds the event of a client to the history.
+pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
+    let Event {
+        process,
+        kind,
+        object,
+        function,
+        value,
+    } = event;
+    let role = Role::of(&function);
+    match kind {
+        Kind::Invoke => {
+            let call = Call {
+                object,
+                argument: role.argument(value),
+                method: function,
+            };
+            builder.call(line, process, call)
+        }
+        Kind::Ok => {
+            let Some((method, argument)) = builder.open_call(&process) else {
+                return builder.ret(line, &process, value);
+            };
+            if method != function {
+                let reason =
+                    format!("process {process} completes {function:?} but had invoked {method:?}");
+                return Err(Error::malformed(reason).at_line(line));
+            }
+            let (argument, result) = role.complete(argument, value);
+            if let Some(argument) = argument {
+                builder.set_argument(line, &process, argument)?;
+            }
+            builder.ret(line, &process, result)
+        }
+        Kind::Fail => builder.fail(line, &process),
+        Kind::Info => builder.crash(line, &process),
+    }
+}
+
+/// Notes what something other than a client did, such as the nemesis.
+pub(super) fn annotate(builder: &mut HistoryBuilder, process: &str, function: &str, value: &Value) {
+    match value {
+        Value::Nil => builder.annotate(format!("{process} {function}")),
+        value => builder.annotate(format!("{process} {function} {value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_is_divided_by_the_meaning_of_the_function() {
+        let nil = || Value::Nil;
+        let divided = |function: &str, invoked: Value, completed: Value| {
+            let role = Role::of(function);
+            let argument = role.argument(invoked);
+            let (replaced, result) = role.complete(&argument, completed);
+            (replaced.unwrap_or(argument), result)
+        };
+        let pair = || Value::list([1.into(), 2.into()]);
+        assert_eq!(divided("read", nil(), 3.into()), (nil(), 3.into()));
+        assert_eq!(divided("read", 3.into(), 3.into()), (nil(), 3.into()));
+        assert_eq!(divided("dequeue", nil(), nil()), (nil(), nil()));
+        assert_eq!(divided("get", 1.into(), 1.into()), (1.into(), 1.into()));
+        assert_eq!(divided("write", 3.into(), 3.into()), (3.into(), nil()));
+        assert_eq!(divided("enqueue", nil(), 3.into()), (3.into(), nil()));
+        assert_eq!(
+            divided("add", 3.into(), true.into()),
+            (3.into(), true.into())
+        );
+        assert_eq!(divided("cas", pair(), pair()), (pair(), true.into()));
+        assert_eq!(divided("acquire", nil(), 17.into()), (nil(), nil()));
+        assert_eq!(divided("txn", pair(), 5.into()), (pair(), 5.into()));
+        assert_eq!(divided("frob", 1.into(), 1.into()), (1.into(), nil()));
+    }
+}

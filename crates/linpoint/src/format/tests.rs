@@ -1,0 +1,191 @@
+//! Tests over whole files: the bundled corpus, and the full collections where they are at hand.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::error::ErrorKind;
+
+fn corpus(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../corpus")
+        .join(name)
+}
+
+/// The collections that are too large to be bundled.
+fn data(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("LINPOINT_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        PathBuf::from,
+    );
+    Some(root.join(name)).filter(|path| path.exists())
+}
+
+fn read_all(path: &Path) -> Vec<Result<Recorded, Error>> {
+    let mut all = Vec::new();
+    read(path, &ReadOptions::default(), |recorded| all.push(recorded));
+    all
+}
+
+fn read_well(path: &Path) -> Vec<Recorded> {
+    let all: Result<Vec<_>, _> = read_all(path).into_iter().collect();
+    all.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn formats_have_names() {
+    for format in Format::ALL {
+        assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+    }
+    let error = "xml".parse::<Format>().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!(
+        error.to_string(),
+        "unknown format \"xml\"; known are jsonl, edn, jepsen-log, porcupine-kv, violat, operations"
+    );
+}
+
+#[test]
+fn an_empty_input_is_an_empty_history() {
+    for text in ["", " \n\t\n", "\u{feff}"] {
+        let recorded = parse(text.as_bytes(), &ReadOptions::default())
+            .remove(0)
+            .unwrap();
+        assert!(recorded.history.is_empty());
+        assert_eq!(recorded.object_type, None);
+    }
+}
+
+#[test]
+fn the_corpus_reads() {
+    let all = read_well(&corpus(""));
+    assert_eq!(all.len(), 1 + 1 + 1 + 1 + 349 + 6 + 4 + 100);
+    assert!(all.iter().all(|recorded| !recorded.history.is_empty()));
+
+    let jepsen = &read_well(&corpus("jepsen"))[0];
+    assert!(jepsen.input.ends_with("history.edn"));
+    let texts: Vec<_> = jepsen.history.ops().map(|op| op.text()).collect();
+    assert_eq!(
+        texts,
+        ["write(1)", "cas(1, 2) → ?", "read() → 1", "read() → 2"]
+    );
+    assert_eq!(jepsen.history.annotations().len(), 4);
+
+    let juc = read_well(&corpus("juc"));
+    assert_eq!(
+        juc.iter()
+            .filter(|recorded| recorded.expected == Some(false))
+            .count(),
+        40
+    );
+    let queue = &read_well(&corpus("queue-violation.jsonl"))[0];
+    assert_eq!((queue.expected, queue.history.len()), (Some(false), 4));
+    assert_eq!(queue.object_type.as_ref().unwrap().0, "queue");
+    assert_eq!(
+        read_well(&corpus("stack-violation.txt"))[0]
+            .object_type
+            .as_ref()
+            .unwrap()
+            .0,
+        "stack"
+    );
+}
+
+#[test]
+fn what_is_read_can_be_written_and_read_again() {
+    for recorded in read_well(&corpus("")) {
+        let object_type = recorded
+            .object_type
+            .as_ref()
+            .map(|(name, params)| (name.as_str(), params));
+        let mut text = Vec::new();
+        write_jsonl(&recorded.history, object_type, &mut text).unwrap();
+        let again = parse(&text, &ReadOptions::default()).remove(0).unwrap();
+        let contents = |history: &History| -> Vec<_> {
+            let ops = history.ops();
+            ops.map(|op| (op.text(), op.object.clone(), op.call, op.ret))
+                .collect()
+        };
+        assert_eq!(
+            contents(&again.history),
+            contents(&recorded.history),
+            "{}",
+            recorded.label()
+        );
+        assert_eq!(again.object_type, recorded.object_type);
+    }
+}
+
+#[test]
+fn all_etcd_logs_read() {
+    let Some(path) = data("jepsen-etcd/etcd_logs.tar.gz") else {
+        return;
+    };
+    let all = read_well(&path);
+    assert_eq!(all.len(), 103);
+    let pending = |recorded: &Recorded| recorded.history.shape().pending;
+    let verdicts = std::fs::read_to_string(path.with_file_name("verdicts.csv")).unwrap();
+    for row in verdicts.lines().skip(1) {
+        let columns: Vec<&str> = row.split(',').collect();
+        let recorded = all
+            .iter()
+            .find(|r| r.input.ends_with(&format!(":{}", columns[0])))
+            .unwrap();
+        let count = |i: usize| columns[i].parse::<usize>().unwrap_or(0);
+        // Failed reads are dropped; a failed compare-and-set was done and answered false.
+        assert_eq!(recorded.history.len(), count(2) - count(5), "{row}");
+        assert_eq!(pending(recorded), count(6), "{row}");
+    }
+    assert_eq!(all.iter().map(pending).sum::<usize>(), 1283);
+}
+
+#[test]
+fn all_kv_logs_read() {
+    let Some(path) = data("kv/kv_logs.tar.gz") else {
+        return;
+    };
+    let mut counts: Vec<_> = read_well(&path)
+        .iter()
+        .map(|recorded| recorded.history.len())
+        .collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [38, 58, 337, 405, 1712, 2024]);
+}
+
+#[test]
+fn all_juc_histories_read() {
+    let classes = [
+        ("ABQ", 620, 14),
+        ("CHM", 638, 14),
+        ("CLD", 410, 12),
+        ("CLQ", 472, 14),
+        ("CSLM", 915, 14),
+        ("CSLS", 251, 18),
+        ("LBD", 682, 8),
+        ("LBQ", 724, 9),
+        ("LTQ", 820, 15),
+        ("PBQ", 793, 14),
+    ];
+    for (class, histories, operations) in classes {
+        let Some(path) = data(&format!("juc/{class}.jsonl.gz")) else {
+            return;
+        };
+        let all = read_well(&path);
+        assert_eq!(all.len(), histories);
+        assert!(
+            all.iter()
+                .all(|recorded| recorded.history.len() == operations)
+        );
+        assert_eq!(
+            all[histories - 1].name.as_deref(),
+            Some(histories.to_string().as_str())
+        );
+    }
+}
+
+#[test]
+fn all_histories_of_the_monitors_read() {
+    let Some(path) = data("monitors/tricky.jsonl") else {
+        return;
+    };
+    assert_eq!(read_well(&path).len(), 349);
+}
