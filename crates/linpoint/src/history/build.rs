@@ -436,29 +436,42 @@ impl HistoryBuilder {
         if !order.is_sorted_by_key(|&row| ranks[row as usize].0) {
             order.sort_unstable_by_key(|&row| ranks[row as usize].0);
         }
-        let rows = &self.rows;
-        let column =
-            |field: fn(&Row) -> u32| order.iter().map(move |&row| field(&rows[row as usize]));
-        let annotations = self.annotations.into_iter();
-        History {
-            process: column(|row| row.process).map(ProcessId).collect(),
-            object: column(|row| row.object).map(ObjectId).collect(),
-            method: column(|row| row.method).map(MethodId).collect(),
-            argument: column(|row| row.argument).map(ValueId).collect(),
-            result: column(|row| row.result).map(ValueId).collect(),
-            line: column(|row| row.line).collect(),
-            call: order.iter().map(|&row| ranks[row as usize].0).collect(),
-            ret: order.iter().map(|&row| ranks[row as usize].1).collect(),
+        let count = order.len();
+        let mut history = History {
+            process: Vec::with_capacity(count),
+            object: Vec::with_capacity(count),
+            method: Vec::with_capacity(count),
+            argument: Vec::with_capacity(count),
+            result: Vec::with_capacity(count),
+            call: Vec::with_capacity(count),
+            ret: Vec::with_capacity(count),
+            line: Vec::with_capacity(count),
             times: (!self.times.is_empty())
                 .then(|| order.iter().map(|&row| self.times[row as usize]).collect()),
             processes: self.processes,
             objects: self.objects.into_items(),
             methods: self.methods,
             values: self.values.into_items(),
-            annotations: annotations
+            annotations: self
+                .annotations
+                .into_iter()
                 .map(|(rank, text)| Annotation { rank, text })
                 .collect(),
+        };
+        // One pass over the rows: they are much wider than any column.
+        for index in order {
+            let row = self.rows[index as usize];
+            let (call, ret) = ranks[index as usize];
+            history.process.push(ProcessId(row.process));
+            history.object.push(ObjectId(row.object));
+            history.method.push(MethodId(row.method));
+            history.argument.push(ValueId(row.argument));
+            history.result.push(ValueId(row.result));
+            history.line.push(row.line);
+            history.call.push(call);
+            history.ret.push(ret);
         }
+        history
     }
 }
 

@@ -30,27 +30,28 @@ impl Ties {
         times: &[(i64, i64)],
         pending: impl Fn(usize) -> bool,
     ) -> Vec<(u32, u32)> {
-        let mut calls: Vec<u32> = (0..times.len() as u32).collect();
-        calls.sort_by_key(|&i| times[i as usize].0);
-        let mut returns: Vec<u32> = calls
+        // Times travel with their operations: looking them up while sorting costs more than the sort.
+        let mut calls: Vec<(i64, u32)> = (0u32..).zip(times).map(|(i, time)| (time.0, i)).collect();
+        calls.sort_by_key(|call| call.0);
+        let mut returns: Vec<(i64, u32)> = calls
             .iter()
-            .copied()
-            .filter(|&i| !pending(i as usize))
+            .filter(|call| !pending(call.1 as usize))
+            .map(|call| (times[call.1 as usize].1, call.1))
             .collect();
-        returns.sort_by_key(|&i| times[i as usize].1);
+        returns.sort_by_key(|ret| ret.0);
 
         let call_class = self.class(EventKind::Call);
         let return_class = self.class(EventKind::Return);
         let mut ranks = vec![(0, NEVER); times.len()];
         let (mut c, mut r) = (0, 0);
         for rank in 0..(calls.len() + returns.len()) as u32 {
-            let call = calls.get(c).map(|&i| (times[i as usize].0, call_class));
-            let ret = returns.get(r).map(|&i| (times[i as usize].1, return_class));
+            let call = calls.get(c).map(|call| (call.0, call_class));
+            let ret = returns.get(r).map(|ret| (ret.0, return_class));
             if ret.is_none() || call.is_some_and(|call| Some(call) < ret) {
-                ranks[calls[c] as usize].0 = rank;
+                ranks[calls[c].1 as usize].0 = rank;
                 c += 1;
             } else {
-                ranks[returns[r] as usize].1 = rank;
+                ranks[returns[r].1 as usize].1 = rank;
                 r += 1;
             }
         }
