@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::{Checker, Config, Error, ErrorKind, Partitioning, Report};
+use linpoint::{Checker, Config, Cores, Error, ErrorKind, Partitioning, Report};
 use rayon::prelude::*;
 
 use super::source::{TypeChoice, output, type_of};
@@ -40,6 +40,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             Partitioning::ByKey
         },
         engine: args.engine,
+        // One word needs no evidence beyond what certifies it.
+        cores: if args.brief {
+            Cores::Whole
+        } else {
+            Cores::Reduced
+        },
         ..Config::default()
     };
     let stop = interrupt::flag();
