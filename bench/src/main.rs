@@ -1,19 +1,29 @@
-//! scratch
-use linpoint::generate::Generator;
-use linpoint::{Checker, Config, Verdict, object_type};
-use std::time::{Duration, Instant};
-fn main() {
-    let a: Vec<String> = std::env::args().collect();
-    let object = object_type(&a[1], &Default::default()).unwrap();
-    let ops = a[2].parse().unwrap();
-    let processes = a[3].parse().unwrap();
-    let seed = a[4].parse().unwrap();
-    let universe = a.get(5).and_then(|s| s.parse().ok());
-    let h = Generator { ops, processes, seed, universe, ..Generator::default() }.linearizable(&*object).unwrap();
-    let checker = Checker::new(Config::default().with_timeout(Duration::from_secs(60)).verdicts_only());
-    let t = Instant::now();
-    let r = object.check(&h, &checker, &checker.budget()).unwrap();
-    let t = t.elapsed();
-    let peak = std::fs::read_to_string("/proc/self/status").unwrap().lines().find(|l| l.starts_with("VmHWM")).unwrap().to_owned();
-    println!("{a:?} {:?} {} {peak}", t, match r.verdict { Verdict::Linearizable(_) => "yes".to_owned(), Verdict::Violation(_) => "no".into(), Verdict::Undecided(u) => format!("{u:?}") });
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input]`.
+//!
+//! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
+//! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
+
+mod child;
+mod growth;
+mod input;
+mod peers;
+mod versus;
+
+use anyhow::bail;
+
+fn main() -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [child::COMMAND, rest @ ..] => child::answer(rest),
+        [] => {
+            versus::run()?;
+            growth::run()?;
+            input::run()
+        }
+        ["versus"] => versus::run(),
+        ["growth"] => growth::run(),
+        ["input"] => input::run(),
+        _ => bail!("expected versus, growth or input"),
+    }
 }

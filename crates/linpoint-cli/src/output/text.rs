@@ -108,9 +108,9 @@ fn show_violation(
         "reduced as far as the time allowed"
     };
     let confirmed = if core.certified {
-        "confirmed by trying all orders"
+        "confirmed by an independent check"
     } else {
-        "too large to try all orders"
+        "too large for an independent check"
     };
     writeln!(
         out,

@@ -71,22 +71,34 @@ pub(crate) enum EventKind {
 /// `calls` must ascend, as it does in every history and part.
 pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKind)> {
     debug_assert!(calls.is_sorted());
-    let mut returns: Vec<(u32, u32)> = (0u32..)
-        .zip(rets)
-        .filter(|&(_, &ret)| ret != NEVER)
-        .map(|(i, &ret)| (ret, i))
-        .collect();
-    returns.sort_unstable();
+    let returns = returns_in_order(calls, rets);
     let mut events = Vec::with_capacity(calls.len() + returns.len());
     let mut returns = returns.into_iter().peekable();
     for (i, &call) in (0u32..).zip(calls) {
-        while let Some((_, op)) = returns.next_if(|&(ret, _)| ret < call) {
+        while let Some(op) = returns.next_if(|&op| rets[op as usize] < call) {
             events.push((op, EventKind::Return));
         }
         events.push((i, EventKind::Call));
     }
-    events.extend(returns.map(|(_, op)| (op, EventKind::Return)));
+    events.extend(returns.map(|op| (op, EventKind::Return)));
     events
+}
+
+/// The operations that returned, in that order.
+fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
+    let returned = || (0u32..).zip(rets).filter(|&(_, &ret)| ret != NEVER);
+    let first = calls.first().copied().unwrap_or(0);
+    let last = returned().map(|(_, &ret)| ret).max().unwrap_or(0);
+    // Where a part has most ranks of its stretch, putting each return in its place beats sorting.
+    if ((last.saturating_sub(first)) as usize) < 8 * rets.len() {
+        let mut by_rank = vec![NEVER; (last - first + 1) as usize];
+        returned().for_each(|(i, &ret)| by_rank[(ret - first) as usize] = i);
+        by_rank.retain(|&op| op != NEVER);
+        return by_rank;
+    }
+    let mut by_rank: Vec<u32> = returned().map(|(i, _)| i).collect();
+    by_rank.sort_unstable_by_key(|&i| rets[i as usize]);
+    by_rank
 }
 
 /// Facts about the real-time order of a history.

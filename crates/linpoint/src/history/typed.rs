@@ -1,7 +1,9 @@
 //! Histories of typed operations: what the engines consume, and what a program records about its own objects.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use super::{History, NEVER, OpId};
 use crate::error::Error;
@@ -163,29 +165,43 @@ impl<O: Clone + Eq + Hash, R: Clone + Eq + Hash> TypedHistory<O, R> {
 impl<O> TypedHistory<O, Value> {
     /// Reads the methods and values of a recorded history as operations of `object`.
     pub fn decode<S: Object<Op = O>>(object: &S, history: &History) -> Result<Self, Error> {
-        let mut numbers: HashMap<(u32, u32, u32, u32), u32, foldhash::fast::FixedState> =
-            HashMap::default();
         let mut typed = TypedHistory::default();
         typed.action.reserve(history.len());
-        let columns = (history.process_column().iter())
-            .zip(history.method_column())
-            .zip(history.argument_column())
-            .zip(history.result_column());
-        for (i, (((process, method), argument), result)) in (0u32..).zip(columns) {
-            let pending = history.rets()[i as usize] == NEVER;
-            let key = (
-                if S::DEPENDS_ON_PROCESS { process.0 } else { 0 },
-                method.0,
-                argument.0,
-                if pending { NEVER } else { result.0 },
+        // Equal calls with equal results are one action. The first operation of each stands for it in the table.
+        let key = |i: u32| {
+            let i = i as usize;
+            let process = if S::DEPENDS_ON_PROCESS {
+                history.process_column()[i].0
+            } else {
+                0
+            };
+            let result = if history.rets()[i] == NEVER {
+                NEVER
+            } else {
+                history.result_column()[i].0
+            };
+            (
+                process,
+                history.method_column()[i].0,
+                history.argument_column()[i].0,
+                result,
+            )
+        };
+        let hasher = foldhash::fast::FixedState::default();
+        let hash = |i: u32| hasher.hash_one(key(i));
+        let mut firsts: HashTable<(u32, u32)> = HashTable::new();
+        for i in 0..history.len() as u32 {
+            let entry = firsts.entry(
+                hash(i),
+                |&(first, _)| key(first) == key(i),
+                |&(first, _)| hash(first),
             );
-            let number = match numbers.get(&key) {
-                Some(&number) => number,
-                None => {
-                    let action = decode_action(object, history, OpId(i))?;
+            let number = match entry {
+                Entry::Occupied(found) => found.get().1,
+                Entry::Vacant(slot) => {
                     let number = typed.actions.len() as u32;
-                    typed.actions.push(action);
-                    numbers.insert(key, number);
+                    typed.actions.push(decode_action(object, history, OpId(i))?);
+                    slot.insert((i, number));
                     number
                 }
             };

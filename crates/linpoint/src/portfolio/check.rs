@@ -164,9 +164,9 @@ impl<'a, S: Spec> Run<'a, S> {
     ) -> Result<PartReport, Error> {
         let task = self.task(&part);
         let (engine, reason) = match self.config.engine {
-            EngineChoice::Brute => (brute::NAME, "asked for".to_owned()),
-            EngineChoice::Search => (search::NAME, "asked for".to_owned()),
-            EngineChoice::Auto => (search::NAME, search::reason(&task)),
+            EngineChoice::Brute => (brute::NAME, "asked for"),
+            EngineChoice::Search => (search::NAME, "asked for"),
+            EngineChoice::Auto => (search::NAME, search::reason(task.kind())),
         };
         let verdict = match answer {
             Ok(Answer::Linearizable(order)) => {
@@ -204,7 +204,7 @@ impl<'a, S: Spec> Run<'a, S> {
             ops: part.ops.len(),
             verdict,
             engine,
-            reason,
+            reason: reason.to_owned(),
         })
     }
 }

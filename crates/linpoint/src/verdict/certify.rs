@@ -1,29 +1,42 @@
-//! Checks the evidence of every verdict. Shares no code with the engines but the reference, [`brute`].
+//! Checks the evidence of every verdict. Shares no code with the engines but the reference, [`brute`], where that is fast
+//! enough; larger cores are [swept](sweep).
 //!
 //! A certificate that fails is a bug in linpoint, never a verdict.
 
 use std::collections::HashSet;
 
 use super::reduce::{Reduced, values_of};
+use super::sweep;
 use crate::engine::{Task, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role, Spec};
 
-/// Steps that the reference may take on a core.
-const BRUTE_STEPS: u64 = 300_000;
+/// Steps that the reference may take on a core: some milliseconds.
+const BRUTE_STEPS: u64 = 10_000;
+
+/// Configurations that the second way may keep: some tenths of a second.
+const SWEEP_CONFIGURATIONS: usize = 50_000;
 
 /// Replays a witness: every operation that returned is there once, real time is obeyed, every result is explained.
 pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(), Error> {
     let fail = |what: String| Err(Error::bug(format!("the witness is wrong: {what}")));
-    let position = |id: OpId| task.ops.binary_search_by_key(&id, |op| op.id);
+    // Positions by number, from the first one on.
+    let first = task.ops.first().map_or(0, |op| op.id.0);
+    let span = task.ops.last().map_or(0, |op| op.id.0 - first + 1);
+    let mut position = vec![None; span as usize];
+    (0..)
+        .zip(&task.ops)
+        .for_each(|(i, op)| position[(op.id.0 - first) as usize] = Some(i));
+    let position =
+        |id: OpId| -> Option<usize> { *position.get(id.0.checked_sub(first)? as usize)? };
     let mut taken = vec![false; task.ops.len()];
     // The latest call so far: whatever takes effect later must not have returned before it.
     let mut latest_call = 0;
     // A nondeterministic specification may be in any of several states.
     let mut states = vec![task.spec.init()];
     for &id in order {
-        let Ok(i) = position(id) else {
+        let Some(i) = position(id) else {
             return fail(format!("operation {} is not in the history", id.0));
         };
         if std::mem::replace(&mut taken[i], true) {
@@ -35,14 +48,15 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
         }
         latest_call = latest_call.max(op.call);
         let (operation, ret) = task.action(i);
-        let next = states
-            .iter()
-            .flat_map(|state| task.spec.step(state, operation, ret));
-        if states.len() == 1 {
-            states = next.collect();
-        } else {
-            states = next.collect::<HashSet<_>>().into_iter().collect();
-        }
+        states = match states.as_slice() {
+            [state] => task.spec.step(state, operation, ret),
+            several => {
+                let next = several
+                    .iter()
+                    .flat_map(|state| task.spec.step(state, operation, ret));
+                next.collect::<HashSet<_>>().into_iter().collect()
+            }
+        };
         if states.is_empty() {
             return fail(format!("operation {} cannot have its result there", id.0));
         }
@@ -58,7 +72,7 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
 
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
-/// Answers whether the reference could decide it; `false` if it is too large.
+/// Answers whether that could be decided; `false` if it is too large.
 pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced<'_, S>) -> Result<bool, Error> {
     let fail = |what: String| Err(Error::bug(format!("the core is wrong: {what}")));
     let mut kept = reduced.task.ops.iter().peekable();
@@ -132,13 +146,16 @@ pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced<'_, S>) -> Re
         }
     }
     let mut steps = 0;
-    let too_large = &mut || {
+    let too_many = &mut || {
         steps += 1;
         if steps > BRUTE_STEPS { Err(()) } else { Ok(()) }
     };
-    match brute::try_all_orders(&reduced.task, too_large) {
+    match brute::try_all_orders(&reduced.task, too_many) {
         Ok(None) => Ok(true),
-        Err(()) => Ok(false),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
+        Err(()) => match sweep::has_no_order(&reduced.task, SWEEP_CONFIGURATIONS) {
+            Some(false) => fail("some order explains it".into()),
+            confirmed => Ok(confirmed.is_some()),
+        },
     }
 }

@@ -69,7 +69,7 @@ fn sentence<S: Spec>(core: &Task<'_, S>, describe: &dyn Fn(OpId) -> String) -> S
         op: last,
         taken: vec![false; core.ops.len()],
         answers: Vec::new(),
-        steps: 100_000,
+        steps: 10_000,
     };
     let complete = possible.explore(&core.spec.init());
     let answers = possible.answers;

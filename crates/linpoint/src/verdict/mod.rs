@@ -3,6 +3,7 @@
 pub(crate) mod certify;
 mod explain;
 mod reduce;
+mod sweep;
 
 pub(crate) use explain::violation;
 

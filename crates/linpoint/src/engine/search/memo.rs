@@ -38,38 +38,49 @@ impl Memo {
         }
     }
 
-    /// Adds a configuration; `false` if it was there. Asks the budget before anything grows much.
+    /// Whether the configuration is here.
+    pub(super) fn contains(&mut self, position: u32, mask: &[u64], state: u32) -> bool {
+        !self.table.is_empty() && self.find(position, mask, state).is_none()
+    }
+
+    /// The hash of a configuration that is not here, whose words are then in `scratch`; `None` if it is here.
+    fn find(&mut self, position: u32, mask: &[u64], state: u32) -> Option<u64> {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(mask);
+        self.scratch
+            .push(u64::from(position) << 32 | u64::from(state));
+        let hash = self.hasher.hash_one(self.scratch.as_slice());
+        let found = self
+            .table
+            .find(hash, |&i| self.entry(i) == self.scratch.as_slice());
+        found.is_none().then_some(hash)
+    }
+
+    fn entry(&self, i: u32) -> &[u64] {
+        &self.chunks[i as usize / CHUNK][i as usize % CHUNK * self.stride..][..self.stride]
+    }
+
+    /// Adds a configuration, unless it is here. Asks the budget before anything grows much.
     pub(super) fn insert(
         &mut self,
         budget: &Budget,
         position: u32,
         mask: &[u64],
         state: u32,
-    ) -> Result<bool, Limit> {
-        self.scratch.clear();
-        self.scratch.extend_from_slice(mask);
-        self.scratch
-            .push(u64::from(position) << 32 | u64::from(state));
-        let hash = self.hasher.hash_one(self.scratch.as_slice());
-
-        let (stride, chunks, scratch) = (self.stride, &self.chunks, &self.scratch);
-        let entry = |i: u32| &chunks[i as usize / CHUNK][i as usize % CHUNK * stride..][..stride];
-        if self
-            .table
-            .find(hash, |&i| entry(i) == scratch.as_slice())
-            .is_some()
-        {
-            return Ok(false);
-        }
+    ) -> Result<(), Limit> {
+        let Some(hash) = self.find(position, mask, state) else {
+            return Ok(());
+        };
+        let stride = self.stride;
         let count = self.table.len();
         if count == self.table.capacity() {
             if count > CHUNK {
                 // The old table is still there while the new one is filled: five bytes an entry, twice as many entries.
                 budget.reserve(count as u64 * 10)?;
             }
-            let hasher = &self.hasher;
-            self.table
-                .reserve(count.max(16), |&i| hasher.hash_one(entry(i)));
+            let mut table = std::mem::take(&mut self.table);
+            table.reserve(count.max(16), |&i| self.hasher.hash_one(self.entry(i)));
+            self.table = table;
         }
         let id = u32::try_from(count)
             .map_err(|_| Limit::Memory(u64::from(u32::MAX) * stride as u64 * 8))?;
@@ -85,7 +96,7 @@ impl Memo {
         }
         self.table
             .insert_unique(hash, id, |_| unreachable!("bug: the table has room"));
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -97,21 +108,22 @@ mod tests {
     fn remembers_across_chunks() {
         let budget = Budget::default();
         let mut memo = Memo::new(2);
-        for round in 0..2 {
-            for i in 0..3 * CHUNK as u32 {
-                let fresh = memo.insert(&budget, i, &[u64::from(i), 7], i / 2).unwrap();
-                assert_eq!(fresh, round == 0, "entry {i}");
-            }
+        for i in 0..3 * CHUNK as u32 {
+            let mask = [u64::from(i), 7];
+            assert!(!memo.contains(i, &mask, i / 2));
+            memo.insert(&budget, i, &mask, i / 2).unwrap();
         }
-        assert!(memo.insert(&budget, 0, &[0, 8], 0).unwrap());
+        for i in 0..3 * CHUNK as u32 {
+            assert!(memo.contains(i, &[u64::from(i), 7], i / 2));
+        }
+        assert!(!memo.contains(0, &[0, 8], 0));
     }
 
     #[test]
     fn asks_before_it_grows() {
         let budget = Budget::new(None, Some(1));
         let mut memo = Memo::new(1);
-        let grown =
-            (0..=CHUNK as u32).try_for_each(|i| memo.insert(&budget, i, &[0], 0).map(|_| ()));
+        let grown = (0..=CHUNK as u32).try_for_each(|i| memo.insert(&budget, i, &[0], 0));
         assert_eq!(grown, Err(Limit::Memory(1)));
     }
 }

@@ -30,7 +30,6 @@ mod slot;
 use crate::engine::{Answer, Budget, GaveUp, Task, Ticker};
 use crate::history::{EventKind, NEVER, OpId, events_in_order};
 use crate::spec::{Kind, Spec};
-use crate::value::Interner;
 use crate::verdict::Limit;
 
 use implied::{Adjacency, Implied};
@@ -41,16 +40,15 @@ use slot::SlotMachine;
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "search";
 
-/// What the search makes of this specification.
-pub(crate) fn reason<S: Spec>(task: &Task<'_, S>) -> String {
-    match task.kind() {
-        Some(Kind::Slot(_)) if SlotMachine::new(task).is_some() => {
-            "the object holds one value: searched with a full view of the future".into()
+/// What the search makes of an object of this kind.
+pub(crate) fn reason(kind: Option<&Kind>) -> &'static str {
+    match kind {
+        None => "searched: decides any specification",
+        Some(Kind::Slot(_)) => {
+            "the object holds one value: searched with a full view of the future"
         }
-        Some(Kind::Queue) => {
-            "searched, with the order that follows from first in, first out".into()
-        }
-        _ => "searched: decides any specification".into(),
+        Some(Kind::Queue) => "searched, with the order that follows from first in, first out",
+        Some(_) => "searched, with the order that follows from the values",
     }
 }
 
@@ -75,14 +73,16 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
     let classes = classes(&task);
     let problem = Problem {
         successors: implied.successors(task.ops.len()),
-        layout: Layout::new(&events, rets, &classes),
+        layout: Layout::new(&events, rets),
+        classes,
         events,
     };
     let outcome = match SlotMachine::new(&task) {
         Some(machine) => Search::new(&problem, machine, budget).run(),
         // One compiled search serves all specifications.
         None => {
-            let machine: &mut dyn Machine = &mut Interned::new(&task, &classes, implied.hasty());
+            let machine: &mut dyn Machine =
+                &mut Interned::new(&task, &problem.classes, implied.hasty());
             Search::new(&problem, machine, budget).run()
         }
     };
@@ -101,11 +101,10 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
 
 /// Numbers the operations so that equal numbers mean: same operation, same result.
 fn classes<S: Spec>(task: &Task<'_, S>) -> Vec<u32> {
-    let mut numbers: Interner<(u32, bool)> = Interner::default();
     let actions = task.history.action_column();
     task.ops
         .iter()
-        .map(|op| numbers.intern((actions[op.id.index()], op.ret == NEVER)))
+        .map(|op| actions[op.id.index()] * 2 + u32::from(op.ret == NEVER))
         .collect()
 }
 
@@ -114,12 +113,12 @@ struct Problem {
     events: Vec<(u32, EventKind)>,
     successors: Adjacency,
     layout: Layout,
+    classes: Vec<u32>,
 }
 
 /// Where operations are found while they are open.
 struct Layout {
     rets: Vec<u32>,
-    classes: Vec<u32>,
     /// The bit that stands for an operation while it is open: the lowest one that is free at its call.
     bit: Vec<u32>,
     /// Bits used.
@@ -127,7 +126,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(events: &[(u32, EventKind)], rets: Vec<u32>, classes: &[u32]) -> Self {
+    fn new(events: &[(u32, EventKind)], rets: Vec<u32>) -> Self {
         let mut bit = vec![0; rets.len()];
         let mut free = std::collections::BinaryHeap::new();
         let mut width = 0;
@@ -145,7 +144,6 @@ impl Layout {
         }
         Layout {
             rets,
-            classes: classes.to_vec(),
             bit,
             width: width as usize,
         }
@@ -281,7 +279,7 @@ impl<'a, M: Machine> Search<'a, M> {
             mask: vec![0; words],
             at_bit: vec![0; words * 64],
             blocked,
-            trail: Vec::new(),
+            trail: Vec::with_capacity(ops),
             choices: Vec::new(),
             alternatives: Vec::new(),
             scratch: Vec::new(),
@@ -320,12 +318,10 @@ impl<'a, M: Machine> Search<'a, M> {
             };
             self.best.note(self.position, &self.trail);
             self.best.report(self.ticker.budget());
-            if self.memo.insert(
-                self.ticker.budget(),
-                self.position as u32,
-                &self.mask,
-                self.state,
-            )? {
+            if !self
+                .memo
+                .contains(self.position as u32, &self.mask, self.state)
+            {
                 self.choose(forced)?;
             }
             if !self.take_next_alternative()? {
@@ -472,6 +468,14 @@ impl<'a, M: Machine> Search<'a, M> {
                     return Ok(true);
                 }
             } else if choice.expanded {
+                // Nothing came of it: not to be tried again. No configuration comes back below itself, so it is early enough
+                // to remember it now, and a search that finds an order at once remembers nothing.
+                self.memo.insert(
+                    self.ticker.budget(),
+                    self.position as u32,
+                    &self.mask,
+                    self.state,
+                )?;
                 self.alternatives.truncate(choice.start as usize);
                 self.choices.pop();
             } else {
@@ -486,7 +490,10 @@ impl<'a, M: Machine> Search<'a, M> {
 
     /// Adds the other open operations to the alternatives of the latest choice, in the order of their returns.
     fn expand(&mut self) -> Result<(), Limit> {
-        let Layout { rets, classes, .. } = &self.problem.layout;
+        let Problem {
+            classes, layout, ..
+        } = self.problem;
+        let rets = &layout.rets;
         let (forced, _) = self.problem.events[self.position];
         let mut others: Vec<u32> = self.waiting().map(|bit| self.at_bit[bit]).collect();
         others.sort_unstable_by_key(|&op| (rets[op as usize], op));

@@ -1,0 +1,85 @@
+//! A second way to show that there is no order: walk the events once, keeping every configuration that is possible.
+//!
+//! Slower than the search and far plainer: no order of preference, no knowledge of the object, no depth first. It shares
+//! nothing with the engines, and decides cores with many relaxed operations, on which trying all orders takes too long.
+
+use std::collections::HashSet;
+
+use crate::engine::Task;
+use crate::history::{EventKind, NEVER, events_in_order};
+use crate::spec::Spec;
+
+/// Operations that took effect and did not return yet, in ascending order, and the state.
+type Configuration<S> = (Vec<u32>, <S as Spec>::State);
+
+/// Whether no order explains `task`; `None` if that would take more than `max` configurations at a time.
+pub(super) fn has_no_order<S: Spec>(task: &Task<'_, S>, max: usize) -> Option<bool> {
+    let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
+    let rets: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
+    let mut open: Vec<u32> = Vec::new();
+    let mut possible: HashSet<Configuration<S>> = HashSet::from([(Vec::new(), task.spec.init())]);
+    for (op, kind) in events_in_order(&calls, &rets) {
+        if kind == EventKind::Call {
+            open.push(op);
+            continue;
+        }
+        // Everything that can have happened by now; then only what includes the operation that returns.
+        let mut frontier: Vec<Configuration<S>> = possible.iter().cloned().collect();
+        while let Some((taken, state)) = frontier.pop() {
+            if taken.binary_search(&op).is_ok() {
+                continue;
+            }
+            for next in successors(task, &open, &taken, &state) {
+                if possible.len() > max {
+                    return None;
+                }
+                if possible.insert(next.clone()) {
+                    frontier.push(next);
+                }
+            }
+        }
+        open.retain(|&other| other != op);
+        let included = possible.into_iter().filter_map(|(mut taken, state)| {
+            let at = taken.binary_search(&op).ok()?;
+            taken.remove(at);
+            Some((taken, state))
+        });
+        possible = included.collect();
+        if possible.is_empty() {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+fn successors<S: Spec>(
+    task: &Task<'_, S>,
+    open: &[u32],
+    taken: &[u32],
+    state: &S::State,
+) -> Vec<Configuration<S>> {
+    let mut found = Vec::new();
+    let waiting = |op: &&u32| taken.binary_search(op).is_err();
+    for (i, &op) in open.iter().enumerate().filter(|(_, op)| waiting(op)) {
+        let is_pending = |op: u32| task.ops[op as usize].ret == NEVER;
+        let same = |other: u32| {
+            is_pending(other) && task.action(other as usize) == task.action(op as usize)
+        };
+        // Of pending operations that do the same, the first may as well be first.
+        if is_pending(op)
+            && open[..i]
+                .iter()
+                .filter(waiting)
+                .any(|&earlier| same(earlier))
+        {
+            continue;
+        }
+        let (operation, ret) = task.action(op as usize);
+        for next in task.spec.step(state, operation, ret) {
+            let mut with_op = taken.to_vec();
+            with_op.insert(with_op.partition_point(|&other| other < op), op);
+            found.push((with_op, next));
+        }
+    }
+    found
+}
