@@ -277,6 +277,15 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + std::hash::Hash> Interner<T> {
+    /// An empty table with room for this many items.
+    pub(crate) fn with_capacity(items: usize) -> Self {
+        Interner {
+            items: Vec::with_capacity(items),
+            table: HashTable::with_capacity(items),
+            hasher: FixedState::default(),
+        }
+    }
+
     /// The number of `item`, which is added when it is new.
     pub fn intern(&mut self, item: T) -> u32 {
         let hash = self.hasher.hash_one(&item);

@@ -88,9 +88,11 @@ pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKin
 fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
     let returned = || (0u32..).zip(rets).filter(|&(_, &ret)| ret != NEVER);
     let first = calls.first().copied().unwrap_or(0);
-    let last = returned().map(|(_, &ret)| ret).max().unwrap_or(0);
+    let Some(last) = returned().map(|(_, &ret)| ret).max() else {
+        return Vec::new();
+    };
     // Where a part has most ranks of its stretch, putting each return in its place beats sorting.
-    if ((last.saturating_sub(first)) as usize) < 8 * rets.len() {
+    if ((last - first) as usize) < 8 * rets.len() {
         let mut by_rank = vec![NEVER; (last - first + 1) as usize];
         returned().for_each(|(i, &ret)| by_rank[(ret - first) as usize] = i);
         by_rank.retain(|&op| op != NEVER);

@@ -189,7 +189,10 @@ impl<O> TypedHistory<O, Value> {
         };
         let hasher = foldhash::fast::FixedState::default();
         let hash = |i: u32| hasher.hash_one(key(i));
-        let mut firsts: HashTable<(u32, u32)> = HashTable::new();
+        // Values that occur once or twice make an action each.
+        let expected = history.values().len().min(history.len());
+        let mut firsts: HashTable<(u32, u32)> = HashTable::with_capacity(expected);
+        typed.actions.reserve(expected);
         for i in 0..history.len() as u32 {
             let entry = firsts.entry(
                 hash(i),

@@ -77,7 +77,7 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
         classes,
         events,
     };
-    let outcome = match SlotMachine::new(&task) {
+    let outcome = match SlotMachine::new(&task, &problem.events) {
         Some(machine) => Search::new(&problem, machine, budget).run(),
         // One compiled search serves all specifications.
         None => {

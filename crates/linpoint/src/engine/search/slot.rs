@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use super::machine::Machine;
 use crate::engine::Task;
-use crate::history::NEVER;
+use crate::history::{EventKind, NEVER};
 use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::{Interner, Value};
 
@@ -113,11 +113,14 @@ impl Appends {
 
 impl SlotMachine {
     /// The machine of this task, if all its operations are those of a slot.
-    pub(super) fn new<S: Spec>(task: &Task<'_, S>) -> Option<Self> {
+    ///
+    /// `events` are its calls and returns in order.
+    pub(super) fn new<S: Spec>(task: &Task<'_, S>, events: &[(u32, EventKind)]) -> Option<Self> {
         let Some(Kind::Slot(initial)) = task.kind() else {
             return None;
         };
-        let mut values: Interner<Value> = Interner::default();
+        let mut values: Interner<Value> =
+            Interner::with_capacity(task.history.actions().len().min(task.ops.len()));
         let initial = values.intern(initial.clone());
         let mut ops = Vec::with_capacity(task.ops.len());
         for (i, op) in task.ops.iter().enumerate() {
@@ -151,9 +154,7 @@ impl SlotMachine {
             forget_impossible_values(&mut ops, initial, values.len());
         }
 
-        let returns: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
-        let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
-        let deadlines = deadlines(&ops, &calls, &returns);
+        let deadlines = deadlines(&ops, events);
         let mut deadline_of = vec![0; ops.len()];
         (0u32..)
             .zip(&deadlines)
@@ -281,26 +282,21 @@ fn forget_impossible_values(ops: &mut [SlotOp], initial: u32, values: usize) {
     }
 }
 
-fn deadlines(ops: &[SlotOp], calls: &[u32], returns: &[u32]) -> Vec<Deadline> {
-    let puts = (0..ops.len()).filter(|&i| matches!(ops[i].leaves, Leaves::Put(_)));
-    // Calls ascend with the position.
-    let put_calls: Vec<u32> = puts.map(|i| calls[i]).collect();
-    let mut deadlines: Vec<Deadline> = (0u32..)
-        .zip(ops)
-        .filter_map(|(op, slot_op)| match slot_op.asks {
-            Asks::Is(value) if slot_op.returned => {
-                let puts_before =
-                    put_calls.partition_point(|&call| call < returns[op as usize]) as u32;
-                Some(Deadline {
-                    op,
-                    value,
-                    puts_before,
-                })
-            }
-            _ => None,
-        })
-        .collect();
-    deadlines.sort_unstable_by_key(|deadline| returns[deadline.op as usize]);
+fn deadlines(ops: &[SlotOp], events: &[(u32, EventKind)]) -> Vec<Deadline> {
+    let mut deadlines = Vec::new();
+    let mut puts_before = 0;
+    for &(op, kind) in events {
+        let SlotOp { asks, leaves, .. } = ops[op as usize];
+        match (kind, asks) {
+            (EventKind::Call, _) => puts_before += u32::from(matches!(leaves, Leaves::Put(_))),
+            (EventKind::Return, Asks::Is(value)) => deadlines.push(Deadline {
+                op,
+                value,
+                puts_before,
+            }),
+            (EventKind::Return, _) => {}
+        }
+    }
     deadlines
 }
 
