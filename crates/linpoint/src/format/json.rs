@@ -134,6 +134,9 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     let words = text.split(" at line ").next().unwrap_or(&text);
     match error.classify() {
         serde_json::error::Category::Data => words.to_owned(),
+        serde_json::error::Category::Eof => {
+            format!("not JSON: it is cut off after column {}", error.column())
+        }
         _ => format!("not JSON: {words} at column {}", error.column()),
     }
 }

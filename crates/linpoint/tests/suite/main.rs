@@ -1,4 +1,7 @@
 //! Integration tests, in one binary because each one links separately.
 
+mod corpus;
+mod data;
 mod differential;
 mod juc_conformance;
+mod recorded;
