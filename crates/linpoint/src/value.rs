@@ -109,6 +109,26 @@ impl Value {
         matches!(self, Value::Nil)
     }
 
+    /// The text of this value followed by that of `more`; nil counts as no text.
+    ///
+    /// ```
+    /// use linpoint::Value;
+    /// assert_eq!(Value::Nil.appended(&"a".into()).appended(&7.into()), "a7".into());
+    /// ```
+    #[must_use]
+    pub fn appended(&self, more: &Value) -> Value {
+        Value::from(self.plain_text() + &more.plain_text())
+    }
+
+    /// Text as it is, nil as no text, anything else as it is displayed.
+    pub(crate) fn plain_text(&self) -> String {
+        match self {
+            Value::Nil => String::new(),
+            Value::Text(text) => text.to_string(),
+            other => other.to_string(),
+        }
+    }
+
     /// What kind of value this is, for error messages: "an integer", "a list", ...
     pub fn kind_name(&self) -> &'static str {
         match self {

@@ -93,7 +93,6 @@ fn undecided(undecided: &Undecided) -> Value {
     let limit = match undecided.limit {
         Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
         Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
-        Limit::Steps(steps) => json!({ "kind": "steps", "steps": steps }),
         _ => json!({ "kind": "interrupted" }),
     };
     json!({

@@ -47,7 +47,6 @@ fn why(undecided: &Undecided) -> String {
     let limit = match undecided.limit {
         Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
         Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
-        Limit::Steps(steps) => format!("the limit of {steps} steps came first"),
         _ => "interrupted".to_owned(),
     };
     let Undecided {

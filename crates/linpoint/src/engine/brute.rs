@@ -8,18 +8,12 @@ use super::Task;
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
 
-/// What the reference found within its limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// An order that explains everything.
-    Order(Vec<OpId>),
-    /// There is none.
-    Nothing,
-    /// The limit on steps came first.
-    TooLarge,
-}
+/// The name of this engine in reports.
+pub(crate) const NAME: &str = "brute";
 
-/// Tries all orders of the operations of `task`, taking at most `max_steps` steps of the specification.
+/// Tries all orders of the operations of `task`; the first one that explains everything, if there is one.
+///
+/// `step` is asked before every step of the specification and can end the attempt with an error.
 ///
 /// ```
 /// use linpoint::engine::{Task, brute};
@@ -32,52 +26,52 @@ pub enum Found {
 /// history.ret(read, Value::Nil);
 /// let register = Register { initial: Value::Nil, cas: false };
 /// let task = Task::new(&register, &history, &[write, read]);
-/// assert_eq!(brute::try_all_orders(&task, 1_000), brute::Found::Nothing);
+/// assert_eq!(brute::try_all_orders(&task, &mut || Ok::<_, ()>(())), Ok(None));
 /// ```
-pub fn try_all_orders<S: Spec>(task: &Task<'_, S>, max_steps: u64) -> Found {
+pub fn try_all_orders<S: Spec, E>(
+    task: &Task<'_, S>,
+    step: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<Option<Vec<OpId>>, E> {
     let mut attempt = Attempt {
         task,
         order: Vec::new(),
         taken: vec![false; task.ops.len()],
-        steps: max_steps,
+        step,
     };
-    match attempt.extend(&task.spec.init()) {
-        Some(true) => Found::Order(attempt.order.iter().map(|&i| task.ops[i].id).collect()),
-        Some(false) => Found::Nothing,
-        None => Found::TooLarge,
-    }
+    let found = attempt.extend(&task.spec.init())?;
+    Ok(found.then(|| attempt.order.iter().map(|&i| task.ops[i].id).collect()))
 }
 
-struct Attempt<'a, 'b, S: Spec> {
+struct Attempt<'a, 'b, S: Spec, E> {
     task: &'a Task<'b, S>,
     order: Vec<usize>,
     taken: Vec<bool>,
-    steps: u64,
+    step: &'a mut dyn FnMut() -> Result<(), E>,
 }
 
-impl<S: Spec> Attempt<'_, '_, S> {
-    /// Whether the order so far, which leads to `state`, can be completed; `None` if the steps ran out.
-    fn extend(&mut self, state: &S::State) -> Option<bool> {
+impl<S: Spec, E> Attempt<'_, '_, S, E> {
+    /// Whether the order so far, which leads to `state`, can be completed.
+    fn extend(&mut self, state: &S::State) -> Result<bool, E> {
         let ops = &self.task.ops;
         let open = || (0..ops.len()).filter(|&i| !self.taken[i]);
         if open().all(|i| ops[i].ret == NEVER) {
-            return Some(true);
+            return Ok(true);
         }
         let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
         let candidates: Vec<usize> = open().filter(|&i| ops[i].call < first_return).collect();
         for i in candidates {
-            self.steps = self.steps.checked_sub(1)?;
+            (self.step)()?;
             let (op, ret) = self.task.action(i);
             for next in self.task.spec.step(state, op, ret) {
                 self.taken[i] = true;
                 self.order.push(i);
                 if self.extend(&next)? {
-                    return Some(true);
+                    return Ok(true);
                 }
                 self.order.pop();
                 self.taken[i] = false;
             }
         }
-        Some(false)
+        Ok(false)
     }
 }

@@ -76,14 +76,14 @@ impl Budget {
         }
     }
 
-    /// This budget with less time: at most `share` of what is left, and never more than `cap`.
-    pub(crate) fn slice(&self, share: f64, cap: Duration) -> Budget {
-        let left = self
-            .timeout
-            .map(|(deadline, _)| deadline.saturating_duration_since(Instant::now()));
-        let time = left.map_or(cap, |left| left.mul_f64(share).min(cap));
+    /// This budget with at most `time` from now on.
+    pub(crate) fn slice(&self, time: Duration) -> Budget {
+        let now = Instant::now();
+        let left = self.timeout.map_or(time, |(deadline, _)| {
+            deadline.saturating_duration_since(now).min(time)
+        });
         Budget {
-            timeout: Some((Instant::now() + time, time)),
+            timeout: now.checked_add(left).map(|deadline| (deadline, left)),
             memory: self.memory,
             cancelled: Arc::clone(&self.cancelled),
             progress: Progress::default(),

@@ -1,18 +1,17 @@
 //! Checking a history: split, decide each part, certify, merge.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use rayon::prelude::*;
 
 use super::{Config, Cores, EngineChoice};
-use crate::engine::{Answer, Budget, GaveUp, Task, brute, search};
+use crate::engine::{Answer, Budget, GaveUp, Task, Ticker, brute, search};
 use crate::error::Error;
-use crate::history::{OpId, Part, TypedHistory, partition};
+use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
 use crate::value::Value;
-use crate::verdict::{
-    self, Limit, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
-};
+use crate::verdict::{self, PartReport, Report, Undecided, Verdict, Violation, Witness, certify};
 
 /// Checks histories.
 ///
@@ -84,35 +83,22 @@ impl Checker {
         budget: &Budget,
         describe: &(dyn Fn(OpId) -> String + Sync),
     ) -> Result<Report, Error> {
-        let parts = partition(spec, history, self.config.partitioning);
-        let run = PartRun {
+        let run = Run {
             spec,
             history,
             budget,
             describe,
-            engine: self.config.engine,
-            cores: self.config.cores,
+            config: &self.config,
         };
-        let decide_all = || {
-            parts
-                .par_iter()
-                .map(|part| run.report(part))
-                .collect::<Result<Vec<_>, _>>()
-        };
-        let events: usize = parts
-            .iter()
-            .map(|part| Task::new(spec, history, &part.ops).events())
-            .sum();
-        budget.progress().total.fetch_add(events as u64, Relaxed);
         let parts = match self.config.threads {
-            None => decide_all(),
+            None => run.report_all(),
             Some(threads) => rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .build()
                 .map_err(|error| {
                     Error::usage(format!("{threads} threads cannot be started: {error}"))
                 })?
-                .install(decide_all),
+                .install(|| run.report_all()),
         }?;
         Ok(Report {
             verdict: merge(history.calls(), &parts),
@@ -121,46 +107,88 @@ impl Checker {
     }
 }
 
-/// What all parts of one check have in common.
-struct PartRun<'a, S: Spec> {
+/// One check of one history.
+struct Run<'a, S: Spec> {
     spec: &'a S,
     history: &'a TypedHistory<S::Op, S::Ret>,
     budget: &'a Budget,
     describe: &'a (dyn Fn(OpId) -> String + Sync),
-    engine: EngineChoice,
-    cores: Cores,
+    config: &'a Config,
 }
 
-impl<'a, S: Spec> PartRun<'a, S> {
-    fn report(&self, part: &Part) -> Result<PartReport, Error> {
-        let task = Task::new(self.spec, self.history, &part.ops);
-        let (engine, reason) = match self.engine {
-            EngineChoice::Brute => ("brute", "asked for".to_owned()),
+/// How long the violations of one history may be reduced and explained, all together.
+const EXPLANATION_TIME: Duration = Duration::from_secs(5);
+
+impl<'a, S: Spec> Run<'a, S> {
+    fn report_all(&self) -> Result<Vec<PartReport>, Error> {
+        let parts = partition(self.spec, self.history, self.config.partitioning);
+        let returned = self
+            .history
+            .rets()
+            .iter()
+            .filter(|&&ret| ret != NEVER)
+            .count();
+        self.budget
+            .progress()
+            .total
+            .fetch_add((self.history.len() + returned) as u64, Relaxed);
+        // All verdicts come first: explaining one violation must not take the time that another part needs.
+        let answers: Vec<_> = parts
+            .par_iter()
+            .map(|part| self.decide(&self.task(part), self.budget))
+            .collect();
+        let explanation = self.budget.slice(EXPLANATION_TIME);
+        let decided = parts.into_par_iter().zip(answers);
+        decided
+            .map(|(part, answer)| self.report(part, answer, &explanation))
+            .collect()
+    }
+
+    fn task(&self, part: &Part) -> Task<'a, S> {
+        Task::new(self.spec, self.history, &part.ops)
+    }
+
+    fn decide(&self, task: &Task<'a, S>, budget: &Budget) -> Result<Answer, GaveUp> {
+        match self.config.engine {
+            EngineChoice::Brute => decide_by_brute(task, budget),
+            EngineChoice::Auto | EngineChoice::Search => search::decide(task, budget),
+        }
+    }
+
+    /// Certifies an answer and makes a verdict of it.
+    fn report(
+        &self,
+        part: Part,
+        answer: Result<Answer, GaveUp>,
+        explanation: &Budget,
+    ) -> Result<PartReport, Error> {
+        let task = self.task(&part);
+        let (engine, reason) = match self.config.engine {
+            EngineChoice::Brute => (brute::NAME, "asked for".to_owned()),
             EngineChoice::Search => (search::NAME, "asked for".to_owned()),
             EngineChoice::Auto => (search::NAME, search::reason(&task)),
         };
-        let decide = |task: &Task<'a, S>, budget: &Budget| match self.engine {
-            EngineChoice::Brute => decide_by_brute(task),
-            EngineChoice::Auto | EngineChoice::Search => search::decide(task, budget),
-        };
-        let verdict = match decide(&task, self.budget) {
+        let verdict = match answer {
             Ok(Answer::Linearizable(order)) => {
                 certify::witness(&task, &order)?;
                 Verdict::Linearizable(Witness { order })
             }
-            Ok(Answer::NotLinearizable { partial, .. }) if self.cores == Cores::Whole => {
-                Verdict::Violation(Violation::unreduced(&task, partial))
-            }
             Ok(Answer::NotLinearizable { partial, reached }) => {
-                let budget = self.budget.slice(1.0, EXPLANATION_TIME);
-                Verdict::Violation(verdict::violation(
-                    &task,
-                    reached,
-                    partial,
-                    &budget,
-                    &decide,
-                    self.describe,
-                )?)
+                Verdict::Violation(match self.config.cores {
+                    Cores::Whole => Violation::unreduced(&task, partial),
+                    Cores::Reduced => {
+                        let decide =
+                            |task: &Task<'a, S>, budget: &Budget| self.decide(task, budget);
+                        verdict::violation(
+                            &task,
+                            reached,
+                            partial,
+                            explanation,
+                            &decide,
+                            self.describe,
+                        )?
+                    }
+                })
             }
             Err(GaveUp { limit, reached }) => Verdict::Undecided(Undecided {
                 limit,
@@ -172,7 +200,7 @@ impl<'a, S: Spec> PartRun<'a, S> {
         Ok(PartReport {
             object: Value::Nil,
             object_number: part.object,
-            key: part.key.clone(),
+            key: part.key,
             ops: part.ops.len(),
             verdict,
             engine,
@@ -181,23 +209,15 @@ impl<'a, S: Spec> PartRun<'a, S> {
     }
 }
 
-/// How long a violation may be reduced and explained.
-const EXPLANATION_TIME: std::time::Duration = std::time::Duration::from_secs(10);
-
-/// Steps of the reference before it gives up: minutes at most.
-const BRUTE_STEPS: u64 = 1 << 32;
-
-fn decide_by_brute<S: Spec>(task: &Task<'_, S>) -> Result<Answer, GaveUp> {
-    match brute::try_all_orders(task, BRUTE_STEPS) {
-        brute::Found::Order(order) => Ok(Answer::Linearizable(order)),
-        brute::Found::Nothing => Ok(Answer::NotLinearizable {
+fn decide_by_brute<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answer, GaveUp> {
+    let mut ticker = Ticker::new(budget);
+    match brute::try_all_orders(task, &mut || ticker.tick()) {
+        Ok(Some(order)) => Ok(Answer::Linearizable(order)),
+        Ok(None) => Ok(Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
         }),
-        brute::Found::TooLarge => Err(GaveUp {
-            limit: Limit::Steps(BRUTE_STEPS),
-            reached: 0,
-        }),
+        Err(limit) => Err(GaveUp { limit, reached: 0 }),
     }
 }
 

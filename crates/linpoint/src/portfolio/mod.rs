@@ -9,7 +9,7 @@ pub use check::Checker;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::engine::search;
+use crate::engine::{brute, search};
 use crate::error::Error;
 use crate::history::Partitioning;
 
@@ -102,7 +102,7 @@ impl EngineChoice {
     pub const NAMES: &'static [(&'static str, EngineChoice)] = &[
         ("auto", EngineChoice::Auto),
         (search::NAME, EngineChoice::Search),
-        ("brute", EngineChoice::Brute),
+        (brute::NAME, EngineChoice::Brute),
     ];
 }
 

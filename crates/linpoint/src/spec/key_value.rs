@@ -46,15 +46,6 @@ impl KeyValue {
     }
 }
 
-/// The text of a value to append, or to append to.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Nil => String::new(),
-        Value::Text(text) => text.to_string(),
-        other => other.to_string(),
-    }
-}
-
 impl Spec for KeyValue {
     type Op = KeyValueOp;
     type Ret = Value;
@@ -70,8 +61,7 @@ impl Spec for KeyValue {
             KeyValueOp::Get(_) => Outcomes::One(held.clone(), state.clone()),
             KeyValueOp::Put(key, value) => Outcomes::One(Value::Nil, self.with(state, key, value)),
             KeyValueOp::Append(key, more) => {
-                let longer = Value::from(text(held) + &text(more));
-                Outcomes::One(Value::Nil, self.with(state, key, &longer))
+                Outcomes::One(Value::Nil, self.with(state, key, &held.appended(more)))
             }
             KeyValueOp::Cas(key, from, to) if from == held => {
                 Outcomes::One(Value::Bool(true), self.with(state, key, to))
@@ -112,8 +102,7 @@ impl Spec for KeyValue {
             (KeyValueOp::Get(_), Some(value)) => Role::reads(value.clone()),
             (KeyValueOp::Get(_), None) => Role::Opaque,
             (KeyValueOp::Put(_, value), _) => Role::writes(value.clone()),
-            // What it leaves depends on what it finds.
-            (KeyValueOp::Append(..), _) => Role::Opaque,
+            (KeyValueOp::Append(_, text), _) => Role::Appends(text.clone()),
             (KeyValueOp::Cas(_, from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
             // Pending: only a success can matter to anyone.
             (KeyValueOp::Cas(_, from, to), _) => Role::replaces(from.clone(), to.clone()),

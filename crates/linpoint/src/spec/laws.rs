@@ -219,11 +219,14 @@ fn check_slot<S: Object>(object: &S, walk: &Walk<S>, initial: &Value) {
                 );
             }
         }
-        let Role::Slot { needs, leaves } = object.role(op, Some(ret)) else {
-            return;
+        let left = match object.role(op, Some(ret)) {
+            Role::Slot { needs, leaves } => {
+                assert!(satisfied(&needs, held));
+                leaves.unwrap_or_else(|| held.clone())
+            }
+            Role::Appends(text) => held.appended(&text),
+            _ => return,
         };
-        assert!(satisfied(&needs, held));
-        let left = leaves.unwrap_or_else(|| held.clone());
         if let Role::Slot { needs, leaves } = object.role(op, None) {
             // A pending operation that has no effect might as well not have happened.
             if satisfied(&needs, held) {

@@ -172,7 +172,7 @@ impl<R: PartialEq, S> Outcomes<R, S> {
 pub enum Kind {
     /// Holds exactly one value, at first this one: registers, one key of a map or a set, a lock.
     ///
-    /// Every operation is fully described by [`Role::Slot`], or is opaque.
+    /// Every operation is fully described by [`Role::Slot`] or [`Role::Appends`], or is opaque.
     Slot(Value),
     /// First in, first out.
     Queue,
@@ -205,6 +205,8 @@ pub enum Role {
         /// What it holds afterwards; `None` leaves it as it was.
         leaves: Option<Value>,
     },
+    /// On a [slot](Kind::Slot): always possible, and [appends](Value::appended) to what the slot holds.
+    Appends(Value),
     /// Puts the value in.
     Adds(Value),
     /// Takes the value out.

@@ -131,9 +131,14 @@ pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced<'_, S>) -> Re
             }
         }
     }
-    match brute::try_all_orders(&reduced.task, BRUTE_STEPS) {
-        brute::Found::Nothing => Ok(true),
-        brute::Found::TooLarge => Ok(false),
-        brute::Found::Order(order) => fail(format!("{order:?} explains it")),
+    let mut steps = 0;
+    let too_large = &mut || {
+        steps += 1;
+        if steps > BRUTE_STEPS { Err(()) } else { Ok(()) }
+    };
+    match brute::try_all_orders(&reduced.task, too_large) {
+        Ok(None) => Ok(true),
+        Err(()) => Ok(false),
+        Ok(Some(order)) => fail(format!("{order:?} explains it")),
     }
 }

@@ -109,8 +109,6 @@ pub enum Limit {
     Time(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
-    /// More than this many steps would have been needed.
-    Steps(u64),
     /// Somebody asked to stop.
     Cancelled,
 }

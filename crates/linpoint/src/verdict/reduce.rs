@@ -13,7 +13,7 @@
 //! What is left unrelaxed is the core: these results at these times contradict each other, whatever the others did.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::{Answer, Budget, GaveUp, Task, TaskOp};
 use crate::history::{NEVER, OpId};
@@ -45,7 +45,8 @@ type Decide<'d, 'a, S> = &'d dyn Fn(&Task<'a, S>, &Budget) -> Result<Answer, Gav
 /// The values that an operation with this role is about; `None` if that is not known.
 pub(super) fn values_of(role: &Role) -> Option<Vec<Value>> {
     match role {
-        Role::Opaque => None,
+        // What an append leaves depends on what others wrote.
+        Role::Opaque | Role::Appends(_) => None,
         Role::Slot { needs, leaves } => {
             let needs = match needs {
                 Need::Anything => None,
@@ -98,38 +99,46 @@ pub(crate) fn shortest_bad_prefix<'a, S: Spec>(
     found
 }
 
-/// Reduces `task`, which is not linearizable and is `cut` already, as far as the budget allows.
+/// Reduces `task`, which is not linearizable, as far as the budget allows.
 pub(crate) fn reduce<'a, S: Spec>(
     task: Task<'a, S>,
     budget: &Budget,
     decide: Decide<'_, 'a, S>,
 ) -> Reduced<'a, S> {
-    let cut = task
-        .ops
-        .iter()
-        .flat_map(|op| [op.call, op.ret])
-        .filter(|&rank| rank != NEVER)
-        .max()
-        .unwrap_or(0);
+    let ranks = task.ops.iter().flat_map(|op| [op.call, op.ret]);
+    let cut = ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0);
+    let started = Instant::now();
+    let _ = decide(&task, budget);
+    // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first take
+    // what is cheap, then look at what is left with more patience.
+    let quick = (started.elapsed() * 8).max(Duration::from_millis(2));
     let mut reducer = Reducer {
         task,
         budget,
         decide,
-        out_of_budget: false,
+        patience: quick,
+        undecided: false,
     };
-    loop {
-        let before = reducer.task.ops.clone();
-        reducer.drop_pure();
-        reducer.drop_families();
-        reducer.relax();
-        if budget.check().is_err() || reducer.task.ops == before {
+    for patience in [quick, quick * 64] {
+        reducer.patience = patience;
+        loop {
+            let before = reducer.task.ops.clone();
+            reducer.undecided = false;
+            reducer.drop_pure();
+            reducer.drop_families();
+            reducer.relax();
+            if budget.check().is_err() || reducer.task.ops == before {
+                break;
+            }
+        }
+        if !reducer.undecided {
             break;
         }
     }
     Reduced {
         task: reducer.task,
         cut,
-        minimal: !reducer.out_of_budget,
+        minimal: !reducer.undecided,
     }
 }
 
@@ -137,22 +146,24 @@ struct Reducer<'a, 'b, S: Spec> {
     task: Task<'a, S>,
     budget: &'b Budget,
     decide: Decide<'b, 'a, S>,
-    out_of_budget: bool,
+    /// How long one attempt may take.
+    patience: Duration,
+    /// Some attempt of the current round was not decided.
+    undecided: bool,
 }
 
-impl<'a, S: Spec> Reducer<'a, '_, S> {
+impl<S: Spec> Reducer<'_, '_, S> {
     /// Keeps `ops` instead if the contradiction survives.
     fn try_with(&mut self, ops: Vec<TaskOp>) -> bool {
         let candidate = self.task.with_ops(ops);
-        // One hard case must not eat the time of all others.
-        match (self.decide)(&candidate, &self.budget.slice(0.25, Duration::from_secs(2))) {
+        match (self.decide)(&candidate, &self.budget.slice(self.patience)) {
             Ok(Answer::NotLinearizable { .. }) => {
                 self.task = candidate;
                 true
             }
             Ok(Answer::Linearizable(_)) => false,
             Err(_) => {
-                self.out_of_budget = true;
+                self.undecided = true;
                 false
             }
         }
@@ -199,7 +210,7 @@ impl<'a, S: Spec> Reducer<'a, '_, S> {
             let mut next = Vec::new();
             for chunk in left.into_iter().flat_map(|chunk| chunk.chunks(size)) {
                 if self.budget.check().is_err() {
-                    self.out_of_budget = true;
+                    self.undecided = true;
                     return;
                 }
                 let mut ops = self.task.ops.clone();

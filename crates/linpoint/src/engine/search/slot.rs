@@ -1,14 +1,20 @@
 //! Objects that hold one value: registers, a key of a map or a set, a lock.
 //!
-//! Every operation says what the slot must hold and what it leaves ([`Role::Slot`]), so the whole future is known: how
-//! often each value is still asked for, and how often it can still be put there. That prunes and merges:
+//! Every operation says what the slot must hold and what it leaves ([`Role::Slot`], [`Role::Appends`]), so the whole
+//! future is known: how often each value is still asked for, and how often it can still be put there. That prunes and
+//! merges:
 //!
-//! * A value that is still asked for by an operation that returned, and that nobody can put back, must not be
-//!   overwritten: nothing can come of it.
-//! * A value that no operation left mentions is as good as any other such value. All of them are one state, `SPENT`.
-//! * In `SPENT`, a write of a value that nobody mentions changes nothing. If no operation left needs the slot to *differ*
-//!   from something, such a write can be moved here in any order that works: at its old place the slot then keeps what it
-//!   held, which the operations up to the next write do not look at. So it takes effect at once.
+//! * A value that is still asked for by an operation that returned, and that nobody can put back, must not be replaced:
+//!   nothing can come of it.
+//! * The operation that must see its value next, in the order of returns, must find that value (or a beginning of it, if
+//!   there are appends) where nobody can put another one there before it returns.
+//! * A value that no operation left mentions, and that no append makes one of those, is as good as any other such value.
+//!   All of them are one state, `SPENT`. An append to it leaves it spent: the longer text begins no mentioned one either.
+//! * In `SPENT`, a write of a value that would be spent as well changes nothing. If no operation left needs the slot to
+//!   *differ* from something, such a write can be moved here in any order that works: at its old place the slot then keeps
+//!   what it held, which the operations up to the next write do not look at. So it takes effect at once.
+
+use std::collections::HashMap;
 
 use super::machine::Machine;
 use crate::engine::Task;
@@ -19,7 +25,7 @@ use crate::value::{Interner, Value};
 /// The state of a slot whose value nobody will ever ask for.
 const SPENT: u32 = u32::MAX;
 
-/// A need or an effect in terms of value numbers.
+/// What an operation needs, in terms of value numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -27,10 +33,18 @@ enum Asks {
     IsNot(u32),
 }
 
+/// What it leaves, in terms of value numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    Same,
+    Put(u32),
+    Appended(u32),
+}
+
 #[derive(Clone, Copy)]
 struct SlotOp {
     asks: Asks,
-    leaves: Option<u32>,
+    leaves: Leaves,
     /// It returned, so it must take effect.
     returned: bool,
 }
@@ -44,14 +58,57 @@ struct Outlook {
     must: u32,
     /// Operations that put it there.
     makers: u32,
+    /// Appends can make a mentioned value of it.
+    begins_another: bool,
+}
+
+/// An operation that returned and needs a value.
+struct Deadline {
+    op: u32,
+    value: u32,
+    /// Operations called before its return that put any value into the slot.
+    puts_before: u32,
 }
 
 pub(super) struct SlotMachine {
     ops: Vec<SlotOp>,
-    outlook: Vec<Outlook>,
     initial: u32,
+    values: Interner<Value>,
+    outlook: Vec<Outlook>,
     /// Operations left that need the slot to differ from something.
     differing: u32,
+    /// Operations left that put a value into the slot, and those that did.
+    puts_left: u32,
+    puts_done: u32,
+
+    /// Operations that need a value, in the order of their returns; where each one stands; which took effect.
+    deadlines: Vec<Deadline>,
+    deadline_of: Vec<u32>,
+    met: Vec<bool>,
+    /// All deadlines before this one are met.
+    next_deadline: usize,
+
+    appends: Option<Appends>,
+}
+
+/// What is known about appending.
+struct Appends {
+    /// The texts that operations ask for, sorted.
+    mentioned: Vec<String>,
+    /// What appending left, by state and text.
+    left: HashMap<(u32, u32), u32, foldhash::fast::FixedState>,
+}
+
+impl Appends {
+    /// Whether some mentioned text is longer than `text` and begins with it.
+    fn is_proper_beginning(&self, text: &str) -> bool {
+        let next = self
+            .mentioned
+            .partition_point(|mentioned| mentioned.as_str() <= text);
+        self.mentioned
+            .get(next)
+            .is_some_and(|mentioned| mentioned.starts_with(text))
+    }
 }
 
 impl SlotMachine {
@@ -60,66 +117,191 @@ impl SlotMachine {
         let Some(Kind::Slot(initial)) = task.kind() else {
             return None;
         };
-        let roles = (0..task.ops.len()).map(|i| {
-            let (op, ret) = task.action(i);
-            match task.spec.role(op, ret) {
-                Role::Slot { needs, leaves } => Some((needs, leaves)),
-                _ => None,
-            }
-        });
-        let roles = roles.collect::<Option<Vec<_>>>()?;
         let mut values: Interner<Value> = Interner::default();
         let initial = values.intern(initial.clone());
-        let mut ops: Vec<SlotOp> = roles
-            .into_iter()
-            .zip(&task.ops)
-            .map(|((needs, leaves), op)| SlotOp {
-                asks: match needs {
-                    Need::Anything => Asks::Nothing,
-                    Need::Is(value) => Asks::Is(values.intern(value)),
-                    Need::IsNot(value) => Asks::IsNot(values.intern(value)),
-                },
-                leaves: leaves.map(|value| values.intern(value)),
+        let mut ops = Vec::with_capacity(task.ops.len());
+        for (i, op) in task.ops.iter().enumerate() {
+            let (operation, ret) = task.action(i);
+            let (asks, leaves) = match task.spec.role(operation, ret) {
+                Role::Slot { needs, leaves } => {
+                    let asks = match needs {
+                        Need::Anything => Asks::Nothing,
+                        Need::Is(value) => Asks::Is(values.intern(value)),
+                        Need::IsNot(value) => Asks::IsNot(values.intern(value)),
+                    };
+                    (
+                        asks,
+                        leaves.map_or(Leaves::Same, |value| Leaves::Put(values.intern(value))),
+                    )
+                }
+                Role::Appends(text) => (Asks::Nothing, Leaves::Appended(values.intern(text))),
+                _ => return None,
+            };
+            ops.push(SlotOp {
+                asks,
+                leaves,
                 returned: op.ret != NEVER,
-            })
-            .collect();
-        let mut possible = vec![false; values.len()];
-        possible[initial as usize] = true;
-        ops.iter()
-            .filter_map(|op| op.leaves)
-            .for_each(|value| possible[value as usize] = true);
-        for op in &mut ops {
-            // The slot never holds that value.
-            if matches!(op.asks, Asks::IsNot(value) if !possible[value as usize]) {
-                op.asks = Asks::Nothing;
-            }
+            });
         }
+        let appends = ops
+            .iter()
+            .any(|op| matches!(op.leaves, Leaves::Appended(_)));
+        let appends = appends.then(|| Appends::new(&ops, &values));
+        if appends.is_none() {
+            forget_impossible_values(&mut ops, initial, values.len());
+        }
+
+        let returns: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
+        let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
+        let deadlines = deadlines(&ops, &calls, &returns);
+        let mut deadline_of = vec![0; ops.len()];
+        (0u32..)
+            .zip(&deadlines)
+            .for_each(|(i, deadline)| deadline_of[deadline.op as usize] = i);
         let mut machine = SlotMachine {
-            ops,
-            outlook: vec![Outlook::default(); values.len()],
+            outlook: Vec::new(),
             initial,
+            values,
             differing: 0,
+            puts_left: 0,
+            puts_done: 0,
+            met: vec![true; deadlines.len()],
+            next_deadline: 0,
+            deadlines,
+            deadline_of,
+            appends,
+            ops,
         };
-        (0..machine.ops.len() as u32).for_each(|op| machine.retract(op));
+        machine.add_outlooks();
+        let ops = 0..machine.ops.len() as u32;
+        ops.for_each(|op| machine.retract(op));
+        machine.puts_done = 0;
         Some(machine)
     }
 
-    /// Values are compared by number, so `SPENT` fits no `Is` and every `IsNot`.
-    fn fits(&self, state: u32, op: u32) -> bool {
-        match self.ops[op as usize].asks {
-            Asks::Nothing => true,
-            Asks::Is(value) => state == value,
-            Asks::IsNot(value) => state != value,
+    /// Makes room for the values that were interned since the last time.
+    fn add_outlooks(&mut self) {
+        for value in &self.values.items()[self.outlook.len()..] {
+            let begins_another = self
+                .appends
+                .as_ref()
+                .is_some_and(|appends| appends.is_proper_beginning(&value.plain_text()));
+            self.outlook.push(Outlook {
+                begins_another,
+                ..Outlook::default()
+            });
         }
     }
 
     fn normal(&self, state: u32) -> u32 {
-        if state == SPENT || self.outlook[state as usize].mentions == 0 {
+        if state == SPENT || self.is_spent(state) {
             SPENT
         } else {
             state
         }
     }
+
+    fn is_spent(&self, value: u32) -> bool {
+        let outlook = self.outlook[value as usize];
+        outlook.mentions == 0 && !outlook.begins_another
+    }
+
+    /// What appending leaves, remembered for the next time.
+    fn append(&mut self, state: u32, text: u32) -> u32 {
+        let Some(appends) = &mut self.appends else {
+            return SPENT;
+        };
+        if state == SPENT {
+            return SPENT;
+        }
+        if let Some(&left) = appends.left.get(&(state, text)) {
+            return left;
+        }
+        let longer = self.values.get(state).appended(self.values.get(text));
+        let longer_text = longer.plain_text();
+        let mentioned = appends.mentioned.binary_search(&longer_text).is_ok();
+        let alive = mentioned || appends.is_proper_beginning(&longer_text);
+        let left = if alive {
+            self.values.intern(longer)
+        } else {
+            SPENT
+        };
+        appends.left.insert((state, text), left);
+        self.add_outlooks();
+        left
+    }
+
+    /// Whether the operation that must find its value next can still do so.
+    fn next_deadline_can_be_met(&self, state: u32) -> bool {
+        let Some(next) = self.deadlines.get(self.next_deadline) else {
+            return true;
+        };
+        if next.puts_before > self.puts_done || state == next.value {
+            return true;
+        }
+        let (Some(_), true) = (&self.appends, state != SPENT) else {
+            return false;
+        };
+        self.values
+            .get(next.value)
+            .plain_text()
+            .starts_with(&self.values.get(state).plain_text())
+    }
+}
+
+impl Appends {
+    fn new(ops: &[SlotOp], values: &Interner<Value>) -> Self {
+        let mentioned = ops.iter().filter_map(|op| match op.asks {
+            Asks::Nothing => None,
+            Asks::Is(value) | Asks::IsNot(value) => Some(values.get(value).plain_text()),
+        });
+        let mut mentioned: Vec<String> = mentioned.collect();
+        mentioned.sort_unstable();
+        mentioned.dedup();
+        Appends {
+            mentioned,
+            left: HashMap::default(),
+        }
+    }
+}
+
+/// Whether the slot differs from a value that it can never hold is no question.
+fn forget_impossible_values(ops: &mut [SlotOp], initial: u32, values: usize) {
+    let mut possible = vec![false; values];
+    possible[initial as usize] = true;
+    for op in &*ops {
+        if let Leaves::Put(value) = op.leaves {
+            possible[value as usize] = true;
+        }
+    }
+    for op in ops {
+        if matches!(op.asks, Asks::IsNot(value) if !possible[value as usize]) {
+            op.asks = Asks::Nothing;
+        }
+    }
+}
+
+fn deadlines(ops: &[SlotOp], calls: &[u32], returns: &[u32]) -> Vec<Deadline> {
+    let puts = (0..ops.len()).filter(|&i| matches!(ops[i].leaves, Leaves::Put(_)));
+    // Calls ascend with the position.
+    let put_calls: Vec<u32> = puts.map(|i| calls[i]).collect();
+    let mut deadlines: Vec<Deadline> = (0u32..)
+        .zip(ops)
+        .filter_map(|(op, slot_op)| match slot_op.asks {
+            Asks::Is(value) if slot_op.returned => {
+                let puts_before =
+                    put_calls.partition_point(|&call| call < returns[op as usize]) as u32;
+                Some(Deadline {
+                    op,
+                    value,
+                    puts_before,
+                })
+            }
+            _ => None,
+        })
+        .collect();
+    deadlines.sort_unstable_by_key(|deadline| returns[deadline.op as usize]);
+    deadlines
 }
 
 impl Machine for SlotMachine {
@@ -127,29 +309,41 @@ impl Machine for SlotMachine {
         let hopeless = |(value, outlook): (u32, &Outlook)| {
             value != self.initial && outlook.must > 0 && outlook.makers == 0
         };
-        if (0u32..).zip(&self.outlook).any(hopeless) {
+        if self.appends.is_none() && (0u32..).zip(&self.outlook).any(hopeless) {
             return None;
         }
         Some(self.normal(self.initial))
     }
 
     fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>) {
-        if self.fits(state, op) {
-            out.push(self.ops[op as usize].leaves.unwrap_or(state));
+        let SlotOp { asks, leaves, .. } = self.ops[op as usize];
+        // `SPENT` is the number of no value: it is none that is asked for, and differs from all of them.
+        let fits = match asks {
+            Asks::Nothing => true,
+            Asks::Is(value) => state == value,
+            Asks::IsNot(value) => state != value,
+        };
+        if fits {
+            out.push(match leaves {
+                Leaves::Same => state,
+                Leaves::Put(value) => value,
+                Leaves::Appended(text) => self.append(state, text),
+            });
         }
     }
 
     fn is_harmless(&self, state: u32, op: u32) -> bool {
         let SlotOp { asks, leaves, .. } = self.ops[op as usize];
         match leaves {
-            None => true,
-            Some(value) if asks == Asks::Is(value) => true,
-            Some(value) => {
+            Leaves::Same => true,
+            Leaves::Put(value) if asks == Asks::Is(value) => true,
+            Leaves::Put(value) => {
                 state == SPENT
                     && asks == Asks::Nothing
                     && self.differing == 0
-                    && self.outlook[value as usize].mentions == 0
+                    && self.is_spent(value)
             }
+            Leaves::Appended(_) => false,
         }
     }
 
@@ -160,21 +354,34 @@ impl Machine for SlotMachine {
             returned,
         } = self.ops[op as usize];
         if let Asks::Is(value) | Asks::IsNot(value) = asks {
-            let outlook = &mut self.outlook[value as usize];
-            outlook.mentions -= 1;
-            outlook.must -= u32::from(returned && asks == Asks::Is(value));
+            self.outlook[value as usize].mentions -= 1;
+        }
+        if let (Asks::Is(value), true) = (asks, returned) {
+            self.outlook[value as usize].must -= 1;
+            self.met[self.deadline_of[op as usize] as usize] = true;
+            while self.met.get(self.next_deadline) == Some(&true) {
+                self.next_deadline += 1;
+            }
         }
         self.differing -= u32::from(matches!(asks, Asks::IsNot(_)));
-        if let Some(value) = leaves {
+        if let Leaves::Put(value) = leaves {
             self.outlook[value as usize].makers -= 1;
+            self.puts_left -= 1;
+            self.puts_done += 1;
         }
         if next != state && state != SPENT {
             let outlook = self.outlook[state as usize];
-            if outlook.must > 0 && outlook.makers == 0 {
+            let makers = if self.appends.is_some() {
+                self.puts_left
+            } else {
+                outlook.makers
+            };
+            if outlook.must > 0 && makers == 0 {
                 return None;
             }
         }
-        Some(self.normal(next))
+        self.next_deadline_can_be_met(next)
+            .then(|| self.normal(next))
     }
 
     fn retract(&mut self, op: u32) {
@@ -184,17 +391,23 @@ impl Machine for SlotMachine {
             returned,
         } = self.ops[op as usize];
         if let Asks::Is(value) | Asks::IsNot(value) = asks {
-            let outlook = &mut self.outlook[value as usize];
-            outlook.mentions += 1;
-            outlook.must += u32::from(returned && asks == Asks::Is(value));
+            self.outlook[value as usize].mentions += 1;
+        }
+        if let (Asks::Is(value), true) = (asks, returned) {
+            self.outlook[value as usize].must += 1;
+            let deadline = self.deadline_of[op as usize] as usize;
+            self.met[deadline] = false;
+            self.next_deadline = self.next_deadline.min(deadline);
         }
         self.differing += u32::from(matches!(asks, Asks::IsNot(_)));
-        if let Some(value) = leaves {
+        if let Leaves::Put(value) = leaves {
             self.outlook[value as usize].makers += 1;
+            self.puts_left += 1;
+            self.puts_done = self.puts_done.wrapping_sub(1);
         }
     }
 
     fn growth(&self) -> usize {
-        0
+        self.values.growth()
     }
 }
