@@ -102,6 +102,6 @@ mod tests {
         let error = parse(text.replace('0', "1").as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), "line 3: history 1 is labelled twice");
         let error = parse(b"{\"index\":0}").unwrap_err();
-        assert_eq!(error.to_string(), "line 1: missing field `linearizable`");
+        assert_eq!(error.to_string(), "line 1: \"linearizable\" is missing");
     }
 }

@@ -118,6 +118,8 @@ pub struct Recorded {
     pub input: Arc<str>,
     /// The number of the history, counted from 0, where its input holds several.
     pub name: Option<String>,
+    /// The line on which the history begins, counted from 1; 0 where that is not told.
+    pub line: u64,
     /// The history.
     pub history: History,
     /// The type and its parameters, as far as the input names or implies them.
@@ -135,9 +137,13 @@ impl Recorded {
         }
     }
 
-    /// The same error, with the name of this history.
+    /// The same error, with the name of this history, and the line on which it begins unless a better one is known.
     pub fn locate(&self, error: Error) -> Error {
         let error = error.in_file(&self.input);
+        let error = match self.line {
+            0 => error,
+            line => error.at_line(line),
+        };
         match &self.name {
             Some(name) => error.in_history(name),
             None => error,

@@ -33,7 +33,7 @@ const INPUTS: [(&str, usize, usize); 8] = [
     ("queue-violation.jsonl", 1, 1),
     ("stack-violation.txt", 1, 1),
     ("juc", 100, 40),
-    ("monitors", 349, 134),
+    ("monitors", 349, 133),
 ];
 
 #[test]

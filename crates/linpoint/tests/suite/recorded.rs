@@ -38,8 +38,10 @@ pub(crate) fn type_of(recorded: &Recorded) -> ObjectType {
     let found = match &recorded.object_type {
         Some((name, params)) => object_type(name, params),
         None => {
-            let name = guess_type(&recorded.history).expect("a type");
-            object_type(name, &Default::default())
+            // Without operations any type will do.
+            let guessed = guess_type(&recorded.history);
+            let name = guessed.or(recorded.history.is_empty().then_some("register"));
+            object_type(name.expect("a type"), &Default::default())
         }
     };
     found.unwrap_or_else(|error| panic!("{}: {error}", recorded.label()))
