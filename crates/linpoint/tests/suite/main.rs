@@ -3,5 +3,7 @@
 mod corpus;
 mod data;
 mod differential;
+mod fuzz_bodies;
+mod fuzz_regressions;
 mod juc_conformance;
 mod recorded;
