@@ -20,7 +20,7 @@ fn histories_per_type() -> u64 {
 }
 
 /// A small history: linearizable, or with a few results changed; sometimes with pending operations.
-fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
+pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
     let mut sampler = Sampler::new(seed, None);
     let generator = Generator {
         ops: 2 + sampler.below(6),

@@ -6,4 +6,5 @@ mod differential;
 mod fuzz_bodies;
 mod fuzz_regressions;
 mod juc_conformance;
+mod metamorphic;
 mod recorded;
