@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 /// What went wrong, and where.
 ///
-/// Prints as `file:line: reason`, with the parts that are known. "Undecided" is a verdict, never an error.
+/// Prints as `file:line: reason`, with the parts that are known, or as `file:history: line 7: reason` where a file holds
+/// several histories. "Undecided" is a verdict, never an error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct Error {
     kind: ErrorKind,
     file: Option<Arc<str>>,
+    history: Option<Arc<str>>,
     line: Option<u64>,
     reason: String,
 }
@@ -53,6 +55,7 @@ impl Error {
         Error {
             kind,
             file: None,
+            history: None,
             line: None,
             reason: reason.into(),
         }
@@ -72,6 +75,13 @@ impl Error {
         self
     }
 
+    /// The same error in the history of this name, one of several in its file, unless it names one already.
+    #[must_use]
+    pub fn in_history(mut self, history: &str) -> Self {
+        self.history.get_or_insert_with(|| history.into());
+        self
+    }
+
     /// What kind of error this is.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -80,6 +90,15 @@ impl Error {
     /// The file, if known.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
+    }
+
+    /// The file and, where it holds several, the history: `file:history`.
+    pub fn label(&self) -> Option<String> {
+        let file = self.file.as_deref()?;
+        Some(match &self.history {
+            Some(history) => format!("{file}:{history}"),
+            None => file.to_owned(),
+        })
     }
 
     /// The line counted from 1, if known.
@@ -95,9 +114,13 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => write!(f, "{file}:{line}: ")?,
-            (Some(file), None) => write!(f, "{file}: ")?,
+        match (self.label(), self.line) {
+            // Two numbers in a row would pass for a line and a column.
+            (Some(label), Some(line)) if self.history.is_some() => {
+                write!(f, "{label}: line {line}: ")?;
+            }
+            (Some(label), Some(line)) => write!(f, "{label}:{line}: ")?,
+            (Some(label), None) => write!(f, "{label}: ")?,
             (None, Some(line)) => write!(f, "line {line}: ")?,
             (None, None) => {}
         }
@@ -117,5 +140,8 @@ mod tests {
             .in_file("h.jsonl");
         assert_eq!(error.to_string(), "h.jsonl:7: no call");
         assert_eq!(error.kind(), ErrorKind::Malformed);
+        let error = error.in_history("2").in_history("3");
+        assert_eq!(error.to_string(), "h.jsonl:2: line 7: no call");
+        assert_eq!(error.label().as_deref(), Some("h.jsonl:2"));
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::{Checker, Config, Cores, Error, ErrorKind, Partitioning, Report};
+use linpoint::{Checker, Config, Cores, Error, ErrorKind, Partitioning, Report, Verdict};
 use rayon::prelude::*;
 
 use super::source::{TypeChoice, output, type_of};
@@ -23,6 +23,18 @@ pub(crate) struct Checked {
     pub(crate) type_name: String,
     pub(crate) report: Report,
     pub(crate) time: Duration,
+}
+
+impl Checked {
+    /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.
+    pub(crate) fn as_labelled(&self) -> Option<bool> {
+        let found = match self.report.verdict {
+            Verdict::Linearizable(_) => true,
+            Verdict::Violation(_) => false,
+            Verdict::Undecided(_) => return None,
+        };
+        self.recorded.expected.map(|expected| expected == found)
+    }
 }
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
@@ -149,10 +161,15 @@ fn check_one(
     checker: &Checker,
     budget: &Budget,
 ) -> Result<Checked, Error> {
-    let label = recorded.label();
     let started = Instant::now();
     let choice = type_of(&recorded, chosen)?;
-    let object = choice.build().map_err(|error| error.in_file(&label))?;
+    let object = choice.build().map_err(|error| {
+        // A type that makes no sense is a mistake of whoever named it.
+        recorded.locate(match chosen {
+            Some(_) => error,
+            None => Error::malformed(error.reason()),
+        })
+    })?;
     match object.check(&recorded.history, checker, budget) {
         Ok(report) => Ok(Checked {
             recorded,
@@ -161,9 +178,9 @@ fn check_one(
             time: started.elapsed(),
         }),
         Err(error) if error.kind() == ErrorKind::Bug => {
-            Err(save_evidence(&recorded, &choice, error).in_file(&label))
+            Err(recorded.locate(save_evidence(&recorded, &choice, error)))
         }
-        Err(error) => Err(error.in_file(&label)),
+        Err(error) => Err(recorded.locate(error)),
     }
 }
 

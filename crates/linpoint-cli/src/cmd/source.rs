@@ -60,9 +60,18 @@ impl InputArgs {
             independent: self.independent,
             ..ReadOptions::default()
         };
-        self.files
-            .iter()
-            .for_each(|file| read(file, &options, &mut *each));
+        let mut passed_over = Vec::new();
+        for file in &self.files {
+            passed_over.extend(read(file, &options, &mut *each));
+        }
+        match passed_over.as_slice() {
+            [] => {}
+            [one] => eprintln!("linpoint: note: {one} holds labels, not histories: passed over"),
+            [first, rest @ ..] => eprintln!(
+                "linpoint: note: {first} and {} more hold labels, not histories: passed over",
+                rest.len()
+            ),
+        }
     }
 }
 
@@ -101,7 +110,7 @@ pub(crate) fn type_of(
                 "which type of object is this? Its methods ({}) do not tell; use --type (see `linpoint types`)",
                 methods.join(", ")
             );
-            Err(Error::usage(reason).in_file(&recorded.label()))
+            Err(recorded.locate(Error::usage(reason)))
         }
     }
 }

@@ -18,6 +18,8 @@ pub(super) fn document(histories: Vec<Value>, summary: &Summary) -> Value {
             "not_linearizable": summary.violations,
             "undecided": summary.undecided,
             "errors": summary.errors,
+            "as_expected": summary.as_labelled,
+            "not_as_expected": summary.not_as_labelled,
             "interrupted": summary.interrupted,
         },
     })
@@ -29,7 +31,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         Err(error) => {
             return json!({
                 "schema": SCHEMA,
-                "history": error.file(),
+                "history": error.label(),
                 "verdict": "error",
                 "error": { "kind": error_name(error.kind()), "line": error.line(), "reason": error.reason() },
             });

@@ -94,7 +94,8 @@ impl Printer {
 }
 
 fn is_fine(outcome: &Outcome) -> bool {
-    matches!(outcome, Ok(checked) if matches!(checked.report.verdict, Verdict::Linearizable(_)))
+    matches!(outcome, Ok(checked) if matches!(checked.report.verdict, Verdict::Linearizable(_))
+        && checked.as_labelled() != Some(false))
 }
 
 fn brief(verdict: &Verdict) -> &'static str {
@@ -112,6 +113,9 @@ pub(crate) struct Summary {
     pub(crate) violations: usize,
     pub(crate) undecided: usize,
     pub(crate) errors: usize,
+    /// Of those with a known answer: how many verdicts are that answer, and how many are the other one.
+    pub(crate) as_labelled: usize,
+    pub(crate) not_as_labelled: usize,
     /// Somebody pressed Ctrl-C.
     pub(crate) interrupted: bool,
     exit: Exit,
@@ -128,6 +132,11 @@ impl Summary {
             Err(error) => (&mut self.errors, Exit::of_kind(error.kind())),
         };
         *counter += 1;
+        match outcome.as_ref().ok().and_then(Checked::as_labelled) {
+            Some(true) => self.as_labelled += 1,
+            Some(false) => self.not_as_labelled += 1,
+            None => {}
+        }
         self.exit = self.exit.max(exit);
     }
 

@@ -12,18 +12,23 @@ use crate::units::{show_bytes, show_duration};
 pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {
     let Ok(checked) = outcome else { return Ok(()) };
     let label = checked.recorded.label();
+    let labelled = match (checked.as_labelled(), checked.recorded.expected) {
+        (Some(false), Some(true)) => " (labelled linearizable)",
+        (Some(false), Some(false)) => " (labelled not linearizable)",
+        _ => "",
+    };
     match &checked.report.verdict {
         Verdict::Linearizable(_) => {
             let ops = counted(checked.recorded.history.len(), "operation");
             writeln!(
                 out,
-                "{label}: linearizable ({ops}, {})",
+                "{label}: linearizable ({ops}, {}){labelled}",
                 show_duration(checked.time)
             )?;
         }
         Verdict::Undecided(undecided) => writeln!(out, "{label}: undecided, {}", why(undecided))?,
         Verdict::Violation(violation) => {
-            writeln!(out, "{label}: not linearizable")?;
+            writeln!(out, "{label}: not linearizable{labelled}")?;
             show_violation(out, checked, violation)?;
         }
     }
@@ -181,5 +186,12 @@ pub(super) fn summary(summary: &Summary) -> String {
     } else {
         ""
     };
-    format!("{histories}: {}{interrupted}", counts.join(", "))
+    let known = summary.as_labelled + summary.not_as_labelled;
+    let labelled = match (summary.as_labelled, summary.not_as_labelled) {
+        (0, 0) => String::new(),
+        (_, 0) if known == summary.histories() => "; all as labelled".to_owned(),
+        (count, 0) => format!("; {count} as labelled"),
+        (_, count) => format!("; {count} not as labelled"),
+    };
+    format!("{histories}: {}{labelled}{interrupted}", counts.join(", "))
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Gets the name of an input and its content.
-type Visit<'a> = dyn FnMut(&str, Result<Vec<u8>, Error>) + 'a;
+/// Gets the name of an input, the file that it is the whole of, and its content.
+type Visit<'a> = dyn FnMut(&str, Option<&Path>, Result<Vec<u8>, Error>) + 'a;
 
 /// Hands every input at `path` to `visit`.
 pub(super) fn open(path: &Path, visit: &mut Visit<'_>) {
     if path == Path::new("-") {
-        return open_stream("<stdin>", Box::new(io::stdin()), visit);
+        return open_stream("<stdin>", None, Box::new(io::stdin()), visit);
     }
     if path.is_dir() {
         return open_directory(path, visit);
@@ -24,8 +24,8 @@ pub(super) fn open(path: &Path, visit: &mut Visit<'_>) {
 fn open_file(path: &Path, visit: &mut Visit<'_>) {
     let name = path.to_string_lossy();
     match File::open(path) {
-        Ok(file) => open_stream(&name, Box::new(file), visit),
-        Err(error) => visit(&name, Err(Error::unreadable(error.to_string()))),
+        Ok(file) => open_stream(&name, Some(path), Box::new(file), visit),
+        Err(error) => visit(&name, None, Err(Error::unreadable(error.to_string()))),
     }
 }
 
@@ -47,11 +47,11 @@ const TAR: (usize, &[u8]) = (257, b"ustar");
 
 type Stream<'a> = Box<dyn Read + 'a>;
 
-fn open_stream(name: &str, raw: Stream<'_>, visit: &mut Visit<'_>) {
+fn open_stream(name: &str, file: Option<&Path>, raw: Stream<'_>, visit: &mut Visit<'_>) {
     match unpack(raw) {
         Ok((stream, Kind::Archive, compressed)) => open_archive(name, stream, compressed, visit),
-        Ok((stream, Kind::Plain, compressed)) => visit(name, read_all(stream, compressed)),
-        Err(error) => visit(name, Err(error)),
+        Ok((stream, Kind::Plain, compressed)) => visit(name, file, read_all(stream, compressed)),
+        Err(error) => visit(name, None, Err(error)),
     }
 }
 
@@ -123,12 +123,12 @@ fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Vi
     let mut archive = tar::Archive::new(stream);
     let entries = match archive.entries() {
         Ok(entries) => entries,
-        Err(error) => return visit(name, Err(broken(&error))),
+        Err(error) => return visit(name, None, Err(broken(&error))),
     };
     for entry in entries {
         let mut entry = match entry {
             Ok(entry) => entry,
-            Err(error) => return visit(name, Err(broken(&error))),
+            Err(error) => return visit(name, None, Err(broken(&error))),
         };
         if !entry.header().entry_type().is_file() {
             continue;
@@ -142,7 +142,7 @@ fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Vi
             Ok(_) => Err(Error::malformed("the archive ends within this entry")),
             Err(error) => Err(broken(&error)),
         };
-        visit(&entry_name, content);
+        visit(&entry_name, None, content);
     }
 }
 
@@ -151,7 +151,7 @@ const JEPSEN_OUTPUTS: &[&str] = &["results.edn", "test.edn", "jepsen.log"];
 
 const HISTORY: &[&str] = &[".jsonl", ".json", ".edn", ".log", ".txt", ".history"];
 
-const COMPRESSION: &[&str] = &[".gz", ".zst"];
+pub(super) const COMPRESSION: &[&str] = &[".gz", ".zst"];
 
 const ARCHIVES: &[&str] = &[".tar", ".tgz", ".tar.gz", ".tar.zst"];
 
@@ -170,11 +170,11 @@ fn open_directory(path: &Path, visit: &mut Visit<'_>) {
     let mut seen = BTreeSet::new();
     if let Err((path, error)) = search(path, &mut seen, &mut found) {
         let reason = Error::unreadable(error.to_string());
-        return visit(&path.to_string_lossy(), Err(reason));
+        return visit(&path.to_string_lossy(), None, Err(reason));
     }
     if found.is_empty() {
         let reason = Error::unreadable("no histories in this directory");
-        return visit(&path.to_string_lossy(), Err(reason));
+        return visit(&path.to_string_lossy(), None, Err(reason));
     }
     for file in found {
         open_file(&file, visit);
@@ -250,7 +250,7 @@ mod tests {
 
     fn open_all(path: &Path) -> Vec<(String, Result<Vec<u8>, Error>)> {
         let mut all = Vec::new();
-        open(path, &mut |name, content| {
+        open(path, &mut |name, _, content| {
             all.push((name.to_owned(), content))
         });
         all

@@ -133,8 +133,40 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let words = text.split(" at line ").next().unwrap_or(&text);
     match error.classify() {
-        serde_json::error::Category::Data => words.to_owned(),
+        serde_json::error::Category::Data => in_our_words(words),
+        serde_json::error::Category::Eof => {
+            format!("not JSON: it is cut off after column {}", error.column())
+        }
         _ => format!("not JSON: {words} at column {}", error.column()),
+    }
+}
+
+/// Serde speaks of fields, variants and sequences.
+fn in_our_words(words: &str) -> String {
+    if let Some(name) = words.strip_prefix("missing field ") {
+        return format!("{} is missing", name.replace('`', "\""));
+    }
+    if let Some(name) = words.strip_prefix("unknown variant ") {
+        return format!("unknown {}", name.replace('`', "\""));
+    }
+    let kinds = words
+        .strip_prefix("invalid type: ")
+        .and_then(|rest| rest.split_once(", expected "));
+    match kinds {
+        Some((found, expected)) => {
+            let found = found
+                .replace("sequence", "a list")
+                .replace("map", "an object")
+                .replace("string", "the text")
+                .replace("boolean ", "")
+                .replace('`', "");
+            let expected = expected
+                .replace("a sequence", "a list")
+                .replace("a string", "text")
+                .replace("struct ", "");
+            format!("expected {expected}, not {found}")
+        }
+        None => words.to_owned(),
     }
 }
 

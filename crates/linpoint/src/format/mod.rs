@@ -11,6 +11,7 @@ mod jepsen;
 mod jepsen_log;
 mod json;
 mod jsonl;
+mod labels;
 mod operations;
 mod porcupine_kv;
 mod violat;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 pub use jsonl::write_jsonl;
 
+use self::labels::Labels;
 use crate::error::Error;
 use crate::history::{History, Ties};
 use crate::spec::Params;
@@ -114,22 +116,37 @@ pub struct ReadOptions {
 pub struct Recorded {
     /// The input as messages name it: the path as given, `path:entry` in an archive, `<stdin>`; empty for [`parse`].
     pub input: Arc<str>,
-    /// The number of the history, counted from 1, where its input holds several.
+    /// The number of the history, counted from 0, where its input holds several.
     pub name: Option<String>,
+    /// The line on which the history begins, counted from 1; 0 where that is not told.
+    pub line: u64,
     /// The history.
     pub history: History,
     /// The type and its parameters, as far as the input names or implies them.
     pub object_type: Option<(String, Params)>,
-    /// Whether the history is linearizable, where the input tells.
+    /// Whether the history is linearizable, where the input or the labels beside it tell.
     pub expected: Option<bool>,
 }
 
 impl Recorded {
-    /// What to call this history in a report: its input, with `#` and its number where there are several.
+    /// What to call this history in a report: its input, and its number where there are several: `path:3`.
     pub fn label(&self) -> String {
         match &self.name {
-            Some(name) => format!("{}#{name}", self.input),
+            Some(name) => format!("{}:{name}", self.input),
             None => self.input.to_string(),
+        }
+    }
+
+    /// The same error, with the name of this history, and the line on which it begins unless a better one is known.
+    pub fn locate(&self, error: Error) -> Error {
+        let error = error.in_file(&self.input);
+        let error = match self.line {
+            0 => error,
+            line => error.at_line(line),
+        };
+        match &self.name {
+            Some(name) => error.in_history(name),
+            None => error,
         }
     }
 }
@@ -139,6 +156,9 @@ impl Recorded {
 /// `path` is a file, possibly compressed or an archive, a directory, or `-` for the standard input. What cannot be read
 /// is handed over as an error in its place: a bad history does not keep others from being read.
 ///
+/// Answers the inputs that were passed over because they hold labels instead of histories. Where they stand beside the
+/// histories that they label, as `name.labels.jsonl` beside `name.jsonl`, they fill [`Recorded::expected`].
+///
 /// ```no_run
 /// use linpoint::format::{ReadOptions, read};
 /// read("store/latest".as_ref(), &ReadOptions::default(), |recorded| match recorded {
@@ -146,15 +166,31 @@ impl Recorded {
 ///     Err(error) => eprintln!("{error}"),
 /// });
 /// ```
-pub fn read(path: &Path, options: &ReadOptions, mut each: impl FnMut(Result<Recorded, Error>)) {
-    input::open(path, &mut |name, content| {
+pub fn read(
+    path: &Path,
+    options: &ReadOptions,
+    mut each: impl FnMut(Result<Recorded, Error>),
+) -> Vec<Arc<str>> {
+    let mut passed_over = Vec::new();
+    input::open(path, &mut |name, file, content| {
         let mut sink = Sink::new(name, &mut each);
         match content {
-            Ok(bytes) => read_bytes(&bytes, options, &mut sink),
+            Ok(bytes) if options.format.is_none() && labels::are_labels(&bytes) => {
+                passed_over.push(sink.input.clone());
+            }
+            Ok(bytes) => {
+                match file.and_then(labels::beside).transpose() {
+                    Ok(labels) => sink.labels = labels,
+                    // Its histories are as good without.
+                    Err(error) => (sink.each)(Err(error)),
+                }
+                read_bytes(&bytes, options, &mut sink);
+            }
             Err(error) => sink.put(Err(error)),
         }
         sink.finish();
     });
+    passed_over
 }
 
 /// The histories in `bytes`, which are neither compressed nor an archive.
@@ -203,6 +239,8 @@ struct Sink<'a> {
     count: usize,
     /// The first item, until it is known whether it is the only one.
     first: Option<Result<Recorded, Error>>,
+    /// What the histories were labelled with, by number.
+    labels: Option<Labels>,
     each: &'a mut dyn FnMut(Result<Recorded, Error>),
 }
 
@@ -212,6 +250,7 @@ impl<'a> Sink<'a> {
             input: input.into(),
             count: 0,
             first: None,
+            labels: None,
             each,
         }
     }
@@ -223,29 +262,36 @@ impl<'a> Sink<'a> {
             return;
         }
         if let Some(first) = self.first.take() {
-            self.pass_on(first, Some(1));
+            self.pass_on(first, 0, Some("0".to_owned()));
         }
-        self.pass_on(recorded, Some(self.count));
+        let index = self.count - 1;
+        self.pass_on(recorded, index, Some(index.to_string()));
     }
 
-    fn pass_on(&mut self, recorded: Result<Recorded, Error>, number: Option<usize>) {
-        let recorded = recorded.map(|recorded| Recorded {
-            input: self.input.clone(),
-            name: number.map(|number| number.to_string()),
-            ..recorded
-        });
-        (self.each)(recorded.map_err(|error| {
-            if self.input.is_empty() {
-                error
-            } else {
-                error.in_file(&self.input)
+    fn pass_on(&mut self, recorded: Result<Recorded, Error>, index: usize, name: Option<String>) {
+        let label = self.labels.as_ref().and_then(|labels| labels.get(&index));
+        let input = &self.input;
+        (self.each)(match recorded {
+            Ok(recorded) => Ok(Recorded {
+                input: input.clone(),
+                name,
+                expected: recorded.expected.or(label.copied()),
+                ..recorded
+            }),
+            Err(error) if input.is_empty() => Err(error),
+            Err(error) => {
+                let error = error.in_file(input);
+                Err(match name {
+                    Some(name) => error.in_history(&name),
+                    None => error,
+                })
             }
-        }));
+        });
     }
 
     fn finish(mut self) {
         if let Some(first) = self.first.take() {
-            self.pass_on(first, None);
+            self.pass_on(first, 0, None);
         }
     }
 }

@@ -33,7 +33,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
             if let [name] = comment.split_whitespace().collect::<Vec<_>>().as_slice()
                 && builder.is_empty()
             {
-                object_type.get_or_insert_with(|| (*name).to_owned());
+                object_type.get_or_insert_with(|| (number, (*name).to_owned()));
             }
             continue;
         }
@@ -42,8 +42,9 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
         builder.operation_parts(number, operation)?;
     }
     Ok(Recorded {
+        line: object_type.as_ref().map_or(0, |&(line, _)| line),
         history: builder.finish(options.ties.unwrap_or_default())?,
-        object_type: object_type.map(|name| (name, Params::new())),
+        object_type: object_type.map(|(_, name)| (name, Params::new())),
         ..Recorded::default()
     })
 }

@@ -177,8 +177,9 @@ fn all_juc_histories_read() {
         );
         assert_eq!(
             all[histories - 1].name.as_deref(),
-            Some(histories.to_string().as_str())
+            Some((histories - 1).to_string().as_str())
         );
+        assert!(all.iter().all(|recorded| recorded.expected.is_some()));
     }
 }
 

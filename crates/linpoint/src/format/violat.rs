@@ -103,6 +103,7 @@ fn read_history(
         }
     }
     Ok(Recorded {
+        line,
         history: builder.finish(options.ties.unwrap_or_default())?,
         object_type: Some((document.schema.class.clone(), params(&document.schema)?)),
         expected: document.linearizable,
@@ -182,7 +183,7 @@ mod tests {
         );
         assert_eq!(
             all[2].as_ref().unwrap_err().to_string(),
-            "line 3: missing field `schema`"
+            "line 3: \"schema\" is missing"
         );
         assert_eq!(all[3].as_ref().unwrap().history.len(), 2);
     }

@@ -3,9 +3,11 @@
 //! `LINPOINT_DIFFERENTIAL` sets the number of histories per type.
 
 use linpoint::generate::Generator;
-use linpoint::spec::{ObjectType, Params, Sampler, object_type, types};
+use linpoint::spec::{ObjectType, Sampler, object_type, types};
 use linpoint::{Checker, Config, EngineChoice, History, OpId, Partitioning, Value, Verdict};
 use rayon::prelude::*;
+
+use crate::fuzz_bodies::small_params;
 
 /// Histories per type, unless the environment says otherwise.
 const HISTORIES: u64 = 100_000;
@@ -17,23 +19,8 @@ fn histories_per_type() -> u64 {
     })
 }
 
-/// Parameters small enough that limits are met.
-fn small_params(name: &str) -> Params {
-    let pairs: &[(&str, i64)] = match name {
-        "bounded-queue" | "array-blocking-queue" => &[("capacity", 2)],
-        "semaphore" => &[("permits", 2)],
-        "bank" => &[("accounts", 2), ("balance", 2)],
-        "snapshot" => &[("processes", 8)],
-        _ => &[],
-    };
-    pairs
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), Value::from(value)))
-        .collect()
-}
-
 /// A small history: linearizable, or with a few results changed; sometimes with pending operations.
-fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
+pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
     let mut sampler = Sampler::new(seed, None);
     let generator = Generator {
         ops: 2 + sampler.below(6),

@@ -17,7 +17,7 @@ const CLASSES: [&str; 10] = [
 /// The sequences in the repository, about thirty for each class.
 #[test]
 fn sample_is_reproduced() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/juc-conformance");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/juc-conformance");
     for class in CLASSES {
         let file = File::open(folder.join(format!("{class}.jsonl"))).unwrap();
         assert!(reproduce(class, file) >= 30);

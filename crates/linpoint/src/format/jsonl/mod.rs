@@ -114,6 +114,8 @@ enum State {
 
 #[derive(Default)]
 struct Collected {
+    /// The line of the header.
+    line: u64,
     about: About,
     builder: HistoryBuilder,
     /// Whether there are operations with times, and the line of the first note: they do not go together.
@@ -141,6 +143,7 @@ impl<'a> Assembler<'a> {
             Ok(Line::Header(about)) => {
                 self.finish_history();
                 self.state = State::Within(Box::new(Collected {
+                    line: number,
                     about: *about,
                     ..Collected::default()
                 }));
@@ -184,6 +187,7 @@ impl<'a> Assembler<'a> {
             return;
         };
         let Collected {
+            line: first_line,
             about,
             builder,
             timed,
@@ -194,7 +198,7 @@ impl<'a> Assembler<'a> {
                 let reason = "a note has no place among operations with times";
                 Err(Error::malformed(reason).at_line(line))
             }
-            _ => self.record(about, builder),
+            _ => self.record(first_line, about, builder),
         });
     }
 
@@ -203,10 +207,10 @@ impl<'a> Assembler<'a> {
         for operation in whole.operations {
             operation.add_to(&mut builder, number)?;
         }
-        self.record(whole.about, builder)
+        self.record(number, whole.about, builder)
     }
 
-    fn record(&self, about: About, builder: HistoryBuilder) -> Result<Recorded, Error> {
+    fn record(&self, line: u64, about: About, builder: HistoryBuilder) -> Result<Recorded, Error> {
         let ties = self.options.ties.or(about.ties).unwrap_or_default();
         // Parameters without a type belong to the type that the user names.
         let object_type = match about.object_type {
@@ -214,6 +218,7 @@ impl<'a> Assembler<'a> {
             named => named,
         };
         Ok(Recorded {
+            line,
             history: builder.finish(ties)?,
             object_type: object_type.map(|name| (name, about.params)),
             expected: about.expected,

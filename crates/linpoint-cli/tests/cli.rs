@@ -1,0 +1,11 @@
+//! The command line as its users see it: every example in `cmd/` is run and its output compared.
+//!
+//! `TRYCMD=overwrite cargo test -p linpoint-cli` rewrites what differs; review that like code.
+
+#[test]
+fn examples() {
+    trycmd::TestCases::new()
+        .env("COLUMNS", "100")
+        .case("tests/cmd/*.md")
+        .case("tests/cmd/*.toml");
+}

@@ -1,0 +1,101 @@
+//! The full collections, where they are at hand: every history gets the verdict that is known of it.
+//!
+//! All of them without reduction, and a sample with it, since reducing a violation costs many searches.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::collections::HashMap;
+
+use linpoint::format::Recorded;
+use linpoint::{Config, Partitioning};
+
+use crate::recorded::{compare, data, labelled, read_all};
+
+fn verdicts() -> Config {
+    Config::default().verdicts_only()
+}
+
+fn whole() -> Config {
+    verdicts().with_partitioning(Partitioning::ByObject)
+}
+
+/// Every `step`th history.
+fn sample(all: &[Recorded], step: usize) -> Vec<Recorded> {
+    all.iter().step_by(step).cloned().collect()
+}
+
+#[test]
+fn etcd() {
+    let Some(path) = data("jepsen-etcd/etcd_logs.tar.gz") else {
+        return;
+    };
+    let table = std::fs::read_to_string(path.with_file_name("verdicts.csv")).unwrap();
+    let verdict_of: HashMap<&str, bool> = table
+        .lines()
+        .skip(1)
+        .map(|row| {
+            let columns: Vec<&str> = row.split(',').collect();
+            let linearizable = match columns[1] {
+                "true" => true,
+                "false" => false,
+                // One log has no operations.
+                "empty" => true,
+                other => panic!("{other} is no verdict"),
+            };
+            (columns[0], linearizable)
+        })
+        .collect();
+    let expected = |recorded: &Recorded| {
+        let (_, entry) = recorded.input.rsplit_once(':').unwrap();
+        verdict_of[entry]
+    };
+    let all = read_all(&path);
+    assert_eq!(all.len(), 103);
+    let violations = verdict_of.values().filter(|verdict| !**verdict).count();
+    assert_eq!(compare(&all, &verdicts(), expected), violations);
+    compare(&sample(&all, 7), &Config::default(), expected);
+}
+
+#[test]
+fn kv() {
+    let Some(path) = data("kv/kv_logs.tar.gz") else {
+        return;
+    };
+    let expected = |recorded: &Recorded| recorded.input.ends_with("-ok.txt");
+    let all = read_all(&path);
+    assert_eq!(all.len(), 6);
+    assert_eq!(compare(&all, &verdicts(), expected), 3);
+    // Fifty clients on all keys at once are too many.
+    let small: Vec<_> = all
+        .into_iter()
+        .filter(|recorded| !recorded.input.contains("c50"))
+        .collect();
+    assert_eq!(compare(&small, &whole(), expected), 2);
+    assert_eq!(compare(&small, &Config::default(), expected), 2);
+}
+
+#[test]
+fn juc() {
+    let Some(folder) = data("juc") else { return };
+    let mut all = Vec::new();
+    for class in [
+        "ABQ", "CHM", "CLD", "CLQ", "CSLM", "CSLS", "LBD", "LBQ", "LTQ", "PBQ",
+    ] {
+        all.extend(read_all(&folder.join(format!("{class}.jsonl.gz"))));
+    }
+    assert_eq!(all.len(), 6325);
+    assert_eq!(compare(&all, &verdicts(), labelled), 424);
+    compare(&sample(&all, 17), &Config::default(), labelled);
+}
+
+#[test]
+fn monitors() {
+    let Some(path) = data("monitors/tricky.jsonl") else {
+        return;
+    };
+    let all = read_all(&path);
+    assert_eq!(all.len(), 349);
+    compare(&all, &verdicts(), labelled);
+    compare(&all, &whole(), labelled);
+    compare(&all, &Config::default(), labelled);
+}

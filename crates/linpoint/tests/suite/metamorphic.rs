@@ -1,0 +1,279 @@
+//! What must not change a verdict, and what must not make a linearizable history a violation.
+//!
+//! The second kind are the rules by which violations are reduced to their cores.
+
+use linpoint::generate::Generator;
+use linpoint::history::NEVER;
+use linpoint::spec::{ObjectType, object_type, types};
+use linpoint::{Call, Checker, Config, History, HistoryBuilder, OpId, Ties, Value, Verdict};
+use proptest::prelude::*;
+
+use crate::differential::small_history;
+use crate::fuzz_bodies::small_params;
+
+fn object(name: &str) -> ObjectType {
+    object_type(name, &small_params(name)).expect("a built-in type")
+}
+
+fn is_linearizable(object: &ObjectType, history: &History) -> bool {
+    let checker = Checker::new(Config::default().verdicts_only());
+    let report = object.check(history, &checker, &checker.budget());
+    match report.expect("certified").verdict {
+        Verdict::Linearizable(_) => true,
+        Verdict::Violation(_) => false,
+        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
+    }
+}
+
+/// An operation that can be changed.
+#[derive(Clone, Debug)]
+struct Edit {
+    process: Value,
+    call: Call,
+    result: Option<Value>,
+}
+
+/// The history with its operations edited, up to its first `events` calls and returns.
+fn rebuilt(history: &History, events: usize, edit: impl Fn(OpId, Edit) -> Edit) -> History {
+    let mut order: Vec<(u32, OpId)> = history
+        .ops()
+        .flat_map(|op| [(op.call, op.id), (op.ret, op.id)])
+        .filter(|&(rank, _)| rank != NEVER)
+        .collect();
+    order.sort_unstable();
+    let mut builder = HistoryBuilder::new();
+    for (rank, id) in order.into_iter().take(events) {
+        let op = history.op(id);
+        let original = Edit {
+            process: op.process.clone(),
+            call: Call::new(op.method, op.argument.clone()).on(op.object.clone()),
+            result: op.result.cloned(),
+        };
+        let edited = edit(id, original);
+        let added = match edited.result {
+            _ if rank == op.call => builder.call(0, edited.process, edited.call),
+            Some(result) => builder.ret(0, &edited.process, result),
+            None => Ok(()),
+        };
+        added.expect("well formed");
+    }
+    builder.finish(Ties::default()).expect("well formed")
+}
+
+/// The history with this operation by a new process called before event `at` and never returned.
+fn with_pending(history: &History, at: usize, call: &Call) -> History {
+    let mut builder = HistoryBuilder::new();
+    let mut order: Vec<(u32, OpId)> = history
+        .ops()
+        .flat_map(|op| [(op.call, op.id), (op.ret, op.id)])
+        .filter(|&(rank, _)| rank != NEVER)
+        .collect();
+    order.sort_unstable();
+    let new = |builder: &mut HistoryBuilder| builder.call(0, "new".into(), call.clone());
+    for (position, &(rank, id)) in order.iter().enumerate() {
+        if position == at {
+            new(&mut builder).expect("a new process");
+        }
+        let op = history.op(id);
+        let added = match op.result {
+            Some(result) if rank == op.ret => builder.ret(0, op.process, result.clone()),
+            _ => {
+                let call = Call::new(op.method, op.argument.clone()).on(op.object.clone());
+                builder.call(0, op.process.clone(), call)
+            }
+        };
+        added.expect("well formed");
+    }
+    if at >= order.len() {
+        new(&mut builder).expect("a new process");
+    }
+    builder.finish(Ties::default()).expect("well formed")
+}
+
+fn dump(history: &History) -> String {
+    let ops = history.ops().map(|op| {
+        format!(
+            "{} by {} [{}, {}]",
+            op.text(),
+            op.process,
+            op.call,
+            op.ret as i32
+        )
+    });
+    ops.collect::<Vec<_>>().join("\n")
+}
+
+/// A type of which the name of a process means nothing.
+fn nameless_type() -> impl Strategy<Value = &'static str> {
+    let names: Vec<_> = types()
+        .iter()
+        .map(|info| info.name)
+        .filter(|name| !["snapshot", "reentrant-mutex"].contains(name))
+        .collect();
+    proptest::sample::select(names)
+}
+
+/// A type of which values are only compared.
+fn opaque_type() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "register",
+        "cas-register",
+        "queue",
+        "stack",
+        "set",
+        "bag",
+    ])
+}
+
+/// Operations that change no state, whatever they answer.
+const PURE: [(&str, &str, Option<i64>); 8] = [
+    ("register", "read", None),
+    ("cas-register", "read", None),
+    ("queue", "peek", None),
+    ("stack", "peek", None),
+    ("set", "contains", Some(1)),
+    ("bag", "peek", None),
+    ("counter", "read", None),
+    ("priority-queue", "peek", None),
+];
+
+fn linearizable_history(object: &ObjectType, seed: u64) -> History {
+    let generator = Generator {
+        ops: 16,
+        processes: 4,
+        seed,
+        pending_per_mille: 60,
+        idle_percent: 20,
+        universe: Some(3).filter(|_| seed % 2 == 0),
+        ..Generator::default()
+    };
+    generator.linearizable(&**object).expect("generated")
+}
+
+/// Another name for a value; what the object itself says (nothing, truth) stays.
+fn renamed(value: &Value) -> Value {
+    match value {
+        Value::Int(i) => Value::from(format!("v{i}").as_str()),
+        Value::List(items) => Value::list(items.iter().map(renamed).collect::<Vec<_>>()),
+        other => other.clone(),
+    }
+}
+
+fn speaks_of(value: &Value, wanted: &Value) -> bool {
+    value == wanted || value.as_list().is_some_and(|items| items.contains(wanted))
+}
+
+proptest! {
+    // Opaque seed files help nobody: a failure prints its history.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+    #[test]
+    fn processes_may_be_renamed(name in nameless_type(), seed: u64) {
+        let object = object(name);
+        let Some(history) = small_history(&object, seed) else { return Ok(()) };
+        let renamed = rebuilt(&history, usize::MAX, |_, op| Edit {
+            process: Value::from(format!("p{}", op.process).as_str()),
+            ..op
+        });
+        prop_assert_eq!(
+            is_linearizable(&object, &renamed),
+            is_linearizable(&object, &history),
+            "{}\n{}", name, dump(&history)
+        );
+    }
+
+    #[test]
+    fn values_may_be_renamed(name in opaque_type(), seed: u64) {
+        let object = object(name);
+        let Some(history) = small_history(&object, seed) else { return Ok(()) };
+        let changed = rebuilt(&history, usize::MAX, |_, mut op| {
+            op.call.argument = renamed(&op.call.argument);
+            if op.call.method != "size" {
+                op.result = op.result.as_ref().map(renamed);
+            }
+            op
+        });
+        prop_assert_eq!(
+            is_linearizable(&object, &changed),
+            is_linearizable(&object, &history),
+            "{}\n{}", name, dump(&history)
+        );
+    }
+
+    #[test]
+    fn beginnings_of_linearizable_histories_are_linearizable(name in nameless_type(), seed: u64, events in 0usize..40) {
+        let object = object(name);
+        let history = linearizable_history(&object, seed);
+        prop_assert!(is_linearizable(&object, &history), "{}\n{}", name, dump(&history));
+        let beginning = rebuilt(&history, events, |_, op| op);
+        prop_assert!(is_linearizable(&object, &beginning), "{}\n{}", name, dump(&beginning));
+    }
+
+    #[test]
+    fn a_beginning_that_is_wrong_makes_all_wrong(name in nameless_type(), seed: u64, events in 0usize..16) {
+        let object = object(name);
+        let Some(history) = small_history(&object, seed) else { return Ok(()) };
+        let beginning = rebuilt(&history, events, |_, op| op);
+        if !is_linearizable(&object, &beginning) {
+            prop_assert!(!is_linearizable(&object, &history), "{}\n{}", name, dump(&history));
+        }
+    }
+
+    #[test]
+    fn a_pending_observer_changes_nothing(pure in proptest::sample::select(PURE.to_vec()), seed: u64, at in 0usize..16) {
+        let (name, method, argument) = pure;
+        let object = object(name);
+        let Some(history) = small_history(&object, seed) else { return Ok(()) };
+        let argument = argument.map_or(Value::Nil, Value::from);
+        let more = with_pending(&history, at, &Call::new(method, argument));
+        prop_assert_eq!(
+            is_linearizable(&object, &more),
+            is_linearizable(&object, &history),
+            "{}\n{}", name, dump(&more)
+        );
+    }
+
+    #[test]
+    fn observers_may_be_dropped(pure in proptest::sample::select(PURE.to_vec()), seed: u64, keep: u16) {
+        let (name, method, _) = pure;
+        let object = object(name);
+        let history = linearizable_history(&object, seed);
+        let fewer = history.filtered(|id| {
+            history.op(id).method != method || keep >> (id.0 % 16) & 1 == 1
+        });
+        prop_assert!(is_linearizable(&object, &fewer), "{}\n{}", name, dump(&fewer));
+    }
+
+    #[test]
+    fn all_operations_on_a_value_may_be_dropped(
+        name in proptest::sample::select(vec!["register", "queue", "stack", "set", "bag", "priority-queue", "min-priority-queue", "deque"]),
+        seed: u64,
+        value in 0i64..4,
+    ) {
+        let object = object(name);
+        let history = linearizable_history(&object, seed);
+        if history.methods().iter().any(|method| method == "size") {
+            return Ok(());
+        }
+        let value = Value::from(value);
+        let fewer = history.filtered(|id| {
+            let op = history.op(id);
+            !speaks_of(op.argument, &value) && !op.result.is_some_and(|result| speaks_of(result, &value))
+        });
+        prop_assert!(is_linearizable(&object, &fewer), "{}, without {}\n{}", name, value, dump(&history));
+    }
+
+    #[test]
+    fn any_operation_may_be_relaxed(name in nameless_type(), seed: u64, relax: u16) {
+        let object = object(name);
+        let history = linearizable_history(&object, seed);
+        let is_relaxed = |id: OpId| relax >> (id.0 % 16) & 1 == 1;
+        // A process with a pending operation never calls again: its later operations are by somebody else.
+        let relaxed = rebuilt(&history, usize::MAX, |id, op| Edit {
+            process: Value::from(i64::from(id.0)),
+            result: op.result.filter(|_| !is_relaxed(id)),
+            ..op
+        });
+        prop_assert!(is_linearizable(&object, &relaxed), "{}\n{}", name, dump(&relaxed));
+    }
+}
