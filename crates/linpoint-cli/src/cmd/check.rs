@@ -58,7 +58,6 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         } else {
             Cores::Reduced
         },
-        ..Config::default()
     };
     let stop = interrupt::flag();
     let mut run = Run {

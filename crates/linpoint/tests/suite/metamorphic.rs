@@ -144,7 +144,7 @@ fn linearizable_history(object: &ObjectType, seed: u64) -> History {
         seed,
         pending_per_mille: 60,
         idle_percent: 20,
-        universe: Some(3).filter(|_| seed % 2 == 0),
+        universe: Some(3).filter(|_| seed.is_multiple_of(2)),
         ..Generator::default()
     };
     generator.linearizable(&**object).expect("generated")
