@@ -7,6 +7,9 @@ use linpoint::{History, OpId};
 /// No cell is wider than this; longer texts are cut.
 const MAX_CELL: usize = 40;
 
+/// No table is wider than this; where there are too many processes, the process stands in front of each row.
+const MAX_WIDTH: usize = 96;
+
 /// The lines of the table. An operation that overlaps others of the core shows its call and its return.
 pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
     let mut events: Vec<(u32, OpId)> = Vec::new();
@@ -80,6 +83,15 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
     };
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
 
+    if widths.iter().sum::<usize>() + 3 * columns.len() > MAX_WIDTH {
+        let head = heads
+            .iter()
+            .map(|head| head.chars().count())
+            .max()
+            .unwrap_or(0);
+        let row = |(column, text): &(usize, String)| format!("{:<head$} │ {text}", heads[*column]);
+        return rows.iter().map(row).collect();
+    }
     let row = |cell: &dyn Fn(usize) -> String| {
         let cells: Vec<String> = (0..columns.len())
             .map(|c| format!("{:<width$}", cell(c), width = widths[c]))
