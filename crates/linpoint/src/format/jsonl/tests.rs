@@ -221,7 +221,7 @@ fn refusals_name_the_line_and_the_reason() {
             r#"{"type":"queue"}"#,
             r#"neither an event ("event"), an operation ("method"), a whole history ("ops") nor a header ("linpoint")"#,
         ),
-        ("[1]", "invalid type: sequence, expected an object"),
+        ("[1]", "expected an object, not a list"),
     ];
     for (text, reason) in cases {
         assert_eq!(refusal(&format!("\n{text}\n")), format!("line 2: {reason}"));
