@@ -8,7 +8,7 @@ pub(crate) use budget::Ticker;
 pub use budget::{Budget, Progress};
 
 use crate::history::{NEVER, OpId, TypedHistory};
-use crate::spec::{Kind, Spec};
+use crate::spec::{Kind, Role, Spec};
 use crate::verdict::Limit;
 
 /// One part of a history, possibly reduced: what an engine is asked to decide.
@@ -73,49 +73,63 @@ impl<'a, S: Spec> Task<'a, S> {
         }
     }
 
-    /// Which well-known object this is about.
-    pub(crate) fn kind(&self) -> Option<&Kind> {
-        self.kind.as_ref()
-    }
-
     /// What the operation at `position` does: the operation and its result, `None` while pending.
     pub fn action(&self, position: usize) -> (&'a S::Op, Option<&'a S::Ret>) {
-        let TaskOp { id, ret, .. } = self.ops[position];
+        self.action_of(self.ops[position])
+    }
+
+    fn action_of(&self, TaskOp { id, ret, .. }: TaskOp) -> (&'a S::Op, Option<&'a S::Ret>) {
         let action = self.history.action(id);
         (&action.op, action.ret.as_ref().filter(|_| ret != NEVER))
     }
 
-    /// The task of deciding the first `events` calls and returns.
-    pub(crate) fn prefix(&self, events: usize) -> Self {
-        let last = events
-            .checked_sub(1)
-            .and_then(|last| self.ranks().nth(last));
-        let ops = self
-            .ops
-            .iter()
-            .filter(|op| last.is_some_and(|last| op.call <= last));
-        let cut = |op: &TaskOp| TaskOp {
-            ret: if last < Some(op.ret) { NEVER } else { op.ret },
-            ..*op
-        };
-        self.with_ops(ops.map(cut).collect())
-    }
-
-    /// The ranks of calls and returns, in order.
-    fn ranks(&self) -> impl Iterator<Item = u32> + use<S> {
-        let mut ranks: Vec<u32> = self
-            .ops
-            .iter()
-            .flat_map(|op| [op.call, op.ret])
-            .filter(|&r| r != NEVER)
-            .collect();
-        ranks.sort_unstable();
-        ranks.into_iter()
-    }
-
     /// How many calls and returns there are.
     pub fn events(&self) -> usize {
-        self.ops.len() + self.ops.iter().filter(|op| op.ret != NEVER).count()
+        count_events(&self.ops)
+    }
+}
+
+pub(crate) fn count_events(ops: &[TaskOp]) -> usize {
+    ops.len() + ops.iter().filter(|op| op.ret != NEVER).count()
+}
+
+/// What is known of the operations of a task without knowing their types.
+///
+/// Most of what engines do needs no more, and is compiled once instead of once for each specification.
+pub(crate) trait Facts {
+    /// The operations.
+    fn ops(&self) -> &[TaskOp];
+    /// Which well-known object they are on.
+    fn kind(&self) -> Option<&Kind>;
+    /// What an operation does, which may be a relaxed one.
+    fn role(&self, op: TaskOp) -> Role;
+    /// Whether it never changes any state.
+    fn is_pure(&self, op: TaskOp) -> bool;
+    /// A number that is the same for operations that do the same.
+    fn class(&self, op: TaskOp) -> u32;
+}
+
+impl<S: Spec> Facts for Task<'_, S> {
+    fn ops(&self) -> &[TaskOp] {
+        &self.ops
+    }
+
+    fn kind(&self) -> Option<&Kind> {
+        self.kind.as_ref()
+    }
+
+    fn role(&self, op: TaskOp) -> Role {
+        let (operation, ret) = self.action_of(op);
+        self.spec.role(operation, ret)
+    }
+
+    fn is_pure(&self, op: TaskOp) -> bool {
+        let (operation, ret) = self.action_of(op);
+        self.spec.is_pure(operation, ret)
+    }
+
+    fn class(&self, op: TaskOp) -> u32 {
+        self.history.action_column()[op.id.index()] * 2 + u32::from(op.ret == NEVER)
     }
 }
 

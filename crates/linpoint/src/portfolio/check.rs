@@ -6,7 +6,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::{Config, Cores, EngineChoice};
-use crate::engine::{Answer, Budget, GaveUp, Task, Ticker, brute, search};
+use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, search};
 use crate::error::Error;
 use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
@@ -133,15 +133,14 @@ impl<'a, S: Spec> Run<'a, S> {
             .total
             .fetch_add((self.history.len() + returned) as u64, Relaxed);
         // All verdicts come first: explaining one violation must not take the time that another part needs.
-        let answers: Vec<_> = parts
-            .par_iter()
-            .map(|part| self.decide(&self.task(part), self.budget))
-            .collect();
+        let answers = in_parallel(parts.len(), &|i| {
+            self.decide(&self.task(&parts[i]), self.budget)
+        });
         let explanation = self.budget.slice(EXPLANATION_TIME);
-        let decided = parts.into_par_iter().zip(answers);
-        decided
-            .map(|(part, answer)| self.report(part, answer, &explanation))
-            .collect()
+        let reports = in_parallel(parts.len(), &|i| {
+            self.report(&parts[i], &answers[i], &explanation)
+        });
+        reports.into_iter().collect()
     }
 
     fn task(&self, part: &Part) -> Task<'a, S> {
@@ -149,6 +148,10 @@ impl<'a, S: Spec> Run<'a, S> {
     }
 
     fn decide(&self, task: &Task<'a, S>, budget: &Budget) -> Result<Answer, GaveUp> {
+        // Engines look at their limits now and then; a limit that is over from the start is to be seen at once.
+        budget
+            .check()
+            .map_err(|limit| GaveUp { limit, reached: 0 })?;
         match self.config.engine {
             EngineChoice::Brute => decide_by_brute(task, budget),
             EngineChoice::Auto | EngineChoice::Search => search::decide(task, budget),
@@ -158,11 +161,11 @@ impl<'a, S: Spec> Run<'a, S> {
     /// Certifies an answer and makes a verdict of it.
     fn report(
         &self,
-        part: Part,
-        answer: Result<Answer, GaveUp>,
+        part: &Part,
+        answer: &Result<Answer, GaveUp>,
         explanation: &Budget,
     ) -> Result<PartReport, Error> {
-        let task = self.task(&part);
+        let task = self.task(part);
         let (engine, reason) = match self.config.engine {
             EngineChoice::Brute => (brute::NAME, "asked for"),
             EngineChoice::Search => (search::NAME, "asked for"),
@@ -170,19 +173,22 @@ impl<'a, S: Spec> Run<'a, S> {
         };
         let verdict = match answer {
             Ok(Answer::Linearizable(order)) => {
-                certify::witness(&task, &order)?;
-                Verdict::Linearizable(Witness { order })
+                certify::witness(&task, order)?;
+                Verdict::Linearizable(Witness {
+                    order: order.clone(),
+                })
             }
             Ok(Answer::NotLinearizable { partial, reached }) => {
                 Verdict::Violation(match self.config.cores {
-                    Cores::Whole => Violation::unreduced(&task, partial),
+                    Cores::Whole => Violation::unreduced(&task, partial.clone()),
                     Cores::Reduced => {
-                        let decide =
-                            |task: &Task<'a, S>, budget: &Budget| self.decide(task, budget);
+                        let decide = |ops: &[TaskOp], budget: &Budget| {
+                            self.decide(&task.with_ops(ops.to_vec()), budget)
+                        };
                         verdict::violation(
                             &task,
-                            reached,
-                            partial,
+                            *reached,
+                            partial.clone(),
                             explanation,
                             &decide,
                             self.describe,
@@ -191,22 +197,27 @@ impl<'a, S: Spec> Run<'a, S> {
                 })
             }
             Err(GaveUp { limit, reached }) => Verdict::Undecided(Undecided {
-                limit,
+                limit: *limit,
                 engine,
-                prefix_events: reached,
+                prefix_events: *reached,
                 events: task.events(),
             }),
         };
         Ok(PartReport {
             object: Value::Nil,
             object_number: part.object,
-            key: part.key,
+            key: part.key.clone(),
             ops: part.ops.len(),
             verdict,
             engine,
             reason: reason.to_owned(),
         })
     }
+}
+
+/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.
+fn in_parallel<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    (0..count).into_par_iter().map(work).collect()
 }
 
 fn decide_by_brute<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answer, GaveUp> {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::reduce::{Reduced, values_of};
 use super::sweep;
-use crate::engine::{Task, brute};
+use crate::engine::{Facts, Task, TaskOp, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role, Spec};
@@ -73,89 +73,88 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
 /// Answers whether that could be decided; `false` if it is too large.
-pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced<'_, S>) -> Result<bool, Error> {
+pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced) -> Result<bool, Error> {
     let fail = |what: String| Err(Error::bug(format!("the core is wrong: {what}")));
-    let mut kept = reduced.task.ops.iter().peekable();
-    let mut dropped = Vec::new();
-    for (i, op) in whole.ops.iter().enumerate() {
-        match kept.next_if(|kept| kept.id == op.id) {
-            Some(kept) if kept.call == op.call && (kept.ret == op.ret || kept.ret == NEVER) => {}
-            Some(_) => {
-                return fail(format!(
-                    "operation {} has other times than recorded",
-                    op.id.0
-                ));
-            }
-            None if op.call > reduced.cut => {}
-            None => dropped.push(i),
-        }
+    if let Err(what) = reductions(whole, reduced) {
+        return fail(what);
     }
-    if kept.next().is_some() {
-        return fail("it holds operations that the history does not have".into());
-    }
-    if reduced
-        .task
-        .ops
-        .iter()
-        .any(|op| op.ret != NEVER && op.ret > reduced.cut)
-    {
-        return fail("an operation returns after the cut".into());
-    }
-
-    // What was dropped changed no state, or went together with everything on its values.
-    let mut gone = HashSet::new();
-    for i in dropped {
-        let (op, ret) = whole.action(i);
-        let cut_ret = ret.filter(|_| whole.ops[i].ret <= reduced.cut);
-        if whole.spec.is_pure(op, cut_ret) || whole.spec.is_pure(op, None) {
-            continue;
-        }
-        match values_of(&whole.spec.role(op, cut_ret)) {
-            Some(values) => gone.extend(values),
-            None => {
-                return fail(format!(
-                    "operation {} was dropped without a reason",
-                    whole.ops[i].id.0
-                ));
-            }
-        }
-    }
-    if !gone.is_empty() && whole.kind().is_none() {
-        return fail("values were dropped from an object that is not known".into());
-    }
-    if !gone.is_empty() {
-        for i in 0..reduced.task.ops.len() {
-            let (op, ret) = reduced.task.action(i);
-            let role = whole.spec.role(op, ret);
-            let differs = matches!(
-                role,
-                Role::Slot {
-                    needs: Need::IsNot(_),
-                    ..
-                }
-            );
-            if differs
-                || values_of(&role)
-                    .is_none_or(|values| values.iter().any(|value| gone.contains(value)))
-            {
-                return fail(format!(
-                    "operation {} depends on what was dropped",
-                    reduced.task.ops[i].id.0
-                ));
-            }
-        }
-    }
+    let core = whole.with_ops(reduced.ops.clone());
     let mut steps = 0;
     let too_many = &mut || {
         steps += 1;
         if steps > BRUTE_STEPS { Err(()) } else { Ok(()) }
     };
-    match brute::try_all_orders(&reduced.task, too_many) {
+    match brute::try_all_orders(&core, too_many) {
         Ok(None) => Ok(true),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
-        Err(()) => match sweep::has_no_order(&reduced.task, SWEEP_CONFIGURATIONS) {
+        Err(()) => match sweep::has_no_order(&core, SWEEP_CONFIGURATIONS) {
             Some(false) => fail("some order explains it".into()),
             confirmed => Ok(confirmed.is_some()),
         },
+    }
+}
+
+/// Whether what is left follows by sound reductions; if not, why not.
+fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
+    let cut = |op: &TaskOp| TaskOp {
+        ret: if op.ret > reduced.cut { NEVER } else { op.ret },
+        ..*op
+    };
+    let mut kept = reduced.ops.iter().peekable();
+    let mut dropped = Vec::new();
+    for op in whole.ops() {
+        match kept.next_if(|kept| kept.id == op.id) {
+            Some(kept)
+                if kept.call == op.call && (kept.ret == cut(op).ret || kept.ret == NEVER) => {}
+            Some(_) => {
+                return Err(format!(
+                    "operation {} has other times than recorded",
+                    op.id.0
+                ));
+            }
+            None if op.call > reduced.cut => {}
+            None => dropped.push(cut(op)),
+        }
+    }
+    if kept.next().is_some() {
+        return Err("it holds operations that the history does not have".into());
+    }
+
+    // What was dropped changed no state, or went together with everything on its values.
+    let mut gone = HashSet::new();
+    for op in dropped {
+        let relaxed = TaskOp { ret: NEVER, ..op };
+        if whole.is_pure(op) || whole.is_pure(relaxed) {
+            continue;
+        }
+        match values_of(&whole.role(op)) {
+            Some(values) => gone.extend(values),
+            None => {
+                return Err(format!(
+                    "operation {} was dropped without a reason",
+                    op.id.0
+                ));
+            }
+        }
+    }
+    if gone.is_empty() {
+        return Ok(());
+    }
+    if whole.kind().is_none() {
+        return Err("values were dropped from an object that is not known".into());
+    }
+    let depends = |op: &&TaskOp| {
+        let role = whole.role(**op);
+        matches!(
+            role,
+            Role::Slot {
+                needs: Need::IsNot(_),
+                ..
+            }
+        ) || values_of(&role).is_none_or(|values| values.iter().any(|value| gone.contains(value)))
+    };
+    match reduced.ops.iter().find(depends) {
+        Some(op) => Err(format!("operation {} depends on what was dropped", op.id.0)),
+        None => Ok(()),
     }
 }

@@ -1,7 +1,8 @@
 //! From "not linearizable" to evidence: bad prefix, core, and a sentence.
 
-use super::{Core, Violation, certify, reduce};
-use crate::engine::{Answer, Budget, GaveUp, Task, TaskOp};
+use super::reduce::{self, Decide};
+use super::{Core, Violation, certify};
+use crate::engine::{Budget, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::{Outcomes, Spec};
@@ -9,18 +10,17 @@ use crate::spec::{Outcomes, Spec};
 /// The evidence for a task that is not linearizable: the first `reached` events are explained by `partial`.
 ///
 /// `describe` names an operation: call, result, and who called it.
-pub(crate) fn violation<'a, S: Spec>(
-    task: &Task<'a, S>,
+pub(crate) fn violation<S: Spec>(
+    task: &Task<'_, S>,
     reached: usize,
     partial: Vec<OpId>,
     budget: &Budget,
-    decide: &dyn Fn(&Task<'a, S>, &Budget) -> Result<Answer, GaveUp>,
+    decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    let prefix = reduce::shortest_bad_prefix(task, reached, partial, budget, decide);
-    let bad = task.prefix(prefix.events);
+    let prefix = reduce::shortest_bad_prefix(&task.ops, reached, partial, budget, decide);
+    let bad = reduce::prefix(&task.ops, prefix.events);
     let last = bad
-        .ops
         .iter()
         .filter(|op| op.ret != NEVER)
         .max_by_key(|op| op.ret);
@@ -29,16 +29,16 @@ pub(crate) fn violation<'a, S: Spec>(
             "a history in which nothing returned was called a violation",
         ));
     };
-    let reduced = reduce::reduce(bad, budget, decide);
+    let reduced = reduce::reduce(task, bad, budget, decide);
     let certified = certify::core(task, &reduced)?;
     let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
-        reduced.task.ops.iter().partition(|op| op.ret != NEVER);
+        reduced.ops.iter().partition(|op| op.ret != NEVER);
     let core = Core {
         ops: ops.into_iter().map(|op| op.id).collect(),
         relaxed: relaxed.into_iter().map(|op| op.id).collect(),
         minimal: reduced.minimal,
         certified,
-        sentence: sentence(&reduced.task, describe),
+        sentence: sentence(&task.with_ops(reduced.ops), describe),
     };
     Ok(Violation {
         last,

@@ -15,15 +15,15 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use crate::engine::{Answer, Budget, GaveUp, Task, TaskOp};
+use crate::engine::{Answer, Budget, Facts, GaveUp, TaskOp, count_events};
 use crate::history::{NEVER, OpId};
-use crate::spec::{Need, Role, Spec};
+use crate::spec::{Need, Role};
 use crate::value::Value;
 
 /// A smaller history that is not linearizable either.
-pub(crate) struct Reduced<'a, S: Spec> {
+pub(crate) struct Reduced {
     /// What is left.
-    pub(crate) task: Task<'a, S>,
+    pub(crate) ops: Vec<TaskOp>,
     /// The rank up to which the history was kept.
     pub(crate) cut: u32,
     /// Whether no further reduction keeps the contradiction.
@@ -40,7 +40,8 @@ pub(crate) struct BadPrefix {
     pub(crate) shortest: bool,
 }
 
-type Decide<'d, 'a, S> = &'d dyn Fn(&Task<'a, S>, &Budget) -> Result<Answer, GaveUp>;
+/// Decides whether some operations of a task are linearizable.
+pub(crate) type Decide<'d> = &'d dyn Fn(&[TaskOp], &Budget) -> Result<Answer, GaveUp>;
 
 /// The values that an operation with this role is about; `None` if that is not known.
 pub(super) fn values_of(role: &Role) -> Option<Vec<Value>> {
@@ -59,18 +60,38 @@ pub(super) fn values_of(role: &Role) -> Option<Vec<Value>> {
     }
 }
 
-/// The shortest beginning of `task`, which is not linearizable, that is not linearizable either.
+/// The first `events` calls and returns of `ops`: what was open then is pending.
+pub(crate) fn prefix(ops: &[TaskOp], events: usize) -> Vec<TaskOp> {
+    let mut ranks: Vec<u32> = ops
+        .iter()
+        .flat_map(|op| [op.call, op.ret])
+        .filter(|&rank| rank != NEVER)
+        .collect();
+    ranks.sort_unstable();
+    let Some(&last) = events.checked_sub(1).and_then(|last| ranks.get(last)) else {
+        return Vec::new();
+    };
+    let called = ops.iter().filter(|op| op.call <= last);
+    called
+        .map(|op| TaskOp {
+            ret: if op.ret > last { NEVER } else { op.ret },
+            ..*op
+        })
+        .collect()
+}
+
+/// The shortest beginning of `ops`, which are not linearizable, that is not linearizable either.
 ///
 /// The first `reached` events are known to be explained by `partial`.
-pub(crate) fn shortest_bad_prefix<'a, S: Spec>(
-    task: &Task<'a, S>,
+pub(crate) fn shortest_bad_prefix(
+    ops: &[TaskOp],
     reached: usize,
     partial: Vec<OpId>,
     budget: &Budget,
-    decide: Decide<'_, 'a, S>,
+    decide: Decide<'_>,
 ) -> BadPrefix {
     let mut found = BadPrefix {
-        events: task.events(),
+        events: count_events(ops),
         partial,
         shortest: true,
     };
@@ -81,7 +102,7 @@ pub(crate) fn shortest_bad_prefix<'a, S: Spec>(
         let probe = (good + stride)
             .min(good + (found.events - good) / 2)
             .max(good + 1);
-        match decide(&task.prefix(probe), budget) {
+        match decide(&prefix(ops, probe), budget) {
             Ok(Answer::Linearizable(order)) => {
                 (good, found.partial) = (probe, order);
                 stride *= 2;
@@ -99,21 +120,23 @@ pub(crate) fn shortest_bad_prefix<'a, S: Spec>(
     found
 }
 
-/// Reduces `task`, which is not linearizable, as far as the budget allows.
-pub(crate) fn reduce<'a, S: Spec>(
-    task: Task<'a, S>,
+/// Reduces `ops`, which are not linearizable, as far as the budget allows.
+pub(crate) fn reduce(
+    facts: &dyn Facts,
+    ops: Vec<TaskOp>,
     budget: &Budget,
-    decide: Decide<'_, 'a, S>,
-) -> Reduced<'a, S> {
-    let ranks = task.ops.iter().flat_map(|op| [op.call, op.ret]);
+    decide: Decide<'_>,
+) -> Reduced {
+    let ranks = ops.iter().flat_map(|op| [op.call, op.ret]);
     let cut = ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0);
     let started = Instant::now();
-    let _ = decide(&task, budget);
+    let _ = decide(&ops, budget);
     // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first take
     // what is cheap, then look at what is left with more patience.
     let quick = (started.elapsed() * 8).max(Duration::from_millis(2));
     let mut reducer = Reducer {
-        task,
+        facts,
+        ops,
         budget,
         decide,
         patience: quick,
@@ -122,12 +145,12 @@ pub(crate) fn reduce<'a, S: Spec>(
     for patience in [quick, quick * 64] {
         reducer.patience = patience;
         loop {
-            let before = reducer.task.ops.clone();
+            let before = reducer.ops.clone();
             reducer.undecided = false;
             reducer.drop_pure();
             reducer.drop_families();
             reducer.relax();
-            if budget.check().is_err() || reducer.task.ops == before {
+            if budget.check().is_err() || reducer.ops == before {
                 break;
             }
         }
@@ -136,29 +159,29 @@ pub(crate) fn reduce<'a, S: Spec>(
         }
     }
     Reduced {
-        task: reducer.task,
+        ops: reducer.ops,
         cut,
         minimal: !reducer.undecided,
     }
 }
 
-struct Reducer<'a, 'b, S: Spec> {
-    task: Task<'a, S>,
-    budget: &'b Budget,
-    decide: Decide<'b, 'a, S>,
+struct Reducer<'a> {
+    facts: &'a dyn Facts,
+    ops: Vec<TaskOp>,
+    budget: &'a Budget,
+    decide: Decide<'a>,
     /// How long one attempt may take.
     patience: Duration,
     /// Some attempt of the current round was not decided.
     undecided: bool,
 }
 
-impl<S: Spec> Reducer<'_, '_, S> {
+impl Reducer<'_> {
     /// Keeps `ops` instead if the contradiction survives.
     fn try_with(&mut self, ops: Vec<TaskOp>) -> bool {
-        let candidate = self.task.with_ops(ops);
-        match (self.decide)(&candidate, &self.budget.slice(self.patience)) {
+        match (self.decide)(&ops, &self.budget.slice(self.patience)) {
             Ok(Answer::NotLinearizable { .. }) => {
-                self.task = candidate;
+                self.ops = ops;
                 true
             }
             Ok(Answer::Linearizable(_)) => false,
@@ -170,18 +193,19 @@ impl<S: Spec> Reducer<'_, '_, S> {
     }
 
     fn drop_pure(&mut self) {
-        let pure = (0..self.task.ops.len()).filter(|&i| {
-            let (op, ret) = self.task.action(i);
-            self.task.spec.is_pure(op, ret)
-        });
-        let pure = pure.map(|i| vec![self.task.ops[i].id]).collect();
+        let pure = self
+            .ops
+            .iter()
+            .filter(|&&op| self.facts.is_pure(op))
+            .map(|op| vec![op.id])
+            .collect();
         self.in_chunks(pure, |ops, chosen| {
             ops.retain(|op| !chosen.contains(&op.id))
         });
     }
 
     fn drop_families(&mut self) {
-        if let Some(families) = families(&self.task) {
+        if let Some(families) = families(self.facts, &self.ops) {
             self.in_chunks(families, |ops, chosen| {
                 ops.retain(|op| !chosen.contains(&op.id))
             });
@@ -189,7 +213,7 @@ impl<S: Spec> Reducer<'_, '_, S> {
     }
 
     fn relax(&mut self) {
-        let returned = self.task.ops.iter().filter(|op| op.ret != NEVER);
+        let returned = self.ops.iter().filter(|op| op.ret != NEVER);
         let returned = returned.map(|op| vec![op.id]).collect();
         self.in_chunks(returned, |ops, chosen| {
             ops.iter_mut()
@@ -213,7 +237,7 @@ impl<S: Spec> Reducer<'_, '_, S> {
                     self.undecided = true;
                     return;
                 }
-                let mut ops = self.task.ops.clone();
+                let mut ops = self.ops.clone();
                 reduction(&mut ops, &chunk.iter().flatten().copied().collect());
                 if !self.try_with(ops) {
                     next.push(chunk);
@@ -226,13 +250,12 @@ impl<S: Spec> Reducer<'_, '_, S> {
 }
 
 /// Groups of operations that may be dropped together, if any may.
-fn families<S: Spec>(task: &Task<'_, S>) -> Option<Vec<Vec<OpId>>> {
-    task.kind()?;
+fn families(facts: &dyn Facts, ops: &[TaskOp]) -> Option<Vec<Vec<OpId>>> {
+    facts.kind()?;
     let mut union = Union::default();
     let mut first_value = Vec::new();
-    for i in 0..task.ops.len() {
-        let (op, ret) = task.action(i);
-        let role = task.spec.role(op, ret);
+    for &op in ops {
+        let role = facts.role(op);
         if matches!(
             role,
             Role::Slot {
@@ -252,7 +275,7 @@ fn families<S: Spec>(task: &Task<'_, S>) -> Option<Vec<Vec<OpId>>> {
         first_value.push(values.first().copied());
     }
     let mut families: HashMap<usize, Vec<OpId>> = HashMap::new();
-    for (op, value) in task.ops.iter().zip(first_value) {
+    for (op, value) in ops.iter().zip(first_value) {
         if let Some(value) = value {
             families.entry(union.root(value)).or_default().push(op.id);
         }

@@ -18,9 +18,9 @@
 //! contract of the roles allows, and the removal can be moved to the front. Operations without a role may see what they
 //! like, so where there is one, nothing is hasty.
 
-use crate::engine::Task;
+use crate::engine::Facts;
 use crate::history::NEVER;
-use crate::spec::{Kind, Role, Spec};
+use crate::spec::{Kind, Role};
 use crate::value::{Interner, Value};
 
 /// What every linearization of a task obeys. Operations are given by position in the task.
@@ -48,7 +48,7 @@ struct Life<'a> {
 }
 
 impl Implied {
-    pub(super) fn of<S: Spec>(task: &Task<'_, S>) -> Self {
+    pub(super) fn of(task: &dyn Facts) -> Self {
         let mut implied = Implied::default();
         let is_queue = match task.kind() {
             Some(Kind::Queue) => true,
@@ -59,11 +59,10 @@ impl Implied {
         let mut on_value: Vec<OnValue> = Vec::new();
         let mut removals_known = true;
         let mut roles_known = true;
-        for i in 0..task.ops.len() as u32 {
-            let (op, ret) = task.action(i as usize);
-            let role = task.spec.role(op, ret);
+        for (i, &op) in (0u32..).zip(task.ops()) {
+            let role = task.role(op);
             let (Role::Adds(value) | Role::Removes(value) | Role::Peeks(value)) = &role else {
-                removals_known &= role == Role::Empty || task.spec.is_pure(op, ret);
+                removals_known &= role == Role::Empty || task.is_pure(op);
                 roles_known &= matches!(role, Role::Empty | Role::RemovesSome);
                 continue;
             };
@@ -112,8 +111,8 @@ impl Implied {
     }
 
     /// First in, first out.
-    fn add_queue_order<S: Spec>(&mut self, task: &Task<'_, S>, lives: &[Life<'_>]) {
-        let op = |op: u32| task.ops[op as usize];
+    fn add_queue_order(&mut self, task: &dyn Facts, lives: &[Life<'_>]) {
+        let op = |op: u32| task.ops()[op as usize];
         // When a value was last seen at the front, and when it had first been seen there: from latest call to earliest
         // return. A value that stays will be at the front after everything.
         let at_front = |life: &Life<'_>| {

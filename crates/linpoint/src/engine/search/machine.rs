@@ -1,6 +1,6 @@
 //! What the search sees of a specification: operations and states as integers.
 
-use crate::engine::Task;
+use crate::engine::{Facts, Task};
 use crate::spec::Spec;
 use crate::value::Interner;
 
@@ -46,11 +46,7 @@ impl<'a, S: Spec> Interned<'a, S> {
     /// The `hasty` ones take effect as soon as they can.
     pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32], hasty: &[u32]) -> Self {
         // It never changes any state: whatever order works, it still works with this operation moved to where it fits.
-        let pure = (0..task.ops.len()).map(|i| {
-            let (op, ret) = task.action(i);
-            task.spec.is_pure(op, ret)
-        });
-        let mut harmless: Vec<bool> = pure.collect();
+        let mut harmless: Vec<bool> = task.ops.iter().map(|&op| task.is_pure(op)).collect();
         hasty.iter().for_each(|&op| harmless[op as usize] = true);
         let slots = (task.ops.len() * 4).next_power_of_two().clamp(64, 1 << 16);
         Interned {

@@ -27,8 +27,8 @@ mod machine;
 mod memo;
 mod slot;
 
-use crate::engine::{Answer, Budget, GaveUp, Task, Ticker};
-use crate::history::{EventKind, NEVER, OpId, events_in_order};
+use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
+use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::{Kind, Spec};
 use crate::verdict::Limit;
 
@@ -54,58 +54,50 @@ pub(crate) fn reason(kind: Option<&Kind>) -> &'static str {
 
 /// Decides `task`, within `budget`.
 pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answer, GaveUp> {
-    let ops = task.ops.iter().enumerate().filter(|&(i, op)| {
-        let (operation, ret) = task.action(i);
-        op.ret != NEVER || !task.spec.is_pure(operation, ret)
-    });
-    let task = task.with_ops(ops.map(|(_, &op)| op).collect());
-    let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
-    let rets: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
-    let events = events_in_order(&calls, &rets);
+    let needed = |op: &TaskOp| op.ret != NEVER || !task.is_pure(*op);
+    let task = task.with_ops(task.ops.iter().copied().filter(needed).collect());
+    let mut any = |problem: &Problem, hasty: &[u32]| {
+        let machine: &mut dyn Machine = &mut Interned::new(&task, &problem.classes, hasty);
+        Search::new(problem, machine, budget).run()
+    };
+    decide_by_facts(&task, budget, &mut any)
+}
 
-    let implied = Implied::of(&task);
-    if !implied.is_consistent(&events, task.ops.len()) {
+/// The same, in terms of facts; `search_any` searches where the specification itself must be asked.
+fn decide_by_facts(
+    task: &dyn Facts,
+    budget: &Budget,
+    search_any: &mut dyn FnMut(&Problem, &[u32]) -> Result<Outcome, GaveUp>,
+) -> Result<Answer, GaveUp> {
+    let ops = task.ops();
+    let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
+    let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
+    let events = events_in_order(&calls, &rets);
+    let implied = Implied::of(task);
+    if !implied.is_consistent(&events, ops.len()) {
         return Ok(Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
         });
     }
-    let classes = classes(&task);
     let problem = Problem {
-        successors: implied.successors(task.ops.len()),
+        successors: implied.successors(ops.len()),
         layout: Layout::new(&events, rets),
-        classes,
+        classes: ops.iter().map(|&op| task.class(op)).collect(),
         events,
     };
-    let outcome = match SlotMachine::new(&task, &problem.events) {
+    let outcome = match SlotMachine::new(task, &problem.events) {
         Some(machine) => Search::new(&problem, machine, budget).run(),
-        // One compiled search serves all specifications.
-        None => {
-            let machine: &mut dyn Machine =
-                &mut Interned::new(&task, &problem.classes, implied.hasty());
-            Search::new(&problem, machine, budget).run()
-        }
+        None => search_any(&problem, implied.hasty()),
     };
-    let ids = |order: Vec<u32>| -> Vec<OpId> {
-        order.into_iter().map(|i| task.ops[i as usize].id).collect()
-    };
-    match outcome {
-        Ok(Outcome::Order(order)) => Ok(Answer::Linearizable(ids(order))),
-        Ok(Outcome::Nothing { partial, reached }) => Ok(Answer::NotLinearizable {
+    let ids = |order: Vec<u32>| order.into_iter().map(|i| ops[i as usize].id).collect();
+    Ok(match outcome? {
+        Outcome::Order(order) => Answer::Linearizable(ids(order)),
+        Outcome::Nothing { partial, reached } => Answer::NotLinearizable {
             partial: ids(partial),
             reached,
-        }),
-        Err(gave_up) => Err(gave_up),
-    }
-}
-
-/// Numbers the operations so that equal numbers mean: same operation, same result.
-fn classes<S: Spec>(task: &Task<'_, S>) -> Vec<u32> {
-    let actions = task.history.action_column();
-    task.ops
-        .iter()
-        .map(|op| actions[op.id.index()] * 2 + u32::from(op.ret == NEVER))
-        .collect()
+        },
+    })
 }
 
 /// Everything about a task that the search reads and never changes.

@@ -17,9 +17,9 @@
 use std::collections::HashMap;
 
 use super::machine::Machine;
-use crate::engine::Task;
+use crate::engine::Facts;
 use crate::history::{EventKind, NEVER};
-use crate::spec::{Kind, Need, Role, Spec};
+use crate::spec::{Kind, Need, Role};
 use crate::value::{Interner, Value};
 
 /// The state of a slot whose value nobody will ever ask for.
@@ -115,17 +115,15 @@ impl SlotMachine {
     /// The machine of this task, if all its operations are those of a slot.
     ///
     /// `events` are its calls and returns in order.
-    pub(super) fn new<S: Spec>(task: &Task<'_, S>, events: &[(u32, EventKind)]) -> Option<Self> {
+    pub(super) fn new(task: &dyn Facts, events: &[(u32, EventKind)]) -> Option<Self> {
         let Some(Kind::Slot(initial)) = task.kind() else {
             return None;
         };
-        let mut values: Interner<Value> =
-            Interner::with_capacity(task.history.actions().len().min(task.ops.len()));
+        let mut values: Interner<Value> = Interner::with_capacity(task.ops().len());
         let initial = values.intern(initial.clone());
-        let mut ops = Vec::with_capacity(task.ops.len());
-        for (i, op) in task.ops.iter().enumerate() {
-            let (operation, ret) = task.action(i);
-            let (asks, leaves) = match task.spec.role(operation, ret) {
+        let mut ops = Vec::with_capacity(task.ops().len());
+        for &op in task.ops() {
+            let (asks, leaves) = match task.role(op) {
                 Role::Slot { needs, leaves } => {
                     let asks = match needs {
                         Need::Anything => Asks::Nothing,
