@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use linpoint::EngineChoice;
 use linpoint::format::Format;
+use linpoint::{EngineChoice, Ties};
 
 use crate::units;
 
@@ -64,6 +64,10 @@ pub(crate) struct InputArgs {
     /// Values are `[key value]` pairs of jepsen.independent: every key is an object of its own
     #[arg(long)]
     pub(crate) independent: bool,
+
+    /// Which comes first at equal times, call or return: with `call`, operations that touch overlap
+    #[arg(long, value_name = "FIRST", value_parser = parse_ties)]
+    pub(crate) ties: Option<Ties>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -75,7 +79,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, default_value = "auto", value_parser = parse_engine)]
     pub(crate) engine: EngineChoice,
 
-    /// Stop each history after this long and call it undecided: 30s, 5m
+    /// Stop each history after this long and call it undecided: 30s, 5m; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) timeout: Option<Duration>,
 
@@ -193,6 +197,14 @@ pub(crate) struct TypesArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+fn parse_ties(name: &str) -> Result<Ties, String> {
+    match name {
+        "call" => Ok(Ties::CallFirst),
+        "return" => Ok(Ties::ReturnFirst),
+        _ => Err("expected call or return".to_owned()),
+    }
 }
 
 fn parse_format(name: &str) -> Result<Format, String> {

@@ -41,6 +41,8 @@ impl Watcher {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let watcher = scope.spawn(|| {
+                // What is over in a moment needs no bar.
+                std::thread::park_timeout(Duration::from_millis(500));
                 while !over.load(Relaxed) {
                     self.show(done_before, budgets);
                     std::thread::park_timeout(Duration::from_millis(200));

@@ -10,7 +10,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("unknown unit {unit:?}; use ms, s, m or h")),
+        _ => return Err("expected a time, as in 250ms, 30s, 5m or 2h".to_owned()),
     };
     let number: f64 = number
         .parse()
@@ -31,7 +31,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         "M" => 2,
         "G" => 3,
         "T" => 4,
-        _ => return Err(format!("unknown unit {unit:?}; use K, M, G or T")),
+        _ => return Err("expected a size, as in 512M or 2G".to_owned()),
     };
     let number: f64 = number
         .parse()

@@ -143,7 +143,24 @@ impl Generator {
     ///
     /// `checker` confirms it, so this takes as long as checking, and fails where the checker cannot decide.
     pub fn violating(&self, object: &dyn AnyObject, checker: &Checker) -> Result<History, Error> {
-        const ATTEMPTS: u64 = 200;
+        const HISTORIES: u64 = 20;
+        let mut last = self.violating_one(object, checker);
+        for further in 1..HISTORIES {
+            if last.is_ok() {
+                break;
+            }
+            let other = Generator {
+                seed: self.seed.wrapping_add(further << 32),
+                ..self.clone()
+            };
+            last = other.violating_one(object, checker);
+        }
+        last
+    }
+
+    /// The same, with the given seed only.
+    fn violating_one(&self, object: &dyn AnyObject, checker: &Checker) -> Result<History, Error> {
+        const ATTEMPTS: u64 = 50;
         let history = self.linearizable(object)?;
         let mut sampler = Sampler::new(self.seed ^ 0x5EED, None);
         let mut undecided = false;

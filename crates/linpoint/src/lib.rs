@@ -80,7 +80,7 @@
 //! |---|---|
 //! | [`history`] | histories, how they are built, ordered and split |
 //! | [`spec`] | the [`Spec`] trait and the built-in types |
-//! | [`format`] | readers and writers |
+//! | [`mod@format`] | readers and writers |
 //! | [`portfolio`] | the [`Checker`] |
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
 //! | [`verdict`] | verdicts and their evidence |

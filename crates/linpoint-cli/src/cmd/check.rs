@@ -1,16 +1,16 @@
 //! `linpoint check`: decide histories and show the evidence.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
+use linpoint::spec::{Params, find_type};
 use linpoint::{Checker, Config, Cores, Error, ErrorKind, Partitioning, Report, Verdict};
 use rayon::prelude::*;
 
-use super::source::{TypeChoice, output, type_of};
+use super::source::{Output, TypeChoice, type_of};
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -67,11 +67,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
-        printer: Printer::new(args, output(None)?),
+        printer: Printer::new(args, Output::new(None)?),
         witness: args
             .witness
             .as_deref()
-            .map(|path| output(Some(path)))
+            .map(|path| Output::new(Some(path)))
             .transpose()?,
         summary: Summary::default(),
     };
@@ -96,7 +96,7 @@ struct Run {
     batch_ops: usize,
     watcher: Watcher,
     printer: Printer,
-    witness: Option<Box<dyn Write>>,
+    witness: Option<Output>,
     summary: Summary,
 }
 
@@ -136,7 +136,7 @@ impl Run {
             self.summary.count(&checked);
             self.printer.print(&checked)?;
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
-                witness::write(&mut **out, checked)?;
+                witness::write(out, checked)?;
             }
         }
         Ok(())
@@ -147,8 +147,8 @@ impl Run {
             self.summary.interrupted = true;
         }
         self.printer.finish(&self.summary)?;
-        if let Some(mut out) = self.witness {
-            out.flush()?;
+        if let Some(out) = self.witness {
+            out.finish()?;
         }
         Ok(self.summary.exit())
     }
@@ -161,7 +161,12 @@ fn check_one(
     budget: &Budget,
 ) -> Result<Checked, Error> {
     let started = Instant::now();
-    let choice = type_of(&recorded, chosen)?;
+    // Without operations any type will do.
+    let any = || TypeChoice {
+        name: "register".into(),
+        params: Params::new(),
+    };
+    let choice = type_of(&recorded, chosen)?.unwrap_or_else(any);
     let object = choice.build().map_err(|error| {
         // A type that makes no sense is a mistake of whoever named it.
         recorded.locate(match chosen {
@@ -179,8 +184,31 @@ fn check_one(
         Err(error) if error.kind() == ErrorKind::Bug => {
             Err(recorded.locate(save_evidence(&recorded, &choice, error)))
         }
-        Err(error) => Err(recorded.locate(error)),
+        Err(error) => Err(recorded.locate(with_methods(error, &choice))),
     }
+}
+
+/// A method that the type does not have is often a mistake about the type.
+fn with_methods(error: Error, choice: &TypeChoice) -> Error {
+    let Some(info) =
+        find_type(&choice.name).filter(|_| error.reason().starts_with("unknown method"))
+    else {
+        return error;
+    };
+    let known: Vec<&str> = info
+        .methods
+        .iter()
+        .map(|method| method.call.split('(').next().unwrap_or_default())
+        .collect();
+    let reason = format!(
+        "{}; type {} has {}",
+        error.reason(),
+        info.name,
+        known.join(", ")
+    );
+    let line = error.line();
+    let named = Error::malformed(reason);
+    line.map_or(named.clone(), |line| named.at_line(line))
 }
 
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.

@@ -2,19 +2,19 @@
 
 use linpoint::format::write_jsonl;
 
-use super::source::{output, type_of};
+use super::source::{Output, type_of};
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
-    let mut out = output(args.output.as_deref())?;
+    let mut out = Output::new(args.output.as_deref())?;
     let mut exit = Exit::default();
     let mut failed = None;
     args.input.read(&mut |recorded| match recorded {
         Ok(recorded) if failed.is_none() => {
             // A history whose type nobody knows is written without one.
-            let choice = type_of(&recorded, chosen.as_ref()).ok();
+            let choice = type_of(&recorded, chosen.as_ref()).ok().flatten();
             let choice = choice
                 .as_ref()
                 .map(|choice| (choice.name.as_str(), &choice.params));
@@ -29,6 +29,6 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    out.flush()?;
+    out.finish()?;
     Ok(exit)
 }

@@ -4,7 +4,7 @@ use linpoint::format::write_jsonl;
 use linpoint::generate::Generator;
 use linpoint::{Checker, Config, Error};
 
-use super::source::{TypeChoice, output};
+use super::source::{Output, TypeChoice};
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
 
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     } else {
         generator.linearizable(&*object)?
     };
-    let mut out = output(args.output.as_deref())?;
+    let mut out = Output::new(args.output.as_deref())?;
     write_jsonl(&history, Some((&choice.name, &choice.params)), &mut out)?;
-    out.flush()?;
+    out.finish()?;
     Ok(Exit::Linearizable)
 }

@@ -4,6 +4,6 @@ pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod shell;
-mod source;
+pub(crate) mod source;
 pub(crate) mod stats;
 pub(crate) mod types;

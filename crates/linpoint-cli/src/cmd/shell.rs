@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::CommandFactory;
 
-use super::source::output;
+use super::source::Output;
 use crate::args::{Args, CompletionsArgs};
 use crate::exit::Exit;
 
@@ -28,8 +28,8 @@ pub(crate) fn man() -> anyhow::Result<Exit> {
 }
 
 fn print(text: &[u8]) -> anyhow::Result<Exit> {
-    let mut out = output(None)?;
+    let mut out = Output::new(None)?;
     out.write_all(text)?;
-    out.flush()?;
+    out.finish()?;
     Ok(Exit::Linearizable)
 }

@@ -1,11 +1,12 @@
 //! From arguments to histories and their types.
 
-use std::io::Write;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use linpoint::format::{ReadOptions, Recorded, read};
-use linpoint::spec::{ObjectType, Params, guess_type};
+use linpoint::spec::{ObjectType, Params, find_type, guess_type};
 use linpoint::{Error, Value, object_type};
 
 use crate::args::InputArgs;
@@ -58,6 +59,7 @@ impl InputArgs {
         let options = ReadOptions {
             format: self.format,
             independent: self.independent,
+            ties: self.ties,
             ..ReadOptions::default()
         };
         let mut passed_over = Vec::new();
@@ -76,53 +78,109 @@ impl InputArgs {
 }
 
 /// The type of a recorded history: what the user says, what the input says, or what its methods tell.
+///
+/// `None` if there is no operation that could tell.
 pub(crate) fn type_of(
     recorded: &Recorded,
     chosen: Option<&TypeChoice>,
-) -> Result<TypeChoice, Error> {
+) -> Result<Option<TypeChoice>, Error> {
     if let Some(chosen) = chosen {
-        return Ok(chosen.clone());
+        return Ok(Some(chosen.clone()));
     }
     if let Some((name, params)) = &recorded.object_type {
-        return Ok(TypeChoice {
-            name: name.clone(),
+        // Inputs use all kinds of aliases; reports use one name.
+        let name = find_type(name)
+            .map_or(name.as_str(), |info| info.name)
+            .to_owned();
+        return Ok(Some(TypeChoice {
+            name,
             params: params.clone(),
-        });
+        }));
     }
-    match guess_type(&recorded.history) {
-        Some(name) => Ok(TypeChoice {
-            name: name.to_owned(),
-            params: Params::new(),
-        }),
-        // Without operations any type will do.
-        None if recorded.history.is_empty() => Ok(TypeChoice {
-            name: "register".into(),
-            params: Params::new(),
-        }),
-        None => {
-            let methods: Vec<_> = recorded
-                .history
-                .methods()
-                .iter()
-                .map(|method| format!("{method:?}"))
-                .collect();
-            let reason = format!(
-                "which type of object is this? Its methods ({}) do not tell; use --type (see `linpoint types`)",
-                methods.join(", ")
-            );
-            Err(recorded.locate(Error::usage(reason)))
+    if recorded.history.is_empty() {
+        return Ok(None);
+    }
+    let Some(name) = guess_type(&recorded.history) else {
+        let methods: Vec<_> = recorded
+            .history
+            .methods()
+            .iter()
+            .map(|method| format!("{method:?}"))
+            .collect();
+        let reason = format!(
+            "which type of object is this? Its methods ({}) do not tell; use --type (see `linpoint types`)",
+            methods.join(", ")
+        );
+        return Err(recorded.locate(Error::usage(reason)));
+    };
+    Ok(Some(TypeChoice {
+        name: name.to_owned(),
+        params: Params::new(),
+    }))
+}
+
+/// Where output goes: the standard output, or a file that appears when it is complete.
+///
+/// A file is written beside its place first, so that a command may read and write the same file, and no half-written
+/// one is left where somebody looks for a whole one.
+pub(crate) struct Output {
+    out: Box<dyn Write>,
+    /// Where it is written, and where it belongs.
+    file: Option<(PathBuf, PathBuf)>,
+}
+
+impl Output {
+    pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else {
+            return Ok(Output {
+                out: Box::new(BufWriter::new(std::io::stdout().lock())),
+                file: None,
+            });
+        };
+        let cannot = || format!("{} cannot be written", path.display());
+        // A device or a pipe cannot be replaced by a file.
+        if path.exists() && !path.is_file() {
+            let out = Box::new(BufWriter::new(File::create(path).with_context(cannot)?));
+            return Ok(Output { out, file: None });
         }
+        let mut name = path.file_name().with_context(cannot)?.to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let out = Box::new(BufWriter::new(
+            File::create(&temporary).with_context(cannot)?,
+        ));
+        Ok(Output {
+            out,
+            file: Some((temporary, path.to_owned())),
+        })
+    }
+
+    /// All is written.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        self.out.flush()?;
+        if let Some((temporary, path)) = self.file.take() {
+            std::fs::rename(&temporary, &path)
+                .with_context(|| format!("{} cannot be written", path.display()))?;
+        }
+        Ok(())
     }
 }
 
-/// Where output goes: a file, or the standard output.
-pub(crate) fn output(path: Option<&Path>) -> anyhow::Result<Box<dyn Write>> {
-    Ok(match path {
-        None => Box::new(std::io::BufWriter::new(std::io::stdout().lock())),
-        Some(path) => {
-            let file = std::fs::File::create(path)
-                .with_context(|| format!("{} cannot be written", path.display()))?;
-            Box::new(std::io::BufWriter::new(file))
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((temporary, _)) = &self.file {
+            // Nothing more can be done about a file that cannot be removed either.
+            let _ = std::fs::remove_file(temporary);
         }
-    })
+    }
 }

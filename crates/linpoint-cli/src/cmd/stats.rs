@@ -5,20 +5,21 @@ use std::io::Write;
 use linpoint::format::Recorded;
 use serde_json::json;
 
-use super::source::{output, type_of};
+use super::source::{Output, type_of};
 use crate::args::StatsArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
-    let mut out = output(None)?;
+    let mut out = Output::new(None)?;
     let mut exit = Exit::default();
     let mut failed = None;
     args.input.read(&mut |recorded| match recorded {
         Ok(recorded) if failed.is_none() => {
             let type_name = type_of(&recorded, chosen.as_ref())
-                .map(|choice| choice.name)
-                .ok();
+                .ok()
+                .flatten()
+                .map(|choice| choice.name);
             let shown = if args.json {
                 show_json(&mut out, &recorded, type_name.as_deref())
             } else {
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    out.flush()?;
+    out.finish()?;
     Ok(exit)
 }
 

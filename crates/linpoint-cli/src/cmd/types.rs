@@ -5,12 +5,12 @@ use std::io::Write;
 use linpoint::spec::{TypeInfo, object_type, types};
 use serde_json::json;
 
-use super::source::output;
+use super::source::Output;
 use crate::args::TypesArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
-    let mut out = output(None)?;
+    let mut out = Output::new(None)?;
     let chosen: Vec<&TypeInfo> = match &args.name {
         None => types().iter().collect(),
         Some(name) => vec![linpoint::spec::find_type(name).ok_or_else(|| unknown(name))?],
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
             .try_for_each(|info| writeln!(out, "{:<width$}  {}", info.name, info.summary))?;
         writeln!(out, "\n`linpoint types NAME` tells methods and parameters.")?;
     }
-    out.flush()?;
+    out.finish()?;
     Ok(Exit::Linearizable)
 }
 

@@ -3,9 +3,13 @@
 use linpoint::history::NEVER;
 use linpoint::verdict::Core;
 use linpoint::{History, OpId};
+use unicode_width::UnicodeWidthStr;
 
 /// No cell is wider than this; longer texts are cut.
 const MAX_CELL: usize = 40;
+
+/// Of more rows than this, the last ones are shown.
+const MAX_ROWS: usize = 24;
 
 /// No table is wider than this; where there are too many processes, the process stands in front of each row.
 const MAX_WIDTH: usize = 96;
@@ -27,7 +31,7 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
         .iter()
         .map(|&id| history.process_column()[id.index()])
         .collect();
-    columns.sort_unstable();
+    columns.sort_unstable_by_key(|process| (&history.processes()[process.0 as usize], *process));
     columns.dedup();
     let column_of = |id: OpId| {
         columns
@@ -58,6 +62,9 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
         i += 1;
     }
 
+    let left_out = rows.len().saturating_sub(MAX_ROWS);
+    rows.drain(..left_out);
+
     let heads: Vec<String> = columns
         .iter()
         .map(|process| {
@@ -75,31 +82,29 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
         let texts = rows
             .iter()
             .filter(|(c, _)| *c == column)
-            .map(|(_, text)| text.chars().count());
-        texts
-            .chain([heads[column].chars().count()])
-            .max()
-            .unwrap_or(0)
+            .map(|(_, text)| text.width());
+        texts.chain([heads[column].width()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
 
     if widths.iter().sum::<usize>() + 3 * columns.len() > MAX_WIDTH {
-        let head = heads
-            .iter()
-            .map(|head| head.chars().count())
-            .max()
-            .unwrap_or(0);
-        let row = |(column, text): &(usize, String)| format!("{:<head$} │ {text}", heads[*column]);
-        return rows.iter().map(row).collect();
+        let head = heads.iter().map(|head| head.width()).max().unwrap_or(0);
+        let row =
+            |(column, text): &(usize, String)| format!("{} │ {text}", pad(&heads[*column], head));
+        return above(left_out)
+            .into_iter()
+            .chain(rows.iter().map(row))
+            .collect();
     }
     let row = |cell: &dyn Fn(usize) -> String| {
         let cells: Vec<String> = (0..columns.len())
-            .map(|c| format!("{:<width$}", cell(c), width = widths[c]))
+            .map(|c| pad(&cell(c), widths[c]))
             .collect();
         cells.join(" │ ").trim_end().to_owned()
     };
     let rule: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
-    let mut lines = vec![row(&|c| heads[c].clone()), rule.join("─┼─")];
+    let mut lines = above(left_out);
+    lines.extend([row(&|c| heads[c].clone()), rule.join("─┼─")]);
     lines.extend(rows.iter().map(|(column, text)| {
         row(&|c| {
             if c == *column {
@@ -112,9 +117,23 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
     lines
 }
 
-fn cut(text: &str) -> String {
-    if text.chars().count() <= MAX_CELL {
+/// Says how many rows are not shown.
+fn above(left_out: usize) -> Vec<String> {
+    let text = |left_out| {
+        format!("({left_out} earlier calls and returns of the core are not shown; --json has all)")
+    };
+    (left_out > 0).then(|| text(left_out)).into_iter().collect()
+}
+
+/// The beginning of a text, if it is long.
+pub(super) fn cut(text: &str) -> String {
+    if text.width() <= MAX_CELL {
         return text.to_owned();
     }
     text.chars().take(MAX_CELL - 1).chain(['…']).collect()
+}
+
+/// `text` and as many blanks as it takes to fill `width` columns of a terminal.
+fn pad(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
 }

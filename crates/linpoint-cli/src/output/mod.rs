@@ -11,6 +11,7 @@ use linpoint::{Error, ErrorKind, Verdict};
 
 use crate::args::CheckArgs;
 use crate::cmd::check::Checked;
+use crate::cmd::source::Output;
 use crate::exit::Exit;
 
 type Outcome = Result<Checked, Error>;
@@ -19,7 +20,7 @@ type Outcome = Result<Checked, Error>;
 pub(crate) struct Printer {
     style: Style,
     explain: bool,
-    out: Box<dyn Write>,
+    out: Output,
     /// What a single JSON document is made of, until it is complete.
     collected: Vec<serde_json::Value>,
 }
@@ -34,7 +35,7 @@ enum Style {
 }
 
 impl Printer {
-    pub(crate) fn new(args: &CheckArgs, out: Box<dyn Write>) -> Self {
+    pub(crate) fn new(args: &CheckArgs, out: Output) -> Self {
         let style = match args {
             CheckArgs { json: true, .. } => Style::Json,
             CheckArgs { jsonl: true, .. } => Style::JsonLines,
@@ -57,11 +58,11 @@ impl Printer {
             eprintln!("linpoint: {error}");
         }
         match self.style {
-            Style::Text => text::print(&mut *self.out, outcome, self.explain)?,
+            Style::Text => text::print(&mut self.out, outcome, self.explain)?,
             Style::Quiet if is_fine(outcome) => {}
-            Style::Quiet => text::print(&mut *self.out, outcome, self.explain)?,
-            Style::Brief => {
-                if let Ok(checked) = outcome {
+            Style::Quiet => text::print(&mut self.out, outcome, self.explain)?,
+            Style::Brief => match outcome {
+                Ok(checked) => {
                     writeln!(
                         self.out,
                         "{}\t{}",
@@ -69,7 +70,13 @@ impl Printer {
                         brief(&checked.report.verdict)
                     )?;
                 }
-            }
+                // What could not be read is not known; the message says why.
+                Err(error) => writeln!(
+                    self.out,
+                    "{}\t:unknown",
+                    error.label().unwrap_or_else(|| "-".to_owned())
+                )?,
+            },
             Style::Json => self.collected.push(json::outcome(outcome)),
             Style::JsonLines => writeln!(self.out, "{}", json::outcome(outcome))?,
         }

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use linpoint::verdict::{Limit, Undecided, Violation};
-use linpoint::{OpId, Verdict};
+use linpoint::Verdict;
+use linpoint::verdict::{Limit, PartReport, Undecided, Violation};
 
 use super::{Outcome, Summary, core_table};
 use crate::cmd::check::Checked;
@@ -40,7 +40,12 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
 
 /// `1 operation`, `2 operations`.
 fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    let plural = match what {
+        _ if count == 1 => "",
+        "process" => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{plural}")
 }
 
 fn why(undecided: &Undecided) -> String {
@@ -65,6 +70,8 @@ fn show_violation(
     checked: &Checked,
     violation: &Violation,
 ) -> std::io::Result<()> {
+    /// More relaxed operations than this are only counted.
+    const RELAXED: usize = 6;
     let history = &checked.recorded.history;
     let core = &violation.core;
     writeln!(out, "\n  {}\n", core.sentence)?;
@@ -72,41 +79,45 @@ fn show_violation(
         writeln!(out, "    {line}")?;
     }
     if !core.relaxed.is_empty() {
-        let names = |id: &OpId| {
-            let op = history.op(*id);
-            format!("{} by process {}", op.call_text(), op.process)
-        };
-        let shown: Vec<_> = core.relaxed.iter().take(6).map(names).collect();
-        let rest = core.relaxed.len() - shown.len();
-        let rest = if rest == 0 {
-            String::new()
-        } else {
-            format!(" and {rest} more")
-        };
-        writeln!(
-            out,
-            "\n  whatever these did, if anything: {}{rest}",
-            shown.join(", ")
-        )?;
+        writeln!(out, "\n  whatever these did, if anything:")?;
+        for &id in core.relaxed.iter().take(RELAXED) {
+            let op = history.op(id);
+            writeln!(
+                out,
+                "    {} by process {}",
+                core_table::cut(&op.call_text()),
+                op.process
+            )?;
+        }
+        if core.relaxed.len() > RELAXED {
+            writeln!(out, "    and {} more", core.relaxed.len() - RELAXED)?;
+        }
     }
     let last = history.op(violation.last);
     let line = if last.line == 0 {
         String::new()
     } else {
-        format!(" (called on line {})", last.line)
+        format!(", called on line {}", last.line)
     };
-    let which = if violation.shortest {
-        "the first"
-    } else {
-        "among the first"
-    };
+    let part = checked
+        .report
+        .parts
+        .iter()
+        .find(|part| matches!(part.verdict, Verdict::Violation(_)));
+    let of_part = part.map_or_else(String::new, part_name);
     writeln!(
         out,
-        "\n  up to the return of {} by process {}{line} the history is not linearizable: {which} {} events",
-        last.text(),
+        "\n  not linearizable from the return of {} by process {}{line}",
+        core_table::cut(&last.text()),
         last.process,
-        violation.prefix_events,
     )?;
+    let events = violation.prefix_events;
+    let which = if violation.shortest {
+        "the shortest bad beginning"
+    } else {
+        "a bad beginning"
+    };
+    writeln!(out, "  {which}{of_part} has {events} events")?;
     let size = if core.minimal {
         "minimal"
     } else {
@@ -119,9 +130,23 @@ fn show_violation(
     };
     writeln!(
         out,
-        "  core: {}, {size}, {confirmed}",
+        "  core: {}, {size}, {confirmed}\n",
         counted(core.ops.len(), "operation")
     )
+}
+
+/// ` of object x with key y`, as far as there are such.
+fn part_name(part: &PartReport) -> String {
+    let object = if part.object.is_nil() {
+        String::new()
+    } else {
+        format!(" of object {}", part.object)
+    };
+    let key = part
+        .key
+        .as_ref()
+        .map_or_else(String::new, |key| format!(" of key {key}"));
+    key + &object
 }
 
 fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
@@ -130,25 +155,18 @@ fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
     writeln!(out, "  type: {}", checked.type_name)?;
     writeln!(
         out,
-        "  history: {}, {} processes, width {}, {} concurrent pairs, {} pending, {} quiescent cuts",
+        "  history: {}, {}, width {}, {}, {} pending, {}",
         counted(history.len(), "operation"),
-        history.processes().len(),
+        counted(history.processes().len(), "process"),
         shape.width,
-        shape.concurrent_pairs,
+        counted(shape.concurrent_pairs as usize, "concurrent pair"),
         shape.pending,
-        shape.quiescent_cuts,
+        counted(shape.quiescent_cuts, "quiescent cut"),
     )?;
     writeln!(out, "  time: {}", show_duration(checked.time))?;
-    for part in &checked.report.parts {
-        let object = if part.object.is_nil() {
-            String::new()
-        } else {
-            format!(" of object {}", part.object)
-        };
-        let key = part
-            .key
-            .as_ref()
-            .map_or_else(String::new, |key| format!(" with key {key}"));
+    let mut parts: Vec<&PartReport> = checked.report.parts.iter().collect();
+    parts.sort_by(|a, b| (&a.object, &a.key).cmp(&(&b.object, &b.key)));
+    for part in parts {
         let verdict = match &part.verdict {
             Verdict::Linearizable(_) => "linearizable",
             Verdict::Violation(_) => "not linearizable",
@@ -157,8 +175,10 @@ fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
         let ops = counted(part.ops, "operation");
         writeln!(
             out,
-            "  {ops}{object}{key}: {verdict}; engine {}, {}",
-            part.engine, part.reason
+            "  {ops}{}: {verdict}; engine {}, {}",
+            part_name(part),
+            part.engine,
+            part.reason
         )?;
     }
     Ok(())

@@ -17,6 +17,7 @@ pub(crate) use partition::partition;
 pub use partition::{Part, Partitioning};
 pub use typed::{Action, TypedHistory};
 
+use crate::spec::value_is_result;
 use crate::value::{Interner, Value, ValueId};
 
 /// The rank of a return that never came.
@@ -124,7 +125,8 @@ impl Op<'_> {
     /// `method(argument) → result`.
     pub fn text(&self) -> String {
         match self.result {
-            Some(Value::Nil) => self.call_text(),
+            // Nothing came back, unless coming back with nothing is an answer.
+            Some(Value::Nil) if !value_is_result(self.method) => self.call_text(),
             Some(result) => format!("{} → {result}", self.call_text()),
             None => format!("{} → ?", self.call_text()),
         }

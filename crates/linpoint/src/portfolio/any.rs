@@ -52,7 +52,7 @@ impl<S: Object> AnyObject for S {
         let typed = TypedHistory::decode(self, history)?;
         let describe = |id| {
             let op = history.op(id);
-            format!("{} by process {}", op.text(), op.process)
+            format!("{} by process {}", shortened(&op.text()), op.process)
         };
         let mut report = checker.check_decoded(self, &typed, budget, &describe)?;
         for part in &mut report.parts {
@@ -74,6 +74,15 @@ impl<S: Object> AnyObject for S {
             object: self,
             state: self.init(),
         })
+    }
+}
+
+/// Sentences stay readable; the whole values are in the history.
+fn shortened(text: &str) -> String {
+    const MAX: usize = 80;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

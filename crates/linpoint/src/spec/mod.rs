@@ -55,7 +55,7 @@ use crate::value::Value;
 
 /// A sequential specification.
 ///
-/// The required part is a dozen lines. A counter whose `Inc` answers the new value:
+/// The required part is a dozen lines. A counter whose `Inc` answers what it counted before:
 ///
 /// ```
 /// use linpoint::{Outcomes, Spec};
@@ -75,7 +75,7 @@ use crate::value::Value;
 ///
 ///     fn apply(&self, &count: &u64, op: &Op) -> Outcomes<u64, u64> {
 ///         match op {
-///             Op::Inc => Outcomes::One(count + 1, count + 1),
+///             Op::Inc => Outcomes::One(count, count + 1), // the answer, the next state
 ///             Op::Get => Outcomes::One(count, count),
 ///         }
 ///     }
@@ -143,9 +143,9 @@ pub trait Spec: Send + Sync {
 pub enum Outcomes<R, S> {
     /// It cannot take effect now.
     Blocked,
-    /// Exactly one answer.
+    /// Exactly one: the answer, then the next state.
     One(R, S),
-    /// Any of these.
+    /// Any of these: answers with their next states.
     Many(Vec<(R, S)>),
 }
 

@@ -2,10 +2,11 @@
 
 use super::reduce::{self, Decide};
 use super::{Core, Violation, certify};
-use crate::engine::{Budget, Task, TaskOp};
+use crate::engine::{Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
-use crate::spec::{Outcomes, Spec};
+use crate::spec::{Kind, Need, Outcomes, Role, Spec};
+use crate::value::Value;
 
 /// The evidence for a task that is not linearizable: the first `reached` events are explained by `partial`.
 ///
@@ -38,7 +39,7 @@ pub(crate) fn violation<S: Spec>(
         relaxed: relaxed.into_iter().map(|op| op.id).collect(),
         minimal: reduced.minimal,
         certified,
-        sentence: sentence(&task.with_ops(reduced.ops), describe),
+        sentence: sentence(task, &task.with_ops(reduced.ops), reduced.cut, describe),
     };
     Ok(Violation {
         last,
@@ -49,13 +50,21 @@ pub(crate) fn violation<S: Spec>(
     })
 }
 
-/// One sentence on what is wrong with the core.
-fn sentence<S: Spec>(core: &Task<'_, S>, describe: &dyn Fn(OpId) -> String) -> String {
+/// One sentence on what is wrong with the core, which was cut from `whole` at a rank.
+fn sentence<S: Spec>(
+    whole: &Task<'_, S>,
+    core: &Task<'_, S>,
+    cut: u32,
+    describe: &dyn Fn(OpId) -> String,
+) -> String {
     let returned = || (0..core.ops.len()).filter(|&i| core.ops[i].ret != NEVER);
     let Some(last) = returned().max_by_key(|&i| core.ops[i].ret) else {
         return String::new();
     };
     let what = describe(core.ops[last].id);
+    if let Some(reason) = never_put_there(whole, core.ops[last], cut) {
+        return format!("{what} is impossible: {reason}");
+    }
     let others = match returned().count() - 1 {
         0 => String::new(),
         1 => format!(
@@ -64,22 +73,24 @@ fn sentence<S: Spec>(core: &Task<'_, S>, describe: &dyn Fn(OpId) -> String) -> S
         ),
         n => format!(" given the other {n} operations"),
     };
-    let mut possible = Possible {
-        core,
-        op: last,
-        taken: vec![false; core.ops.len()],
-        answers: Vec::new(),
-        steps: 10_000,
+    // With operations left out that change the state, what the core could answer says nothing about the history.
+    let kept = |op: &TaskOp| core.ops.binary_search_by_key(&op.id, |op| op.id).is_ok();
+    let complete = whole
+        .ops
+        .iter()
+        .all(|op| op.call > cut || kept(op) || whole.is_pure(*op));
+    let answers = if complete {
+        possible_answers(core, last)
+    } else {
+        None
     };
-    let complete = possible.explore(&core.spec.init());
-    let answers = possible.answers;
-    match answers.as_slice() {
-        _ if !complete || answers.len() > 4 => {
-            format!("{what} is impossible{others}, in any order")
+    match answers.as_deref() {
+        None => format!("{what} is impossible{others}, in any order"),
+        Some([]) => format!("{what} cannot have taken effect before it returned{others}"),
+        Some([only]) => {
+            format!("{what} is impossible{others}: in every order the answer is {only:?}")
         }
-        [] => format!("{what} cannot have taken effect by the time it returned{others}"),
-        [only] => format!("{what} is impossible{others}: in every order the answer is {only:?}"),
-        several => {
+        Some(several) => {
             let several: Vec<_> = several.iter().map(|answer| format!("{answer:?}")).collect();
             format!(
                 "{what} is impossible{others}: the answer can only be {}",
@@ -87,6 +98,71 @@ fn sentence<S: Spec>(core: &Task<'_, S>, describe: &dyn Fn(OpId) -> String) -> S
             )
         }
     }
+}
+
+/// If the operation saw a value that nobody can have put there by then: that.
+fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
+    let seen = match whole.role(op) {
+        Role::Slot {
+            needs: Need::Is(value),
+            ..
+        }
+        | Role::Removes(value)
+        | Role::Peeks(value) => value,
+        _ => return None,
+    };
+    let mut alike = None;
+    for other in whole.ops().iter().filter(|other| other.call <= cut) {
+        match whole.role(*other) {
+            Role::Slot {
+                leaves: Some(put), ..
+            }
+            | Role::Adds(put)
+                if put == seen =>
+            {
+                return None;
+            }
+            // The most common slip of recorders: 1 here, "1" or 1.0 there.
+            Role::Slot {
+                leaves: Some(put), ..
+            }
+            | Role::Adds(put)
+                if looks_like(&put, &seen) =>
+            {
+                alike = Some(put)
+            }
+            Role::Appends(_) => return None,
+            _ => {}
+        }
+    }
+    let is_initial = matches!(whole.kind(), Some(Kind::Slot(initial)) if *initial == seen);
+    let hint = alike.map_or_else(String::new, |put| {
+        format!(
+            "; {} {put} was, and that is not {} {seen}",
+            put.kind_name(),
+            seen.kind_name()
+        )
+    });
+    (!is_initial).then(|| format!("by then nobody had put {seen} there{hint}"))
+}
+
+fn looks_like(a: &Value, b: &Value) -> bool {
+    let plain = |value: &Value| value.plain_text().trim_end_matches(".0").to_owned();
+    plain(a) == plain(b)
+}
+
+/// What the operation could have answered, if these are few and quickly found.
+fn possible_answers<S: Spec>(core: &Task<'_, S>, op: usize) -> Option<Vec<S::Ret>> {
+    let taken = vec![false; core.ops.len()];
+    let mut possible = Possible {
+        core,
+        op,
+        taken,
+        answers: Vec::new(),
+        steps: 10_000,
+    };
+    let complete = possible.explore(&core.spec.init());
+    (complete && possible.answers.len() <= 4).then_some(possible.answers)
 }
 
 /// Tries all orders of a core, to find what one operation could have answered.
