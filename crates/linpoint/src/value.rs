@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 /// assert_eq!(Value::list([Value::from(1), Value::Nil]).to_string(), "[1, nil]");
 /// assert_eq!(Value::from("a\"b").to_string(), r#""a\"b""#);
 /// ```
-#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     /// No value: `null`, `nil`, the result of a method that returns nothing, an empty container's answer.
     #[default]
@@ -163,6 +163,21 @@ impl Value {
                     })
                     .collect(),
             ),
+        }
+    }
+}
+
+/// Most values are integers: they hash in one step, without a tag.
+impl std::hash::Hash for Value {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        match self {
+            Value::Nil => state.write_u8(0),
+            Value::Bool(b) => state.write_u8(1 + u8::from(*b)),
+            Value::Int(i) => state.write_i64(*i),
+            Value::Number(n) => n.hash(state),
+            Value::Text(t) => t.hash(state),
+            Value::List(items) => items.hash(state),
+            Value::Map(pairs) => pairs.hash(state),
         }
     }
 }

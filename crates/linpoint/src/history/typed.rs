@@ -112,7 +112,7 @@ impl<O, R> TypedHistory<O, R> {
         &self.actions[self.action[id.index()] as usize]
     }
 
-    /// The actions that occur, by number. Operations with the same number are equal in all but time and process.
+    /// The actions, by number. Operations with the same number are equal in all but time and process.
     pub(crate) fn actions(&self) -> &[Action<O, R>] {
         &self.actions
     }
@@ -189,11 +189,16 @@ impl<O> TypedHistory<O, Value> {
         };
         let hasher = foldhash::fast::FixedState::default();
         let hash = |i: u32| hasher.hash_one(key(i));
-        // Values that occur once or twice make an action each.
-        let expected = history.values().len().min(history.len());
-        let mut firsts: HashTable<(u32, u32)> = HashTable::with_capacity(expected);
-        typed.actions.reserve(expected);
+        // Only operations that overlap gain from being numbered alike, so the table need not hold more than the caches do.
+        const REMEMBERED: usize = 1 << 14;
+        let mut firsts: HashTable<(u32, u32)> = HashTable::new();
+        typed
+            .actions
+            .reserve(history.values().len().min(history.len()));
         for i in 0..history.len() as u32 {
+            if firsts.len() == REMEMBERED {
+                firsts.clear();
+            }
             let entry = firsts.entry(
                 hash(i),
                 |&(first, _)| key(first) == key(i),

@@ -21,15 +21,17 @@ const SWEEP_CONFIGURATIONS: usize = 50_000;
 /// Replays a witness: every operation that returned is there once, real time is obeyed, every result is explained.
 pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(), Error> {
     let fail = |what: String| Err(Error::bug(format!("the witness is wrong: {what}")));
-    // Positions by number, from the first one on.
+    // Positions by number, from the first one on; `NEVER` where there is none.
     let first = task.ops.first().map_or(0, |op| op.id.0);
     let span = task.ops.last().map_or(0, |op| op.id.0 - first + 1);
-    let mut position = vec![None; span as usize];
-    (0..)
+    let mut positions = vec![NEVER; span as usize];
+    (0u32..)
         .zip(&task.ops)
-        .for_each(|(i, op)| position[(op.id.0 - first) as usize] = Some(i));
-    let position =
-        |id: OpId| -> Option<usize> { *position.get(id.0.checked_sub(first)? as usize)? };
+        .for_each(|(i, op)| positions[(op.id.0 - first) as usize] = i);
+    let position = |id: OpId| -> Option<usize> {
+        let position = *positions.get(id.0.checked_sub(first)? as usize)?;
+        (position != NEVER).then_some(position as usize)
+    };
     let mut taken = vec![false; task.ops.len()];
     // The latest call so far: whatever takes effect later must not have returned before it.
     let mut latest_call = 0;

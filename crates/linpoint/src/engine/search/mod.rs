@@ -63,11 +63,14 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
     decide_by_facts(&task, budget, &mut any)
 }
 
+/// Searches by asking the specification; the operations given are in haste.
+type SearchAny<'a> = &'a mut dyn FnMut(&Problem, &[u32]) -> Result<Outcome, GaveUp>;
+
 /// The same, in terms of facts; `search_any` searches where the specification itself must be asked.
 fn decide_by_facts(
     task: &dyn Facts,
     budget: &Budget,
-    search_any: &mut dyn FnMut(&Problem, &[u32]) -> Result<Outcome, GaveUp>,
+    search_any: SearchAny<'_>,
 ) -> Result<Answer, GaveUp> {
     let ops = task.ops();
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
