@@ -10,6 +10,7 @@ use linpoint::spec::{ObjectType, Params, find_type, guess_type};
 use linpoint::{Error, Value, object_type};
 
 use crate::args::InputArgs;
+use crate::exit::Exit;
 
 /// A type with its parameters, as given on the command line: `bounded-queue:capacity=5`.
 #[derive(Clone, Debug)]
@@ -73,6 +74,29 @@ impl InputArgs {
                 "linpoint: note: {first} and {} more hold labels, not histories: passed over",
                 rest.len()
             ),
+        }
+    }
+}
+
+impl InputArgs {
+    /// Hands over every history that can be read; what cannot is reported, and counts in the exit code.
+    pub(crate) fn read_good(
+        &self,
+        each: &mut dyn FnMut(Recorded) -> std::io::Result<()>,
+    ) -> anyhow::Result<Exit> {
+        let mut exit = Exit::default();
+        let mut failed = None;
+        self.read(&mut |recorded| match recorded {
+            Ok(recorded) if failed.is_none() => failed = each(recorded).err(),
+            Ok(_) => {}
+            Err(error) => {
+                eprintln!("linpoint: {error}");
+                exit = exit.max(Exit::of_kind(error.kind()));
+            }
+        });
+        match failed {
+            Some(error) => Err(error.into()),
+            None => Ok(exit),
         }
     }
 }

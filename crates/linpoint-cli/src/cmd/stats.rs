@@ -12,30 +12,17 @@ use crate::exit::Exit;
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     let mut out = Output::new(None)?;
-    let mut exit = Exit::default();
-    let mut failed = None;
-    args.input.read(&mut |recorded| match recorded {
-        Ok(recorded) if failed.is_none() => {
-            let type_name = type_of(&recorded, chosen.as_ref())
-                .ok()
-                .flatten()
-                .map(|choice| choice.name);
-            let shown = if args.json {
-                show_json(&mut out, &recorded, type_name.as_deref())
-            } else {
-                show_text(&mut out, &recorded, type_name.as_deref())
-            };
-            failed = shown.err();
+    let exit = args.input.read_good(&mut |recorded| {
+        let type_name = type_of(&recorded, chosen.as_ref())
+            .ok()
+            .flatten()
+            .map(|choice| choice.name);
+        if args.json {
+            show_json(&mut out, &recorded, type_name.as_deref())
+        } else {
+            show_text(&mut out, &recorded, type_name.as_deref())
         }
-        Ok(_) => {}
-        Err(error) => {
-            eprintln!("linpoint: {error}");
-            exit = exit.max(Exit::of_kind(error.kind()));
-        }
-    });
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
+    })?;
     out.finish()?;
     Ok(exit)
 }

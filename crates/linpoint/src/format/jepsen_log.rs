@@ -129,7 +129,7 @@ INFO  jepsen.util - 4\t:fail\t:read\t:timed-out
             .unwrap();
         let texts: Vec<_> = recorded.history.ops().map(|op| op.text()).collect();
         let expected = [
-            "read()",
+            "read() → nil",
             "write(1) → ?",
             "cas(2, 4) → false",
             "cas(1, 3) → true",

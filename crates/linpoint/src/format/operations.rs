@@ -151,7 +151,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             texts(&recorded),
-            ["push(1)", "peek()", "pop() → ?", "pop() → 1"]
+            ["push(1)", "peek() → nil", "pop() → ?", "pop() → 1"]
         );
         assert_eq!(
             recorded.object_type,

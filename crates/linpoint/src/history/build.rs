@@ -552,7 +552,7 @@ mod tests {
         builder.crash(6, &0.into()).unwrap();
         let history = builder.finish(Ties::default()).unwrap();
         let texts: Vec<_> = history.ops().map(|op| op.text()).collect();
-        assert_eq!(texts, ["read()", "write(2) → ?"]);
+        assert_eq!(texts, ["read() → nil", "write(2) → ?"]);
         assert_eq!(history.calls(), [0, 2]);
         assert_eq!(history.rets(), [1, NEVER]);
         assert_eq!(history.annotations()[0].rank, 1);
