@@ -117,7 +117,7 @@ struct Run<'a, S: Spec> {
 }
 
 /// How long the violations of one history may be reduced and explained, all together.
-const EXPLANATION_TIME: Duration = Duration::from_secs(5);
+const EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
 impl<'a, S: Spec> Run<'a, S> {
     fn report_all(&self) -> Result<Vec<PartReport>, Error> {
@@ -134,6 +134,9 @@ impl<'a, S: Spec> Run<'a, S> {
             .fetch_add((self.history.len() + returned) as u64, Relaxed);
         // All verdicts come first: explaining one violation must not take the time that another part needs.
         let answers = in_parallel(parts.len(), &|i| {
+            // Engines look at their limits now and then; one that is over from the start is to be seen at once.
+            let limits = self.budget.check().and_then(|()| self.budget.reserve(0));
+            limits.map_err(|limit| GaveUp { limit, reached: 0 })?;
             self.decide(&self.task(&parts[i]), self.budget)
         });
         let explanation = self.budget.slice(EXPLANATION_TIME);
@@ -148,10 +151,6 @@ impl<'a, S: Spec> Run<'a, S> {
     }
 
     fn decide(&self, task: &Task<'a, S>, budget: &Budget) -> Result<Answer, GaveUp> {
-        // Engines look at their limits now and then; a limit that is over from the start is to be seen at once.
-        budget
-            .check()
-            .map_err(|limit| GaveUp { limit, reached: 0 })?;
         match self.config.engine {
             EngineChoice::Brute => decide_by_brute(task, budget),
             EngineChoice::Auto | EngineChoice::Search => search::decide(task, budget),

@@ -77,7 +77,7 @@ impl Config {
 /// Whether violations are reduced to a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cores {
-    /// To the smallest core that can be found in a few seconds.
+    /// To the smallest core that can be found in a second.
     #[default]
     Reduced,
     /// Not at all: the core is the whole part. For counting verdicts.
