@@ -135,7 +135,12 @@ impl<'a, S: Spec> Run<'a, S> {
         // All verdicts come first: explaining one violation must not take the time that another part needs.
         let answers = in_parallel(parts.len(), &|i| {
             // Engines look at their limits now and then; one that is over from the start is to be seen at once.
-            let limits = self.budget.check().and_then(|()| self.budget.reserve(0));
+            let memory = || {
+                self.config
+                    .memory
+                    .map_or(Ok(()), |_| self.budget.reserve(0))
+            };
+            let limits = self.budget.check().and_then(|()| memory());
             limits.map_err(|limit| GaveUp { limit, reached: 0 })?;
             self.decide(&self.task(&parts[i]), self.budget)
         });
@@ -216,6 +221,10 @@ impl<'a, S: Spec> Run<'a, S> {
 
 /// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.
 fn in_parallel<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    // Waking another thread takes longer than most small histories do.
+    if count == 1 {
+        return vec![work(0)];
+    }
     (0..count).into_par_iter().map(work).collect()
 }
 
