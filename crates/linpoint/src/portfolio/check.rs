@@ -132,6 +132,8 @@ impl<'a, S: Spec> Run<'a, S> {
             .progress()
             .total
             .fetch_add((self.history.len() + returned) as u64, Relaxed);
+        let task = |part: &Part| Task::new(self.spec, self.history, &part.ops);
+        let tasks: Vec<Task<'a, S>> = parts.iter().map(task).collect();
         // All verdicts come first: explaining one violation must not take the time that another part needs.
         let answers = in_parallel(parts.len(), &|i| {
             // Engines look at their limits now and then; one that is over from the start is to be seen at once.
@@ -142,17 +144,13 @@ impl<'a, S: Spec> Run<'a, S> {
             };
             let limits = self.budget.check().and_then(|()| memory());
             limits.map_err(|limit| GaveUp { limit, reached: 0 })?;
-            self.decide(&self.task(&parts[i]), self.budget)
+            self.decide(&tasks[i], self.budget)
         });
         let explanation = self.budget.slice(EXPLANATION_TIME);
         let reports = in_parallel(parts.len(), &|i| {
-            self.report(&parts[i], &answers[i], &explanation)
+            self.report(&parts[i], &tasks[i], &answers[i], &explanation)
         });
         reports.into_iter().collect()
-    }
-
-    fn task(&self, part: &Part) -> Task<'a, S> {
-        Task::new(self.spec, self.history, &part.ops)
     }
 
     fn decide(&self, task: &Task<'a, S>, budget: &Budget) -> Result<Answer, GaveUp> {
@@ -166,10 +164,10 @@ impl<'a, S: Spec> Run<'a, S> {
     fn report(
         &self,
         part: &Part,
+        task: &Task<'a, S>,
         answer: &Result<Answer, GaveUp>,
         explanation: &Budget,
     ) -> Result<PartReport, Error> {
-        let task = self.task(part);
         let (engine, reason) = match self.config.engine {
             EngineChoice::Brute => (brute::NAME, "asked for"),
             EngineChoice::Search => (search::NAME, "asked for"),
@@ -177,20 +175,20 @@ impl<'a, S: Spec> Run<'a, S> {
         };
         let verdict = match answer {
             Ok(Answer::Linearizable(order)) => {
-                certify::witness(&task, order)?;
+                certify::witness(task, order)?;
                 Verdict::Linearizable(Witness {
                     order: order.clone(),
                 })
             }
             Ok(Answer::NotLinearizable { partial, reached }) => {
                 Verdict::Violation(match self.config.cores {
-                    Cores::Whole => Violation::unreduced(&task, partial.clone()),
+                    Cores::Whole => Violation::unreduced(task, partial.clone()),
                     Cores::Reduced => {
                         let decide = |ops: &[TaskOp], budget: &Budget| {
                             self.decide(&task.with_ops(ops.to_vec()), budget)
                         };
                         verdict::violation(
-                            &task,
+                            task,
                             *reached,
                             partial.clone(),
                             explanation,

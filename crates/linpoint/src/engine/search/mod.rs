@@ -55,12 +55,18 @@ pub(crate) fn reason(kind: Option<&Kind>) -> &'static str {
 /// Decides `task`, within `budget`.
 pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answer, GaveUp> {
     let needed = |op: &TaskOp| op.ret != NEVER || !task.is_pure(*op);
-    let task = task.with_ops(task.ops.iter().copied().filter(needed).collect());
+    let filtered;
+    let task = if task.ops.iter().all(needed) {
+        task
+    } else {
+        filtered = task.with_ops(task.ops.iter().copied().filter(needed).collect());
+        &filtered
+    };
     let mut any = |problem: &Problem, hasty: &[u32]| {
-        let machine: &mut dyn Machine = &mut Interned::new(&task, &problem.classes, hasty);
+        let machine: &mut dyn Machine = &mut Interned::new(task, &problem.classes, hasty);
         Search::new(problem, machine, budget).run()
     };
-    decide_by_facts(&task, budget, &mut any)
+    decide_by_facts(task, budget, &mut any)
 }
 
 /// Searches by asking the specification; the operations given are in haste.
