@@ -92,7 +92,7 @@ fn value_at(edn: &Edn<'_>, depth: usize) -> Result<Value, String> {
     })
 }
 
-/// The same text with `\uXXXX`, `\b` and `\f` in strings and characters replaced by what they stand for, and with
+/// The same text with `\u00e9`, `\b` and `\f` in strings and characters replaced by what they stand for, and with
 /// `##NaN` and its like as symbols; `None` where an escape stands for nothing.
 fn without_escapes(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
@@ -147,7 +147,7 @@ fn escape(after: &str, in_string: bool) -> Option<(Cow<'_, str>, usize)> {
     Some((quoted.into(), length))
 }
 
-/// The character of `uXXXX`, or of two of these that make a surrogate pair, and the length of its text.
+/// The character of `u00e9`, or of two of these that make a surrogate pair, and the length of its text.
 fn code_point(text: &str) -> Option<(char, usize)> {
     let unit = |text: &str| u32::from_str_radix(text.strip_prefix('u')?.get(..4)?, 16).ok();
     let high = unit(text)?;
