@@ -2,6 +2,7 @@
 
 pub mod brute;
 mod budget;
+pub mod monitor;
 pub(crate) mod search;
 
 pub(crate) use budget::Ticker;

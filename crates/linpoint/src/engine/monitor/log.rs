@@ -1,0 +1,124 @@
+//! What monitors see of a history: integers in columns, and the events in order.
+
+use crate::history::{EventKind, NEVER, events_in_order};
+
+/// A history of one object as columns of integers. Operations stand in the order of their calls.
+///
+/// Ranks are dense: every rank below [`end`](Self::end) is the call or the return of exactly one operation.
+#[derive(Clone, Debug)]
+pub struct Log<A> {
+    /// What each operation does.
+    pub acts: Vec<A>,
+    /// The number of the value that it does it with; any number where there is none.
+    pub values: Vec<u32>,
+    /// The ranks of the calls.
+    pub calls: Vec<u32>,
+    /// The ranks of the returns; [`NEVER`] for pending operations.
+    pub rets: Vec<u32>,
+    /// All calls and returns, by rank.
+    pub events: Vec<Event>,
+    /// Numbers of values are below this.
+    pub distinct: u32,
+}
+
+/// The call or the return of the operation at some position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event(u32);
+
+impl Event {
+    pub(crate) fn new(op: u32, kind: EventKind) -> Self {
+        Event(op << 1 | u32::from(kind == EventKind::Return))
+    }
+
+    /// The position of the operation.
+    #[inline]
+    pub fn op(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Whether it is the return.
+    #[inline]
+    pub fn is_return(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// The most operations that a log can hold: events are numbered with one bit more than operations.
+pub(crate) const MOST_OPS: usize = 1 << 30;
+
+impl<A> Log<A> {
+    /// The log of these operations. Ranks must be distinct and calls ascend; gaps between ranks are closed.
+    pub fn new(acts: Vec<A>, values: Vec<u32>, mut calls: Vec<u32>, mut rets: Vec<u32>) -> Self {
+        assert!(acts.len() <= MOST_OPS, "too many operations for one log");
+        let distinct = values.iter().map(|&value| value + 1).max().unwrap_or(0);
+        let events: Vec<Event> = events_in_order(&calls, &rets)
+            .into_iter()
+            .map(|(op, kind)| Event::new(op, kind))
+            .collect();
+        for (rank, event) in (0u32..).zip(&events) {
+            let column = if event.is_return() {
+                &mut rets
+            } else {
+                &mut calls
+            };
+            column[event.op()] = rank;
+        }
+        Log {
+            acts,
+            values,
+            calls,
+            rets,
+            events,
+            distinct,
+        }
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The moment after all events.
+    pub fn end(&self) -> u32 {
+        self.events.len() as u32
+    }
+
+    /// Whether the operation never returned.
+    pub fn is_pending(&self, op: usize) -> bool {
+        self.rets[op] == NEVER
+    }
+}
+
+impl<A: Copy> Log<A> {
+    /// The log of some operations only, given by position in ascending order.
+    pub(crate) fn restricted(&self, ops: &[u32]) -> Self {
+        let column = |of: &[u32]| ops.iter().map(|&op| of[op as usize]).collect();
+        let mut log = Log::new(
+            ops.iter().map(|&op| self.acts[op as usize]).collect(),
+            column(&self.values),
+            column(&self.calls),
+            column(&self.rets),
+        );
+        log.distinct = self.distinct;
+        log
+    }
+}
+
+/// What an operation does to a container, or to a slot that one value fits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Act {
+    /// Puts the value in.
+    Add,
+    /// Takes the value out. May be pending, if it was found out which value it must have taken.
+    Remove,
+    /// Sees the value as the next to be served.
+    Peek,
+    /// Finds nothing there.
+    Empty,
+}
