@@ -10,6 +10,7 @@ pub use budget::{Budget, Progress};
 
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
+use crate::value::Value;
 use crate::verdict::Limit;
 
 /// One part of a history, possibly reduced: what an engine is asked to decide.
@@ -21,8 +22,20 @@ pub struct Task<'a, S: Spec> {
     pub history: &'a TypedHistory<S::Op, S::Ret>,
     /// The operations, in the order of their calls.
     pub ops: Vec<TaskOp>,
-    /// What the specification says it is, if that holds here: it speaks of one key, so not where several are mixed.
+    /// What the specification says it is, as seen on one key.
     kind: Option<Kind>,
+    keys: Keys,
+}
+
+/// Whether the operations of a task are on different keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    /// All are on the same one, or none has any.
+    One,
+    /// Each has one, and they differ.
+    Several,
+    /// Some have one and some have not, so even those that do may affect each other.
+    Unknown,
 }
 
 // Not derived: that would ask for `S: Clone`.
@@ -52,15 +65,21 @@ impl<'a, S: Spec> Task<'a, S> {
             call: calls[id.index()],
             ret: rets[id.index()],
         });
-        let action = |id: &OpId| &history.action(*id).op;
-        let mut keys = ids.iter().map(|id| spec.key(action(id)));
-        let first = keys.next().flatten();
-        let one_key = keys.all(|key| key == first);
+        let mut keys = ids.iter().map(|&id| spec.key(&history.action(id).op));
+        let first = keys.clone().next().flatten();
+        let keys = if keys.clone().all(|key| key == first) {
+            Keys::One
+        } else if keys.all(|key| key.is_some()) {
+            Keys::Several
+        } else {
+            Keys::Unknown
+        };
         Task {
             spec,
             history,
             ops: ops.collect(),
-            kind: spec.kind().filter(|_| one_key),
+            kind: spec.kind(),
+            keys,
         }
     }
 
@@ -71,6 +90,7 @@ impl<'a, S: Spec> Task<'a, S> {
             history: self.history,
             ops,
             kind: self.kind.clone(),
+            keys: self.keys,
         }
     }
 
@@ -100,8 +120,14 @@ pub(crate) fn count_events(ops: &[TaskOp]) -> usize {
 pub(crate) trait Facts {
     /// The operations.
     fn ops(&self) -> &[TaskOp];
-    /// Which well-known object they are on.
+    /// Which well-known object they are on; none where there are several keys.
     fn kind(&self) -> Option<&Kind>;
+    /// Which well-known object each key is.
+    fn kind_of_keys(&self) -> Option<&Kind>;
+    /// Whether there are several keys and every operation has one.
+    fn has_independent_keys(&self) -> bool;
+    /// The key that an operation is on.
+    fn key(&self, op: TaskOp) -> Option<Value>;
     /// What an operation does, which may be a relaxed one.
     fn role(&self, op: TaskOp) -> Role;
     /// Whether it never changes any state.
@@ -116,7 +142,19 @@ impl<S: Spec> Facts for Task<'_, S> {
     }
 
     fn kind(&self) -> Option<&Kind> {
+        self.kind.as_ref().filter(|_| self.keys == Keys::One)
+    }
+
+    fn kind_of_keys(&self) -> Option<&Kind> {
         self.kind.as_ref()
+    }
+
+    fn has_independent_keys(&self) -> bool {
+        self.keys == Keys::Several
+    }
+
+    fn key(&self, op: TaskOp) -> Option<Value> {
+        self.spec.key(self.action_of(op).0)
     }
 
     fn role(&self, op: TaskOp) -> Role {

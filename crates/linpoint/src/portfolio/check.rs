@@ -6,7 +6,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::{Config, Cores, EngineChoice};
-use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, search};
+use crate::engine::{Answer, Budget, GaveUp, Task, TaskOp, Ticker, brute, search};
 use crate::error::Error;
 use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
@@ -171,7 +171,7 @@ impl<'a, S: Spec> Run<'a, S> {
         let (engine, reason) = match self.config.engine {
             EngineChoice::Brute => (brute::NAME, "asked for"),
             EngineChoice::Search => (search::NAME, "asked for"),
-            EngineChoice::Auto => (search::NAME, search::reason(task.kind())),
+            EngineChoice::Auto => (search::NAME, search::reason(task)),
         };
         let verdict = match answer {
             Ok(Answer::Linearizable(order)) => {

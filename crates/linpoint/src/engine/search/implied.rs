@@ -110,6 +110,14 @@ impl Implied {
         implied
     }
 
+    /// Adds what every linearization of one key obeys, whose operations are at these positions in the task.
+    pub(super) fn add_key(&mut self, key: &Implied, ops: &[u32]) {
+        let place = |op: u32| ops[op as usize];
+        let pairs = key.pairs.iter().map(|&(a, b)| (place(a), place(b)));
+        self.pairs.extend(pairs);
+        self.hasty.extend(key.hasty.iter().map(|&op| place(op)));
+    }
+
     /// First in, first out.
     fn add_queue_order(&mut self, task: &dyn Facts, lives: &[Life<'_>]) {
         let op = |op: u32| task.ops()[op as usize];

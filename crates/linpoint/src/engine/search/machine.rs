@@ -6,10 +6,10 @@ use crate::value::Interner;
 
 /// A specification applied to the operations of one task.
 pub(super) trait Machine {
-    /// The state at the start; `None` if it is plain that no order can work.
-    fn start(&mut self) -> Option<u32>;
+    /// The state of a key at the start; `None` if it is plain that no order can work.
+    fn start(&mut self, key: usize) -> Option<u32>;
 
-    /// Appends the states that the operation can leave when it takes effect in `state`.
+    /// Appends the states that the operation can leave when it takes effect in `state`, which is that of its key.
     fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>);
 
     /// Whether taking effect at once, in a state where it can, rules nothing out.
@@ -23,8 +23,8 @@ pub(super) trait Machine {
     /// The operation that took effect last did not.
     fn retract(&mut self, op: u32);
 
-    /// Bytes that the next new state may need, beyond its own.
-    fn growth(&self) -> usize;
+    /// Bytes that a new state left by the operation may need, beyond its own.
+    fn growth(&self, op: u32) -> usize;
 }
 
 /// Any specification: states are interned, and recent steps remembered.
@@ -60,7 +60,8 @@ impl<'a, S: Spec> Interned<'a, S> {
 }
 
 impl<S: Spec> Machine for Interned<'_, S> {
-    fn start(&mut self) -> Option<u32> {
+    // A key's state is one in which only operations of that key took effect.
+    fn start(&mut self, _: usize) -> Option<u32> {
         Some(self.states.intern(self.task.spec.init()))
     }
 
@@ -92,7 +93,7 @@ impl<S: Spec> Machine for Interned<'_, S> {
 
     fn retract(&mut self, _: u32) {}
 
-    fn growth(&self) -> usize {
+    fn growth(&self, _: u32) -> usize {
         self.states.growth()
     }
 }

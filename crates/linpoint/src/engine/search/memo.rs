@@ -1,7 +1,7 @@
 //! The set of configurations already tried.
 //!
 //! A configuration is the position in the event order, the set of open operations that took effect already, and the
-//! state. All operations that returned before that position took effect, and none that is called after it did, so the
+//! state; of all these, what concerns the key of the operation that returns there. All operations that returned before that position took effect, and none that is called after it did, so the
 //! bits of the open operations tell the whole set: the size of an entry depends on the width of the history, not on
 //! its length.
 
@@ -15,7 +15,7 @@ use crate::verdict::Limit;
 
 #[derive(Debug)]
 pub(super) struct Memo {
-    /// Words per entry: those of the mask, and one for position and state.
+    /// Words per entry: those of the longest mask, and one for position and state.
     stride: usize,
     /// Entries one after the other, in chunks that never move.
     chunks: Vec<Vec<u64>>,
@@ -47,6 +47,7 @@ impl Memo {
     fn find(&mut self, position: u32, mask: &[u64], state: u32) -> Option<u64> {
         self.scratch.clear();
         self.scratch.extend_from_slice(mask);
+        self.scratch.resize(self.stride - 1, 0);
         self.scratch
             .push(u64::from(position) << 32 | u64::from(state));
         let hash = self.hasher.hash_one(self.scratch.as_slice());

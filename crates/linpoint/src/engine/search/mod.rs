@@ -16,6 +16,7 @@
 //! * A pending operation that changes no state is left out.
 //! * Objects that hold one value know their future ([`slot`]).
 //! * Order that follows from results is kept, and removals that nobody can notice take effect at once ([`implied`]).
+//! * Where every operation has a key, a return concerns its key only ([`keys`]).
 //!
 //! The candidates are tried in the order of their returns, the one that must return now first.
 //!
@@ -23,6 +24,7 @@
 //! these; every witness is replayed.
 
 mod implied;
+mod keys;
 mod machine;
 mod memo;
 mod slot;
@@ -33,6 +35,7 @@ use crate::spec::{Kind, Spec};
 use crate::verdict::Limit;
 
 use implied::{Adjacency, Implied};
+use keys::{ByKey, Independent};
 use machine::{Interned, Machine};
 use memo::Memo;
 use slot::SlotMachine;
@@ -40,9 +43,12 @@ use slot::SlotMachine;
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "search";
 
-/// What the search makes of an object of this kind.
-pub(crate) fn reason(kind: Option<&Kind>) -> &'static str {
-    match kind {
+/// What the search makes of such a task.
+pub(crate) fn reason(task: &dyn Facts) -> &'static str {
+    match task.kind() {
+        None if task.has_independent_keys() => {
+            "searched, with the knowledge that keys do not affect each other"
+        }
         None => "searched: decides any specification",
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
@@ -82,7 +88,11 @@ fn decide_by_facts(
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
     let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
     let events = events_in_order(&calls, &rets);
-    let implied = Implied::of(task);
+    let keys = Independent::of(task);
+    let implied = match &keys {
+        None => Implied::of(task),
+        Some(keys) => keys.implied(task),
+    };
     if !implied.is_consistent(&events, ops.len()) {
         return Ok(Answer::NotLinearizable {
             partial: Vec::new(),
@@ -91,14 +101,17 @@ fn decide_by_facts(
     }
     let problem = Problem {
         successors: implied.successors(ops.len()),
-        layout: Layout::new(&events, rets),
+        layout: Layout::new(&events, rets, keys.as_ref()),
         classes: ops.iter().map(|&op| task.class(op)).collect(),
         events,
     };
-    let outcome = match SlotMachine::new(task, &problem.events) {
-        Some(machine) => Search::new(&problem, machine, budget).run(),
-        None => search_any(&problem, implied.hasty()),
+    let outcome = match &keys {
+        None => SlotMachine::new(task, &problem.events)
+            .map(|machine| Search::new(&problem, machine, budget).run()),
+        Some(keys) => ByKey::slots(task, keys, &problem.events)
+            .map(|machine| Search::new(&problem, machine, budget).run()),
     };
+    let outcome = outcome.unwrap_or_else(|| search_any(&problem, implied.hasty()));
     let ids = |order: Vec<u32>| order.into_iter().map(|i| ops[i as usize].id).collect();
     Ok(match outcome? {
         Outcome::Order(order) => Answer::Linearizable(ids(order)),
@@ -120,34 +133,60 @@ struct Problem {
 /// Where operations are found while they are open.
 struct Layout {
     rets: Vec<u32>,
-    /// The bit that stands for an operation while it is open: the lowest one that is free at its call.
+    /// The key of each operation; empty if there is one only.
+    keys: Vec<u32>,
+    /// The bit that stands for an operation while it is open: the lowest one of its key that is free at its call.
     bit: Vec<u32>,
-    /// Bits used.
-    width: usize,
+    /// Where the words of each key begin, and the end.
+    words: Vec<usize>,
 }
 
 impl Layout {
-    fn new(events: &[(u32, EventKind)], rets: Vec<u32>) -> Self {
-        let mut bit = vec![0; rets.len()];
-        let mut free = std::collections::BinaryHeap::new();
-        let mut width = 0;
+    fn new(events: &[(u32, EventKind)], rets: Vec<u32>, keys: Option<&Independent>) -> Self {
+        let mut layout = Layout {
+            bit: vec![0; rets.len()],
+            rets,
+            keys: keys.map_or_else(Vec::new, Independent::numbers),
+            words: vec![0],
+        };
+        let mut free = vec![std::collections::BinaryHeap::new(); keys.map_or(1, Independent::len)];
+        let mut width = vec![0; free.len()];
         for &(op, kind) in events {
+            let key = layout.key(op);
+            let bit = &mut layout.bit[op as usize];
             match kind {
                 EventKind::Call => {
-                    let std::cmp::Reverse(lowest) = free.pop().unwrap_or_else(|| {
-                        width += 1;
-                        std::cmp::Reverse(width - 1)
+                    let std::cmp::Reverse(lowest) = free[key].pop().unwrap_or_else(|| {
+                        width[key] += 1;
+                        std::cmp::Reverse(width[key] - 1)
                     });
-                    bit[op as usize] = lowest;
+                    *bit = lowest;
                 }
-                EventKind::Return => free.push(std::cmp::Reverse(bit[op as usize])),
+                EventKind::Return => free[key].push(std::cmp::Reverse(*bit)),
             }
         }
-        Layout {
-            rets,
-            bit,
-            width: width as usize,
+        let mut words = 0;
+        for width in width {
+            words += width.div_ceil(64).max(1) as usize;
+            layout.words.push(words);
         }
+        for op in 0..layout.keys.len() as u32 {
+            layout.bit[op as usize] += layout.words[layout.key(op)] as u32 * 64;
+        }
+        layout
+    }
+
+    fn key(&self, op: u32) -> usize {
+        self.keys.get(op as usize).map_or(0, |&key| key as usize)
+    }
+
+    fn key_count(&self) -> usize {
+        self.words.len() - 1
+    }
+
+    /// The words of the operations of this key.
+    fn words_of(&self, key: usize) -> std::ops::Range<usize> {
+        self.words[key]..self.words[key + 1]
     }
 }
 
@@ -160,7 +199,7 @@ enum Outcome {
 #[derive(Clone, Copy)]
 struct Step {
     op: u32,
-    /// The state before.
+    /// The state of its key before.
     state: u32,
     /// How many events were walked by then.
     position: u32,
@@ -179,6 +218,14 @@ struct Choice {
     expanded: bool,
 }
 
+/// A choice that was left because of another key.
+struct Aside {
+    position: u32,
+    expanded: bool,
+    /// The alternative that was taken, and those after it.
+    alternatives: Vec<(u32, u32)>,
+}
+
 struct Search<'a, M> {
     problem: &'a Problem,
     machine: M,
@@ -186,7 +233,8 @@ struct Search<'a, M> {
     memo: Memo,
 
     position: usize,
-    state: u32,
+    /// The state of each key.
+    states: Vec<u32>,
     /// Open operations, by bit; and those of them that took effect.
     open: Vec<u64>,
     mask: Vec<u64>,
@@ -198,6 +246,8 @@ struct Search<'a, M> {
     choices: Vec<Choice>,
     /// Alternatives of all choices, one after the other: an operation and the state it leaves.
     alternatives: Vec<(u32, u32)>,
+    /// Choices to be taken up again, for each key, the earliest last.
+    aside: Vec<Vec<Aside>>,
     scratch: Vec<u32>,
     best: Best,
 }
@@ -221,8 +271,8 @@ enum Walked {
 }
 
 impl<M: Machine + ?Sized> Machine for &mut M {
-    fn start(&mut self) -> Option<u32> {
-        (**self).start()
+    fn start(&mut self, key: usize) -> Option<u32> {
+        (**self).start(key)
     }
     fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>) {
         (**self).successors(state, op, out);
@@ -236,8 +286,8 @@ impl<M: Machine + ?Sized> Machine for &mut M {
     fn retract(&mut self, op: u32) {
         (**self).retract(op);
     }
-    fn growth(&self) -> usize {
-        (**self).growth()
+    fn growth(&self, op: u32) -> usize {
+        (**self).growth(op)
     }
 }
 
@@ -254,8 +304,11 @@ fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
 
 impl<'a, M: Machine> Search<'a, M> {
     fn new(problem: &'a Problem, machine: M, budget: &'a Budget) -> Self {
-        let ops = problem.layout.rets.len();
-        let words = problem.layout.width.div_ceil(64).max(1);
+        let layout = &problem.layout;
+        let ops = layout.rets.len();
+        let keys = layout.key_count();
+        let words = layout.words[keys];
+        let words_per_key = (0..keys).map(|key| layout.words_of(key).len()).max();
         let mut blocked = vec![
             0;
             if problem.successors.is_empty() {
@@ -273,9 +326,9 @@ impl<'a, M: Machine> Search<'a, M> {
             problem,
             machine,
             ticker: Ticker::new(budget),
-            memo: Memo::new(words),
+            memo: Memo::new(words_per_key.unwrap_or(1)),
             position: 0,
-            state: 0,
+            states: Vec::with_capacity(keys),
             open: vec![0; words],
             mask: vec![0; words],
             at_bit: vec![0; words * 64],
@@ -283,6 +336,7 @@ impl<'a, M: Machine> Search<'a, M> {
             trail: Vec::with_capacity(ops),
             choices: Vec::new(),
             alternatives: Vec::new(),
+            aside: std::iter::repeat_with(Vec::new).take(keys).collect(),
             scratch: Vec::new(),
             best: Best::default(),
         }
@@ -307,10 +361,13 @@ impl<'a, M: Machine> Search<'a, M> {
     }
 
     fn find_order(&mut self) -> Result<bool, Limit> {
-        let Some(start) = self.machine.start() else {
-            return Ok(false);
-        };
-        self.state = start;
+        let layout = &self.problem.layout;
+        for key in 0..layout.key_count() {
+            let Some(start) = self.machine.start(key) else {
+                return Ok(false);
+            };
+            self.states.push(start);
+        }
         loop {
             self.ticker.tick()?;
             let forced = match self.walk() {
@@ -319,31 +376,30 @@ impl<'a, M: Machine> Search<'a, M> {
             };
             self.best.note(self.position, &self.trail);
             self.best.report(self.ticker.budget());
+            let key = layout.key(forced);
+            let mask = &self.mask[layout.words_of(key)];
             if !self
                 .memo
-                .contains(self.position as u32, &self.mask, self.state)
+                .contains(self.position as u32, mask, self.states[key])
             {
                 self.choose(forced)?;
             }
-            if !self.take_next_alternative()? {
+            if !self.take_next_alternative(key)? {
                 return Ok(false);
             }
         }
     }
 
-    /// The bits of the open operations that did not take effect.
-    fn waiting(&self) -> impl Iterator<Item = usize> + use<'_, 'a, M> {
-        bits(
-            self.open
-                .iter()
-                .zip(&self.mask)
-                .map(|(open, mask)| open & !mask),
-        )
+    /// The open operations of a key that did not take effect.
+    fn waiting(&self, key: usize) -> impl Iterator<Item = u32> + use<'_, 'a, M> {
+        let words = self.problem.layout.words_of(key);
+        let at_bit = &self.at_bit[words.start * 64..];
+        let (open, mask) = (&self.open[words.clone()], &self.mask[words]);
+        bits(open.iter().zip(mask).map(|(open, mask)| open & !mask)).map(|bit| at_bit[bit])
     }
 
     /// Walks the events until a return forces a choice. On the way, whatever is harmless takes effect.
     fn walk(&mut self) -> Walked {
-        self.settle();
         while let Some(&(op, kind)) = self.problem.events.get(self.position) {
             let bit = self.problem.layout.bit[op as usize] as usize;
             let (word, flag) = (bit / 64, 1 << (bit % 64));
@@ -353,7 +409,7 @@ impl<'a, M: Machine> Search<'a, M> {
                     self.at_bit[bit] = op;
                     self.position += 1;
                     if self.take_if_harmless(op) {
-                        self.settle();
+                        self.settle(self.problem.layout.key(op));
                     }
                 }
                 EventKind::Return if self.mask[word] & flag == 0 => return Walked::Forced(op),
@@ -367,17 +423,18 @@ impl<'a, M: Machine> Search<'a, M> {
         Walked::End
     }
 
-    /// Lets every open operation take effect that does no harm, until none is left.
-    fn settle(&mut self) {
+    /// Lets every open operation of a key take effect that does no harm, until none is left.
+    fn settle(&mut self, key: usize) {
         loop {
             let mut changed = false;
-            for word in 0..self.open.len() {
+            for word in self.problem.layout.words_of(key) {
                 let mut waiting = self.open[word] & !self.mask[word];
                 while waiting != 0 {
                     let bit = word * 64 + waiting.trailing_zeros() as usize;
                     waiting &= waiting - 1;
-                    let before = self.state;
-                    changed |= self.take_if_harmless(self.at_bit[bit]) && self.state != before;
+                    let before = self.states[key];
+                    changed |=
+                        self.take_if_harmless(self.at_bit[bit]) && self.states[key] != before;
                 }
             }
             if !changed {
@@ -387,11 +444,12 @@ impl<'a, M: Machine> Search<'a, M> {
     }
 
     fn take_if_harmless(&mut self, op: u32) -> bool {
-        if !self.machine.is_harmless(self.state, op) || self.is_blocked(op) {
+        let state = self.states[self.problem.layout.key(op)];
+        if !self.machine.is_harmless(state, op) || self.is_blocked(op) {
             return false;
         }
         self.scratch.clear();
-        self.machine.successors(self.state, op, &mut self.scratch);
+        self.machine.successors(state, op, &mut self.scratch);
         match self.scratch.first() {
             Some(&next) => self.take(op, next),
             None => false,
@@ -406,16 +464,17 @@ impl<'a, M: Machine> Search<'a, M> {
 
     /// The operation takes effect and leaves `next`; `false` if nothing can come of it.
     fn take(&mut self, op: u32, next: u32) -> bool {
-        let Some(normal) = self.machine.commit(op, self.state, next) else {
+        let state = &mut self.states[self.problem.layout.key(op)];
+        let Some(normal) = self.machine.commit(op, *state, next) else {
             self.machine.retract(op);
             return false;
         };
         self.trail.push(Step {
             op,
-            state: self.state,
+            state: *state,
             position: self.position as u32,
         });
-        self.state = normal;
+        *state = normal;
         let bit = self.problem.layout.bit[op as usize] as usize;
         self.mask[bit / 64] |= 1 << (bit % 64);
         if !self.blocked.is_empty() {
@@ -429,43 +488,57 @@ impl<'a, M: Machine> Search<'a, M> {
     }
 
     /// Opens a choice at the return of `forced`; the first alternatives are those in which it takes effect right now.
+    ///
+    /// If the choice was open before and nothing has changed for its key since, goes on where it was.
     fn choose(&mut self, forced: u32) -> Result<(), Limit> {
         let start = self.alternatives.len() as u32;
+        let aside = self.aside[self.problem.layout.key(forced)].pop();
         self.choices.push(Choice {
             trail: self.trail.len() as u32,
             position: self.position as u32,
             start,
             next: start,
-            expanded: false,
+            expanded: aside.as_ref().is_some_and(|aside| aside.expanded),
         });
-        self.add_alternatives(forced)
+        let Some(aside) = aside else {
+            return self.add_alternatives(forced);
+        };
+        debug_assert_eq!(aside.position as usize, self.position);
+        self.alternatives.extend(aside.alternatives);
+        Ok(())
     }
 
     fn add_alternatives(&mut self, op: u32) -> Result<(), Limit> {
         if self.is_blocked(op) {
             return Ok(());
         }
-        let growth = self.machine.growth();
+        let growth = self.machine.growth(op);
         if growth > 1 << 20 {
             self.ticker.budget().reserve(growth as u64)?;
         }
         self.scratch.clear();
-        self.machine.successors(self.state, op, &mut self.scratch);
+        let state = self.states[self.problem.layout.key(op)];
+        self.machine.successors(state, op, &mut self.scratch);
         self.alternatives
             .extend(self.scratch.iter().map(|&next| (op, next)));
         Ok(())
     }
 
-    /// Goes back to the latest choice that has an alternative left and takes it; `false` if there is none.
-    fn take_next_alternative(&mut self) -> Result<bool, Limit> {
+    /// Goes back to the latest choice on this key that has an alternative left and takes it; `false` if there is none.
+    fn take_next_alternative(&mut self, key: usize) -> Result<bool, Limit> {
+        let layout = &self.problem.layout;
         while let Some(&choice) = self.choices.last() {
             self.go_back(choice);
-            if (choice.next as usize) < self.alternatives.len() {
+            let (forced, _) = self.problem.events[self.position];
+            if layout.key(forced) != key {
+                self.put_aside(choice, layout.key(forced));
+            } else if (choice.next as usize) < self.alternatives.len() {
                 if let Some(top) = self.choices.last_mut() {
                     top.next += 1;
                 }
                 let (op, next) = self.alternatives[choice.next as usize];
                 if self.take(op, next) {
+                    self.settle(key);
                     return Ok(true);
                 }
             } else if choice.expanded {
@@ -474,8 +547,8 @@ impl<'a, M: Machine> Search<'a, M> {
                 self.memo.insert(
                     self.ticker.budget(),
                     self.position as u32,
-                    &self.mask,
-                    self.state,
+                    &self.mask[layout.words_of(key)],
+                    self.states[key],
                 )?;
                 self.alternatives.truncate(choice.start as usize);
                 self.choices.pop();
@@ -489,14 +562,27 @@ impl<'a, M: Machine> Search<'a, M> {
         Ok(false)
     }
 
-    /// Adds the other open operations to the alternatives of the latest choice, in the order of their returns.
+    /// Leaves the latest choice, which is on `key`, until the walk comes to it again.
+    fn put_aside(&mut self, choice: Choice, key: usize) {
+        let taken = choice.next as usize - 1;
+        self.aside[key].push(Aside {
+            position: choice.position,
+            expanded: choice.expanded,
+            alternatives: self.alternatives.split_off(taken),
+        });
+        self.alternatives.truncate(choice.start as usize);
+        self.choices.pop();
+    }
+
+    /// Adds the other open operations of the same key to the alternatives of the latest choice, in the order of their
+    /// returns.
     fn expand(&mut self) -> Result<(), Limit> {
         let Problem {
             classes, layout, ..
         } = self.problem;
         let rets = &layout.rets;
         let (forced, _) = self.problem.events[self.position];
-        let mut others: Vec<u32> = self.waiting().map(|bit| self.at_bit[bit]).collect();
+        let mut others: Vec<u32> = self.waiting(layout.key(forced)).collect();
         others.sort_unstable_by_key(|&op| (rets[op as usize], op));
         for (i, &op) in others.iter().enumerate() {
             let class = classes[op as usize];
@@ -517,7 +603,7 @@ impl<'a, M: Machine> Search<'a, M> {
             self.walk_back(step.position as usize);
             let bit = self.problem.layout.bit[step.op as usize] as usize;
             self.mask[bit / 64] &= !(1 << (bit % 64));
-            self.state = step.state;
+            self.states[self.problem.layout.key(step.op)] = step.state;
             self.machine.retract(step.op);
             if !self.blocked.is_empty() {
                 self.problem

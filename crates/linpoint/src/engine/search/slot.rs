@@ -299,7 +299,7 @@ fn deadlines(ops: &[SlotOp], events: &[(u32, EventKind)]) -> Vec<Deadline> {
 }
 
 impl Machine for SlotMachine {
-    fn start(&mut self) -> Option<u32> {
+    fn start(&mut self, _: usize) -> Option<u32> {
         let hopeless = |(value, outlook): (u32, &Outlook)| {
             value != self.initial && outlook.must > 0 && outlook.makers == 0
         };
@@ -401,7 +401,7 @@ impl Machine for SlotMachine {
         }
     }
 
-    fn growth(&self) -> usize {
+    fn growth(&self, _: u32) -> usize {
         self.values.growth()
     }
 }
