@@ -48,7 +48,7 @@ fn not_empty(log: &Log<Act>, lives: &Lives, op: u32) -> Clash {
     );
     clash(
         log,
-        What::NotEmpty,
+        What::NotEmpty(op),
         &values.expect("bug: some gap is free"),
         &[op],
     )

@@ -51,18 +51,24 @@ impl<A> Log<A> {
     pub fn new(acts: Vec<A>, values: Vec<u32>, mut calls: Vec<u32>, mut rets: Vec<u32>) -> Self {
         assert!(acts.len() <= MOST_OPS, "too many operations for one log");
         let distinct = values.iter().map(|&value| value + 1).max().unwrap_or(0);
-        let events: Vec<Event> = events_in_order(&calls, &rets)
-            .into_iter()
-            .map(|(op, kind)| Event::new(op, kind))
-            .collect();
-        for (rank, event) in (0u32..).zip(&events) {
-            let column = if event.is_return() {
-                &mut rets
-            } else {
-                &mut calls
-            };
-            column[event.op()] = rank;
-        }
+        let events = match dense_events(&calls, &rets) {
+            Some(events) => events,
+            None => {
+                let events: Vec<Event> = events_in_order(&calls, &rets)
+                    .into_iter()
+                    .map(|(op, kind)| Event::new(op, kind))
+                    .collect();
+                for (rank, event) in (0u32..).zip(&events) {
+                    let column = if event.is_return() {
+                        &mut rets
+                    } else {
+                        &mut calls
+                    };
+                    column[event.op()] = rank;
+                }
+                events
+            }
+        };
         Log {
             acts,
             values,
@@ -94,9 +100,28 @@ impl<A> Log<A> {
     }
 }
 
+/// The events by rank, if the ranks have no gaps.
+fn dense_events(calls: &[u32], rets: &[u32]) -> Option<Vec<Event>> {
+    let returned = rets.iter().filter(|&&ret| ret != NEVER).count();
+    let last = rets.iter().filter(|&&ret| ret != NEVER).max();
+    let last = last.max(calls.last()).copied();
+    let count = calls.len() + returned;
+    if last.map_or(0, |last| last as usize + 1) != count {
+        return None;
+    }
+    let mut events = vec![Event(0); count];
+    for (op, (&call, &ret)) in (0u32..).zip(calls.iter().zip(rets)) {
+        events[call as usize] = Event::new(op, EventKind::Call);
+        if ret != NEVER {
+            events[ret as usize] = Event::new(op, EventKind::Return);
+        }
+    }
+    Some(events)
+}
+
 impl<A: Copy> Log<A> {
     /// The log of some operations only, given by position in ascending order.
-    pub(crate) fn restricted(&self, ops: &[u32]) -> Self {
+    pub fn restricted(&self, ops: &[u32]) -> Self {
         let column = |of: &[u32]| ops.iter().map(|&op| of[op as usize]).collect();
         let mut log = Log::new(
             ops.iter().map(|&op| self.acts[op as usize]).collect(),
@@ -106,6 +131,15 @@ impl<A: Copy> Log<A> {
         );
         log.distinct = self.distinct;
         log
+    }
+
+    /// The operations of a clash as far as it looks at them: what returned after the cut is pending.
+    #[cfg(test)]
+    pub(super) fn clashing(&self, clash: &super::Clash) -> Self {
+        let mut log = self.clone();
+        let late = log.rets.iter_mut().filter(|ret| **ret > clash.cut);
+        late.for_each(|ret| *ret = NEVER);
+        log.restricted(&clash.ops)
     }
 }
 

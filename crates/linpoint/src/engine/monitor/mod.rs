@@ -8,12 +8,31 @@
 //! order; see [`Lives`].
 
 pub mod bag;
+pub mod bits;
+pub mod cell;
+mod clusters;
+pub mod counter;
 mod cover;
 mod empties;
+mod heaps;
+mod layers;
 mod lives;
 mod log;
+mod marks;
+pub mod multiset;
+mod order;
+pub mod priority;
+pub mod queue;
+#[cfg(test)]
+mod random;
+pub mod register;
+pub mod semaphore;
+pub mod simulate;
+pub mod stack;
 #[cfg(test)]
 mod trial;
+mod users;
+mod zones;
 
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
@@ -41,9 +60,12 @@ pub struct Clash {
     pub what: What,
     /// Their positions, ascending. By themselves they are not linearizable, though fewer of them may already be.
     pub ops: Vec<u32>,
+    /// The rank after which nothing counts: operations that returned later are to be seen as pending. The end of the log
+    /// where nothing is cut off.
+    pub cut: u32,
 }
 
-/// What is wrong with a few operations.
+/// What is wrong with a few operations, some of which are given by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// A value was seen that nobody put in.
@@ -54,12 +76,22 @@ pub enum What {
     SeenBeforeAdded,
     /// A value was seen, or put in, only after it was taken out.
     SeenAfterRemoved,
-    /// Nothing was found although something was there all the time.
-    NotEmpty,
+    /// This operation found nothing although something was there all the time.
+    NotEmpty(u32),
     /// Values were served in another order than they came in.
     OutOfOrder,
-    /// A value was served although a more urgent one was there all the time.
-    Overtaken,
+    /// This operation saw a value served although a more urgent one was there all the time.
+    Overtaken(u32),
+    /// A value was seen after another one had replaced it, or before that was there.
+    Replaced,
+    /// Something was found on, or off, that cannot have been.
+    WrongState,
+    /// Two values were at once where there is room for one.
+    Crowded,
+    /// A count was seen that cannot have been reached, or had been passed.
+    Miscounted,
+    /// Permits were taken that nobody can have given.
+    NoPermits,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
 }
