@@ -77,7 +77,7 @@ pub fn answer(args: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn peak_mib() -> anyhow::Result<f64> {
+pub fn peak_mib() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).context("no peak memory")?;
     let kib: f64 = line.split_whitespace().nth(1).context("no number")?.parse()?;

@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -6,6 +6,7 @@
 mod child;
 mod growth;
 mod input;
+mod monitors;
 mod peers;
 mod versus;
 
@@ -16,14 +17,17 @@ fn main() -> anyhow::Result<()> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
         [child::COMMAND, rest @ ..] => child::answer(rest),
+        [monitors::COMMAND, rest @ ..] => monitors::answer(rest),
         [] => {
             versus::run()?;
             growth::run()?;
-            input::run()
+            input::run()?;
+            monitors::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
         ["input"] => input::run(),
-        _ => bail!("expected versus, growth or input"),
+        ["monitors"] => monitors::run(),
+        _ => bail!("expected versus, growth, input or monitors"),
     }
 }

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// List the built-in object types, or tell about one
     Types(TypesArgs),
+    /// Measure published tables and figures anew
+    Tables(TablesArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -75,7 +77,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The engine, instead of the one that fits best: auto, search, brute
+    /// The engine, instead of the one that fits best: auto, monitor, search, brute
     #[arg(long, default_value = "auto", value_parser = parse_engine)]
     pub(crate) engine: EngineChoice,
 
@@ -94,6 +96,14 @@ pub(crate) struct CheckArgs {
     /// Do not split objects by key
     #[arg(long)]
     pub(crate) whole: bool,
+
+    /// Decide every object and key, also after a violation was found in one
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Make and replay no witnesses: the verdict only, faster
+    #[arg(long, conflicts_with = "witness")]
+    pub(crate) no_certify: bool,
 
     /// Print one JSON document
     #[arg(long, group = "style")]
@@ -191,6 +201,40 @@ pub(crate) struct TypesArgs {
     /// Print a JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TablesArgs {
+    #[command(subcommand)]
+    pub(crate) table: Table,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Table {
+    /// Times of the monitors by operations and by processes (Lee and Mathur 2024, Figures 1 and 2)
+    Monitors(MonitorTableArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MonitorTableArgs {
+    /// The most operations
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = table_ops)]
+    pub(crate) ops: usize,
+
+    /// Draw both figures into this HTML file
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Print a JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn table_ops(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(ops @ 1..=100_000_000) => Ok(ops),
+        _ => Err("expected a number from 1 to 100000000".to_owned()),
+    }
 }
 
 #[derive(Debug, ClapArgs)]

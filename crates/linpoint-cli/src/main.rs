@@ -10,7 +10,7 @@ mod units;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::{Args, Command, Table};
 use exit::Exit;
 
 fn main() -> std::process::ExitCode {
@@ -37,6 +37,9 @@ fn run(command: Command) -> Exit {
         Command::Generate(args) => cmd::generate::run(&args),
         Command::Stats(args) => cmd::stats::run(&args),
         Command::Types(args) => cmd::types::run(&args),
+        Command::Tables(args) => match args.table {
+            Table::Monitors(args) => cmd::tables::monitors(&args),
+        },
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man => cmd::shell::man(),
     };

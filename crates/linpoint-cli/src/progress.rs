@@ -69,6 +69,12 @@ impl Watcher {
         self.bar.tick();
     }
 
+    /// Shows what is being done.
+    pub(crate) fn say(&self, what: String) {
+        self.bar.set_message(what);
+        self.bar.tick();
+    }
+
     /// Takes the bar away, so that other output can be written.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();

@@ -100,7 +100,7 @@ pub use error::{Error, ErrorKind};
 pub use history::{
     Call, History, HistoryBuilder, OpId, Operation, Partitioning, Ties, TypedHistory,
 };
-pub use portfolio::{Checker, Config, Cores, EngineChoice};
+pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
 pub use spec::{Outcomes, Spec, object_type};
 pub use value::Value;
 pub use verdict::{Report, Verdict};

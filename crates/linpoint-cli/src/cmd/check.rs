@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
 use linpoint::spec::{Params, find_type};
-use linpoint::{Checker, Config, Cores, Error, ErrorKind, Partitioning, Report, Verdict};
+use linpoint::{
+    Checker, Config, Cores, Error, ErrorKind, Partitioning, Report, Verdict, Witnesses,
+};
 use rayon::prelude::*;
 
 use super::source::{Output, TypeChoice, type_of};
@@ -52,6 +54,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             Partitioning::ByKey
         },
         engine: args.engine,
+        all_parts: args.all,
+        witnesses: if args.no_certify {
+            Witnesses::Omitted
+        } else {
+            Witnesses::Certified
+        },
         // One word needs no evidence beyond what certifies it.
         cores: if args.brief {
             Cores::Whole

@@ -6,4 +6,5 @@ pub(crate) mod generate;
 pub(crate) mod shell;
 pub(crate) mod source;
 pub(crate) mod stats;
+pub(crate) mod tables;
 pub(crate) mod types;

@@ -63,6 +63,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         "operations": history.len(),
         "seconds": checked.time.as_secs_f64(),
         "parts": parts.collect::<Vec<_>>(),
+        "parts_skipped": checked.report.skipped,
     })
 }
 
@@ -93,6 +94,7 @@ fn undecided(undecided: &Undecided) -> Value {
     let limit = match undecided.limit {
         Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
         Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
+        Limit::Engine(why) => json!({ "kind": "engine", "reason": why }),
         _ => json!({ "kind": "interrupted" }),
     };
     json!({

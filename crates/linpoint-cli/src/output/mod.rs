@@ -1,5 +1,6 @@
 //! What the user sees of verdicts.
 
+pub(crate) mod chart;
 mod core_table;
 mod json;
 mod text;

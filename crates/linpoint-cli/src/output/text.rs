@@ -27,9 +27,13 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
             )?;
         }
         Verdict::Undecided(undecided) => writeln!(out, "{label}: undecided, {}", why(undecided))?,
-        Verdict::Violation(violation) => {
+        Verdict::Violation(_) => {
             writeln!(out, "{label}: not linearizable{labelled}")?;
-            show_violation(out, checked, violation)?;
+            for part in &checked.report.parts {
+                if let Verdict::Violation(violation) = &part.verdict {
+                    show_violation(out, checked, part, violation)?;
+                }
+            }
         }
     }
     if explain {
@@ -52,6 +56,7 @@ fn why(undecided: &Undecided) -> String {
     let limit = match undecided.limit {
         Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
         Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
+        Limit::Engine(why) => return format!("engine {} cannot tell: {why}", undecided.engine),
         _ => "interrupted".to_owned(),
     };
     let Undecided {
@@ -68,6 +73,7 @@ fn why(undecided: &Undecided) -> String {
 fn show_violation(
     out: &mut dyn Write,
     checked: &Checked,
+    part: &PartReport,
     violation: &Violation,
 ) -> std::io::Result<()> {
     /// More relaxed operations than this are only counted.
@@ -99,12 +105,7 @@ fn show_violation(
     } else {
         format!(", called on line {}", last.line)
     };
-    let part = checked
-        .report
-        .parts
-        .iter()
-        .find(|part| matches!(part.verdict, Verdict::Violation(_)));
-    let of_part = part.map_or_else(String::new, part_name);
+    let of_part = part_name(part);
     writeln!(
         out,
         "\n  not linearizable from the return of {} by process {}{line}",
@@ -180,6 +181,10 @@ fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
             part.engine,
             part.reason
         )?;
+    }
+    if checked.report.skipped > 0 {
+        let parts = counted(checked.report.skipped, "further part");
+        writeln!(out, "  {parts} not looked at; --all decides all of them")?;
     }
     Ok(())
 }

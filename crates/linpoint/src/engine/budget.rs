@@ -76,6 +76,13 @@ impl Budget {
         }
     }
 
+    /// The time that is left; a very long one, if it is not limited.
+    pub(crate) fn left(&self) -> Duration {
+        self.timeout.map_or(Duration::MAX, |(deadline, _)| {
+            deadline.saturating_duration_since(Instant::now())
+        })
+    }
+
     /// This budget with at most `time` from now on.
     pub(crate) fn slice(&self, time: Duration) -> Budget {
         let now = Instant::now();

@@ -183,6 +183,9 @@ pub enum Answer {
         partial: Vec<OpId>,
         /// How many events that beginning has.
         reached: usize,
+        /// Operations that may contradict each other by themselves, if the engine knows some: these, seen as pending where
+        /// they are so here.
+        suspects: Option<Vec<TaskOp>>,
     },
 }
 

@@ -49,20 +49,24 @@ impl<S: Object> AnyObject for S {
         checker: &Checker,
         budget: &Budget,
     ) -> Result<Report, Error> {
+        let named = |mut report: Report| {
+            for part in &mut report.parts {
+                let object = history.objects().get(part.object_number as usize);
+                part.object = object.cloned().unwrap_or_default();
+            }
+            report
+        };
+        if let Some(report) = checker.check_columns(self, history, budget)? {
+            return Ok(named(report));
+        }
         let typed = TypedHistory::decode(self, history)?;
         let describe = |id| {
             let op = history.op(id);
             format!("{} by process {}", shortened(&op.text()), op.process)
         };
-        let mut report = checker.check_decoded(self, &typed, budget, &describe)?;
-        for part in &mut report.parts {
-            part.object = history
-                .objects()
-                .get(part.object_number as usize)
-                .cloned()
-                .unwrap_or_default();
-        }
-        Ok(report)
+        Ok(named(
+            checker.check_decoded(self, &typed, budget, &describe)?,
+        ))
     }
 
     fn validate(&self, history: &History) -> Result<(), Error> {

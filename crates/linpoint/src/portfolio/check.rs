@@ -1,17 +1,22 @@
 //! Checking a history: split, decide each part, certify, merge.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Config, Cores, EngineChoice};
-use crate::engine::{Answer, Budget, GaveUp, Task, TaskOp, Ticker, brute, search};
+use super::{Config, Cores, EngineChoice, Witnesses, columns};
+use crate::engine::monitor::{self, Decision, Monitored, Refusal};
+use crate::engine::{
+    Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, search,
+};
 use crate::error::Error;
-use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
-use crate::spec::Spec;
+use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
+use crate::spec::{Object, Spec};
 use crate::value::Value;
-use crate::verdict::{self, PartReport, Report, Undecided, Verdict, Violation, Witness, certify};
+use crate::verdict::{
+    self, Known, Limit, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
+};
 
 /// Checks histories.
 ///
@@ -75,6 +80,34 @@ impl Checker {
         self.check_decoded(spec, &history.interned(), &self.budget(), &describe)
     }
 
+    /// Decides a recorded history without decoding it, where that can be done and the history is linearizable.
+    pub(crate) fn check_columns<S: Object>(
+        &self,
+        object: &S,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<Option<Report>, Error> {
+        let parts = self.on_threads(|| columns::check(object, history, &self.config, budget))?;
+        Ok(parts.map(|parts| Report {
+            verdict: merge(history.calls(), &parts),
+            parts,
+            skipped: 0,
+        }))
+    }
+
+    /// Does some work with as many threads as the configuration allows.
+    fn on_threads<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let Some(threads) = self.config.threads else {
+            return work();
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let failed = |error| Error::usage(format!("{threads} threads cannot be started: {error}"));
+        pool.map_err(failed)?.install(work)
+    }
+
     /// The same for a history whose equal actions are numbered alike; `describe` names operations in explanations.
     pub(crate) fn check_decoded<S: Spec>(
         &self,
@@ -90,20 +123,7 @@ impl Checker {
             describe,
             config: &self.config,
         };
-        let parts = match self.config.threads {
-            None => run.report_all(),
-            Some(threads) => rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .map_err(|error| {
-                    Error::usage(format!("{threads} threads cannot be started: {error}"))
-                })?
-                .install(|| run.report_all()),
-        }?;
-        Ok(Report {
-            verdict: merge(history.calls(), &parts),
-            parts,
-        })
+        self.on_threads(|| run.report_all())
     }
 }
 
@@ -119,8 +139,15 @@ struct Run<'a, S: Spec> {
 /// How long the violations of one history may be reduced and explained, all together.
 const EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
+/// How a part was decided.
+struct Decided {
+    answer: Result<Answer, GaveUp>,
+    engine: &'static str,
+    reason: String,
+}
+
 impl<'a, S: Spec> Run<'a, S> {
-    fn report_all(&self) -> Result<Vec<PartReport>, Error> {
+    fn report_all(&self) -> Result<Report, Error> {
         let parts = partition(self.spec, self.history, self.config.partitioning);
         let returned = self
             .history
@@ -132,31 +159,82 @@ impl<'a, S: Spec> Run<'a, S> {
             .progress()
             .total
             .fetch_add((self.history.len() + returned) as u64, Relaxed);
-        let task = |part: &Part| Task::new(self.spec, self.history, &part.ops);
-        let tasks: Vec<Task<'a, S>> = parts.iter().map(task).collect();
+        // The first part with a violation. Earlier ones are decided in any case, so that it does not depend on the
+        // threads which one that is.
+        let first_bad = AtomicUsize::new(usize::MAX);
         // All verdicts come first: explaining one violation must not take the time that another part needs.
-        let answers = in_parallel(parts.len(), &|i| {
-            // Engines look at their limits now and then; one that is over from the start is to be seen at once.
-            let memory = || {
-                self.config
-                    .memory
-                    .map_or(Ok(()), |_| self.budget.reserve(0))
-            };
-            let limits = self.budget.check().and_then(|()| memory());
-            limits.map_err(|limit| GaveUp { limit, reached: 0 })?;
-            self.decide(&tasks[i], self.budget)
+        let decided = in_parallel(parts.len(), &|i| {
+            if i > first_bad.load(Relaxed) {
+                return None;
+            }
+            let task = Task::new(self.spec, self.history, &parts[i].ops);
+            let decided = self.decide_within_limits(&task);
+            if matches!(decided.answer, Ok(Answer::NotLinearizable { .. }))
+                && !self.config.all_parts
+            {
+                first_bad.fetch_min(i, Relaxed);
+            }
+            Some((task, decided))
         });
+        let looked_at = parts.len().min(first_bad.into_inner().saturating_add(1));
         let explanation = self.budget.slice(EXPLANATION_TIME);
-        let reports = in_parallel(parts.len(), &|i| {
-            self.report(&parts[i], &tasks[i], &answers[i], &explanation)
+        let reports = in_parallel(looked_at, &|i| {
+            let decided = decided[i].as_ref();
+            let (task, decided) =
+                decided.expect("bug: a part before the first violation was skipped");
+            self.report(&parts[i], task, decided, &explanation)
         });
-        reports.into_iter().collect()
+        let reports: Vec<PartReport> = reports.into_iter().collect::<Result<_, _>>()?;
+        Ok(Report {
+            verdict: merge(self.history.calls(), &reports),
+            parts: reports,
+            skipped: parts.len() - looked_at,
+        })
     }
 
-    fn decide(&self, task: &Task<'a, S>, budget: &Budget) -> Result<Answer, GaveUp> {
+    fn decide_within_limits(&self, task: &Task<'a, S>) -> Decided {
+        // Engines look at their limits now and then; one that is over from the start is to be seen at once.
+        let memory = || {
+            self.config
+                .memory
+                .map_or(Ok(()), |_| self.budget.reserve(0))
+        };
+        match self.budget.check().and_then(|()| memory()) {
+            Ok(()) => {
+                let wants_order = self.config.witnesses == Witnesses::Certified;
+                self.decide(task, wants_order, self.budget)
+            }
+            Err(limit) => Decided {
+                answer: Err(GaveUp { limit, reached: 0 }),
+                engine: "none",
+                reason: "the limit was hit before".into(),
+            },
+        }
+    }
+
+    fn decide(&self, task: &Task<'a, S>, wants_order: bool, budget: &Budget) -> Decided {
+        let asked_for = |engine, answer| Decided {
+            answer,
+            engine,
+            reason: "asked for".into(),
+        };
         match self.config.engine {
-            EngineChoice::Brute => decide_by_brute(task, budget),
-            EngineChoice::Auto | EngineChoice::Search => search::decide(task, budget),
+            EngineChoice::Brute => asked_for(brute::NAME, decide_by_brute(task, budget)),
+            EngineChoice::Search => asked_for(search::NAME, search::decide(task, budget)),
+            EngineChoice::Monitor | EngineChoice::Auto => {
+                match decide_by_monitor(task, wants_order, budget) {
+                    Ok(decided) => decided,
+                    Err(refusal) if self.config.engine == EngineChoice::Monitor => {
+                        let limit = Limit::Engine(refusal);
+                        asked_for(monitor::NAME, Err(GaveUp { limit, reached: 0 }))
+                    }
+                    Err(refusal) => Decided {
+                        answer: search::decide(task, budget),
+                        engine: search::NAME,
+                        reason: format!("{refusal}: {}", search::reason(task)),
+                    },
+                }
+            }
         }
     }
 
@@ -165,42 +243,41 @@ impl<'a, S: Spec> Run<'a, S> {
         &self,
         part: &Part,
         task: &Task<'a, S>,
-        answer: &Result<Answer, GaveUp>,
+        decided: &Decided,
         explanation: &Budget,
     ) -> Result<PartReport, Error> {
-        let (engine, reason) = match self.config.engine {
-            EngineChoice::Brute => (brute::NAME, "asked for"),
-            EngineChoice::Search => (search::NAME, "asked for"),
-            EngineChoice::Auto => (search::NAME, search::reason(task)),
-        };
-        let verdict = match answer {
+        let verdict = match &decided.answer {
+            Ok(Answer::Linearizable(_)) if self.config.witnesses == Witnesses::Omitted => {
+                Verdict::Linearizable(Witness::default())
+            }
             Ok(Answer::Linearizable(order)) => {
                 certify::witness(task, order)?;
                 Verdict::Linearizable(Witness {
                     order: order.clone(),
                 })
             }
-            Ok(Answer::NotLinearizable { partial, reached }) => {
-                Verdict::Violation(match self.config.cores {
-                    Cores::Whole => Violation::unreduced(task, partial.clone()),
-                    Cores::Reduced => {
-                        let decide = |ops: &[TaskOp], budget: &Budget| {
-                            self.decide(&task.with_ops(ops.to_vec()), budget)
-                        };
-                        verdict::violation(
-                            task,
-                            *reached,
-                            partial.clone(),
-                            explanation,
-                            &decide,
-                            self.describe,
-                        )?
-                    }
-                })
-            }
+            Ok(Answer::NotLinearizable {
+                partial,
+                reached,
+                suspects,
+            }) => Verdict::Violation(match self.config.cores {
+                Cores::Whole => Violation::unreduced(task, partial.clone()),
+                Cores::Reduced => {
+                    let decide = |ops: &[TaskOp], budget: &Budget| {
+                        self.decide(&task.with_ops(ops.to_vec()), true, budget)
+                            .answer
+                    };
+                    let known = Known {
+                        reached: *reached,
+                        partial,
+                        suspects: suspects.as_deref(),
+                    };
+                    verdict::violation(task, known, explanation, &decide, self.describe)?
+                }
+            }),
             Err(GaveUp { limit, reached }) => Verdict::Undecided(Undecided {
                 limit: *limit,
-                engine,
+                engine: decided.engine,
                 prefix_events: *reached,
                 events: task.events(),
             }),
@@ -211,10 +288,69 @@ impl<'a, S: Spec> Run<'a, S> {
             key: part.key.clone(),
             ops: part.ops.len(),
             verdict,
-            engine,
-            reason: reason.to_owned(),
+            engine: decided.engine,
+            reason: decided.reason.clone(),
         })
     }
+}
+
+/// Decides by a monitor, or says why none can.
+fn decide_by_monitor(
+    task: &dyn Facts,
+    wants_order: bool,
+    budget: &Budget,
+) -> Result<Decided, &'static str> {
+    let decided = Monitored::admit(task).and_then(|monitored| {
+        budget.reserve(monitored.bytes())?;
+        let reason = format!(
+            "the {} monitor decides it in log-linear time",
+            monitored.name()
+        );
+        Ok((monitored.decide(wants_order, budget)?, reason))
+    });
+    let op = |position: u32| task.ops()[position as usize];
+    let (answer, reason) = match decided {
+        Err(Refusal::HandOn(why)) => return Err(why),
+        Err(Refusal::Limit(limit)) => (
+            Err(GaveUp { limit, reached: 0 }),
+            "the monitors were at work".into(),
+        ),
+        Ok((Decision::Linearizable(order), reason)) => (
+            Ok(Answer::Linearizable(
+                order
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|at| op(at).id)
+                    .collect(),
+            )),
+            reason,
+        ),
+        Ok((Decision::Violation(suspects), reason)) => (
+            Ok(Answer::NotLinearizable {
+                partial: Vec::new(),
+                reached: 0,
+                suspects: Some(
+                    suspects
+                        .iter()
+                        .map(|suspect| match op(suspect.position) {
+                            op if suspect.is_open => TaskOp { ret: NEVER, ..op },
+                            op => op,
+                        })
+                        .collect(),
+                ),
+            }),
+            reason,
+        ),
+    };
+    if answer.is_ok() {
+        let events = count_events(task.ops()) as u64;
+        budget.progress().done.fetch_add(events, Relaxed);
+    }
+    Ok(Decided {
+        answer,
+        engine: monitor::NAME,
+        reason,
+    })
 }
 
 /// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.
@@ -233,6 +369,7 @@ fn decide_by_brute<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answe
         Ok(None) => Ok(Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
+            suspects: None,
         }),
         Err(limit) => Err(GaveUp { limit, reached: 0 }),
     }

@@ -2,6 +2,7 @@
 
 mod any;
 mod check;
+mod columns;
 
 pub use any::{AnyObject, Simulation};
 pub use check::Checker;
@@ -9,7 +10,7 @@ pub use check::Checker;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::engine::{brute, search};
+use crate::engine::{brute, monitor, search};
 use crate::error::Error;
 use crate::history::Partitioning;
 
@@ -26,6 +27,10 @@ pub struct Config {
     pub partitioning: Partitioning,
     /// How much evidence a violation comes with.
     pub cores: Cores,
+    /// Whether linearizable histories come with a witness.
+    pub witnesses: Witnesses,
+    /// Decide all parts of a history, also after a violation was found in one.
+    pub all_parts: bool,
     /// The engine to use, instead of the one that fits best.
     pub engine: EngineChoice,
 }
@@ -35,6 +40,20 @@ impl Config {
     #[must_use]
     pub fn verdicts_only(mut self) -> Self {
         self.cores = Cores::Whole;
+        self
+    }
+
+    /// Without witnesses.
+    #[must_use]
+    pub fn without_witnesses(mut self) -> Self {
+        self.witnesses = Witnesses::Omitted;
+        self
+    }
+
+    /// Also deciding what comes after a violation.
+    #[must_use]
+    pub fn with_all_parts(mut self) -> Self {
+        self.all_parts = true;
         self
     }
 
@@ -84,6 +103,16 @@ pub enum Cores {
     Whole,
 }
 
+/// Whether linearizable histories come with a witness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Witnesses {
+    /// Each one is made and replayed.
+    #[default]
+    Certified,
+    /// None is made or replayed: the fastest monitors take several times as long for a witness as for a verdict.
+    Omitted,
+}
+
 /// Which engine decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -91,6 +120,8 @@ pub enum EngineChoice {
     /// The one that fits best.
     #[default]
     Auto,
+    /// The polynomial monitors; what they cannot decide stays undecided.
+    Monitor,
     /// The general search.
     Search,
     /// The reference, which tries all orders: for tiny histories.
@@ -101,6 +132,7 @@ impl EngineChoice {
     /// All choices with their names.
     pub const NAMES: &'static [(&'static str, EngineChoice)] = &[
         ("auto", EngineChoice::Auto),
+        (monitor::NAME, EngineChoice::Monitor),
         (search::NAME, EngineChoice::Search),
         (brute::NAME, EngineChoice::Brute),
     ];

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
 /// A container, at first empty. Equal values may be in it several times; nil is none.
@@ -90,25 +90,44 @@ impl Container {
         }
     }
 
-    /// The role of a method by the names that this kind of container is known by.
-    fn op(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
+    /// What a method does, by the names that this kind of container is known by; `None` if it has no such method.
+    fn verb(&self, method: &str) -> Option<Verb> {
         use Discipline::{Any, Fifo, Largest, Lifo, Smallest};
-        match (self.discipline, call.method) {
+        match (self.discipline, method) {
             (Fifo, "enq" | "enqueue" | "offer" | "add" | "put")
             | (Lifo, "push")
             | (Largest | Smallest, "add" | "insert" | "offer" | "enq" | "put")
-            | (Any, "add" | "insert" | "put") => Ok(ContainerOp::Add(call.takes_value()?)),
+            | (Any, "add" | "insert" | "put") => Some(Verb::Add),
             (Fifo, "deq" | "dequeue" | "poll" | "remove")
             | (Lifo, "pop")
             | (Largest | Smallest, "poll" | "extract" | "remove" | "deq")
             | (Largest, "extract_max")
             | (Smallest, "extract_min")
-            | (Any, "take" | "remove" | "poll") => call.takes_nothing(ContainerOp::Remove),
-            (_, "peek") | (Lifo, "top") => call.takes_nothing(ContainerOp::Peek),
-            (_, "size") => call.takes_nothing(ContainerOp::Size),
-            _ => call.unknown(),
+            | (Any, "take" | "remove" | "poll") => Some(Verb::Remove),
+            (_, "peek") | (Lifo, "top") => Some(Verb::Peek),
+            (_, "size") => Some(Verb::Size),
+            _ => None,
         }
     }
+
+    fn op(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
+        match self.verb(call.method) {
+            Some(Verb::Add) => Ok(ContainerOp::Add(call.takes_value()?)),
+            Some(Verb::Remove) => call.takes_nothing(ContainerOp::Remove),
+            Some(Verb::Peek) => call.takes_nothing(ContainerOp::Peek),
+            Some(Verb::Size) => call.takes_nothing(ContainerOp::Size),
+            None => call.unknown(),
+        }
+    }
+}
+
+/// What a method does.
+#[derive(Clone, Copy)]
+enum Verb {
+    Add,
+    Remove,
+    Peek,
+    Size,
 }
 
 /// Whether the order of [`Value`] is the order that a reader expects. Numbers that are kept as text have none.
@@ -208,6 +227,16 @@ impl Object for Container {
             ContainerOp::Add(value) => decode::done(result, &[value]),
             ContainerOp::Remove | ContainerOp::Peek => Ok(result.clone()),
             ContainerOp::Size => decode::count(result),
+        }
+    }
+
+    fn pattern(&self, method: &str) -> Option<Pattern> {
+        match self.verb(method)? {
+            _ if self.capacity.is_some() => None,
+            Verb::Add => Some(Pattern::Adds),
+            Verb::Remove => Some(Pattern::Removes),
+            Verb::Peek => Some(Pattern::Peeks),
+            Verb::Size => None,
         }
     }
 

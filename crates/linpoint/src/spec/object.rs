@@ -30,6 +30,15 @@ pub trait Object: Spec<Ret = Value> {
     /// The result of `op` in the form that [`apply`](Spec::apply) answers, or why it cannot be one.
     fn decode_result(&self, op: &Self::Op, result: &Value) -> Result<Value, String>;
 
+    /// How the roles of all calls of a method can be read off the columns of a history, if they can.
+    ///
+    /// Calls and results that fit the pattern must be well-formed, and their [roles](Spec::role) as it says. Makes large
+    /// histories much faster to decide.
+    fn pattern(&self, method: &str) -> Option<Pattern> {
+        let _ = method;
+        None
+    }
+
     /// A call that a random client `process` might make when the object is in `state`: method and argument.
     fn sample(
         &self,
@@ -37,6 +46,28 @@ pub trait Object: Spec<Ret = Value> {
         process: u32,
         sampler: &mut Sampler,
     ) -> (&'static str, Value);
+}
+
+/// What all calls of a method have in common. Where it speaks of no argument, nil is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Pattern {
+    /// Adds its argument, which is not nil, to a container, and answers nil, true, or the argument.
+    Adds,
+    /// Takes its result out of a container, without an argument; nil if there is none.
+    Removes,
+    /// Sees its result as the next to be served, without an argument; nil if there is none.
+    Peeks,
+    /// Puts its argument into a slot, and answers anything.
+    Writes,
+    /// Answers what a slot holds, without an argument.
+    Reads,
+    /// Puts its argument, which is not nil, into a set, and answers true or false: whether it is new.
+    Inserts,
+    /// Takes its argument, which is not nil, out of a set, and answers true or false: whether it was there.
+    Deletes,
+    /// Answers true or false: whether its argument, which is not nil, is in a set.
+    Contains,
 }
 
 /// Randomness and fresh values for [`Object::sample`].

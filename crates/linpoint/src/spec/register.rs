@@ -1,6 +1,6 @@
 //! A read/write register, with or without compare-and-set.
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec};
+use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec};
 use crate::value::Value;
 
 /// A register: `read`, `write(v)`, and `cas(from, to)` where allowed.
@@ -90,6 +90,14 @@ impl Object for Register {
                 Value::Bool(_) => Ok(result.clone()),
                 _ => Err(format!("cas answers true or false, not {result}")),
             },
+        }
+    }
+
+    fn pattern(&self, method: &str) -> Option<Pattern> {
+        match method {
+            "read" | "get" => Some(Pattern::Reads),
+            "write" | "set" | "put" => Some(Pattern::Writes),
+            _ => None,
         }
     }
 

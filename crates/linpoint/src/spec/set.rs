@@ -1,6 +1,6 @@
 //! A set.
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
 /// A set, at first empty.
@@ -130,6 +130,15 @@ impl Object for Set {
                 Ok(Value::list(members))
             }
             SetOp::Size => decode::count(result),
+        }
+    }
+
+    fn pattern(&self, method: &str) -> Option<Pattern> {
+        match method {
+            "add" | "insert" => Some(Pattern::Inserts),
+            "remove" | "delete" => Some(Pattern::Deletes),
+            "contains" => Some(Pattern::Contains),
+            _ => None,
         }
     }
 

@@ -72,6 +72,46 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
     }
 }
 
+/// The same for an order of positions, where `happens` lets an operation take effect and tells whether it could.
+pub(crate) fn log_order(
+    calls: &[u32],
+    rets: &[u32],
+    order: &[u32],
+    mut happens: impl FnMut(usize) -> bool,
+) -> Result<(), Error> {
+    let fail = |op: u32, what: &str| {
+        Err(Error::bug(format!(
+            "the witness is wrong: operation {op} {what}"
+        )))
+    };
+    let mut taken = vec![false; calls.len()];
+    let mut latest_call = 0;
+    for &op in order {
+        let i = op as usize;
+        if i >= taken.len() {
+            return fail(op, "is not in the history");
+        }
+        if std::mem::replace(&mut taken[i], true) {
+            return fail(op, "takes effect twice");
+        }
+        if rets[i] < latest_call {
+            return fail(op, "takes effect after its return");
+        }
+        latest_call = latest_call.max(calls[i]);
+        if !happens(i) {
+            return fail(op, "cannot have its result there");
+        }
+    }
+    let missing = (0u32..).zip(taken.iter().zip(rets));
+    match missing
+        .into_iter()
+        .find(|&(_, (&taken, &ret))| !taken && ret != NEVER)
+    {
+        Some((op, _)) => fail(op, "returned but is missing"),
+        None => Ok(()),
+    }
+}
+
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
 /// Answers whether that could be decided; `false` if it is too large.
@@ -115,7 +155,7 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
                 ));
             }
             None if op.call > reduced.cut => {}
-            None => dropped.push(cut(op)),
+            None => dropped.push(*op),
         }
     }
     if kept.next().is_some() {
@@ -125,11 +165,12 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     // What was dropped changed no state, or went together with everything on its values.
     let mut gone = HashSet::new();
     for op in dropped {
+        // What changes nothing as it was recorded may be dropped before the cut.
         let relaxed = TaskOp { ret: NEVER, ..op };
         if whole.is_pure(op) || whole.is_pure(relaxed) {
             continue;
         }
-        match values_of(&whole.role(op)) {
+        match values_of(&whole.role(cut(&op))) {
             Some(values) => gone.extend(values),
             None => {
                 return Err(format!(

@@ -1,36 +1,83 @@
 //! From "not linearizable" to evidence: bad prefix, core, and a sentence.
 
 use super::reduce::{self, Decide};
-use super::{Core, Violation, certify};
-use crate::engine::{Budget, Facts, Task, TaskOp};
+use super::{Core, Violation, certify, wording};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::{Kind, Need, Outcomes, Role, Spec};
 use crate::value::Value;
 
-/// The evidence for a task that is not linearizable: the first `reached` events are explained by `partial`.
+/// What an engine knows of a task that is not linearizable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    /// The first events, so many, are linearizable.
+    pub(crate) reached: usize,
+    /// In this order.
+    pub(crate) partial: &'a [OpId],
+    /// These operations may contradict each other by themselves.
+    pub(crate) suspects: Option<&'a [TaskOp]>,
+}
+
+/// The evidence for a task that is not linearizable.
 ///
 /// `describe` names an operation: call, result, and who called it.
 pub(crate) fn violation<S: Spec>(
     task: &Task<'_, S>,
-    reached: usize,
-    partial: Vec<OpId>,
+    known: Known<'_>,
     budget: &Budget,
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    let prefix = reduce::shortest_bad_prefix(&task.ops, reached, partial, budget, decide);
-    let bad = reduce::prefix(&task.ops, prefix.events);
-    let last = bad
-        .iter()
-        .filter(|op| op.ret != NEVER)
-        .max_by_key(|op| op.ret);
-    let Some(last) = last.map(|op| op.id) else {
+    // The suspects stand for the whole, if it is true of them.
+    let clashing = |suspects: &[TaskOp]| {
+        let answer = decide(suspects, budget);
+        matches!(answer, Ok(Answer::NotLinearizable { .. })).then(|| suspects.to_vec())
+    };
+    let clash = known.suspects.and_then(clashing);
+    let clash_events = clash.as_ref().map_or(task.events(), |clash| {
+        let cut = last_return(clash).map_or(NEVER, |op| op.ret);
+        task.ops
+            .iter()
+            .map(|op| usize::from(op.call <= cut) + usize::from(op.ret <= cut))
+            .sum()
+    });
+    // The clash may rest on what operations answered later.
+    let is_bad = |events| {
+        let answer = decide(&reduce::prefix(&task.ops, events), budget);
+        matches!(answer, Ok(Answer::NotLinearizable { .. }))
+    };
+    let bad = if clash_events < task.events() && is_bad(clash_events) {
+        clash_events
+    } else {
+        task.events()
+    };
+    // Half of the time at most, so that enough is left for the core.
+    let search = budget.slice(budget.left() / 2);
+    let prefix = reduce::shortest_bad_prefix(
+        &task.ops,
+        bad,
+        known.reached,
+        known.partial.to_vec(),
+        &search,
+        decide,
+    );
+    let beginning = reduce::prefix(&task.ops, prefix.events);
+    let Some(last) = last_return(&beginning).map(|op| op.id) else {
         return Err(Error::bug(
             "a history in which nothing returned was called a violation",
         ));
     };
-    let reduced = reduce::reduce(task, bad, budget, decide);
+    let smaller = match clash {
+        Some(clash) if prefix.events >= clash_events => Some(clash),
+        // Something else is wrong before what the engine found.
+        Some(_) => match decide(&beginning, budget) {
+            Ok(Answer::NotLinearizable { suspects, .. }) => suspects.as_deref().and_then(clashing),
+            _ => None,
+        },
+        None => None,
+    };
+    let reduced = reduce::reduce(task, smaller.unwrap_or(beginning), budget, decide);
     let certified = certify::core(task, &reduced)?;
     let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
         reduced.ops.iter().partition(|op| op.ret != NEVER);
@@ -50,6 +97,13 @@ pub(crate) fn violation<S: Spec>(
     })
 }
 
+/// The operation that returned last.
+fn last_return(ops: &[TaskOp]) -> Option<&TaskOp> {
+    ops.iter()
+        .filter(|op| op.ret != NEVER)
+        .max_by_key(|op| op.ret)
+}
+
 /// One sentence on what is wrong with the core, which was cut from `whole` at a rank.
 fn sentence<S: Spec>(
     whole: &Task<'_, S>,
@@ -64,6 +118,9 @@ fn sentence<S: Spec>(
     let what = describe(core.ops[last].id);
     if let Some(reason) = never_put_there(whole, core.ops[last], cut) {
         return format!("{what} is impossible: {reason}");
+    }
+    if let Some(sentence) = wording::container(core, describe) {
+        return sentence;
     }
     let others = match returned().count() - 1 {
         0 => String::new(),

@@ -4,8 +4,9 @@ pub(crate) mod certify;
 mod explain;
 mod reduce;
 mod sweep;
+mod wording;
 
-pub(crate) use explain::violation;
+pub(crate) use explain::{Known, violation};
 
 use std::time::Duration;
 
@@ -28,7 +29,8 @@ pub enum Verdict {
 /// An order of operations that explains every result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Witness {
-    /// The operations, in the order in which they took effect; pending ones that are missing never did.
+    /// The operations, in the order in which they took effect; pending ones that are missing never did. Empty where
+    /// [witnesses are omitted](crate::portfolio::Witnesses::Omitted).
     pub order: Vec<OpId>,
 }
 
@@ -112,6 +114,8 @@ pub enum Limit {
     Memory(u64),
     /// Somebody asked to stop.
     Cancelled,
+    /// The engine that was asked for cannot decide this history, for this reason.
+    Engine(&'static str),
 }
 
 /// The verdict on one part of a history, and how it came about.
@@ -138,6 +142,8 @@ pub struct PartReport {
 pub struct Report {
     /// The verdict: any violation wins; else any undecided part; else linearizable with a witness of the whole history.
     pub verdict: Verdict,
-    /// The parts.
+    /// The parts that were looked at.
     pub parts: Vec<PartReport>,
+    /// How many further parts were not, because a violation was found before.
+    pub skipped: usize,
 }

@@ -46,8 +46,8 @@ pub(crate) type Decide<'d> = &'d dyn Fn(&[TaskOp], &Budget) -> Result<Answer, Ga
 /// The values that an operation with this role is about; `None` if that is not known.
 pub(super) fn values_of(role: &Role) -> Option<Vec<Value>> {
     match role {
-        // What an append leaves depends on what others wrote.
-        Role::Opaque | Role::Appends(_) => None,
+        // What an append leaves depends on what others wrote; a count has no values.
+        Role::Opaque | Role::Appends(_) | Role::Counts { .. } => None,
         Role::Slot { needs, leaves } => {
             let needs = match needs {
                 Need::Anything => None,
@@ -80,36 +80,49 @@ pub(crate) fn prefix(ops: &[TaskOp], events: usize) -> Vec<TaskOp> {
         .collect()
 }
 
-/// The shortest beginning of `ops`, which are not linearizable, that is not linearizable either.
+/// The shortest beginning of `ops` that is not linearizable; the first `bad` events are not.
 ///
 /// The first `reached` events are known to be explained by `partial`.
 pub(crate) fn shortest_bad_prefix(
     ops: &[TaskOp],
+    bad: usize,
     reached: usize,
     partial: Vec<OpId>,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> BadPrefix {
     let mut found = BadPrefix {
-        events: count_events(ops),
+        events: bad,
         partial,
         shortest: true,
     };
     let mut good = reached;
-    // The engines usually come close: look near `reached` first.
+    // The engines usually come close: look near what they know first, be it what is good or what is bad.
+    let knows_bad = bad < count_events(ops);
     let mut stride = 1;
     while good + 1 < found.events {
-        let probe = (good + stride)
-            .min(good + (found.events - good) / 2)
-            .max(good + 1);
+        let middle = good + (found.events - good) / 2;
+        let probe = if knows_bad {
+            (found.events - 1).saturating_sub(stride - 1).max(middle)
+        } else {
+            (good + stride).min(middle).max(good + 1)
+        };
         match decide(&prefix(ops, probe), budget) {
             Ok(Answer::Linearizable(order)) => {
                 (good, found.partial) = (probe, order);
-                stride *= 2;
+                stride = if knows_bad {
+                    1.max(stride / 4)
+                } else {
+                    stride * 2
+                };
             }
             Ok(Answer::NotLinearizable { .. }) => {
                 found.events = probe;
-                stride = 1.max(stride / 4);
+                stride = if knows_bad {
+                    stride * 2
+                } else {
+                    1.max(stride / 4)
+                };
             }
             Err(_) => {
                 found.shortest = false;

@@ -1,4 +1,4 @@
-//! Every built-in type, on random small histories: the search against the reference.
+//! Every built-in type, on random small histories: the engines against the reference.
 //!
 //! `LINPOINT_DIFFERENTIAL` sets the number of histories per type.
 
@@ -8,6 +8,7 @@ use linpoint::{Checker, Config, EngineChoice, History, OpId, Partitioning, Value
 use rayon::prelude::*;
 
 use crate::fuzz_bodies::small_params;
+use crate::recorded::dump;
 
 /// Histories per type, unless the environment says otherwise.
 const HISTORIES: u64 = 100_000;
@@ -106,15 +107,8 @@ fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bo
     }
 }
 
-fn dump(history: &History) -> String {
-    let ops = history
-        .ops()
-        .map(|op| format!("{} [{}, {}]", op.text(), op.call, op.ret as i32));
-    ops.collect::<Vec<_>>().join("\n")
-}
-
 #[test]
-fn search_agrees_with_brute_on_every_type() {
+fn engines_agree_with_brute_on_every_type() {
     let count = histories_per_type();
     types().par_iter().for_each(|info| {
         let object = object_type(info.name, &small_params(info.name)).expect("a built-in type");
@@ -131,18 +125,14 @@ fn search_agrees_with_brute_on_every_type() {
             let expected = is_linearizable(&object, &history, oracle);
             verdicts[usize::from(expected)] += 1;
             // Evidence is reduced and certified now and then: it costs many searches.
-            let by_key = if seed % 16 == 0 {
+            let auto = if seed % 16 == 0 {
                 Config::default()
             } else {
                 plain.clone()
             };
-            for (name, config) in [
-                ("by key", by_key),
-                (
-                    "whole",
-                    plain.clone().with_partitioning(Partitioning::ByObject),
-                ),
-            ] {
+            let search = plain.clone().with_engine(EngineChoice::Search);
+            let whole = search.clone().with_partitioning(Partitioning::ByObject);
+            for (name, config) in [("auto", auto), ("search", search), ("search, whole", whole)] {
                 let found = is_linearizable(&object, &history, config);
                 assert_eq!(
                     found,

@@ -7,4 +7,5 @@ mod fuzz_bodies;
 mod fuzz_regressions;
 mod juc_conformance;
 mod metamorphic;
+mod monitors;
 mod recorded;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use linpoint::format::{ReadOptions, Recorded, read};
 use linpoint::spec::{ObjectType, guess_type, object_type};
-use linpoint::{Checker, Config, Cores, Verdict};
+use linpoint::{Checker, Config, Cores, History, Verdict};
 use rayon::prelude::*;
 
 /// The bundled histories.
@@ -86,4 +86,12 @@ pub(crate) fn compare(
 pub(crate) fn labelled(recorded: &Recorded) -> bool {
     let expected = recorded.expected;
     expected.unwrap_or_else(|| panic!("{} has no label", recorded.label()))
+}
+
+/// The operations of a history with the ranks of their calls and returns, for messages.
+pub(crate) fn dump(history: &History) -> String {
+    let ops = history
+        .ops()
+        .map(|op| format!("{} [{}, {}]", op.text(), op.call, op.ret as i32));
+    ops.collect::<Vec<_>>().join("\n")
 }

@@ -7,8 +7,10 @@
 //! any gap from its call up to its return. A value is *critical* in a gap if it is in the container there whatever the
 //! order; see [`Lives`].
 
+mod admit;
 pub mod bag;
 pub mod bits;
+mod case;
 pub mod cell;
 mod clusters;
 pub mod counter;
@@ -27,6 +29,7 @@ pub mod queue;
 mod random;
 pub mod register;
 pub mod semaphore;
+mod shelf;
 pub mod simulate;
 pub mod stack;
 #[cfg(test)]
@@ -34,8 +37,13 @@ mod trial;
 mod users;
 mod zones;
 
+pub(crate) use admit::Monitored;
+pub(crate) use case::Refusal;
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
+
+/// The name of this engine.
+pub(crate) const NAME: &str = "monitor";
 
 /// What a monitor found out. `P` is what it knows of the order, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,4 +102,42 @@ pub enum What {
     NoPermits,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
+}
+
+impl What {
+    /// Whether it is wrong whatever happened to other values.
+    pub(crate) fn is_about_one_value(self) -> bool {
+        matches!(
+            self,
+            What::NeverAdded | What::RemovedTwice | What::SeenBeforeAdded | What::SeenAfterRemoved
+        )
+    }
+}
+
+/// What the monitors found out about a task, in its positions.
+#[derive(Clone, Debug)]
+pub(crate) enum Decision {
+    /// Linearizable, in this order if one was wanted.
+    Linearizable(Option<Vec<u32>>),
+    /// Not linearizable; most often these operations are not by themselves.
+    Violation(Vec<Suspect>),
+}
+
+/// An operation that may contradict others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspect {
+    /// Its position.
+    pub(crate) position: u32,
+    /// Its return does not count: see it as pending.
+    pub(crate) is_open: bool,
+}
+
+impl Suspect {
+    /// With its return.
+    fn whole(position: u32) -> Self {
+        Suspect {
+            position,
+            is_open: false,
+        }
+    }
 }

@@ -49,7 +49,7 @@ pub(crate) fn reason(task: &dyn Facts) -> &'static str {
         None if task.has_independent_keys() => {
             "searched, with the knowledge that keys do not affect each other"
         }
-        None => "searched: decides any specification",
+        None | Some(Kind::Counter(_) | Kind::Semaphore(_)) => "searched: decides any specification",
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
         }
@@ -97,6 +97,7 @@ fn decide_by_facts(
         return Ok(Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
+            suspects: None,
         });
     }
     let problem = Problem {
@@ -118,6 +119,7 @@ fn decide_by_facts(
         Outcome::Nothing { partial, reached } => Answer::NotLinearizable {
             partial: ids(partial),
             reached,
+            suspects: None,
         },
     })
 }

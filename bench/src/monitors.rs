@@ -1,0 +1,142 @@
+//! The monitors against one plain pass over the same columns, and against the sort that puts events in order.
+
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use linpoint::Ties;
+use linpoint::engine::monitor::simulate::Workload;
+use linpoint::engine::monitor::{Log, bits, priority, queue, register, stack};
+use linpoint::spec::Discipline;
+
+use crate::child::peak_mib;
+
+/// The argument that makes this program measure one monitor and answer.
+pub const COMMAND: &str = "measure-monitor";
+
+const CASES: &[&str] = &[
+    "queue",
+    "queue, 10 % peeks",
+    "priority queue",
+    "priority queue, 10 % peeks",
+    "stack",
+    "stack, 10 % peeks",
+    "set, keys used once",
+    "set, 1000 keys",
+    "register",
+];
+
+pub fn run() -> anyhow::Result<()> {
+    println!("## Monitors\n");
+    println!("50 producers, 50 consumers, one thread, verdicts without witnesses; the best of several runs in a process of their own.");
+    println!("\"Plain pass\" reads all columns once in the order of events. \"Growth\" is against n log n, from the row before.");
+    println!("\"Sort\" sorts the times of all events; \"from times\" ranks them and decides.\n");
+    println!("| object | operations | plain pass | decide | times pass | growth | working memory | sort | from times | times sort |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for name in CASES {
+        let mut before: Option<f64> = None;
+        for ops in [100_000usize, 1_000_000, 10_000_000] {
+            let output = Command::new(std::env::current_exe()?).arg(COMMAND).arg(name).arg(ops.to_string()).output()?;
+            ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+            let text = String::from_utf8(output.stdout)?;
+            let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+            let [pass, decide, mib, sort, from_times] = numbers?[..] else { bail!("no answer") };
+            let effort = decide / (ops as f64 * (ops as f64).log2());
+            let growth = before.map_or("-".to_owned(), |before| format!("{:.2}", effort / before));
+            before = Some(effort);
+            println!(
+                "| {name} | {ops} | {:.2} ms | {:.1} ms | {:.1} | {growth} | {mib:.0} MiB | {:.0} ms | {:.0} ms | {:.1} |",
+                pass * 1e3,
+                decide * 1e3,
+                decide / pass,
+                sort * 1e3,
+                from_times * 1e3,
+                from_times / sort,
+            );
+        }
+    }
+    println!();
+    Ok(())
+}
+
+/// Measures here and prints the figures.
+pub fn answer(args: &[&str]) -> anyhow::Result<()> {
+    let &[name, ops] = args else { bail!("two arguments expected") };
+    let (object, variant) = name.split_once(", ").unwrap_or((name, ""));
+    let workload = Workload {
+        ops: ops.parse()?,
+        peek_percent: if variant == "10 % peeks" { 20 } else { 0 },
+        ..Workload::default()
+    };
+    match object {
+        "queue" => {
+            let (log, _) = workload.container(Discipline::Fifo);
+            measure(&log, |log| queue::decide(log).is_ok_and(|found| found.is_linearizable()))
+        }
+        "priority queue" => {
+            let (log, priorities) = workload.container(Discipline::Largest);
+            measure(&log, |log| priority::decide(log, &priorities).is_ok_and(|found| found.is_linearizable()))
+        }
+        "stack" => {
+            let (log, _) = workload.container(Discipline::Lifo);
+            measure(&log, |log| stack::decide(log).is_ok_and(|found| found.is_linearizable()))
+        }
+        "set" => {
+            let log = workload.set((variant == "1000 keys").then_some(1000));
+            measure(&log, |log| bits::decide(log, false).is_linearizable())
+        }
+        "register" => {
+            let log = workload.register();
+            measure(&log, |log| register::decide(log, Some(0)).is_ok_and(|found| found.is_linearizable()))
+        }
+        _ => bail!("unknown object"),
+    }
+}
+
+fn measure<A: Copy>(log: &Log<A>, decide: impl Fn(&Log<A>) -> bool) -> anyhow::Result<()> {
+    let runs = (30_000_000 / log.len()).clamp(3, 50);
+    let best = |work: &dyn Fn()| {
+        let once = |_| {
+            let started = Instant::now();
+            work();
+            started.elapsed().as_secs_f64()
+        };
+        (0..runs).map(once).fold(f64::INFINITY, f64::min)
+    };
+    let pass = best(&|| {
+        let mut sum = 0u64;
+        for event in &log.events {
+            let op = event.op();
+            black_box(&log.acts[op]);
+            sum += u64::from(log.values[op]) + u64::from(log.calls[op]) + u64::from(log.rets[op]);
+        }
+        black_box(sum);
+    });
+    // The peak from here on.
+    let before = resident_mib()?;
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    ensure!(decide(log), "not linearizable");
+    let working = peak_mib()? - before;
+    let decided = best(&|| assert!(decide(log)));
+
+    let times: Vec<(i64, i64)> = log.calls.iter().zip(&log.rets).map(|(&c, &r)| (i64::from(c) * 7, i64::from(r) * 7)).collect();
+    let sort = best(&|| {
+        let mut events: Vec<(i64, u32)> = (0u32..).zip(&times).flat_map(|(i, &(call, ret))| [(call, i * 2), (ret, i * 2 + 1)]).collect();
+        events.sort_unstable();
+        black_box(events);
+    });
+    let from_times = best(&|| {
+        let (calls, rets) = Ties::default().ranks(&times);
+        let log = Log::new(log.acts.clone(), log.values.clone(), calls, rets);
+        assert!(decide(&log));
+    });
+    println!("{pass} {decided} {working} {sort} {from_times}");
+    Ok(())
+}
+
+fn resident_mib() -> anyhow::Result<f64> {
+    let statm = std::fs::read_to_string("/proc/self/statm")?;
+    let pages: f64 = statm.split(' ').nth(1).context("no resident size")?.parse()?;
+    Ok(pages * 4096.0 / 1048576.0)
+}

@@ -1,0 +1,363 @@
+//! From the roles of operations to the monitor that can decide them.
+
+use super::bits::{self, Bit};
+use super::case::{self, Case, Refusal};
+use super::counter::{self, Count};
+use super::register::{self, Rw};
+use super::semaphore::{self, Permits};
+use super::shelf::{Shelf, with_order};
+use super::{Act, Decision, Finding, Log, Suspect, cell, multiset};
+use crate::engine::{Budget, Facts, TaskOp};
+use crate::history::NEVER;
+use crate::spec::{Kind, Need, Role};
+use crate::value::{Interner, Value};
+
+use Refusal::HandOn;
+
+/// A task in the terms of one monitor.
+#[derive(Debug)]
+pub(crate) struct Monitored {
+    monitor: Monitor,
+    /// The positions of the log's operations in the task. Those that cannot matter are left out of the log.
+    positions: Vec<u32>,
+}
+
+#[derive(Debug)]
+enum Monitor {
+    Container(Shelf, Case),
+    Cell(Log<Act>),
+    Bits(Log<Bit>, bool),
+    Register(Log<Rw>, Option<u32>),
+    Counter(Log<Count>, i64),
+    Semaphore(Log<Permits>, u64),
+    Multiset(Log<Act>),
+}
+
+impl Monitored {
+    /// The monitor for a task, or why there is none.
+    pub(crate) fn admit(task: &dyn Facts) -> Result<Self, Refusal> {
+        let Some(kind) = task.kind() else {
+            return Err(HandOn("no monitor knows this object"));
+        };
+        match kind {
+            Kind::Queue => container(task, |_| Shelf::Queue),
+            Kind::Stack => container(task, |_| Shelf::Stack),
+            Kind::Bag => container(task, |_| Shelf::Bag).map(Monitored::as_multiset),
+            Kind::MaxPriorityQueue => container(task, |values| Shelf::Priority(ranks(values))),
+            Kind::MinPriorityQueue => container(task, |values| {
+                let mut ranks = ranks(values);
+                ranks
+                    .iter_mut()
+                    .for_each(|rank| *rank = values.len() as u32 - 1 - *rank);
+                Shelf::Priority(ranks)
+            }),
+            Kind::Deque => Err(HandOn("no monitor knows deques")),
+            Kind::Slot(initial) => slot(task, initial),
+            Kind::Counter(initial) => {
+                let (log, positions) = counts(task, |count| count)?;
+                let monitor = Monitor::Counter(log, *initial);
+                Ok(Monitored { monitor, positions })
+            }
+            Kind::Semaphore(permits) => {
+                let (log, positions) = counts(task, |Count { by, .. }| match by {
+                    ..0 => Permits::Acquire(by.unsigned_abs()),
+                    0.. => Permits::Release(by.unsigned_abs()),
+                })?;
+                let monitor = Monitor::Semaphore(log, *permits);
+                Ok(Monitored { monitor, positions })
+            }
+        }
+    }
+
+    /// A bag that nobody found empty, as a multiset: there, values may be in it several times, and pending removals need not
+    /// have happened.
+    fn as_multiset(self) -> Self {
+        match self.monitor {
+            Monitor::Container(Shelf::Bag, case) if !case.has_empties() => {
+                let (log, positions) = case.without_lost();
+                let monitor = Monitor::Multiset(log);
+                Monitored { monitor, positions }
+            }
+            _ => self,
+        }
+    }
+
+    /// What kind of monitor it is.
+    pub(crate) fn name(&self) -> &'static str {
+        match &self.monitor {
+            Monitor::Container(Shelf::Queue, _) => "queue",
+            Monitor::Container(Shelf::Stack, _) => "stack",
+            Monitor::Container(Shelf::Priority(_), _) => "priority queue",
+            Monitor::Container(Shelf::Bag, _) => "bag",
+            Monitor::Multiset(_) => "multiset",
+            Monitor::Cell(_) => "cell",
+            Monitor::Bits(..) => "bit",
+            Monitor::Register(..) => "register",
+            Monitor::Counter(..) => "counter",
+            Monitor::Semaphore(..) => "semaphore",
+        }
+    }
+
+    /// Bytes that deciding may take, beyond what it holds already: as much as the most expensive monitor takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let ops = match &self.monitor {
+            Monitor::Container(_, case) => case.len(),
+            _ => self.positions.len(),
+        };
+        ops as u64 * 100
+    }
+
+    /// Decides the task; positions are those of the task.
+    pub(crate) fn decide(self, wants_order: bool, budget: &Budget) -> Result<Decision, Refusal> {
+        let repeated = |_| HandOn("values are put in more than once");
+        let at = &self.positions;
+        match self.monitor {
+            Monitor::Container(shelf, case) => case::decide(case, &shelf, wants_order, budget),
+            Monitor::Multiset(log) => {
+                let finding = multiset::decide(&log).map_err(HandOn)?;
+                let witness = |()| multiset::witness(&log);
+                Ok(decision(
+                    &log,
+                    at,
+                    with_order(finding, wants_order, witness),
+                ))
+            }
+            Monitor::Cell(log) => {
+                let finding = cell::decide(&log).map_err(repeated)?;
+                Ok(decision(
+                    &log,
+                    at,
+                    with_order(finding, wants_order, |()| cell::witness(&log)),
+                ))
+            }
+            Monitor::Bits(log, on) => {
+                let finding = bits::decide(&log, on);
+                Ok(decision(
+                    &log,
+                    at,
+                    with_order(finding, wants_order, |()| bits::witness(&log, on)),
+                ))
+            }
+            Monitor::Register(log, initial) => {
+                let finding = register::decide(&log, initial).map_err(repeated)?;
+                let witness = |()| register::witness(&log, initial);
+                Ok(decision(
+                    &log,
+                    at,
+                    with_order(finding, wants_order, witness),
+                ))
+            }
+            Monitor::Counter(log, initial) => {
+                let finding = counter::decide(&log, initial).map_err(HandOn)?;
+                let witness = |()| counter::witness(&log, initial);
+                Ok(decision(
+                    &log,
+                    at,
+                    with_order(finding, wants_order, witness),
+                ))
+            }
+            Monitor::Semaphore(log, permits) => {
+                let finding = semaphore::decide(&log, permits).map_err(HandOn)?;
+                let witness = |()| semaphore::witness(&log);
+                Ok(decision(
+                    &log,
+                    at,
+                    with_order(finding, wants_order, witness),
+                ))
+            }
+        }
+    }
+}
+
+/// What a finding says about the task in which the operations of the log stand at these positions.
+fn decision<A>(log: &Log<A>, at: &[u32], finding: Finding<Option<Vec<u32>>>) -> Decision {
+    match finding {
+        Finding::Linearizable(order) => Decision::Linearizable(
+            order.map(|order| order.into_iter().map(|op| at[op as usize]).collect()),
+        ),
+        Finding::Violation(clash) => {
+            let suspect = |&op: &u32| Suspect {
+                position: at[op as usize],
+                is_open: log.rets[op as usize] > clash.cut,
+            };
+            Decision::Violation(clash.ops.iter().map(suspect).collect())
+        }
+    }
+}
+
+/// The operations that can matter, with their positions: pending ones that change nothing do not.
+fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> + '_ {
+    (0u32..)
+        .zip(task.ops().iter().copied())
+        .filter(|(_, op)| op.ret != NEVER || !task.is_pure(*op))
+}
+
+fn container(task: &dyn Facts, shelf: impl Fn(&[Value]) -> Shelf) -> Result<Monitored, Refusal> {
+    let mut values: Interner<Value> = Interner::default();
+    let mut case = Case::default();
+    for (position, op) in relevant(task) {
+        let (act, value) = match task.role(op) {
+            Role::Adds(value) => (Act::Add, values.intern(value)),
+            Role::Removes(value) => (Act::Remove, values.intern(value)),
+            Role::Peeks(value) => (Act::Peek, values.intern(value)),
+            Role::Empty => (Act::Empty, 0),
+            Role::RemovesSome => {
+                case.push_lost(position, op.call);
+                continue;
+            }
+            _ => return Err(HandOn("some operation is about all values at once")),
+        };
+        case.push(position, act, value, op.call, op.ret);
+    }
+    Ok(Monitored {
+        monitor: Monitor::Container(shelf(values.items()), case),
+        positions: Vec::new(),
+    })
+}
+
+/// Where each value stands among all of them, in their order.
+fn ranks(values: &[Value]) -> Vec<u32> {
+    let mut sorted: Vec<u32> = (0..values.len() as u32).collect();
+    sorted.sort_unstable_by(|&a, &b| values[a as usize].cmp(&values[b as usize]));
+    let mut ranks = vec![0; values.len()];
+    (0u32..)
+        .zip(sorted)
+        .for_each(|(rank, value)| ranks[value as usize] = rank);
+    ranks
+}
+
+/// What an operation does to a slot, in value numbers.
+#[derive(Clone, Copy)]
+enum SlotAct {
+    Reads(u32),
+    Writes(u32),
+    Replaces(u32, u32),
+    /// Finds something other than the first; leaves the second, if that is told.
+    Differs(u32, Option<u32>),
+}
+
+/// The number of the slot's first value.
+const INITIAL: u32 = 0;
+
+fn slot(task: &dyn Facts, initial: &Value) -> Result<Monitored, Refusal> {
+    let mut values: Interner<Value> = Interner::default();
+    assert_eq!(values.intern(initial.clone()), INITIAL);
+    let mut ops = Vec::new();
+    for (position, op) in relevant(task) {
+        let Role::Slot { needs, leaves } = task.role(op) else {
+            return Err(HandOn(
+                "some operation is not a plain read, write or exchange",
+            ));
+        };
+        let leaves = leaves.map(|value| values.intern(value));
+        let act = match (needs, leaves) {
+            (Need::Anything, None) => continue,
+            (Need::Anything, Some(value)) => SlotAct::Writes(value),
+            (Need::IsNot(value), leaves) => SlotAct::Differs(values.intern(value), leaves),
+            (Need::Is(value), leaves) => match (values.intern(value), leaves) {
+                (value, Some(left)) if left != value => SlotAct::Replaces(value, left),
+                (value, _) => SlotAct::Reads(value),
+            },
+        };
+        ops.push((position, op, act));
+    }
+    if ops
+        .iter()
+        .all(|(.., act)| matches!(act, SlotAct::Reads(_) | SlotAct::Writes(_)))
+    {
+        return Ok(register(&ops));
+    }
+    if values.len() <= 2
+        && !ops
+            .iter()
+            .any(|(.., act)| matches!(act, SlotAct::Writes(_)))
+    {
+        return Ok(bit(&ops));
+    }
+    one_place(&ops)
+}
+
+type SlotOp = (u32, TaskOp, SlotAct);
+
+fn log_of<A>(ops: &[SlotOp], acts: Vec<A>, values: Vec<u32>) -> Log<A> {
+    let (calls, rets) = ops.iter().map(|(_, op, _)| (op.call, op.ret)).unzip();
+    Log::new(acts, values, calls, rets)
+}
+
+fn positions(ops: &[SlotOp]) -> Vec<u32> {
+    ops.iter().map(|&(position, ..)| position).collect()
+}
+
+fn register(ops: &[SlotOp]) -> Monitored {
+    let (acts, values) = ops
+        .iter()
+        .map(|&(.., act)| match act {
+            SlotAct::Writes(value) => (Rw::Write, value),
+            SlotAct::Reads(value) | SlotAct::Replaces(value, _) | SlotAct::Differs(value, _) => {
+                (Rw::Read, value)
+            }
+        })
+        .unzip();
+    Monitored {
+        monitor: Monitor::Register(log_of(ops, acts, values), Some(INITIAL)),
+        positions: positions(ops),
+    }
+}
+
+/// Two values, the initial one and another: a bit, on when it holds the other one.
+fn bit(ops: &[SlotOp]) -> Monitored {
+    let other = |value: u32| 1 - value;
+    let act = |&(.., act): &SlotOp| {
+        let (found, left) = match act {
+            SlotAct::Reads(value) | SlotAct::Writes(value) => (value, value),
+            SlotAct::Replaces(from, to) => (from, to),
+            SlotAct::Differs(from, to) => (other(from), to.unwrap_or(other(from))),
+        };
+        match (found, left) {
+            (INITIAL, INITIAL) => Bit::SeesOff,
+            (INITIAL, _) => Bit::TurnOn,
+            (_, INITIAL) => Bit::TurnOff,
+            _ => Bit::SeesOn,
+        }
+    };
+    let acts = ops.iter().map(act).collect();
+    Monitored {
+        monitor: Monitor::Bits(log_of(ops, acts, vec![0; ops.len()]), false),
+        positions: positions(ops),
+    }
+}
+
+/// Values come in only when the initial value is there, and it comes back only in their place: a container for one.
+fn one_place(ops: &[SlotOp]) -> Result<Monitored, Refusal> {
+    let act = |&(_, op, act): &SlotOp| match act {
+        SlotAct::Reads(INITIAL) => Ok((Act::Empty, 0)),
+        SlotAct::Reads(value) => Ok((Act::Peek, value)),
+        SlotAct::Replaces(INITIAL, value) => Ok((Act::Add, value)),
+        SlotAct::Replaces(value, INITIAL) if op.ret != NEVER => Ok((Act::Remove, value)),
+        SlotAct::Replaces(..) => Err(HandOn("values are exchanged for each other")),
+        SlotAct::Writes(_) => Err(HandOn("values are overwritten and exchanged")),
+        SlotAct::Differs(..) => Err(HandOn("some operation only tells what was not there")),
+    };
+    let acts: Result<Vec<_>, _> = ops.iter().map(act).collect();
+    let (acts, values) = acts?.into_iter().unzip();
+    Ok(Monitored {
+        monitor: Monitor::Cell(log_of(ops, acts, values)),
+        positions: positions(ops),
+    })
+}
+
+/// The operations on a count, as `read` sees them.
+fn counts<A>(task: &dyn Facts, read: impl Fn(Count) -> A) -> Result<(Log<A>, Vec<u32>), Refusal> {
+    let (mut acts, mut calls, mut rets, mut positions) = (vec![], vec![], vec![], vec![]);
+    for (position, op) in relevant(task) {
+        let Role::Counts { by, seen } = task.role(op) else {
+            return Err(HandOn("some operation depends on the count"));
+        };
+        acts.push(read(Count { by, seen }));
+        calls.push(op.call);
+        rets.push(op.ret);
+        positions.push(position);
+    }
+    let values = vec![0; acts.len()];
+    Ok((Log::new(acts, values, calls, rets), positions))
+}

@@ -1,0 +1,445 @@
+//! Deciding recorded histories straight from their columns.
+//!
+//! Where the [`Pattern`] of every method is known, a monitor can read what it needs off the columns of a history: no call is
+//! decoded, no value looked at. Whatever does not fit, and every history that is not linearizable, goes the long way, where
+//! values are checked, violations explained, and the search stands ready.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use rayon::prelude::*;
+
+use super::{Config, EngineChoice, Witnesses};
+use crate::engine::Budget;
+use crate::engine::monitor::bits::{self, Bit};
+use crate::engine::monitor::register::{self, Rw};
+use crate::engine::monitor::{self, Act, Finding, Log, bag, priority, queue, stack};
+use crate::error::Error;
+use crate::history::{History, NEVER, OpId};
+use crate::spec::{Kind, Object, Pattern};
+use crate::value::Value;
+use crate::verdict::{PartReport, Verdict, Witness, certify};
+
+/// The reports on all objects of a history, if each one is found linearizable; `None` to go the long way.
+pub(super) fn check<S: Object>(
+    object: &S,
+    history: &History,
+    config: &Config,
+    budget: &Budget,
+) -> Result<Option<Vec<PartReport>>, Error> {
+    if !matches!(config.engine, EngineChoice::Auto | EngineChoice::Monitor)
+        || budget.check().is_err()
+        || budget.reserve(history.len() as u64 * 150).is_err()
+    {
+        return Ok(None);
+    }
+    let patterns: Option<Vec<Pattern>> = history
+        .methods()
+        .iter()
+        .map(|method| object.pattern(method))
+        .collect();
+    let (Some(kind), Some(patterns)) = (object.kind(), patterns) else {
+        return Ok(None);
+    };
+    let columns = Columns::new(history, patterns);
+    let certify = config.witnesses == Witnesses::Certified;
+    match kind {
+        Kind::Queue => columns.decide(certify, Columns::act, &queue_orders),
+        Kind::Stack => columns.decide(certify, Columns::act, &stack_orders),
+        Kind::Bag => columns.decide(certify, Columns::act, &bag_orders),
+        Kind::MaxPriorityQueue | Kind::MinPriorityQueue => {
+            let Some(priorities) = priorities(history.values(), kind == Kind::MinPriorityQueue)
+            else {
+                return Ok(None);
+            };
+            columns.decide(certify, Columns::act, &|log, certify| {
+                priority_orders(log, &priorities, certify)
+            })
+        }
+        Kind::Slot(initial) => {
+            let is_register =
+                |pattern: &Pattern| matches!(pattern, Pattern::Reads | Pattern::Writes);
+            if columns.patterns.iter().all(is_register) {
+                let initial = find(history.values(), &initial);
+                columns.decide(certify, Columns::rw, &|log, certify| {
+                    register_orders(log, initial, certify)
+                })
+            } else {
+                columns.decide(certify, Columns::bit, &bit_orders)
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The number of a value; [`NEVER`] if it does not occur.
+fn find(values: &[Value], wanted: &Value) -> u32 {
+    let found = values.iter().position(|value| value == wanted);
+    found.map_or(NEVER, |number| number as u32)
+}
+
+struct Columns<'a> {
+    history: &'a History,
+    /// By method.
+    patterns: Vec<Pattern>,
+    nil: u32,
+}
+
+/// What an operation does with which value; `None` if it cannot matter, an error if it does not fit the pattern.
+type Reading<A> = Result<Option<(A, u32)>, Unfit>;
+
+/// Something that only the long way can tell.
+struct Unfit;
+
+/// Decides a log, with an order that was replayed if that is wanted; `None` if it is not linearizable or not decided.
+type Orders<'a, A> = &'a (dyn Fn(&Log<A>, bool) -> Result<Option<Vec<u32>>, Error> + Sync);
+
+/// The operations of one object.
+struct Gathered<A> {
+    acts: Vec<A>,
+    values: Vec<u32>,
+    calls: Vec<u32>,
+    rets: Vec<u32>,
+    ids: Vec<u32>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(history: &'a History, patterns: Vec<Pattern>) -> Self {
+        Columns {
+            history,
+            patterns,
+            nil: find(history.values(), &Value::Nil),
+        }
+    }
+
+    fn decide<A: Copy + Send + Sync>(
+        &self,
+        certify: bool,
+        read: fn(&Self, usize, Pattern) -> Reading<A>,
+        orders: Orders<'_, A>,
+    ) -> Result<Option<Vec<PartReport>>, Error> {
+        let Ok(gathered) = self.gather(read) else {
+            return Ok(None);
+        };
+        let decide = |(number, gathered): (usize, Gathered<A>)| {
+            let Gathered {
+                acts,
+                values,
+                calls,
+                rets,
+                ids,
+            } = gathered;
+            let ops = ids.len();
+            let log = Log::new(acts, values, calls, rets);
+            let Some(order) = orders(&log, certify)? else {
+                return Ok(None);
+            };
+            let order = order.into_iter().map(|op| OpId(ids[op as usize])).collect();
+            Ok(Some(PartReport {
+                object: Value::Nil,
+                object_number: number as u32,
+                key: None,
+                ops,
+                verdict: Verdict::Linearizable(Witness { order }),
+                engine: monitor::NAME,
+                reason: "decided from the columns in log-linear time".into(),
+            }))
+        };
+        let numbered = gathered.into_par_iter().enumerate();
+        let reports: Result<Vec<Option<PartReport>>, Error> = numbered.map(decide).collect();
+        Ok(reports?.into_iter().collect())
+    }
+
+    /// The operations of each object.
+    fn gather<A>(
+        &self,
+        read: fn(&Self, usize, Pattern) -> Reading<A>,
+    ) -> Result<Vec<Gathered<A>>, Unfit> {
+        let history = self.history;
+        let objects = history.objects().len();
+        let expected = history.len() / objects.max(1);
+        let mut gathered: Vec<Gathered<A>> = (0..objects)
+            .map(|_| Gathered {
+                acts: Vec::with_capacity(expected),
+                values: Vec::with_capacity(expected),
+                calls: Vec::with_capacity(expected),
+                rets: Vec::with_capacity(expected),
+                ids: Vec::with_capacity(expected),
+            })
+            .collect();
+        for i in 0..history.len() {
+            let pattern = self.patterns[history.method_column()[i].0 as usize];
+            let Some((act, value)) = read(self, i, pattern)? else {
+                continue;
+            };
+            let of = &mut gathered[history.object_column()[i].0 as usize];
+            of.acts.push(act);
+            of.values.push(value);
+            of.calls.push(history.calls()[i]);
+            of.rets.push(history.rets()[i]);
+            of.ids.push(i as u32);
+        }
+        Ok(gathered)
+    }
+
+    #[inline]
+    fn argument(&self, i: usize) -> u32 {
+        self.history.argument_column()[i].0
+    }
+
+    /// The number of the result; `None` while pending.
+    #[inline]
+    fn result(&self, i: usize) -> Option<u32> {
+        let pending = self.history.rets()[i] == NEVER;
+        (!pending).then(|| self.history.result_column()[i].0)
+    }
+
+    fn value(&self, number: u32) -> &Value {
+        &self.history.values()[number as usize]
+    }
+
+    /// That the call has no argument.
+    #[inline]
+    fn without_argument(&self, i: usize) -> Result<(), Unfit> {
+        if self.argument(i) == self.nil {
+            Ok(())
+        } else {
+            Err(Unfit)
+        }
+    }
+
+    #[inline]
+    fn act(&self, i: usize, pattern: Pattern) -> Reading<Act> {
+        let act = match pattern {
+            Pattern::Adds => {
+                let argument = self.argument(i);
+                let done = |result: u32| {
+                    result == self.nil
+                        || result == argument
+                        || *self.value(result) == Value::Bool(true)
+                };
+                if argument == self.nil || !self.result(i).is_none_or(done) {
+                    return Err(Unfit);
+                }
+                return Ok(Some((Act::Add, argument)));
+            }
+            Pattern::Removes => Act::Remove,
+            Pattern::Peeks => Act::Peek,
+            _ => return Err(Unfit),
+        };
+        self.without_argument(i)?;
+        match self.result(i) {
+            // What a removal took that never returned has to be found out.
+            None if act == Act::Remove => Err(Unfit),
+            None => Ok(None),
+            Some(result) if result == self.nil => Ok(Some((Act::Empty, result))),
+            Some(result) => Ok(Some((act, result))),
+        }
+    }
+
+    #[inline]
+    fn rw(&self, i: usize, pattern: Pattern) -> Reading<Rw> {
+        if pattern == Pattern::Writes {
+            return Ok(Some((Rw::Write, self.argument(i))));
+        }
+        self.without_argument(i)?;
+        Ok(self.result(i).map(|result| (Rw::Read, result)))
+    }
+
+    #[inline]
+    fn bit(&self, i: usize, pattern: Pattern) -> Reading<Bit> {
+        let answer = match self.result(i) {
+            None => None,
+            Some(result) => Some(self.value(result).as_bool().ok_or(Unfit)?),
+        };
+        let key = self.argument(i);
+        if key == self.nil {
+            return Err(Unfit);
+        }
+        let bit = match (pattern, answer) {
+            (Pattern::Inserts, None | Some(true)) => Bit::TurnOn,
+            (Pattern::Deletes, None | Some(true)) => Bit::TurnOff,
+            (Pattern::Contains, None) => return Ok(None),
+            (Pattern::Inserts, Some(false)) | (Pattern::Contains, Some(true)) => Bit::SeesOn,
+            (Pattern::Deletes, Some(false)) | (Pattern::Contains, Some(false)) => Bit::SeesOff,
+            _ => return Err(Unfit),
+        };
+        Ok(Some((bit, key)))
+    }
+}
+
+/// The rank of each value, larger ones served first, and [`NEVER`] for what cannot be a priority; `None` if some are not
+/// plain integers, which need a closer look.
+fn priorities(values: &[Value], smallest_first: bool) -> Option<Vec<u32>> {
+    let mut sorted = Vec::with_capacity(values.len());
+    for (number, value) in (0u32..).zip(values) {
+        match value {
+            Value::Int(i) => sorted.push((*i, number)),
+            Value::Nil | Value::Bool(_) => {}
+            _ => return None,
+        }
+    }
+    if smallest_first {
+        sorted.sort_unstable_by_key(|&(value, _)| Reverse(value));
+    } else {
+        sorted.sort_unstable();
+    }
+    let mut ranks = vec![NEVER; values.len()];
+    for (rank, (_, number)) in (0u32..).zip(sorted) {
+        ranks[number as usize] = rank;
+    }
+    Some(ranks)
+}
+
+/// Replays the order of a linearizable log on the object itself.
+fn replayed<A: Copy, P>(
+    log: &Log<A>,
+    finding: Finding<P>,
+    certify: bool,
+    order: impl FnOnce(P) -> Vec<u32>,
+    happens: impl FnMut(A, u32) -> bool,
+) -> Result<Option<Vec<u32>>, Error> {
+    match finding {
+        Finding::Violation(_) => Ok(None),
+        Finding::Linearizable(_) if !certify => Ok(Some(Vec::new())),
+        Finding::Linearizable(proof) => {
+            let order = order(proof);
+            certify::log_order(&log.calls, &log.rets, &order, {
+                let mut happens = happens;
+                move |op| happens(log.acts[op], log.values[op])
+            })?;
+            Ok(Some(order))
+        }
+    }
+}
+
+fn queue_orders(log: &Log<Act>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
+    let Ok(finding) = queue::decide(log) else {
+        return Ok(None);
+    };
+    let mut queue = VecDeque::new();
+    replayed(
+        log,
+        finding,
+        certify,
+        |()| queue::witness(log),
+        |act, value| match act {
+            Act::Add => {
+                queue.push_back(value);
+                true
+            }
+            Act::Remove => queue.pop_front() == Some(value),
+            Act::Peek => queue.front() == Some(&value),
+            Act::Empty => queue.is_empty(),
+        },
+    )
+}
+
+fn stack_orders(log: &Log<Act>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
+    let Ok(finding) = stack::decide(log) else {
+        return Ok(None);
+    };
+    let mut stack = Vec::new();
+    replayed(
+        log,
+        finding,
+        certify,
+        |layers| stack::witness(log, &layers),
+        |act, value| match act {
+            Act::Add => {
+                stack.push(value);
+                true
+            }
+            Act::Remove => stack.pop() == Some(value),
+            Act::Peek => stack.last() == Some(&value),
+            Act::Empty => stack.is_empty(),
+        },
+    )
+}
+
+fn priority_orders(
+    log: &Log<Act>,
+    priorities: &[u32],
+    certify: bool,
+) -> Result<Option<Vec<u32>>, Error> {
+    let columns = log.acts.iter().zip(&log.values);
+    let without =
+        |(&act, &value): (&Act, &u32)| act != Act::Empty && priorities[value as usize] == NEVER;
+    if columns.into_iter().any(without) {
+        return Ok(None);
+    }
+    let Ok(finding) = priority::decide(log, priorities) else {
+        return Ok(None);
+    };
+    let mut heap = BinaryHeap::new();
+    let witness = |()| priority::witness(log, priorities);
+    replayed(log, finding, certify, witness, |act, value| {
+        let urgency = (priorities[value as usize], value);
+        match act {
+            Act::Add => {
+                heap.push(urgency);
+                true
+            }
+            Act::Remove => heap.pop() == Some(urgency),
+            Act::Peek => heap.peek() == Some(&urgency),
+            Act::Empty => heap.is_empty(),
+        }
+    })
+}
+
+fn bag_orders(log: &Log<Act>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
+    let Ok(finding) = bag::decide(log) else {
+        return Ok(None);
+    };
+    let mut there = vec![false; log.distinct as usize];
+    let mut count = 0usize;
+    replayed(
+        log,
+        finding,
+        certify,
+        |()| bag::witness(log),
+        |act, value| match act {
+            Act::Add => {
+                count += 1;
+                !std::mem::replace(&mut there[value as usize], true)
+            }
+            Act::Remove => {
+                count = count.wrapping_sub(1);
+                std::mem::replace(&mut there[value as usize], false)
+            }
+            Act::Peek => there[value as usize],
+            Act::Empty => count == 0,
+        },
+    )
+}
+
+fn register_orders(log: &Log<Rw>, initial: u32, certify: bool) -> Result<Option<Vec<u32>>, Error> {
+    let known = (initial != NEVER).then_some(initial);
+    let Ok(finding) = register::decide(log, known) else {
+        return Ok(None);
+    };
+    let mut held = initial;
+    let witness = |()| register::witness(log, known);
+    replayed(log, finding, certify, witness, |act, value| match act {
+        Rw::Write => {
+            held = value;
+            true
+        }
+        Rw::Read => held == value,
+    })
+}
+
+fn bit_orders(log: &Log<Bit>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
+    let finding = bits::decide(log, false);
+    let mut on = vec![false; log.distinct as usize];
+    let witness = |()| bits::witness(log, false);
+    replayed(log, finding, certify, witness, |act, key| {
+        let on = &mut on[key as usize];
+        match act {
+            Bit::TurnOn => !std::mem::replace(on, true),
+            Bit::TurnOff => std::mem::replace(on, false),
+            Bit::SeesOn => *on,
+            Bit::SeesOff => !*on,
+        }
+    })
+}

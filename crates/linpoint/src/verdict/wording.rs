@@ -1,0 +1,197 @@
+//! What is wrong with the core of a container, in words.
+
+use crate::engine::{Facts, TaskOp};
+use crate::history::{NEVER, OpId};
+use crate::spec::{Kind, Role};
+use crate::value::Value;
+
+/// What the operations of a core say about one value.
+struct Seen {
+    value: Value,
+    add: Option<TaskOp>,
+    removals: Vec<TaskOp>,
+    /// The first return of any operation on it, and the last call.
+    in_by: u32,
+    out_from: u32,
+    /// The operations that saw it served.
+    served: Vec<TaskOp>,
+}
+
+/// The words for putting in, taking out, and the container itself.
+struct Words {
+    put_in: &'static str,
+    taken_out: &'static str,
+    container: &'static str,
+}
+
+/// A sentence on a core with few values; `None` if it is none that words make clearer than the operations do.
+pub(super) fn container(core: &dyn Facts, describe: &dyn Fn(OpId) -> String) -> Option<String> {
+    let kind = core.kind()?;
+    let words = match kind {
+        Kind::Queue => ("enqueued", "dequeued", "queue"),
+        Kind::Stack => ("pushed", "popped", "stack"),
+        Kind::MaxPriorityQueue | Kind::MinPriorityQueue => ("added", "served", "queue"),
+        Kind::Bag | Kind::Deque => ("added", "removed", "container"),
+        _ => return None,
+    };
+    let words = Words {
+        put_in: words.0,
+        taken_out: words.1,
+        container: words.2,
+    };
+    let mut seen: Vec<Seen> = Vec::new();
+    let mut empty = None;
+    for &op in core.ops() {
+        let role = core.role(op);
+        let value = match &role {
+            Role::Adds(value) | Role::Removes(value) | Role::Peeks(value) => value,
+            Role::Empty => {
+                empty = Some(op);
+                continue;
+            }
+            // What a pending removal took out is anybody's guess.
+            _ => return None,
+        };
+        let place = seen.iter().position(|seen| seen.value == *value);
+        let place = place.unwrap_or_else(|| {
+            seen.push(Seen {
+                value: value.clone(),
+                add: None,
+                removals: Vec::new(),
+                in_by: NEVER,
+                out_from: 0,
+                served: Vec::new(),
+            });
+            seen.len() - 1
+        });
+        let seen = &mut seen[place];
+        seen.in_by = seen.in_by.min(op.ret);
+        seen.out_from = seen.out_from.max(op.call);
+        match role {
+            // A value that was put in twice can be told apart by nobody.
+            Role::Adds(_) if seen.add.is_some() => return None,
+            Role::Adds(_) => seen.add = Some(op),
+            _ => {
+                if matches!(role, Role::Removes(_)) {
+                    seen.removals.push(op);
+                }
+                seen.served.push(op);
+            }
+        }
+    }
+    for seen in &mut seen {
+        if seen.removals.is_empty() {
+            seen.out_from = NEVER;
+        }
+    }
+    if let Some(empty) = empty {
+        return not_empty(&words, &seen, &describe(empty.id));
+    }
+    match seen.as_slice() {
+        [only] => one_value(&words, only, describe),
+        [a, b] => match kind {
+            Kind::Queue => overtaken(&words, a, b).or_else(|| overtaken(&words, b, a)),
+            Kind::Stack => buried(&words, a, b).or_else(|| buried(&words, b, a)),
+            Kind::MaxPriorityQueue if a.value > b.value => passed_over(a, b, "larger", describe),
+            Kind::MaxPriorityQueue => passed_over(b, a, "larger", describe),
+            Kind::MinPriorityQueue if a.value < b.value => passed_over(a, b, "smaller", describe),
+            Kind::MinPriorityQueue => passed_over(b, a, "smaller", describe),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn not_empty(words: &Words, seen: &[Seen], what: &str) -> Option<String> {
+    let values: Vec<String> = seen.iter().map(|seen| seen.value.to_string()).collect();
+    let there = match values.as_slice() {
+        [] => return None,
+        [only] => format!("{only} was in it all the time"),
+        several => format!("at any time one of {} was in it", several.join(", ")),
+    };
+    Some(format!(
+        "{what} found the {} empty, but {there}",
+        words.container
+    ))
+}
+
+fn one_value(words: &Words, seen: &Seen, describe: &dyn Fn(OpId) -> String) -> Option<String> {
+    let Words {
+        put_in, taken_out, ..
+    } = words;
+    if seen.removals.len() > 1 {
+        let value = &seen.value;
+        return Some(format!(
+            "{value} was {taken_out} twice and {put_in} only once"
+        ));
+    }
+    // Something happened to it after it was taken out.
+    let removed = seen.removals.first()?;
+    let late = seen
+        .served
+        .iter()
+        .chain(&seen.add)
+        .find(|op| op.call > removed.ret)?;
+    let (late, removed) = (describe(late.id), describe(removed.id));
+    Some(format!("{late} was called when {removed} had returned"))
+}
+
+/// First in, but not first out.
+fn overtaken(words: &Words, first: &Seen, second: &Seen) -> Option<String> {
+    let served = second.served.iter().map(|op| op.ret).min()?;
+    let in_order = first.in_by < second.add?.call;
+    if !in_order || served > first.out_from {
+        return None;
+    }
+    let Words {
+        put_in, taken_out, ..
+    } = words;
+    let (a, b) = (&first.value, &second.value);
+    Some(if first.removals.is_empty() {
+        format!("{a} was {put_in} before {b} and never {taken_out}, but {b} was")
+    } else if !second.removals.is_empty() {
+        format!("{a} was {put_in} before {b} and {taken_out} after it")
+    } else {
+        format!("{a} was {put_in} before {b} and {taken_out} after {b} was seen in front")
+    })
+}
+
+/// Taken out from under another one.
+fn buried(words: &Words, lower: &Seen, upper: &Seen) -> Option<String> {
+    let taken = lower
+        .served
+        .iter()
+        .find(|op| upper.in_by < op.call && op.ret < upper.out_from)?;
+    if lower.in_by > upper.add?.call {
+        return None;
+    }
+    let Words {
+        put_in, taken_out, ..
+    } = words;
+    let (a, b) = (&lower.value, &upper.value);
+    let how = if lower.removals.contains(taken) {
+        taken_out
+    } else {
+        "seen on top"
+    };
+    Some(format!(
+        "{a} was {how} while {b}, {put_in} after it, was there"
+    ))
+}
+
+/// Served although a more urgent one was there.
+fn passed_over(
+    urgent: &Seen,
+    served: &Seen,
+    how: &str,
+    describe: &dyn Fn(OpId) -> String,
+) -> Option<String> {
+    let op = served
+        .served
+        .iter()
+        .find(|op| urgent.in_by < op.call && op.ret < urgent.out_from)?;
+    let (what, value) = (describe(op.id), &urgent.value);
+    Some(format!(
+        "{what} passed over {value}, which is {how} and was there all the time"
+    ))
+}
