@@ -10,10 +10,13 @@
 pub mod bag;
 mod cover;
 mod empties;
+mod layers;
 mod lives;
 mod log;
+pub mod priority;
 #[cfg(test)]
 mod trial;
+mod users;
 
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
