@@ -154,6 +154,11 @@ impl Lives {
         })
     }
 
+    #[inline]
+    pub(super) fn get_mut(&mut self, value: u32) -> &mut Life {
+        &mut self.lives[value as usize]
+    }
+
     /// All lives with the numbers of their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Life)> {
         (0u32..).zip(&self.lives).filter(|(_, life)| life.exists())
