@@ -184,10 +184,7 @@ pub(super) fn order(
         }
         let visits = &mut visits[starts[gap] as usize..starts[gap + 1] as usize];
         if visits.len() > 1 {
-            visits.sort_unstable_by_key(|&op| {
-                let level = level(log, priority, op as usize);
-                (is_free(op), level, log.acts[op as usize] as u8)
-            });
+            visits.sort_unstable_by_key(|&op| (is_free(op), level(log, priority, op as usize)));
         }
         for &op in &*visits {
             if order.taken[op as usize] {
