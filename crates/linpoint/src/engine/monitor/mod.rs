@@ -12,6 +12,7 @@ mod cover;
 mod empties;
 mod lives;
 mod log;
+pub mod stack;
 #[cfg(test)]
 mod trial;
 

@@ -1,0 +1,62 @@
+//! Intervals by their left ends, of which those that contain a point are taken out.
+
+use std::ops::Range;
+
+use super::rows::{DEGREE, Leaves, Row, bits};
+
+/// The right ends (exclusive) of intervals in the order of their left ends, as a tree of maxima.
+#[derive(Debug)]
+pub(super) struct Reach {
+    levels: Vec<Vec<Row>>,
+}
+
+/// The end of what is taken out: it reaches nothing.
+const OUT: i32 = i32::MIN;
+
+impl Reach {
+    /// Leaves to be filled with the ends.
+    pub(super) fn leaves() -> Leaves {
+        Leaves::new(OUT)
+    }
+
+    pub(super) fn new(leaves: Leaves) -> Self {
+        Reach {
+            levels: leaves.levels(|row| row.max()),
+        }
+    }
+
+    /// Takes out the intervals at positions of the range that end after `point`, into `taken`.
+    pub(super) fn take(&mut self, range: Range<usize>, point: u32, taken: &mut Vec<u32>) {
+        if !range.is_empty() && !self.levels[0].is_empty() {
+            take_below(&mut self.levels, 0, &range, point as i32, taken);
+        }
+    }
+}
+
+/// Takes out what is below a row of the top level. Returns the furthest end of the rest.
+fn take_below(
+    levels: &mut [Vec<Row>],
+    row: usize,
+    range: &Range<usize>,
+    point: i32,
+    taken: &mut Vec<u32>,
+) -> i32 {
+    let width = DEGREE.pow(levels.len() as u32 - 1);
+    let (top, below) = levels.split_last_mut().expect("bug: a tree without levels");
+    let nodes = &mut top[row];
+    // The nodes of this row that the range meets.
+    let first = row * DEGREE;
+    let start = (range.start / width).clamp(first, first + DEGREE) - first;
+    let end = range.end.div_ceil(width).clamp(first, first + DEGREE) - first;
+    let met = (1u32 << end) - (1u32 << start);
+    for i in bits(nodes.above(point) & met) {
+        let node = first + i;
+        nodes.0[i] = if below.is_empty() {
+            taken.push(node as u32);
+            OUT
+        } else {
+            take_below(below, node, range, point, taken)
+        };
+    }
+    nodes.max()
+}
