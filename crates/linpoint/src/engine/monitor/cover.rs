@@ -1,6 +1,7 @@
 //! The few operations that show a contradiction.
 
 use super::{Act, Clash, Lives, Log, What};
+use crate::history::NEVER;
 
 /// The clash of all that was done with some values, and of further operations.
 ///
@@ -10,9 +11,13 @@ pub(super) fn clash(log: &Log<Act>, what: What, values: &[u32], others: &[u32]) 
     // First and last, by return and call, of all operations on a value, and of those that saw it.
     let mut telling: Vec<[Option<u32>; 3]> = vec![[None; 3]; values.len()];
     let mut ops = others.to_vec();
+    let mut places = vec![NEVER; log.distinct as usize];
+    for (place, &value) in (0u32..).zip(values) {
+        places[value as usize] = place;
+    }
     let about = |op: usize| {
         let value = (log.acts[op] != Act::Empty).then_some(log.values[op])?;
-        values.iter().position(|&chosen| chosen == value)
+        (places[value as usize] != NEVER).then_some(places[value as usize] as usize)
     };
     for op in 0..log.len() {
         let Some(i) = about(op) else { continue };

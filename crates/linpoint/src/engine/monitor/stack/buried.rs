@@ -1,0 +1,170 @@
+//! A few of the stuck values that are stuck by themselves.
+//!
+//! There is no bound on how many it takes: each value may need several others that cover one of its windows together.
+
+use super::super::{Act, Clash, Lives, Log, What, cover};
+use super::blocked::{self, Window};
+use super::peel::peel;
+use crate::history::NEVER;
+
+/// The clash of a few stuck values. None of them can be left out, unless they are very many.
+pub(super) fn clash(log: &Log<Act>, lives: &Lives, stuck: &[u32]) -> Clash {
+    let mut is_stuck = vec![false; log.distinct as usize];
+    stuck
+        .iter()
+        .for_each(|&value| is_stuck[value as usize] = true);
+    let windows = blocked::shortest(log, lives, &is_stuck);
+    let values = close(lives, stuck, &windows);
+    let peeks: Vec<u32> = values
+        .iter()
+        .map(|&value| windows[value as usize].peek)
+        .filter(|&peek| peek != NEVER)
+        .collect();
+    let mut clash = cover::clash(log, What::Buried, &values, &peeks);
+    let kept = shrink(&small(log, &clash.ops, &values), log.len());
+    clash.ops = kept.iter().map(|&op| clash.ops[op as usize]).collect();
+    clash
+}
+
+/// Stuck values that are enough to cover a window of each of them, around the value that is stuck most tightly.
+fn close(lives: &Lives, stuck: &[u32], windows: &[Window]) -> Vec<u32> {
+    let window = |value: u32| &windows[value as usize];
+    let furthest = Furthest::new(lives, stuck);
+    let first = stuck
+        .iter()
+        .copied()
+        .min_by_key(|&value| window(value).len());
+    let mut values = vec![first.expect("bug: no value is stuck")];
+    let mut is_in = vec![false; windows.len()];
+    is_in[values[0] as usize] = true;
+    let mut done = 0;
+    while done < values.len() {
+        let value = values[done];
+        done += 1;
+        // The fewest that cover the window: always the one that reaches furthest.
+        let (mut covered, to) = (window(value).from, window(value).to);
+        while covered < to {
+            let (end, other) = furthest.from(covered, value);
+            assert!(end > covered, "bug: a stuck value is not covered");
+            covered = end;
+            if !std::mem::replace(&mut is_in[other as usize], true) {
+                values.push(other);
+            }
+        }
+    }
+    values
+}
+
+/// Which value is critical for longest from some gap on.
+struct Furthest {
+    /// The gaps in which values become critical, ascending.
+    starts: Vec<u32>,
+    /// The two that last longest among those that are critical by then, with the gaps in which they end.
+    longest: Vec<[(u32, u32); 2]>,
+}
+
+impl Furthest {
+    fn new(lives: &Lives, values: &[u32]) -> Self {
+        let mut critical: Vec<(u32, u32)> = values
+            .iter()
+            .filter(|&&value| lives[value].is_critical())
+            .map(|&value| (lives[value].in_by, value))
+            .collect();
+        critical.sort_unstable();
+        let mut longest = [(0, NEVER); 2];
+        Furthest {
+            starts: critical.iter().map(|&(start, _)| start).collect(),
+            longest: critical
+                .iter()
+                .map(|&(_, value)| {
+                    let [first, second] = longest;
+                    let this = (lives[value].out_from, value);
+                    longest = [first.max(this), first.min(this).max(second)];
+                    longest
+                })
+                .collect(),
+        }
+    }
+
+    /// The gap up to which a value other than `except` is critical in `gap` and all that follow, and that value.
+    fn from(&self, gap: u32, except: u32) -> (u32, u32) {
+        match self.starts.partition_point(|&start| start <= gap) {
+            0 => (0, NEVER),
+            started => {
+                let [first, second] = self.longest[started - 1];
+                if first.1 == except { second } else { first }
+            }
+        }
+    }
+}
+
+/// The log of some operations, with the numbers of values as small as possible.
+fn small(log: &Log<Act>, ops: &[u32], values: &[u32]) -> Log<Act> {
+    let mut small = log.restricted(ops);
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    for value in &mut small.values {
+        *value = sorted.partition_point(|other| other < value) as u32;
+    }
+    small.distinct = sorted.len() as u32;
+    small
+}
+
+/// How many operations the attempts to leave out values may look at, apart from the length of the history.
+const EFFORT: usize = 1 << 20;
+
+/// The positions of the operations that are left when as many values as possible are left out, then peeks.
+fn shrink(log: &Log<Act>, len: usize) -> Vec<u32> {
+    let mut attempts = Attempts {
+        log,
+        kept: (0..log.len() as u32).collect(),
+        effort: EFFORT + len,
+    };
+    // Many at first, as large sets would take quadratic time one by one.
+    let mut many = log.distinct.div_ceil(4).max(1);
+    loop {
+        for first in (0..log.distinct).step_by(many as usize) {
+            let left_out = first..first + many;
+            attempts.without(|op| left_out.contains(&log.values[op]));
+        }
+        if many == 1 {
+            break;
+        }
+        many = many.div_ceil(4);
+    }
+    for peek in (0..log.len()).filter(|&op| log.acts[op] == Act::Peek) {
+        attempts.without(|op| op == peek);
+    }
+    attempts.kept
+}
+
+struct Attempts<'a> {
+    log: &'a Log<Act>,
+    /// The positions of operations that are not linearizable.
+    kept: Vec<u32>,
+    effort: usize,
+}
+
+impl Attempts<'_> {
+    /// Leaves out operations if the rest remains stuck.
+    fn without(&mut self, left_out: impl Fn(usize) -> bool) {
+        let rest: Vec<u32> = self
+            .kept
+            .iter()
+            .copied()
+            .filter(|&op| !left_out(op as usize))
+            .collect();
+        if rest.len() == self.kept.len() || rest.len() > self.effort {
+            return;
+        }
+        self.effort -= rest.len();
+        if is_stuck(&self.log.restricted(&rest)) {
+            self.kept = rest;
+        }
+    }
+}
+
+fn is_stuck(log: &Log<Act>) -> bool {
+    let lives = Lives::of(log).expect("bug: fewer operations contradict each other otherwise");
+    peel(log, &lives).len() < lives.iter().count()
+}
