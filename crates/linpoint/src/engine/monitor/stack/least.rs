@@ -18,8 +18,8 @@ const OUT: i32 = 1 << 29;
 
 impl Least {
     /// Leaves to be filled with the numbers.
-    pub(super) fn leaves() -> Leaves {
-        Leaves::new(OUT)
+    pub(super) fn leaves(capacity: usize) -> Leaves {
+        Leaves::with_capacity(capacity, OUT)
     }
 
     pub(super) fn new(leaves: Leaves) -> Self {

@@ -53,11 +53,13 @@ impl Plan {
     /// Looks at every event once.
     pub(super) fn new(log: &Log<Act>, lives: &Lives) -> Self {
         let distinct = log.distinct as usize;
+        // Every value begins two segments at most, every operation one window.
+        let segments = 2 * distinct + 1;
         let mut plan = Plan {
-            critical: Least::leaves(),
-            begun: Vec::new(),
-            ends: Reach::leaves(),
-            whose: Vec::new(),
+            critical: Least::leaves(segments),
+            begun: Vec::with_capacity(segments),
+            ends: Reach::leaves(log.len()),
+            whose: Vec::with_capacity(log.len()),
             spans: vec![Span::NONE; distinct],
             windows: vec![0; distinct],
             peeks: Vec::new(),

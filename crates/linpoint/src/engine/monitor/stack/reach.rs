@@ -15,8 +15,8 @@ const OUT: i32 = i32::MIN;
 
 impl Reach {
     /// Leaves to be filled with the ends.
-    pub(super) fn leaves() -> Leaves {
-        Leaves::new(OUT)
+    pub(super) fn leaves(capacity: usize) -> Leaves {
+        Leaves::with_capacity(capacity, OUT)
     }
 
     pub(super) fn new(leaves: Leaves) -> Self {

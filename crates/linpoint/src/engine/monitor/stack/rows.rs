@@ -58,9 +58,10 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    pub(super) fn new(filler: i32) -> Self {
+    /// None yet, with room for `capacity`. The last row is filled up with `filler`.
+    pub(super) fn with_capacity(capacity: usize, filler: i32) -> Self {
         Leaves {
-            rows: Vec::new(),
+            rows: Vec::with_capacity(capacity.div_ceil(DEGREE)),
             len: 0,
             filler,
         }
@@ -90,7 +91,7 @@ impl Leaves {
         let filler = leaves.filler;
         let mut levels = Vec::new();
         loop {
-            let mut nodes = Leaves::new(filler);
+            let mut nodes = Leaves::with_capacity(leaves.rows.len(), filler);
             leaves
                 .rows
                 .iter_mut()

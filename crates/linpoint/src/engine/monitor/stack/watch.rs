@@ -46,7 +46,7 @@ impl Watch {
             begins[*place as usize] = begin;
             *place += 1;
         }
-        let mut ends = Reach::leaves();
+        let mut ends = Reach::leaves(windows.len());
         for &window in &windows {
             ends.push(plan.ends.get(window as usize));
         }
