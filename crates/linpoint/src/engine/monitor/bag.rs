@@ -1,19 +1,11 @@
 //! Bags: any value may be served next, so only each value by itself and empty results matter.
 
-use super::lives::NoLives;
-use super::{Act, Finding, Lives, Log, empties};
+use super::lives::judge;
+use super::{Act, Finding, Log, empties};
 
-/// Decides a bag whose values were each put in once.
+/// Decides a bag whose values were each put in once; the value that was not, otherwise.
 pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
-    let lives = match Lives::of(log) {
-        Ok(lives) => lives,
-        Err(NoLives::Ambiguous(value)) => return Err(value),
-        Err(NoLives::Clash(clash)) => return Ok(Finding::Violation(clash)),
-    };
-    Ok(match empties::place(log, &lives) {
-        Ok(_) => Finding::Linearizable(()),
-        Err(clash) => Finding::Violation(clash),
-    })
+    judge(log, |lives| empties::place(log, lives).map(|_| ()))
 }
 
 #[cfg(test)]

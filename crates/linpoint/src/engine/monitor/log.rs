@@ -96,7 +96,7 @@ impl<A> Log<A> {
 
 impl<A: Copy> Log<A> {
     /// The log of some operations only, given by position in ascending order.
-    pub(crate) fn restricted(&self, ops: &[u32]) -> Self {
+    pub fn restricted(&self, ops: &[u32]) -> Self {
         let column = |of: &[u32]| ops.iter().map(|&op| of[op as usize]).collect();
         let mut log = Log::new(
             ops.iter().map(|&op| self.acts[op as usize]).collect(),

@@ -10,11 +10,14 @@
 pub mod bag;
 mod cover;
 mod empties;
+mod layers;
 mod lives;
 mod log;
+pub mod priority;
 pub mod stack;
 #[cfg(test)]
 mod trial;
+mod users;
 
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{Act, Clash, Log};
 use crate::engine::{Task, brute};
 use crate::history::{NEVER, OpId, TypedHistory};
-use crate::spec::{Container, ContainerOp, Discipline};
+use crate::spec::{Container, ContainerOp, Discipline, Outcomes, Spec};
 use crate::value::Value;
 use crate::verdict::certify;
 
@@ -117,12 +117,77 @@ fn sequential_acts(discipline: Discipline, ops: usize, rng: &mut ChaCha8Rng) -> 
         .collect()
 }
 
+/// The log without the returns of some removals, which still tell their values.
+pub(super) fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rets = log.rets.clone();
+    for op in 0..log.len() {
+        if log.acts[op] == Act::Remove && rng.random_range(0..3) == 0 {
+            rets[op] = NEVER;
+        }
+    }
+    Log::new(
+        log.acts.clone(),
+        log.values.clone(),
+        log.calls.clone(),
+        rets,
+    )
+}
+
+/// Serves any of the values of the highest priority.
+#[derive(Clone, Debug)]
+pub(super) struct Ranked(pub(super) Vec<u32>);
+
+impl Spec for Ranked {
+    type Op = ContainerOp;
+    type Ret = Value;
+    type State = Vec<Value>;
+
+    fn init(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn apply(&self, state: &Vec<Value>, op: &ContainerOp) -> Outcomes<Value, Vec<Value>> {
+        if let ContainerOp::Add(value) = op {
+            let mut next = state.clone();
+            next.push(value.clone());
+            return Outcomes::One(Value::Nil, next);
+        }
+        let priority = |value: &Value| match value {
+            Value::Int(value) => self.0[*value as usize],
+            _ => unreachable!("values of logs are numbers"),
+        };
+        let Some(highest) = state.iter().map(priority).max() else {
+            return Outcomes::One(Value::Nil, state.clone());
+        };
+        let served = (0..state.len()).filter(|&i| priority(&state[i]) == highest);
+        Outcomes::Many(
+            served
+                .map(|i| {
+                    let mut next = state.clone();
+                    let value = state[i].clone();
+                    if *op == ContainerOp::Remove {
+                        next.remove(i);
+                    }
+                    (value, next)
+                })
+                .collect(),
+        )
+    }
+}
+
 /// Whether some order explains the log.
 pub(super) fn is_linearizable(discipline: Discipline, log: &Log<Act>) -> bool {
-    let history = history(log);
-    let ids: Vec<OpId> = (0..log.len() as u32).map(OpId).collect();
-    let container = Container::unbounded(discipline);
-    let task = Task::new(&container, &history, &ids);
+    is_linearizable_as(&Container::unbounded(discipline), log)
+}
+
+/// Whether some order explains the log of such a container.
+pub(super) fn is_linearizable_as<S: Spec<Op = ContainerOp, Ret = Value>>(
+    container: &S,
+    log: &Log<Act>,
+) -> bool {
+    let (history, ids) = history(log);
+    let task = Task::new(container, &history, &ids);
     brute::try_all_orders(&task, &mut || Ok::<(), ()>(()))
         .unwrap()
         .is_some()
@@ -130,10 +195,17 @@ pub(super) fn is_linearizable(discipline: Discipline, log: &Log<Act>) -> bool {
 
 /// Replays a witness, given as positions.
 pub(super) fn assert_explains(discipline: Discipline, log: &Log<Act>, order: &[u32]) {
-    let history = history(log);
-    let ids: Vec<OpId> = (0..log.len() as u32).map(OpId).collect();
-    let container = Container::unbounded(discipline);
-    let task = Task::new(&container, &history, &ids);
+    assert_explains_as(&Container::unbounded(discipline), log, order);
+}
+
+/// Replays a witness of such a container, given as positions.
+pub(super) fn assert_explains_as<S: Spec<Op = ContainerOp, Ret = Value>>(
+    container: &S,
+    log: &Log<Act>,
+    order: &[u32],
+) {
+    let (history, ids) = history(log);
+    let task = Task::new(container, &history, &ids);
     let order: Vec<OpId> = order.iter().map(|&op| OpId(op)).collect();
     if let Err(error) = certify::witness(&task, &order) {
         panic!("{error}\n{order:?}\n{log:#?}");
@@ -142,14 +214,25 @@ pub(super) fn assert_explains(discipline: Discipline, log: &Log<Act>, order: &[u
 
 /// The operations of a clash are not linearizable by themselves.
 pub(super) fn assert_clashes(discipline: Discipline, log: &Log<Act>, clash: &Clash) {
+    assert_clashes_as(&Container::unbounded(discipline), log, clash);
+}
+
+/// The operations of a clash are not linearizable by themselves, for such a container.
+pub(super) fn assert_clashes_as<S: Spec<Op = ContainerOp, Ret = Value>>(
+    container: &S,
+    log: &Log<Act>,
+    clash: &Clash,
+) {
     assert!(clash.ops.is_sorted());
     assert!(
-        !is_linearizable(discipline, &log.restricted(&clash.ops)),
+        !is_linearizable_as(container, &log.restricted(&clash.ops)),
         "{clash:?}\n{log:#?}"
     );
 }
 
-fn history(log: &Log<Act>) -> TypedHistory<ContainerOp, Value> {
+/// The log as a history, and the operations of it that count. A pending removal whose value is known returns after
+/// everything else; unless no operation on the value returned, then none of them counts.
+fn history(log: &Log<Act>) -> (TypedHistory<ContainerOp, Value>, Vec<OpId>) {
     let value = |op: usize| Value::from(i64::from(log.values[op]));
     let mut history = TypedHistory::new();
     for event in &log.events {
@@ -173,5 +256,19 @@ fn history(log: &Log<Act>) -> TypedHistory<ContainerOp, Value> {
             );
         }
     }
-    history
+    let is_open = |op: usize| log.acts[op] == Act::Remove && log.is_pending(op);
+    let has_returned = |value: u32| {
+        (0..log.len())
+            .any(|op| log.acts[op] != Act::Empty && log.values[op] == value && !log.is_pending(op))
+    };
+    let mut ids = Vec::new();
+    for op in 0..log.len() {
+        if !is_open(op) {
+            ids.push(OpId(op as u32));
+        } else if has_returned(log.values[op]) {
+            ids.push(OpId(op as u32));
+            history.ret(OpId(op as u32), value(op));
+        }
+    }
+    (history, ids)
 }

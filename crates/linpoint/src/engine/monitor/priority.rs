@@ -1,0 +1,103 @@
+//! Priority queues, after Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority
+//! Queues*, section 7; with values of equal priority, of which any may be served.
+//!
+//! Decides histories in which every value was put in once, in O(n log n): every operation that serves a value needs a
+//! gap in which no value of a higher priority is critical. A peek cannot use the gaps before the value was put in. Tested
+//! against the reference on small random histories.
+
+use super::cover::{clash, cover};
+use super::layers::{self, Blocked};
+use super::lives::{judge, known};
+use super::{Act, Clash, Finding, Lives, Log, What};
+
+/// Decides a priority queue whose values were each put in once; the value that was not, otherwise. Larger priorities are
+/// served first; `priorities` has one for every value.
+pub fn decide(log: &Log<Act>, priorities: &[u32]) -> Result<Finding, u32> {
+    judge(log, |lives| {
+        layers::place(log, lives, priorities, None, |_, _| {})
+            .map_err(|blocked| overtaken(log, lives, priorities, blocked))
+    })
+}
+
+/// An order that explains a log that was found to be linearizable, as positions.
+pub fn witness(log: &Log<Act>, priorities: &[u32]) -> Vec<u32> {
+    layers::order(log, &known(log), priorities, false)
+}
+
+/// The blocked operation with the fewest values that block it.
+fn overtaken(log: &Log<Act>, lives: &Lives, priorities: &[u32], blocked: Blocked) -> Clash {
+    let op = blocked.op as usize;
+    let served = (log.acts[op] != Act::Empty).then_some(log.values[op]);
+    let is_above = |value: u32| {
+        served.is_none_or(|served| priorities[value as usize] > priorities[served as usize])
+    };
+    let above = lives
+        .iter()
+        .map(|(value, _)| value)
+        .filter(|&v| is_above(v));
+    let mut values =
+        cover(lives, above, blocked.from, blocked.to).expect("bug: some gap is low enough");
+    values.extend(served);
+    let what = match served {
+        Some(_) => What::Overtaken,
+        None => What::NotEmpty,
+    };
+    clash(log, what, &values, &[blocked.op])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{self, Ranked};
+    use super::*;
+    use crate::spec::Discipline;
+
+    /// Compares with the reference, and checks what the finding says.
+    fn judge_alike(log: &Log<Act>, priorities: Vec<u32>) -> bool {
+        let finding = decide(log, &priorities).expect("no value is put in twice");
+        let container = Ranked(priorities);
+        let expected = trial::is_linearizable_as(&container, log);
+        assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
+        match finding {
+            Finding::Linearizable(()) => {
+                trial::assert_explains_as(&container, log, &witness(log, &container.0));
+            }
+            Finding::Violation(clash) => trial::assert_clashes_as(&container, log, &clash),
+        }
+        expected
+    }
+
+    #[test]
+    fn agrees_with_the_reference() {
+        let (mut good, mut bad) = (0, 0);
+        trial::for_random_logs(Discipline::Largest, |log| {
+            *if judge_alike(&log, (0..log.distinct).collect()) {
+                &mut good
+            } else {
+                &mut bad
+            } += 1;
+        });
+        assert!(good > bad / 4 && bad > good / 4, "{good} good, {bad} bad");
+    }
+
+    #[test]
+    fn any_of_equal_priority_may_be_served() {
+        trial::for_random_logs(Discipline::Largest, |log| {
+            judge_alike(&log, (0..log.distinct).map(|value| value / 2).collect());
+        });
+        trial::for_random_logs(Discipline::Any, |log| {
+            judge_alike(&log, (0..log.distinct).map(|value| value / 3).collect());
+        });
+    }
+
+    #[test]
+    fn pending_removals_take_effect_sometime() {
+        let mut seed = 0;
+        trial::for_random_logs(Discipline::Largest, |log| {
+            let priorities: Vec<u32> = (0..log.distinct).collect();
+            let before = decide(&log, &priorities).expect("no value is put in twice");
+            seed += 1;
+            let after = judge_alike(&trial::forget_removals(&log, seed), priorities);
+            assert!(after || !before.is_linearizable());
+        });
+    }
+}
