@@ -162,17 +162,17 @@ impl Lives {
 
 /// What a container's rule says about the lives, if every life makes sense by itself; the value that was put in more than
 /// once, if there is one.
-pub(super) fn judge(
+pub(super) fn judge<P>(
     log: &Log<Act>,
-    rule: impl FnOnce(&Lives) -> Result<(), Clash>,
-) -> Result<Finding, u32> {
+    rule: impl FnOnce(&Lives) -> Result<P, Clash>,
+) -> Result<Finding<P>, u32> {
     let judged = match Lives::of(log) {
         Ok(lives) => rule(&lives),
         Err(NoLives::Ambiguous(value)) => return Err(value),
         Err(NoLives::Clash(clash)) => Err(clash),
     };
     Ok(match judged {
-        Ok(()) => Finding::Linearizable(()),
+        Ok(order) => Finding::Linearizable(order),
         Err(clash) => Finding::Violation(clash),
     })
 }

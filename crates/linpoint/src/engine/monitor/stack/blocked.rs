@@ -65,11 +65,8 @@ pub(super) fn shortest(log: &Log<Act>, lives: &Lives, is_stuck: &[bool]) -> Vec<
             _ => {}
         }
     }
-    // What never returns keeps its window open.
+    // Removals that never return keep their windows open.
     for (value, life) in lives.iter().filter(|&(value, _)| stuck(value)) {
-        if life.in_by == NEVER {
-            sweep.close(value, life.added, log.end(), NEVER);
-        }
         if life.removed_by == Life::OPEN {
             sweep.close(value, life.out_from, log.end(), NEVER);
         }

@@ -3,18 +3,19 @@
 //! There is no bound on how many it takes: each value may need several others that cover one of its windows together.
 
 use super::super::{Act, Clash, Lives, Log, What, cover};
+use super::Stuck;
 use super::blocked::{self, Window};
 use super::peel::peel;
 use crate::history::NEVER;
 
 /// The clash of a few stuck values. None of them can be left out, unless they are very many.
-pub(super) fn clash(log: &Log<Act>, lives: &Lives, stuck: &[u32]) -> Clash {
+pub(super) fn clash(log: &Log<Act>, lives: &Lives, stuck: &Stuck) -> Clash {
     let mut is_stuck = vec![false; log.distinct as usize];
-    stuck
-        .iter()
-        .for_each(|&value| is_stuck[value as usize] = true);
+    for &value in &stuck.values {
+        is_stuck[value as usize] = true;
+    }
     let windows = blocked::shortest(log, lives, &is_stuck);
-    let values = close(lives, stuck, &windows);
+    let values = close(lives, &stuck.values, &windows);
     let peeks: Vec<u32> = values
         .iter()
         .map(|&value| windows[value as usize].peek)
@@ -148,17 +149,13 @@ struct Attempts<'a> {
 impl Attempts<'_> {
     /// Leaves out operations if the rest remains stuck.
     fn without(&mut self, left_out: impl Fn(usize) -> bool) {
-        let rest: Vec<u32> = self
-            .kept
-            .iter()
-            .copied()
-            .filter(|&op| !left_out(op as usize))
-            .collect();
-        if rest.len() == self.kept.len() || rest.len() > self.effort {
+        if self.kept.len() > self.effort {
             return;
         }
-        self.effort -= rest.len();
-        if is_stuck(&self.log.restricted(&rest)) {
+        self.effort -= self.kept.len();
+        let kept = self.kept.iter().copied();
+        let rest: Vec<u32> = kept.filter(|&op| !left_out(op as usize)).collect();
+        if rest.len() < self.kept.len() && is_stuck(&self.log.restricted(&rest)) {
             self.kept = rest;
         }
     }
