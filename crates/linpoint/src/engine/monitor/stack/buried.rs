@@ -15,20 +15,27 @@ pub(super) fn clash(log: &Log<Act>, lives: &Lives, stuck: &Stuck) -> Clash {
         is_stuck[value as usize] = true;
     }
     let windows = blocked::shortest(log, lives, &is_stuck);
-    let values = close(lives, &stuck.values, &windows);
+    let effort = EFFORT + log.len();
+    let values =
+        close(lives, &stuck.values, &windows, effort).unwrap_or_else(|| stuck.values.clone());
     let peeks: Vec<u32> = values
         .iter()
         .map(|&value| windows[value as usize].peek)
         .filter(|&peek| peek != NEVER)
         .collect();
     let mut clash = cover::clash(log, What::Buried, &values, &peeks);
-    let kept = shrink(&small(log, &clash.ops, &values), log.len());
+    let kept = shrink(&small(log, &clash.ops, &values), effort);
     clash.ops = kept.iter().map(|&op| clash.ops[op as usize]).collect();
     clash
 }
 
-/// Stuck values that are enough to cover a window of each of them, around the value that is stuck most tightly.
-fn close(lives: &Lives, stuck: &[u32], windows: &[Window]) -> Vec<u32> {
+/// How many values, or operations, each step to fewer of them may look at, apart from the length of the history. So it
+/// never takes much longer than to find that there is a violation.
+const EFFORT: usize = 1 << 20;
+
+/// Stuck values that are enough to cover a window of each of them, around the value that is stuck most tightly; if that
+/// takes no more than `effort` steps.
+fn close(lives: &Lives, stuck: &[u32], windows: &[Window], mut effort: usize) -> Option<Vec<u32>> {
     let window = |value: u32| &windows[value as usize];
     let furthest = Furthest::new(lives, stuck);
     let first = stuck
@@ -47,13 +54,14 @@ fn close(lives: &Lives, stuck: &[u32], windows: &[Window]) -> Vec<u32> {
         while covered < to {
             let (end, other) = furthest.from(covered, value);
             assert!(end > covered, "bug: a stuck value is not covered");
+            effort = effort.checked_sub(1)?;
             covered = end;
             if !std::mem::replace(&mut is_in[other as usize], true) {
                 values.push(other);
             }
         }
     }
-    values
+    Some(values)
 }
 
 /// Which value is critical for longest from some gap on.
@@ -111,15 +119,12 @@ fn small(log: &Log<Act>, ops: &[u32], values: &[u32]) -> Log<Act> {
     small
 }
 
-/// How many operations the attempts to leave out values may look at, apart from the length of the history.
-const EFFORT: usize = 1 << 20;
-
-/// The positions of the operations that are left when as many values as possible are left out, then peeks.
-fn shrink(log: &Log<Act>, len: usize) -> Vec<u32> {
+/// The positions of the operations that are left when values are left out as long as there is effort, then peeks.
+fn shrink(log: &Log<Act>, effort: usize) -> Vec<u32> {
     let mut attempts = Attempts {
         log,
         kept: (0..log.len() as u32).collect(),
-        effort: EFFORT + len,
+        effort,
     };
     // Many at first, as large sets would take quadratic time one by one.
     let mut many = log.distinct.div_ceil(4).max(1);

@@ -39,10 +39,10 @@ pub(super) fn peel(log: &Log<Act>, lives: &Lives) -> Vec<u32> {
             return order;
         }
         for window in hits.drain(..) {
-            if let Some(placed) = placed.get_mut(window as usize) {
-                if std::mem::replace(placed, true) {
-                    continue;
-                }
+            if let Some(placed) = placed.get_mut(window as usize)
+                && std::mem::replace(placed, true)
+            {
+                continue;
             }
             let value = plan.whose[window as usize];
             let missing = &mut missing[value as usize];
