@@ -34,7 +34,11 @@ pub(super) fn clash(log: &Log<Act>, what: What, values: &[u32], others: &[u32]) 
     ops.extend(telling.into_iter().flatten().flatten());
     ops.sort_unstable();
     ops.dedup();
-    Clash { what, ops }
+    Clash {
+        what,
+        ops,
+        cut: log.end(),
+    }
 }
 
 /// The fewest critical values among `candidates` that together cover all gaps from `from` up to `to`, if they do.

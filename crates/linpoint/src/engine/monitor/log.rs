@@ -107,6 +107,15 @@ impl<A: Copy> Log<A> {
         log.distinct = self.distinct;
         log
     }
+
+    /// The operations of a clash as far as it looks at them: what returned after the cut is pending.
+    #[cfg(test)]
+    pub(super) fn clashing(&self, clash: &super::Clash) -> Self {
+        let mut log = self.clone();
+        let late = log.rets.iter_mut().filter(|ret| **ret > clash.cut);
+        late.for_each(|ret| *ret = NEVER);
+        log.restricted(&clash.ops)
+    }
 }
 
 /// What an operation does to a container, or to a slot that one value fits in.

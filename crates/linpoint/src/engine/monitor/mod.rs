@@ -8,12 +8,17 @@
 //! order; see [`Lives`].
 
 pub mod bag;
+mod clusters;
 mod cover;
 mod empties;
 mod lives;
 mod log;
 #[cfg(test)]
+mod random;
+pub mod register;
+#[cfg(test)]
 mod trial;
+mod zones;
 
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
@@ -41,6 +46,9 @@ pub struct Clash {
     pub what: What,
     /// Their positions, ascending. By themselves they are not linearizable, though fewer of them may already be.
     pub ops: Vec<u32>,
+    /// The rank after which nothing counts: operations that returned later are to be seen as pending. The end of the log
+    /// where nothing is cut off.
+    pub cut: u32,
 }
 
 /// What is wrong with a few operations.
@@ -60,6 +68,8 @@ pub enum What {
     OutOfOrder,
     /// A value was served although a more urgent one was there all the time.
     Overtaken,
+    /// A value was seen after another one had replaced it, or before that was there.
+    Replaced,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
 }

@@ -2,81 +2,62 @@
 
 use std::collections::VecDeque;
 
+use rand::RngExt;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::random::{self, Subject};
 use super::{Act, Clash, Log};
-use crate::engine::{Task, brute};
-use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Container, ContainerOp, Discipline};
 use crate::value::Value;
-use crate::verdict::certify;
 
-/// How many random logs a test looks at, by default.
-const TRIALS: u64 = 20_000;
+impl Subject for Discipline {
+    type Act = Act;
+    type Spec = Container;
 
-/// Calls `test` with random logs of a container: some linearizable by construction, some of these changed a little, some
-/// quite arbitrary. With peeks, empty results, values that stay, values that nobody put in, and pending insertions, but
-/// no value is put in twice.
-pub(super) fn for_random_logs(discipline: Discipline, mut test: impl FnMut(Log<Act>)) {
-    let trials = std::env::var("LINPOINT_TRIALS").map_or(TRIALS, |n| n.parse().unwrap());
-    for seed in 0..trials {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        test(random_log(discipline, &mut rng));
+    fn spec(&self) -> Container {
+        Container::unbounded(*self)
+    }
+
+    fn op(&self, act: Act, value: u32) -> ContainerOp {
+        match act {
+            Act::Add => ContainerOp::Add(Value::from(i64::from(value))),
+            Act::Remove => ContainerOp::Remove,
+            Act::Peek | Act::Empty => ContainerOp::Peek,
+        }
+    }
+
+    fn ret(&self, act: Act, value: u32) -> Value {
+        match act {
+            Act::Add | Act::Empty => Value::Nil,
+            Act::Remove | Act::Peek => Value::from(i64::from(value)),
+        }
+    }
+
+    fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
+        if rng.random_range(0..4) == 0 {
+            arbitrary_acts(ops, rng)
+        } else {
+            sequential_acts(*self, ops, usize::MAX, rng)
+        }
+    }
+
+    fn may_be_pending(&self, act: Act) -> bool {
+        act == Act::Add
+    }
+
+    fn may_move(&self, act: Act) -> bool {
+        act != Act::Add
     }
 }
 
-fn random_log(discipline: Discipline, rng: &mut ChaCha8Rng) -> Log<Act> {
-    let ops = rng.random_range(2..=9);
-    let mut acts = if rng.random_range(0..4) == 0 {
-        arbitrary_acts(ops, rng)
-    } else {
-        sequential_acts(discipline, ops, rng)
-    };
-    // Every operation takes effect at twice its position, and lasts a while before and after.
-    let lasts = [2, 4, 8][rng.random_range(0..3)];
-    let mut times: Vec<(i32, i32)> = (0..ops as i32)
-        .map(|i| {
-            (
-                2 * i - rng.random_range(0..=lasts),
-                2 * i + rng.random_range(0..=lasts),
-            )
-        })
-        .collect();
-    for _ in 0..rng.random_range(0..=3u32).saturating_sub(1) {
-        let (a, b) = (rng.random_range(0..ops), rng.random_range(0..ops));
-        if rng.random() {
-            times.swap(a, b);
-        } else if acts[a].0 != Act::Add && acts[b].0 != Act::Add {
-            acts.swap(a, b);
-        }
-    }
-    let mut events: Vec<(i32, bool, usize)> = (0..ops)
-        .flat_map(|i| [(times[i].0, false, i), (times[i].1, true, i)])
-        .collect();
-    events.shuffle(rng);
-    events.sort_by_key(|&(time, is_return, _)| (time, is_return));
-    let mut ranks = vec![(0, NEVER); ops];
-    for (rank, &(_, is_return, op)) in (0u32..).zip(&events) {
-        if !is_return {
-            ranks[op].0 = rank;
-        } else if acts[op].0 != Act::Add || rng.random_range(0..10) > 0 {
-            ranks[op].1 = rank;
-        }
-    }
-    let mut order: Vec<usize> = (0..ops).collect();
-    order.sort_by_key(|&op| ranks[op].0);
-    let column = |of: &dyn Fn(usize) -> u32| order.iter().map(|&op| of(op)).collect();
-    Log::new(
-        order.iter().map(|&op| acts[op].0).collect(),
-        column(&|op| acts[op].1),
-        column(&|op| ranks[op].0),
-        column(&|op| ranks[op].1),
-    )
+/// Calls `test` with random logs of a container. With peeks, empty results, values that stay, values that nobody put in,
+/// and pending insertions, but no value is put in twice.
+pub(super) fn for_random_logs(discipline: Discipline, test: impl FnMut(Log<Act>)) {
+    random::for_random_logs(&discipline, test);
 }
 
-fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
+pub(super) fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
     let mut fresh: Vec<u32> = (0..ops as u32).collect();
     fresh.shuffle(rng);
     (0..ops)
@@ -89,14 +70,19 @@ fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
         .collect()
 }
 
-/// A run of the container itself.
-fn sequential_acts(discipline: Discipline, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
+/// A run of the container itself, with room for so many values.
+pub(super) fn sequential_acts(
+    discipline: Discipline,
+    ops: usize,
+    room: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<(Act, u32)> {
     let mut fresh: Vec<u32> = (0..ops as u32).collect();
     fresh.shuffle(rng);
     let mut held: VecDeque<u32> = VecDeque::new();
     (0..ops)
         .map(|_| {
-            if rng.random_range(0..5) < 2 {
+            if rng.random_range(0..5) < 2 && held.len() < room {
                 let value = fresh.pop().unwrap();
                 held.push_back(value);
                 return (Act::Add, value);
@@ -119,59 +105,15 @@ fn sequential_acts(discipline: Discipline, ops: usize, rng: &mut ChaCha8Rng) -> 
 
 /// Whether some order explains the log.
 pub(super) fn is_linearizable(discipline: Discipline, log: &Log<Act>) -> bool {
-    let history = history(log);
-    let ids: Vec<OpId> = (0..log.len() as u32).map(OpId).collect();
-    let container = Container::unbounded(discipline);
-    let task = Task::new(&container, &history, &ids);
-    brute::try_all_orders(&task, &mut || Ok::<(), ()>(()))
-        .unwrap()
-        .is_some()
+    random::is_linearizable(&discipline, log)
 }
 
 /// Replays a witness, given as positions.
 pub(super) fn assert_explains(discipline: Discipline, log: &Log<Act>, order: &[u32]) {
-    let history = history(log);
-    let ids: Vec<OpId> = (0..log.len() as u32).map(OpId).collect();
-    let container = Container::unbounded(discipline);
-    let task = Task::new(&container, &history, &ids);
-    let order: Vec<OpId> = order.iter().map(|&op| OpId(op)).collect();
-    if let Err(error) = certify::witness(&task, &order) {
-        panic!("{error}\n{order:?}\n{log:#?}");
-    }
+    random::assert_explains(&discipline, log, order);
 }
 
 /// The operations of a clash are not linearizable by themselves.
 pub(super) fn assert_clashes(discipline: Discipline, log: &Log<Act>, clash: &Clash) {
-    assert!(clash.ops.is_sorted());
-    assert!(
-        !is_linearizable(discipline, &log.restricted(&clash.ops)),
-        "{clash:?}\n{log:#?}"
-    );
-}
-
-fn history(log: &Log<Act>) -> TypedHistory<ContainerOp, Value> {
-    let value = |op: usize| Value::from(i64::from(log.values[op]));
-    let mut history = TypedHistory::new();
-    for event in &log.events {
-        let op = event.op();
-        if event.is_return() {
-            history.ret(
-                OpId(op as u32),
-                match log.acts[op] {
-                    Act::Add | Act::Empty => Value::Nil,
-                    Act::Remove | Act::Peek => value(op),
-                },
-            );
-        } else {
-            history.call(
-                op as u32,
-                match log.acts[op] {
-                    Act::Add => ContainerOp::Add(value(op)),
-                    Act::Remove => ContainerOp::Remove,
-                    Act::Peek | Act::Empty => ContainerOp::Peek,
-                },
-            );
-        }
-    }
-    history
+    random::assert_clashes(&discipline, log, clash);
 }

@@ -1,0 +1,95 @@
+//! Zones: what the operations on one value say about when it was the one that was held.
+//!
+//! Of an object that holds one value at a time, and each value during one stretch only. The operations on a value span
+//! from the first return to the last call. Where the return comes first the value was held all the time between: a
+//! *forward* zone. Otherwise all of them have a moment in common, and any moment from the last call to the first return
+//! will do: a *backward* zone. The stretches can be put one after the other exactly if forward zones do not overlap and
+//! no backward zone lies within a forward one. (P. B. Gibbons, E. Korach, *Testing Shared Memories*, SIAM J. Comput.
+//! 26(4), 1997, section 4, for registers.)
+
+use super::Log;
+use crate::history::NEVER;
+
+/// The span of the operations on one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Zone {
+    /// The first return; [`NEVER`] if the value can be left out.
+    pub(super) in_by: u32,
+    /// The last call.
+    pub(super) out_from: u32,
+}
+
+impl Zone {
+    #[inline]
+    fn is_forward(self) -> bool {
+        self.in_by < self.out_from
+    }
+}
+
+/// The first two values whose zones exclude each other. The zone of `first` is open from the start; its `in_by` is 0.
+pub(super) fn conflict<A>(
+    log: &Log<A>,
+    first: Option<u32>,
+    zone: impl Fn(u32) -> Zone,
+) -> Option<(u32, u32)> {
+    let mut open = first;
+    let mut opened = 0;
+    for (rank, event) in (0u32..).zip(&log.events) {
+        let value = log.values[event.op()];
+        let this = zone(value);
+        if event.is_return() {
+            if rank != this.in_by {
+                continue;
+            }
+            match open {
+                Some(other) if this.is_forward() || opened <= this.out_from => {
+                    return Some((other, value));
+                }
+                None if this.is_forward() => {
+                    open = Some(value);
+                    opened = rank;
+                }
+                _ => {}
+            }
+        } else if rank == this.out_from && open == Some(value) {
+            open = None;
+        }
+    }
+    None
+}
+
+/// The values in an order in which they can be held, if there is no [conflict]; each with the rank of the event right
+/// before which, or after which, it is held at the latest.
+pub(super) fn in_order<A>(
+    log: &Log<A>,
+    first: Option<u32>,
+    zone: impl Fn(u32) -> Zone,
+) -> Vec<(u32, u32)> {
+    let mut order = Vec::new();
+    let mut open = first;
+    // Values with a backward zone that begins within the open one; they come after it.
+    let mut waiting = Vec::new();
+    order.extend(first.map(|value| (0, value)));
+    for (rank, event) in (0u32..).zip(&log.events) {
+        let value = log.values[event.op()];
+        let this = zone(value);
+        if event.is_return() {
+            if rank == this.in_by && this.is_forward() {
+                open = Some(value);
+                order.push((rank, value));
+            }
+        } else if rank == this.out_from {
+            if open == Some(value) {
+                open = None;
+                order.extend(waiting.drain(..).map(|value| (rank, value)));
+            } else if this.in_by == NEVER {
+                // Nobody misses it.
+            } else if open.is_some() {
+                waiting.push(value);
+            } else {
+                order.push((rank, value));
+            }
+        }
+    }
+    order
+}
