@@ -8,9 +8,11 @@
 //! order; see [`Lives`].
 
 pub mod bag;
+pub mod bits;
 mod clusters;
 mod cover;
 mod empties;
+mod heaps;
 mod lives;
 mod log;
 #[cfg(test)]
@@ -70,6 +72,8 @@ pub enum What {
     Overtaken,
     /// A value was seen after another one had replaced it, or before that was there.
     Replaced,
+    /// Something was found on, or off, that cannot have been.
+    WrongState,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
 }
