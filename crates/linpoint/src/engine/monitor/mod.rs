@@ -15,6 +15,7 @@ mod empties;
 mod heaps;
 mod lives;
 mod log;
+mod marks;
 #[cfg(test)]
 mod random;
 pub mod register;

@@ -44,7 +44,7 @@ pub fn decide(log: &Log<Rw>, initial: Option<u32>) -> Result<Finding, u32> {
         return Ok(Finding::Violation(clash(log, wrong, &[value])));
     }
     let zone = |value: u32| clusters[value as usize].zone;
-    Ok(match zones::conflict(log, held(&clusters, initial), zone) {
+    Ok(match zones::conflict(log.distinct, log.end(), zone) {
         None => Finding::Linearizable(()),
         Some((one, other)) => Finding::Violation(clash(log, What::Replaced, &[one, other])),
     })
@@ -72,17 +72,26 @@ fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32
         read_by: NEVER,
     };
     let mut clusters = vec![none; log.distinct as usize];
+    let mut twice = None;
     let columns = log.acts.iter().zip(&log.values);
     for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(&log.rets)) {
+        // Without branches: nobody can predict which operation is a write.
         let cluster = &mut clusters[value as usize];
-        match act {
-            Rw::Write if cluster.written != NEVER => return Err(value),
-            Rw::Write => cluster.written = call,
-            Rw::Read => cluster.read_by = cluster.read_by.min(ret),
+        let (written, read_by) = match act {
+            Rw::Write => (call, NEVER),
+            Rw::Read => (NEVER, ret),
+        };
+        if written.max(cluster.written) != NEVER {
+            twice = Some(value);
         }
+        cluster.written = cluster.written.min(written);
+        cluster.read_by = cluster.read_by.min(read_by);
         cluster.zone.in_by = cluster.zone.in_by.min(ret);
         // Operations stand in the order of their calls.
         cluster.zone.out_from = call;
+    }
+    if let Some(value) = twice {
+        return Err(value);
     }
     if let Some(value) = initial
         && let Some(cluster) = clusters.get_mut(value as usize)
@@ -91,7 +100,9 @@ fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32
             return Err(value);
         }
         // It was there before everything.
-        cluster.zone.in_by = 0;
+        if cluster.read_by != NEVER {
+            cluster.zone.in_by = 0;
+        }
     }
     Ok(clusters)
 }

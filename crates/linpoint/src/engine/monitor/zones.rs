@@ -8,6 +8,7 @@
 //! 26(4), 1997, section 4, for registers.)
 
 use super::Log;
+use super::marks::Marks;
 use crate::history::NEVER;
 
 /// The span of the operations on one value.
@@ -26,36 +27,42 @@ impl Zone {
     }
 }
 
-/// The first two values whose zones exclude each other. The zone of `first` is open from the start; its `in_by` is 0.
-pub(super) fn conflict<A>(
-    log: &Log<A>,
-    first: Option<u32>,
-    zone: impl Fn(u32) -> Zone,
-) -> Option<(u32, u32)> {
-    let mut open = first;
-    let mut opened = 0;
-    for (rank, event) in (0u32..).zip(&log.events) {
-        let value = log.values[event.op()];
-        let this = zone(value);
-        if event.is_return() {
-            if rank != this.in_by {
-                continue;
-            }
-            match open {
-                Some(other) if this.is_forward() || opened <= this.out_from => {
-                    return Some((other, value));
-                }
-                None if this.is_forward() => {
-                    open = Some(value);
-                    opened = rank;
-                }
-                _ => {}
-            }
-        } else if rank == this.out_from && open == Some(value) {
-            open = None;
+/// Two values whose zones exclude each other, if there are any.
+///
+/// The value that is held at first, if it has operations, has an `in_by` of 0. That is the rank of some call, so that no
+/// other zone begins there.
+pub(super) fn conflict(distinct: u32, end: u32, zone: impl Fn(u32) -> Zone) -> Option<(u32, u32)> {
+    // Counting where forward zones begin and end needs no order of the zones.
+    let (mut begins, mut ends) = (Marks::none(end), Marks::none(end));
+    for this in (0..distinct).map(&zone) {
+        if this.is_forward() {
+            begins.mark(this.in_by);
+            ends.mark(this.out_from);
         }
     }
-    None
+    begins.settle();
+    ends.settle();
+    let is_excluded = |this: Zone| {
+        if this.is_forward() {
+            begins.up_to(this.in_by) != begins.up_to(this.out_from)
+        } else {
+            let ended = ends.up_to(this.out_from);
+            this.in_by != NEVER
+                && begins.up_to(this.out_from) > ended
+                && ends.up_to(this.in_by) == ended
+        }
+    };
+    let value = (0..distinct).find(|&value| is_excluded(zone(value)))?;
+    let this = zone(value);
+    let excludes = |&other: &u32| {
+        let that = zone(other);
+        that.is_forward() && that.in_by <= this.out_from && this.in_by < that.out_from
+    };
+    let mut others = (0..distinct).filter(|&other| other != value);
+    Some((
+        others.find(excludes).expect("bug: nothing excludes it"),
+        value,
+    ))
 }
 
 /// The values in an order in which they can be held, if there is no [conflict]; each with the rank of the event right
