@@ -10,6 +10,7 @@
 //! Tested against the reference, witnesses and clashes included.
 
 use super::heaps::{EMPTY, Heap, Heaps};
+use super::order::Order;
 use super::{Clash, Finding, Log, What};
 
 /// What an operation does to its key, which is the value of the log.
@@ -49,9 +50,13 @@ pub fn decide(log: &Log<Bit>, initially_on: bool) -> Finding {
 
 /// An order that explains everything, if [`decide`] found that there is one.
 pub fn witness(log: &Log<Bit>, initially_on: bool) -> Vec<u32> {
-    let mut order = Order::new(log);
-    sweep(log, initially_on, &mut order).expect("bug: a violation has no witness");
-    order.finish()
+    let mut witness = Witness {
+        log,
+        order: Order::default(),
+        last: vec![0; log.distinct as usize],
+    };
+    sweep(log, initially_on, &mut witness).expect("bug: a violation has no witness");
+    witness.order.finish()
 }
 
 /// Sees what a sweep does.
@@ -131,60 +136,24 @@ fn sweep(log: &Log<Bit>, initially_on: bool, watch: &mut impl Watch) -> Result<(
     Ok(())
 }
 
-/// A witness in the making.
-struct Order<'a> {
+/// Makes a witness.
+struct Witness<'a> {
     log: &'a Log<Bit>,
-    order: Vec<u32>,
-    /// The last switch of each key.
+    order: Order,
+    /// Where in the order the last switch of each key is.
     last: Vec<u32>,
-    /// Reads that go before a switch: the switch, and the read.
-    early: Vec<(u32, u32)>,
 }
 
-impl<'a> Order<'a> {
-    fn new(log: &'a Log<Bit>) -> Self {
-        Order {
-            log,
-            order: Vec::with_capacity(log.len()),
-            last: vec![0; log.distinct as usize],
-            early: Vec::new(),
-        }
-    }
-
-    fn finish(mut self) -> Vec<u32> {
-        if self.early.is_empty() {
-            return self.order;
-        }
-        let mut positions = vec![0; self.log.len()];
-        for (position, &op) in (0u32..).zip(&self.order) {
-            positions[op as usize] = position;
-        }
-        for (switch, _) in &mut self.early {
-            *switch = positions[*switch as usize];
-        }
-        self.early.sort_unstable();
-        let mut early = self.early.into_iter().peekable();
-        let mut order = Vec::with_capacity(self.log.len());
-        for (position, op) in (0u32..).zip(self.order) {
-            while let Some((_, read)) = early.next_if(|&(before, _)| before == position) {
-                order.push(read);
-            }
-            order.push(op);
-        }
-        order
-    }
-}
-
-impl Watch for Order<'_> {
+impl Watch for Witness<'_> {
     fn now(&mut self, key: u32, op: u32) {
-        self.order.push(op);
+        let position = self.order.push(op);
         if self.log.acts[op as usize].is_switch() {
-            self.last[key as usize] = op;
+            self.last[key as usize] = position;
         }
     }
 
     fn before_switch(&mut self, key: u32, read: u32) {
-        self.early.push((self.last[key as usize], read));
+        self.order.before(self.last[key as usize], read);
     }
 
     fn forces(&mut self, _: u32) {}
@@ -298,7 +267,7 @@ mod tests {
         for keys in 1..=3 {
             random::assert_agrees(
                 &Members(keys),
-                |log| decide(log, false),
+                |log| Some(decide(log, false)),
                 |log| witness(log, false),
             );
         }
@@ -352,7 +321,7 @@ mod tests {
         for initially_on in [false, true] {
             random::assert_agrees(
                 &Lock { initially_on },
-                |log| decide(log, initially_on),
+                |log| Some(decide(log, initially_on)),
                 |log| witness(log, initially_on),
             );
         }

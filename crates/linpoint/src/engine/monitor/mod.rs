@@ -16,6 +16,7 @@ mod heaps;
 mod lives;
 mod log;
 mod marks;
+mod order;
 #[cfg(test)]
 mod random;
 pub mod register;

@@ -207,7 +207,7 @@ mod tests {
                 if let Finding::Violation(clash) = &finding {
                     assert!(clash.ops.len() <= 6);
                 }
-                finding
+                Some(finding)
             },
             |log| witness(log, Some(0)),
         );
