@@ -9,6 +9,7 @@
 
 pub mod bag;
 pub mod bits;
+pub mod cell;
 mod clusters;
 mod cover;
 mod empties;
@@ -76,6 +77,8 @@ pub enum What {
     Replaced,
     /// Something was found on, or off, that cannot have been.
     WrongState,
+    /// Two values were at once where there is room for one.
+    Crowded,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
 }

@@ -1,0 +1,122 @@
+//! Cells: a place for one value, which must be empty for a value to be put in. Each value is put in once.
+//!
+//! One key of a map with `putIfAbsent`, `remove` and `get`, or a lock whose holders are told apart. Values follow each
+//! other, so their [zones](super::zones) decide, where a value that stays is there up to the end; empty results are
+//! independent of that. O(n) for n operations.
+//!
+//! Tested against the reference, witnesses and clashes included.
+
+use super::clusters::{self, Place, Step};
+use super::cover::clash;
+use super::lives::NoLives;
+use super::zones::{self, Zone};
+use super::{Act, Finding, Lives, Log, What, empties};
+use crate::history::NEVER;
+
+/// Decides a cell that is empty at first. If a value is put in twice, that value.
+pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
+    let lives = match Lives::of(log) {
+        Ok(lives) => lives,
+        Err(NoLives::Ambiguous(value)) => return Err(value),
+        Err(NoLives::Clash(clash)) => return Ok(Finding::Violation(clash)),
+    };
+    if let Some((one, other)) = zones::conflict(log.distinct, log.end(), |v| zone(&lives, v)) {
+        let clash = clash(log, What::Crowded, &[one, other], &[]);
+        return Ok(Finding::Violation(clash));
+    }
+    Ok(match empties::place(log, &lives) {
+        Ok(_) => Finding::Linearizable(()),
+        Err(clash) => Finding::Violation(clash),
+    })
+}
+
+/// An order that explains everything, if [`decide`] found that there is one.
+pub fn witness(log: &Log<Act>) -> Vec<u32> {
+    let lives = Lives::of(log).expect("bug: a violation has no witness");
+    let empties = empties::place(log, &lives).expect("bug: a violation has no witness");
+    let mut empties = empties.into_iter().peekable();
+    let mut steps = Vec::new();
+    for (rank, value) in zones::in_order(log, None, |value| zone(&lives, value)) {
+        // The values before are gone by the gap of an empty result, and this one is not yet needed.
+        while let Some((op, _)) = empties.next_if(|&(_, gap)| gap < rank) {
+            steps.push(Step::Op(op));
+        }
+        steps.push(Step::Value(value));
+    }
+    steps.extend(empties.map(|(op, _)| Step::Op(op)));
+    clusters::lined_up(log, steps.into_iter(), |act| match act {
+        Act::Add => Place::First,
+        Act::Peek => Place::Between,
+        Act::Remove => Place::Last,
+        Act::Empty => Place::Alone,
+    })
+}
+
+fn zone(lives: &Lives, value: u32) -> Zone {
+    let life = &lives[value];
+    Zone {
+        in_by: if life.exists() { life.in_by } else { NEVER },
+        out_from: life.out_from,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{self, Subject};
+    use super::super::trial;
+    use super::*;
+    use crate::spec::{Container, ContainerOp, Discipline};
+    use crate::value::Value;
+    use rand::RngExt;
+    use rand_chacha::ChaCha8Rng;
+
+    struct Cell;
+
+    impl Subject for Cell {
+        type Act = Act;
+        type Spec = Container;
+
+        fn spec(&self) -> Container {
+            Container {
+                discipline: Discipline::Any,
+                capacity: Some(1),
+            }
+        }
+
+        fn op(&self, act: Act, value: u32) -> ContainerOp {
+            Discipline::Any.op(act, value)
+        }
+
+        fn ret(&self, act: Act, value: u32) -> Value {
+            match act {
+                Act::Add => Value::Bool(true),
+                _ => Discipline::Any.ret(act, value),
+            }
+        }
+
+        fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
+            if rng.random_range(0..3) == 0 {
+                trial::arbitrary_acts(ops, rng)
+            } else {
+                trial::sequential_acts(Discipline::Any, ops, 1, rng)
+            }
+        }
+
+        fn may_be_pending(&self, act: Act) -> bool {
+            act == Act::Add
+        }
+
+        fn may_move(&self, act: Act) -> bool {
+            act != Act::Add
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_reference() {
+        random::assert_agrees(
+            &Cell,
+            |log| Some(decide(log).expect("no value is put in twice")),
+            witness,
+        );
+    }
+}
