@@ -11,6 +11,7 @@ pub mod bag;
 pub mod bits;
 pub mod cell;
 mod clusters;
+pub mod counter;
 mod cover;
 mod empties;
 mod heaps;
@@ -79,6 +80,8 @@ pub enum What {
     WrongState,
     /// Two values were at once where there is room for one.
     Crowded,
+    /// A count was seen that cannot have been reached, or had been passed.
+    Miscounted,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
 }
