@@ -22,6 +22,7 @@ mod order;
 #[cfg(test)]
 mod random;
 pub mod register;
+pub mod semaphore;
 #[cfg(test)]
 mod trial;
 mod zones;
@@ -82,6 +83,8 @@ pub enum What {
     Crowded,
     /// A count was seen that cannot have been reached, or had been passed.
     Miscounted,
+    /// Permits were taken that nobody can have given.
+    NoPermits,
     /// Values of a stack lie on each other such that none can be taken out.
     Buried,
 }
