@@ -18,6 +18,7 @@ mod heaps;
 mod lives;
 mod log;
 mod marks;
+pub mod multiset;
 mod order;
 #[cfg(test)]
 mod random;
