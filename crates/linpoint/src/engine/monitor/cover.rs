@@ -7,12 +7,15 @@ use super::{Act, Clash, Lives, Log, What};
 /// A container stays correct when everything about a value is left out, so the operations on some values prove as much
 /// as they would among all others. Of the peeks only those are kept that say when the value was there.
 pub(super) fn clash(log: &Log<Act>, what: What, values: &[u32], others: &[u32]) -> Clash {
+    // A chain of values that cover each other may be long.
+    let mut values = values.to_vec();
+    values.sort_unstable();
     // First and last, by return and call, of all operations on a value, and of those that saw it.
     let mut telling: Vec<[Option<u32>; 3]> = vec![[None; 3]; values.len()];
     let mut ops = others.to_vec();
     let about = |op: usize| {
         let value = (log.acts[op] != Act::Empty).then_some(log.values[op])?;
-        values.iter().position(|&chosen| chosen == value)
+        values.binary_search(&value).ok()
     };
     for op in 0..log.len() {
         let Some(i) = about(op) else { continue };

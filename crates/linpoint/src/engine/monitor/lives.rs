@@ -122,7 +122,7 @@ pub struct Lives {
     pub has_open: bool,
 }
 
-/// Why there are no lives.
+/// Why there are no lives: what is the matter with one value. Others may have other flaws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoLives {
     /// This value was put in more than once, so nobody can tell which of them an operation is about.
@@ -209,4 +209,44 @@ pub(super) fn judge(
 /// The lives of a log whose values were found to make sense.
 pub(super) fn known(log: &Log<Act>) -> Lives {
     Lives::of(log).expect("bug: a witness is asked for, and values contradict themselves")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One operation after the other.
+    fn in_turn(acts: &[(Act, u32)]) -> Log<Act> {
+        let ranks = 0..acts.len() as u32;
+        Log::new(
+            acts.iter().map(|&(act, _)| act).collect(),
+            acts.iter().map(|&(_, value)| value).collect(),
+            ranks.clone().map(|i| 2 * i).collect(),
+            ranks.map(|i| 2 * i + 1).collect(),
+        )
+    }
+
+    #[test]
+    fn a_value_put_in_twice_may_be_taken_out_twice() {
+        let log = in_turn(&[
+            (Act::Add, 1),
+            (Act::Remove, 1),
+            (Act::Remove, 1),
+            (Act::Add, 1),
+        ]);
+        assert_eq!(Lives::of(&log).unwrap_err(), NoLives::Ambiguous(1));
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_value() {
+        let wrong = |acts: &[(Act, u32)]| match Lives::of(&in_turn(acts)) {
+            Err(NoLives::Clash(clash)) => clash.what,
+            other => panic!("{other:?}"),
+        };
+        let (add, remove, peek) = ((Act::Add, 0), (Act::Remove, 0), (Act::Peek, 0));
+        assert_eq!(wrong(&[remove]), What::NeverAdded);
+        assert_eq!(wrong(&[peek, add]), What::SeenBeforeAdded);
+        assert_eq!(wrong(&[add, remove, peek]), What::SeenAfterRemoved);
+        assert_eq!(wrong(&[add, remove, remove]), What::RemovedTwice);
+    }
 }
