@@ -1,23 +1,21 @@
 //! The few operations that show a contradiction.
 
 use super::{Act, Clash, Lives, Log, What};
-use crate::history::NEVER;
 
 /// The clash of all that was done with some values, and of further operations.
 ///
 /// A container stays correct when everything about a value is left out, so the operations on some values prove as much
 /// as they would among all others. Of the peeks only those are kept that say when the value was there.
 pub(super) fn clash(log: &Log<Act>, what: What, values: &[u32], others: &[u32]) -> Clash {
+    // A chain of values that cover each other may be long.
+    let mut values = values.to_vec();
+    values.sort_unstable();
     // First and last, by return and call, of all operations on a value, and of those that saw it.
     let mut telling: Vec<[Option<u32>; 3]> = vec![[None; 3]; values.len()];
     let mut ops = others.to_vec();
-    let mut places = vec![NEVER; log.distinct as usize];
-    for (place, &value) in (0u32..).zip(values) {
-        places[value as usize] = place;
-    }
     let about = |op: usize| {
         let value = (log.acts[op] != Act::Empty).then_some(log.values[op])?;
-        (places[value as usize] != NEVER).then_some(places[value as usize] as usize)
+        values.binary_search(&value).ok()
     };
     for op in 0..log.len() {
         let Some(i) = about(op) else { continue };

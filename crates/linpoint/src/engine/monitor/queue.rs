@@ -8,6 +8,7 @@
 //! against the reference on small random histories.
 
 use std::borrow::Cow;
+use std::hint::select_unpredictable;
 
 use super::cover::clash;
 use super::lives::{judge, known};
@@ -50,27 +51,24 @@ fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
         Ok(())
     };
     for (rank, event) in (0u32..).zip(&log.events) {
-        let op = event.op();
-        if log.acts[op] == Act::Empty {
+        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
+        let value = log.values[event.op()];
+        let Some(life) = lives.get(value) else {
+            continue;
+        };
+        let (is_seen, is_last) = (rank == life.seen_by, rank == life.out_from);
+        // Few events are of interest, but which ones is hard to foresee: one branch for all.
+        if !(is_seen & (is_solid(life) | front.is_some()) | is_last & front.is_some()) {
             continue;
         }
-        let value = log.values[op];
-        let life = &lives[value];
-        if rank == life.seen_by {
-            match front {
-                Some(front) => seen(front, value, &mut clipped)?,
-                None if is_solid(life) => {
-                    front = Some(value);
-                    clipped.get_mut(value).out_from = rank + 1;
-                }
-                None => {}
+        match front {
+            None => {
+                front = Some(value);
+                clipped.get_mut(value).out_from = rank + 1;
             }
-        } else if rank == life.out_from {
-            if front == Some(value) {
-                front = None;
-            } else if let Some(front) = front {
-                clipped.get_mut(value).out_from = lives[front].out_from;
-            }
+            Some(front) if is_seen => seen(front, value, &mut clipped)?,
+            Some(at) if at == value => front = None,
+            Some(front) => clipped.get_mut(value).out_from = lives[front].out_from,
         }
     }
     if let Some(front) = front {
@@ -85,24 +83,24 @@ fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
 
 /// Two values of which the first was put in before the second, but served after it.
 fn overtaking(log: &Log<Act>, lives: &Lives) -> Option<(u32, u32)> {
-    // Of the values that are in for sure, the one that leaves last.
-    let (mut last, mut leaves) = (NEVER, 0);
+    // When the last of the values leaves that are in for sure.
+    let mut leaves = 0;
+    // The first insertion of a value that was served before that. Chooses values, not ways to go: which event is of
+    // interest is hard to foresee.
+    let mut late = NEVER;
     for (rank, event) in (0u32..).zip(&log.events) {
-        let op = event.op();
-        if log.acts[op] == Act::Empty {
+        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
+        let Some(life) = lives.get(log.values[event.op()]) else {
             continue;
-        }
-        let value = log.values[op];
-        let life = &lives[value];
-        if rank == life.in_by {
-            if life.out_from > leaves {
-                (last, leaves) = (value, life.out_from);
-            }
-        } else if rank == life.added && life.seen_by < leaves {
-            return Some((last, value));
-        }
+        };
+        leaves = leaves.max(select_unpredictable(rank == life.in_by, life.out_from, 0));
+        let is_late = (rank == life.added) & (life.seen_by < leaves);
+        late = late.min(select_unpredictable(is_late, rank, NEVER));
     }
-    None
+    let second = log.values[log.events.get(late as usize)?.op()];
+    let before = lives.iter().filter(|(_, life)| life.in_by < late);
+    let (first, _) = before.max_by_key(|(_, life)| life.out_from)?;
+    Some((first, second))
 }
 
 /// The two values alone, or with a third one that was served after the second and before the first.

@@ -110,9 +110,9 @@ pub(super) fn sequential_acts(
 pub(super) fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut rets = log.rets.clone();
-    for op in 0..log.len() {
-        if log.acts[op] == Act::Remove && rng.random_range(0..3) == 0 {
-            rets[op] = NEVER;
+    for (&act, ret) in log.acts.iter().zip(&mut rets) {
+        if act == Act::Remove && rng.random_range(0..3) == 0 {
+            *ret = NEVER;
         }
     }
     Log::new(
