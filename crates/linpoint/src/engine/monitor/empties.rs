@@ -2,6 +2,8 @@
 //!
 //! For all containers this is independent of everything else that has to hold.
 
+use std::hint::select_unpredictable;
+
 use super::cover::{clash, cover};
 use super::{Act, Clash, Lives, Log, What};
 use crate::history::NEVER;
@@ -27,14 +29,11 @@ pub(super) fn place(log: &Log<Act>, lives: &Lives) -> Result<Vec<(u32, u32)>, Cl
             }
         } else {
             let life = &lives[log.values[op]];
-            if life.is_critical() {
-                critical += u32::from(rank == life.in_by);
-                critical -= u32::from(rank == life.out_from);
-            }
+            let counts = life.is_critical();
+            critical += u32::from(counts & (rank == life.in_by));
+            critical -= u32::from(counts & (rank == life.out_from));
         }
-        if critical == 0 {
-            last = rank;
-        }
+        last = select_unpredictable(critical == 0, rank, last);
     }
     Ok(placed)
 }

@@ -5,9 +5,10 @@
 //! Sets, Stacks, Queues and Priority Queues*, corollary 7.3). Costs O(n log n).
 
 use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 
 use super::users::Users;
-use super::{Act, Lives, Log};
+use super::{Act, Life, Lives, Log};
 use crate::history::NEVER;
 
 /// How high a value stands. Nothing at all stands at 0, values of priority 0 at 1.
@@ -30,9 +31,11 @@ pub(super) struct Blocked {
     pub(super) to: u32,
 }
 
-/// Finds the latest gap for each operation, and hands it to `placed`; the first operation in the order of returns that
-/// has none, if there is one. Insertions are looked at if `adds` says which operations they are; without, they fit
-/// anywhere.
+/// Finds the latest gap for each operation; the first one in the order of returns that has none, if there is one.
+///
+/// Hands those gaps to `placed` that are not the very last ones before the return, or, for an insertion, before the value
+/// is in for sure. Insertions are looked at if `adds` says which operations they are; without, they fit anywhere. Nor are
+/// peeks looked at that return after the removal: they fit where that does.
 pub(super) fn place(
     log: &Log<Act>,
     lives: &Lives,
@@ -42,7 +45,7 @@ pub(super) fn place(
 ) -> Result<(), Blocked> {
     let mut skyline = Skyline::default();
     let mut fit = |skyline: &Skyline, op: u32, level: Level, from: u32, to: u32| match skyline
-        .latest(level, to)
+        .latest_below(level)
     {
         Some(gap) if gap >= from => {
             placed(op, gap);
@@ -53,46 +56,45 @@ pub(super) fn place(
     for (rank, event) in (0u32..).zip(&log.events) {
         let op = event.op();
         let act = log.acts[op];
-        if act == Act::Empty {
-            if event.is_return() {
-                fit(&skyline, op as u32, 0, log.calls[op], rank)?;
-            }
+        let is_empty = act == Act::Empty;
+        let value = select_unpredictable(is_empty, 0, log.values[op]);
+        let Some(life) = lives.get(value) else {
+            continue;
+        };
+        let standing = Standing::new(priority[value as usize] + 1, value);
+        let level = select_unpredictable(is_empty, 0, standing.level());
+        // Most events are none of these, but which ones is hard to foresee: one branch for all.
+        let is_low = level < skyline.top.level();
+        let serves = event.is_return() & (act != Act::Add) & (is_empty | (life.removed_by >= rank));
+        let enters = rank == life.in_by;
+        let leaves = (rank == life.out_from) & (standing == skyline.top);
+        if !((is_low & (serves | enters & adds.is_some())) | enters & life.is_critical() | leaves) {
             continue;
         }
-        let value = log.values[op];
-        let life = &lives[value];
-        if event.is_return() {
-            if let Some(adds) = adds
-                && rank == life.in_by
-            {
-                let level = priority[value as usize] + 1;
+        if is_low {
+            if enters && let Some(adds) = adds {
                 fit(&skyline, adds[value as usize], level, life.added, rank)?;
             }
-            let from = match act {
-                Act::Remove => Some(life.out_from),
-                // One that returns after the removal fits where that does.
-                Act::Peek if life.removed_by > rank => Some(log.calls[op].max(life.added)),
-                _ => None,
-            };
-            if let Some(from) = from {
-                let level = priority[value as usize] + 1;
+            if serves {
+                let from = match act {
+                    Act::Remove => life.out_from,
+                    Act::Peek => log.calls[op].max(life.added),
+                    _ => log.calls[op],
+                };
                 fit(&skyline, op as u32, level, from, rank)?;
             }
         }
-        if life.is_critical() {
-            if rank == life.in_by {
-                skyline.enter(priority[value as usize] + 1, value, rank);
-            } else if rank == life.out_from {
-                skyline.leave(value, rank, lives);
-            }
+        if enters && life.is_critical() {
+            skyline.enter(standing, rank);
+        } else if leaves {
+            skyline.leave(rank, lives);
         }
     }
     if lives.has_open {
         let is_open = |&op: &usize| log.acts[op] == Act::Remove && log.is_pending(op);
         for op in (0..log.len()).filter(is_open) {
-            let life = &lives[log.values[op]];
-            if life.exists() {
-                let level = level(log, priority, op);
+            let (life, level) = (&lives[log.values[op]], level(log, priority, op));
+            if life.exists() && level < skyline.top.level() {
                 fit(&skyline, op as u32, level, life.out_from, log.end())?;
             }
         }
@@ -104,47 +106,64 @@ pub(super) fn place(
 #[derive(Default)]
 struct Skyline {
     /// The critical values, and some that no longer are.
-    critical: BinaryHeap<(Level, u32)>,
-    /// The level of the gap after the latest event.
-    level: Level,
+    critical: BinaryHeap<Standing>,
+    /// The highest of them.
+    top: Standing,
     /// Lower levels with the last gap that was as low; both ascend.
     lower: Vec<(Level, u32)>,
 }
 
-impl Skyline {
-    /// The latest gap before the event of rank `before` that is at most that high.
+/// A value with its level, as one number that is compared at once. 0 is that of no value.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Standing(u64);
+
+impl Standing {
     #[inline]
-    fn latest(&self, level: Level, before: u32) -> Option<u32> {
-        if self.level <= level {
-            return before.checked_sub(1);
-        }
+    fn new(level: Level, value: u32) -> Self {
+        Standing(u64::from(level) << 32 | u64::from(value))
+    }
+
+    #[inline]
+    fn level(self) -> Level {
+        (self.0 >> 32) as Level
+    }
+
+    #[inline]
+    fn value(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Skyline {
+    /// The latest gap that is at most that high, which the current one is not.
+    fn latest_below(&self, level: Level) -> Option<u32> {
         let low = self.lower.partition_point(|&(lower, _)| lower <= level);
         Some(self.lower[..low].last()?.1)
     }
 
     #[inline]
-    fn enter(&mut self, level: Level, value: u32, rank: u32) {
-        self.critical.push((level, value));
-        if level > self.level {
-            self.lower.push((self.level, rank - 1));
-            self.level = level;
+    fn enter(&mut self, new: Standing, rank: u32) {
+        self.critical.push(new);
+        if new > self.top {
+            if new.level() > self.top.level() {
+                self.lower.push((self.top.level(), rank - 1));
+            }
+            self.top = new;
         }
     }
 
+    /// Lets the highest one leave. Others are left in until they are the highest.
     #[inline]
-    fn leave(&mut self, value: u32, rank: u32, lives: &Lives) {
-        if self.critical.peek().is_none_or(|&(_, top)| top != value) {
-            return;
-        }
+    fn leave(&mut self, rank: u32, lives: &Lives) {
         self.critical.pop();
-        while let Some(&(_, top)) = self.critical.peek()
-            && lives[top].out_from <= rank
+        while let Some(top) = self.critical.peek()
+            && lives[top.value()].out_from <= rank
         {
             self.critical.pop();
         }
-        self.level = self.critical.peek().map_or(0, |&(level, _)| level);
+        self.top = self.critical.peek().copied().unwrap_or_default();
         while let Some(&(lower, _)) = self.lower.last()
-            && lower >= self.level
+            && lower >= self.top.level()
         {
             self.lower.pop();
         }
@@ -184,10 +203,7 @@ pub(super) fn order(
         }
         let visits = &mut visits[starts[gap] as usize..starts[gap + 1] as usize];
         if visits.len() > 1 {
-            visits.sort_unstable_by_key(|&op| {
-                let level = level(log, priority, op as usize);
-                (is_free(op), level, log.acts[op as usize] as u8)
-            });
+            visits.sort_unstable_by_key(|&op| (is_free(op), level(log, priority, op as usize)));
         }
         for &op in &*visits {
             if order.taken[op as usize] {
@@ -222,22 +238,27 @@ fn gaps(
     constrained_adds: bool,
     users: &Users,
 ) -> Vec<u32> {
-    let mut gaps = vec![NEVER; log.len()];
+    // Where nothing stands in the way.
+    let mut gaps = log.rets.clone();
+    for gap in gaps.iter_mut().filter(|gap| **gap != NEVER) {
+        *gap -= 1;
+    }
+    for (value, life) in lives.iter() {
+        gaps[users.add(value) as usize] = life.in_by - 1;
+        if life.removed_by == Life::OPEN {
+            gaps[users.remove(value) as usize] = log.end() - 1;
+        }
+    }
     let adds = constrained_adds.then(|| users.adds());
     place(log, lives, priority, adds, |op, gap| {
         gaps[op as usize] = gap;
     })
     .expect("bug: a witness is asked for, and an operation has no gap");
-    for (value, life) in lives.iter() {
-        if !constrained_adds {
-            gaps[users.add(value) as usize] = life.in_by - 1;
-        }
-        if life.is_removed() {
-            let removed = gaps[users.remove(value) as usize];
-            for &peek in users.peeks(value) {
-                let gap = &mut gaps[peek as usize];
-                *gap = (*gap).min(removed);
-            }
+    for (value, _) in lives.iter().filter(|(_, life)| life.is_removed()) {
+        let removed = gaps[users.remove(value) as usize];
+        for &peek in users.peeks(value) {
+            let gap = &mut gaps[peek as usize];
+            *gap = (*gap).min(removed);
         }
     }
     gaps

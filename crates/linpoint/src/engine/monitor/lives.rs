@@ -1,5 +1,7 @@
 //! What the operations on each value of a container say about when it was there.
 
+use std::hint::select_unpredictable;
+
 use super::cover;
 use super::{Act, Clash, Finding, Log, What};
 use crate::history::NEVER;
@@ -24,6 +26,9 @@ impl Life {
     /// The return of a removal that never returned.
     pub const OPEN: u32 = NEVER - 1;
 
+    /// The call of the insertion, while the lives are made, if there are two of them.
+    const AGAIN: u32 = NEVER - 1;
+
     /// The return of the removal, while the lives are made, if there are two of them. No return is the first event.
     const TWICE: u32 = 0;
 
@@ -41,6 +46,50 @@ impl Life {
         seen_by: NEVER,
         removed_by: NEVER,
     };
+
+    /// Takes account of an operation, as far as it goes without knowing the others.
+    ///
+    /// Chooses values, not ways to go: what the next operation does is hard to foresee.
+    #[inline]
+    fn record(&mut self, act: Act, call: u32, ret: u32) {
+        let adds = act == Act::Add;
+        if act == Act::Peek {
+            self.seen_by = self.seen_by.min(ret);
+        } else {
+            let removed_by =
+                select_unpredictable(self.is_removed(), Life::TWICE, ret.min(Life::OPEN));
+            let added = select_unpredictable(self.exists(), Life::AGAIN, call);
+            self.added = select_unpredictable(adds, added, self.added);
+            self.removed_by = select_unpredictable(adds, self.removed_by, removed_by);
+        }
+        self.in_by = self.in_by.min(ret);
+        self.out_from = self.out_from.max(call);
+    }
+
+    /// Once all operations on it were recorded.
+    #[inline]
+    fn complete(&mut self, end: u32) -> Result<(), What> {
+        if self.in_by == NEVER {
+            *self = Life::FORGOTTEN;
+            return Ok(());
+        }
+        let is_removed = self.is_removed();
+        let left_by = select_unpredictable(is_removed, self.removed_by.min(end - 1), NEVER);
+        self.seen_by = self.seen_by.min(left_by);
+        if (self.added > self.seen_by) | (self.removed_by < self.out_from) {
+            return Err(if self.removed_by == Life::TWICE {
+                What::RemovedTwice
+            } else if !self.exists() {
+                What::NeverAdded
+            } else if self.added > self.seen_by {
+                What::SeenBeforeAdded
+            } else {
+                What::SeenAfterRemoved
+            });
+        }
+        self.out_from = select_unpredictable(is_removed, self.out_from, end);
+        Ok(())
+    }
 
     /// Whether it is in the container in all gaps from `in_by` up to `out_from`, and there are such.
     #[inline]
@@ -95,63 +144,43 @@ impl Lives {
     /// Looks at every operation once.
     pub fn of(log: &Log<Act>) -> Result<Self, NoLives> {
         let mut lives = vec![Life::UNKNOWN; log.distinct as usize];
-        let (mut has_peeks, mut has_empties, mut has_open) = (false, false, false);
-        let end = log.end();
         let columns = log.acts.iter().zip(&log.values);
         for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(&log.rets)) {
             if act == Act::Empty {
-                has_empties = true;
                 continue;
             }
-            let life = &mut lives[value as usize];
-            life.in_by = life.in_by.min(ret);
-            life.out_from = life.out_from.max(call);
-            match act {
-                // All insertions are counted before anything is judged: two removals of a value that was put in twice
-                // are no contradiction.
-                Act::Add if life.added != NEVER => return Err(NoLives::Ambiguous(value)),
-                Act::Add => life.added = call,
-                Act::Remove => {
-                    has_open |= ret == NEVER;
-                    life.removed_by = match life.removed_by {
-                        NEVER => ret.min(Life::OPEN),
-                        _ => Life::TWICE,
-                    };
-                    life.seen_by = life.seen_by.min(ret.min(end - 1));
-                }
-                _ => {
-                    has_peeks = true;
-                    life.seen_by = life.seen_by.min(ret);
-                }
-            }
+            lives[value as usize].record(act, call, ret);
         }
         for (value, life) in (0u32..).zip(&mut lives) {
-            if life.in_by == NEVER {
-                *life = Life::FORGOTTEN;
-                continue;
+            // Checked before anything else: two removals are no contradiction then.
+            if life.added == Life::AGAIN {
+                return Err(NoLives::Ambiguous(value));
             }
-            if life.added > life.seen_by || life.removed_by < life.out_from {
-                let what = if life.removed_by == Life::TWICE {
-                    What::RemovedTwice
-                } else if !life.exists() {
-                    What::NeverAdded
-                } else if life.added > life.seen_by {
-                    What::SeenBeforeAdded
-                } else {
-                    What::SeenAfterRemoved
-                };
+            if let Err(what) = life.complete(log.end()) {
                 return Err(NoLives::Clash(cover::clash(log, what, &[value], &[])));
             }
-            if !life.is_removed() {
-                life.out_from = end;
-            }
         }
+        let has = |wanted: Act| log.acts.contains(&wanted);
+        let is_open = |(&act, &ret): (&Act, &u32)| act == Act::Remove && ret == NEVER;
+        let has_pending = log.events.len() < 2 * log.len();
+        let (has_peeks, has_empties) = (has(Act::Peek), has(Act::Empty));
+        let has_open = has_pending && log.acts.iter().zip(&log.rets).any(is_open);
         Ok(Lives {
             lives,
             has_peeks,
             has_empties,
             has_open,
         })
+    }
+
+    #[inline]
+    pub(super) fn get(&self, value: u32) -> Option<&Life> {
+        self.lives.get(value as usize)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, value: u32) -> &mut Life {
+        &mut self.lives[value as usize]
     }
 
     /// All lives with the numbers of their values.

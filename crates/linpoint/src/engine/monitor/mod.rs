@@ -14,6 +14,7 @@ mod layers;
 mod lives;
 mod log;
 pub mod priority;
+pub mod queue;
 pub mod stack;
 #[cfg(test)]
 mod trial;

@@ -1,0 +1,373 @@
+//! Queues, after Gibbons, Bruno and Phillips, *Black-Box Correctness Tests for Basic Parallel Data Structures* (2002), and
+//! Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority Queues*, section 6.
+//!
+//! Decides histories in which every value was put in once, in linear time. Value `a` must be ahead of `b` if it was put in
+//! before `b` was, or if it was served before the last operation on `b` began. The history is linearizable iff these two
+//! orders go together and empty results have a gap each. Without peeks both are interval orders, and it is enough that no
+//! two values contradict each other; with peeks the second one is made an interval order first, see [`clip`]. Tested
+//! against the reference on small random histories.
+
+use std::borrow::Cow;
+use std::hint::select_unpredictable;
+
+use super::cover::clash;
+use super::lives::{judge, known};
+use super::users::Users;
+use super::{Act, Clash, Finding, Life, Lives, Log, What, empties};
+use crate::history::NEVER;
+
+/// Decides a queue whose values were each put in once; the value that was not, otherwise.
+pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
+    judge(log, |lives| {
+        let clipped = clip(log, lives)?;
+        if let Some((first, second)) = overtaking(log, &clipped) {
+            return Err(out_of_order(log, lives, first, second));
+        }
+        empties::place(log, lives).map(|_| ())
+    })
+}
+
+/// Whether the value was at the front in all gaps from `seen_by` up to `out_from`, and there are such.
+#[inline]
+fn is_solid(life: &Life) -> bool {
+    life.seen_by < life.out_from
+}
+
+/// The same lives, but `a` was served before `b` iff `a.seen_by < b.out_from`, also where that only follows from others.
+///
+/// While a solid value is at the front no other one is. So it shrinks to the moment when it was first seen there, and
+/// others that were seen during its time at the front, or last used, were there before it, or will be after it.
+fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
+    if !lives.has_peeks {
+        return Ok(Cow::Borrowed(lives));
+    }
+    let mut clipped = lives.clone();
+    let mut front: Option<u32> = None;
+    let seen = |front: u32, value: u32, clipped: &mut Lives| {
+        if lives[value].out_from > lives[front].seen_by {
+            return Err(clash(log, What::OutOfOrder, &[front, value], &[]));
+        }
+        clipped.get_mut(value).seen_by = lives[front].seen_by;
+        Ok(())
+    };
+    for (rank, event) in (0u32..).zip(&log.events) {
+        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
+        let value = log.values[event.op()];
+        let Some(life) = lives.get(value) else {
+            continue;
+        };
+        let (is_seen, is_last) = (rank == life.seen_by, rank == life.out_from);
+        // Few events are of interest, but which ones is hard to foresee: one branch for all.
+        if !(is_seen & (is_solid(life) | front.is_some()) | is_last & front.is_some()) {
+            continue;
+        }
+        match front {
+            None => {
+                front = Some(value);
+                clipped.get_mut(value).out_from = rank + 1;
+            }
+            Some(front) if is_seen => seen(front, value, &mut clipped)?,
+            Some(at) if at == value => front = None,
+            Some(front) => clipped.get_mut(value).out_from = lives[front].out_from,
+        }
+    }
+    if let Some(front) = front {
+        // Never taken out, so pending removals come before it.
+        let is_last = |life: &Life| life.removed_by == Life::OPEN && life.seen_by + 1 == log.end();
+        for (value, _) in lives.iter().filter(|(_, life)| is_last(life)) {
+            seen(front, value, &mut clipped)?;
+        }
+    }
+    Ok(Cow::Owned(clipped))
+}
+
+/// Two values of which the first was put in before the second, but served after it.
+fn overtaking(log: &Log<Act>, lives: &Lives) -> Option<(u32, u32)> {
+    // When the last of the values leaves that are in for sure.
+    let mut leaves = 0;
+    // The first insertion of a value that was served before that. Chooses values, not ways to go: which event is of
+    // interest is hard to foresee.
+    let mut late = NEVER;
+    for (rank, event) in (0u32..).zip(&log.events) {
+        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
+        let Some(life) = lives.get(log.values[event.op()]) else {
+            continue;
+        };
+        leaves = leaves.max(select_unpredictable(rank == life.in_by, life.out_from, 0));
+        let is_late = (rank == life.added) & (life.seen_by < leaves);
+        late = late.min(select_unpredictable(is_late, rank, NEVER));
+    }
+    let second = log.values[log.events.get(late as usize)?.op()];
+    let before = lives.iter().filter(|(_, life)| life.in_by < late);
+    let (first, _) = before.max_by_key(|(_, life)| life.out_from)?;
+    Some((first, second))
+}
+
+/// The two values alone, or with a third one that was served after the second and before the first.
+fn out_of_order(log: &Log<Act>, lives: &Lives, first: u32, second: u32) -> Clash {
+    let is_served_before = |a: u32, b: u32| lives[a].seen_by < lives[b].out_from;
+    let mut values = vec![first, second];
+    if !is_served_before(second, first) {
+        let between = lives
+            .iter()
+            .map(|(value, _)| value)
+            .find(|&value| is_served_before(second, value) && is_served_before(value, first));
+        values.push(between.expect("bug: two values are in order"));
+    }
+    clash(log, What::OutOfOrder, &values, &[])
+}
+
+/// An order that explains a log that was found to be linearizable, as positions.
+pub fn witness(log: &Log<Act>) -> Vec<u32> {
+    let lives = known(log);
+    let Ok(empties) = empties::place(log, &lives) else {
+        panic!("bug: a witness is asked for, and an empty result has no gap");
+    };
+    let Ok(clipped) = clip(log, &lives) else {
+        panic!("bug: a witness is asked for, and two values are at the front");
+    };
+    let mut values = arrange(log, &clipped);
+    let gone_by = |value: u32, gap: u32| lives[value].out_from <= gap;
+    if !empties.is_empty() {
+        // Between two empty results there are the values that cannot be gone by the first one.
+        values.sort_by_key(|&value| empties.partition_point(|&(_, gap)| !gone_by(value, gap)));
+    }
+    let mut run = Run {
+        log,
+        lives: &lives,
+        users: Users::of(log, &lives),
+        gap: 0,
+        order: Vec::with_capacity(log.len()),
+    };
+    let mut rest = values.as_slice();
+    for (op, gap) in empties {
+        let group = rest.iter().take_while(|&&value| gone_by(value, gap));
+        let (group, others) = rest.split_at(group.count());
+        run.pass(group);
+        run.gap = run.gap.max(gap);
+        run.order.push(op);
+        rest = others;
+    }
+    run.pass(rest);
+    run.order
+}
+
+/// A run of the queue that grows.
+struct Run<'a> {
+    log: &'a Log<Act>,
+    lives: &'a Lives,
+    users: Users,
+    /// The gap in which the latest operation takes effect.
+    gap: u32,
+    order: Vec<u32>,
+}
+
+impl Run<'_> {
+    /// Puts these values in and serves them, each as early as can be after the one before.
+    fn pass(&mut self, values: &[u32]) {
+        let mut outside = values;
+        for &value in values {
+            let life = &self.lives[value];
+            self.gap = self.gap.max(life.added);
+            for i in 0..self.users.peeks(value).len() {
+                let peek = self.users.peeks(value)[i];
+                self.gap = self.gap.max(self.log.calls[peek as usize]);
+                self.put_in(&mut outside);
+                self.order.push(peek);
+            }
+            if life.is_removed() {
+                self.gap = self.gap.max(life.out_from);
+                self.put_in(&mut outside);
+                self.order.push(self.users.remove(value));
+            }
+        }
+        for &value in outside {
+            self.order.push(self.users.add(value));
+        }
+    }
+
+    /// Puts in the first values as long as they can be in the current gap.
+    fn put_in(&mut self, outside: &mut &[u32]) {
+        while let Some((&value, rest)) = outside.split_first()
+            && self.lives[value].added <= self.gap
+        {
+            self.order.push(self.users.add(value));
+            *outside = rest;
+        }
+    }
+}
+
+/// All values in an order in which they can pass through the queue, from lives that are clipped.
+///
+/// Takes a value when all are taken that must be ahead of it: those put in for sure before it was, and those served
+/// before it.
+fn arrange(log: &Log<Act>, lives: &Lives) -> Vec<u32> {
+    let Milestones {
+        added,
+        in_by,
+        out_from,
+        seen_by,
+    } = Milestones::of(log, lives);
+    let mut order: Vec<u32> = Vec::with_capacity(added.len());
+    // How many of the two conditions are met, and then that it is taken.
+    let mut ready = vec![0u8; log.distinct as usize];
+    let (mut in_next, mut seen_next) = (0, 0);
+    let (mut add_next, mut out_next) = (0, 0);
+    while order.len() < added.len() {
+        let before = order.len();
+        let mut meet = |value: u32, ready: &mut [u8]| {
+            ready[value as usize] += 1;
+            if ready[value as usize] == 2 {
+                order.push(value);
+            }
+        };
+        while in_by.get(in_next).is_some_and(|&v| ready[v as usize] == 2) {
+            in_next += 1;
+        }
+        let limit = in_by.get(in_next).map_or(NEVER, |&v| lives[v].in_by);
+        while let Some(&value) = added.get(add_next)
+            && lives[value].added < limit
+        {
+            meet(value, &mut ready);
+            add_next += 1;
+        }
+        while seen_by
+            .get(seen_next)
+            .is_some_and(|&v| ready[v as usize] == 2)
+        {
+            seen_next += 1;
+        }
+        let limit = seen_by
+            .get(seen_next)
+            .map_or(u64::MAX, |&v| last(&lives[v]));
+        while let Some(&value) = out_from.get(out_next)
+            && first(&lives[value]) <= limit
+        {
+            meet(value, &mut ready);
+            out_next += 1;
+        }
+        assert!(order.len() > before, "bug: values overtake each other");
+    }
+    order
+}
+
+/// The moments of lives in order: the values that have them.
+struct Milestones {
+    added: Vec<u32>,
+    in_by: Vec<u32>,
+    out_from: Vec<u32>,
+    seen_by: Vec<u32>,
+}
+
+/// The first moment when the value can have left, with room between any two ranks for that of a solid value.
+fn first(life: &Life) -> u64 {
+    if is_solid(life) {
+        last(life)
+    } else {
+        2 * u64::from(life.out_from)
+    }
+}
+
+/// The last such moment.
+fn last(life: &Life) -> u64 {
+    2 * u64::from(life.seen_by) + u64::from(is_solid(life))
+}
+
+impl Milestones {
+    fn of(log: &Log<Act>, lives: &Lives) -> Self {
+        let values = log.distinct as usize;
+        let empty = || Vec::with_capacity(values);
+        let mut all = Milestones {
+            added: empty(),
+            in_by: empty(),
+            out_from: empty(),
+            seen_by: empty(),
+        };
+        for (rank, event) in (0u32..).zip(&log.events) {
+            let op = event.op();
+            if log.acts[op] == Act::Empty {
+                continue;
+            }
+            let value = log.values[op];
+            let life = &lives[value];
+            if event.is_return() {
+                if rank == life.in_by {
+                    all.in_by.push(value);
+                }
+                if rank == life.seen_by {
+                    all.seen_by.push(value);
+                }
+            } else {
+                if rank == life.added {
+                    all.added.push(value);
+                }
+                if rank == life.out_from {
+                    all.out_from.push(value);
+                }
+            }
+        }
+        if lives.has_peeks || lives.has_open {
+            // Moments that are no events of the value itself.
+            all.seen_by.clear();
+            all.out_from.clear();
+            for (value, life) in lives.iter() {
+                if life.seen_by != NEVER {
+                    all.seen_by.push(value);
+                }
+                all.out_from.push(value);
+            }
+            all.seen_by.sort_by_key(|&value| last(&lives[value]));
+            all.out_from.sort_by_key(|&value| first(&lives[value]));
+        } else {
+            let stays = |&(_, life): &(u32, &Life)| !life.is_removed();
+            let staying = lives.iter().filter(stays).map(|(value, _)| value);
+            all.out_from.extend(staying);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial;
+    use super::*;
+    use crate::spec::Discipline;
+
+    /// Compares with the reference, and checks what the finding says.
+    fn judge_alike(log: &Log<Act>) -> bool {
+        let finding = decide(log).expect("no value is put in twice");
+        let expected = trial::is_linearizable(Discipline::Fifo, log);
+        assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
+        match finding {
+            Finding::Linearizable(()) => {
+                trial::assert_explains(Discipline::Fifo, log, &witness(log));
+            }
+            Finding::Violation(clash) => trial::assert_clashes(Discipline::Fifo, log, &clash),
+        }
+        expected
+    }
+
+    #[test]
+    fn agrees_with_the_reference() {
+        let (mut good, mut bad) = (0, 0);
+        trial::for_random_logs(Discipline::Fifo, |log| {
+            *if judge_alike(&log) {
+                &mut good
+            } else {
+                &mut bad
+            } += 1;
+        });
+        assert!(good > bad / 4 && bad > good / 4, "{good} good, {bad} bad");
+    }
+
+    #[test]
+    fn pending_removals_take_effect_sometime() {
+        let mut seed = 0;
+        trial::for_random_logs(Discipline::Fifo, |log| {
+            let before = decide(&log).expect("no value is put in twice");
+            seed += 1;
+            let after = judge_alike(&trial::forget_removals(&log, seed));
+            assert!(after || !before.is_linearizable());
+        });
+    }
+}
