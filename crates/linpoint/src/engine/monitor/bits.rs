@@ -4,8 +4,8 @@
 //! forces its opposite if the state is not the one that it needs. The one to take is the one that returns first. This is
 //! exact: with two states, every switch within a read passes through what was read, so that waiting never hurts; what
 //! has been done is at all times the least that any order can do; and switches that may stand in for each other differ in
-//! their deadlines only. A pending switch is one without a deadline. O(n log n) for n operations; no more than a few
-//! operations being open on a key, O(n).
+//! their deadlines only. A pending switch is one without a deadline. O(n log n) for n operations, O(n)
+//! where few are open on a key at a time.
 //!
 //! Tested against the reference, witnesses and clashes included.
 

@@ -75,7 +75,7 @@ fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32
     let mut twice = None;
     let columns = log.acts.iter().zip(&log.values);
     for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(&log.rets)) {
-        // Without branches: nobody can predict which operation is a write.
+        // Minima instead of branches: nobody can predict which operation is a write.
         let cluster = &mut clusters[value as usize];
         let (written, read_by) = match act {
             Rw::Write => (call, NEVER),
@@ -116,7 +116,7 @@ fn held(clusters: &[Cluster], initial: Option<u32>) -> Option<u32> {
 }
 
 /// A register stays correct when everything about a value is left out, and when reads are: what remains of each value is
-/// its write, the first operation to return and the last one to be called.
+/// its write, the first operation to return and the last one to be called. At most six operations.
 fn clash(log: &Log<Rw>, what: What, values: &[u32]) -> Clash {
     let mut ops = Vec::new();
     for &value in values {

@@ -5,7 +5,7 @@
 //! *forward* zone. Otherwise all of them have a moment in common, and any moment from the last call to the first return
 //! will do: a *backward* zone. The stretches can be put one after the other exactly if forward zones do not overlap and
 //! no backward zone lies within a forward one. (P. B. Gibbons, E. Korach, *Testing Shared Memories*, SIAM J. Comput.
-//! 26(4), 1997, section 4, for registers.)
+//! 26(4), 1997, for registers.)
 
 use super::Log;
 use super::marks::Marks;
@@ -65,8 +65,8 @@ pub(super) fn conflict(distinct: u32, end: u32, zone: impl Fn(u32) -> Zone) -> O
     ))
 }
 
-/// The values in an order in which they can be held, if there is no [conflict]; each with the rank of the event right
-/// before which, or after which, it is held at the latest.
+/// The values in an order in which they can be held, if there is no [conflict]; each with the rank of the event at
+/// which its turn comes: where its forward zone begins, or else where its backward zone does or can be reached.
 pub(super) fn in_order<A>(
     log: &Log<A>,
     first: Option<u32>,
