@@ -65,12 +65,12 @@ fn kv() {
     let all = read_all(&path);
     assert_eq!(all.len(), 6);
     assert_eq!(compare(&all, &verdicts(), expected), 3);
-    // Fifty clients on all keys at once are too many.
+    assert_eq!(compare(&all, &whole(), expected), 3);
+    // The core of fifty clients is too large to be confirmed.
     let small: Vec<_> = all
         .into_iter()
         .filter(|recorded| !recorded.input.contains("c50"))
         .collect();
-    assert_eq!(compare(&small, &whole(), expected), 2);
     assert_eq!(compare(&small, &Config::default(), expected), 2);
 }
 

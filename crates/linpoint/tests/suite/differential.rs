@@ -162,3 +162,44 @@ fn search_agrees_with_brute_on_every_type() {
         assert!(no > count / 100, "{}: too few violations, {no}", info.name);
     });
 }
+
+/// Too wide for the reference: many operations on many keys, checked at once and key by key.
+#[test]
+fn keys_together_agree_with_keys_apart() {
+    let count = histories_per_type() / 50;
+    ["kv", "set"].par_iter().for_each(|name| {
+        let object = object_type(name, &small_params(name)).expect("a built-in type");
+        let mut verdicts = [0; 2];
+        for seed in 0..count {
+            let mut sampler = Sampler::new(seed, None);
+            let generator = Generator {
+                ops: 20 + sampler.below(100),
+                processes: 2 + sampler.below(15),
+                objects: 1,
+                seed: seed.wrapping_mul(31),
+                pending_per_mille: sampler.pick(&[0, 0, 20]),
+                idle_percent: sampler.pick(&[0, 30]),
+                universe: sampler.pick(&[None, Some(2), Some(5)]),
+            };
+            let mut history = generator.linearizable(&*object).expect("generated");
+            for _ in 0..sampler.below(4) {
+                let changed = perturbed(&history, &mut sampler);
+                if object.validate(&changed).is_ok() {
+                    history = changed;
+                }
+            }
+            let together = Config::default()
+                .verdicts_only()
+                .with_partitioning(Partitioning::ByObject);
+            let apart = together.clone().with_partitioning(Partitioning::ByKey);
+            let expected = is_linearizable(&object, &history, apart);
+            let found = is_linearizable(&object, &history, together);
+            assert_eq!(found, expected, "{name}, seed {seed}:\n{}", dump(&history));
+            verdicts[usize::from(expected)] += 1;
+        }
+        assert!(
+            verdicts.iter().all(|&verdicts| verdicts > count / 20),
+            "{name}: {verdicts:?}"
+        );
+    });
+}

@@ -268,7 +268,7 @@ mod tests {
         let mut history = Queued::new();
         let mut state = spec.init();
         // The open operation of each process, and its answer once it took effect.
-        let mut open: Vec<Option<(OpId, Op, Option<Option<usize>>)>> = vec![None; 4];
+        let mut open = vec![None; 4];
         let wrong_per_mille = sampler.pick(&[0, 30, 200]);
         let keys = 1 + sampler.below(3);
         let mut process = 0;

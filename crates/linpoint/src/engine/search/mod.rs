@@ -105,15 +105,13 @@ fn decide_by_facts(
         classes: ops.iter().map(|&op| task.class(op)).collect(),
         events,
     };
-    let slot = || SlotMachine::new(task, &problem.events);
-    let slots = |keys| ByKey::slots(task, keys, &problem.events);
-    let outcome = if let Some(machine) = keys.as_ref().map_or_else(slot, |_| None) {
-        Search::new(&problem, machine, budget).run()
-    } else if let Some(machine) = keys.as_ref().and_then(slots) {
-        Search::new(&problem, machine, budget).run()
-    } else {
-        search_any(&problem, implied.hasty())
+    let outcome = match &keys {
+        None => SlotMachine::new(task, &problem.events)
+            .map(|machine| Search::new(&problem, machine, budget).run()),
+        Some(keys) => ByKey::slots(task, keys, &problem.events)
+            .map(|machine| Search::new(&problem, machine, budget).run()),
     };
+    let outcome = outcome.unwrap_or_else(|| search_any(&problem, implied.hasty()));
     let ids = |order: Vec<u32>| order.into_iter().map(|i| ops[i as usize].id).collect();
     Ok(match outcome? {
         Outcome::Order(order) => Answer::Linearizable(ids(order)),
