@@ -66,7 +66,7 @@ fn kv() {
     assert_eq!(all.len(), 6);
     assert_eq!(compare(&all, &verdicts(), expected), 3);
     assert_eq!(compare(&all, &whole(), expected), 3);
-    // Fifty clients are too many to be reduced in a test.
+    // The core of fifty clients is too large to be confirmed.
     let small: Vec<_> = all
         .into_iter()
         .filter(|recorded| !recorded.input.contains("c50"))
