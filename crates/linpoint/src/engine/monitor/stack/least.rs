@@ -107,3 +107,35 @@ fn normalise(row: &mut Row) -> i32 {
     }
     min
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn does_as_a_plain_array() {
+        for (seed, len) in [1, 15, 16, 17, 256, 257, 5000].into_iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+            let mut plain: Vec<i32> = (0..len).map(|_| rng.random_range(0..60)).collect();
+            let mut leaves = Least::leaves(len);
+            plain.iter().for_each(|&number| leaves.push(number));
+            let mut least = Least::new(leaves);
+            for _ in 0..300 {
+                let mut expected = Vec::new();
+                for (i, number) in plain.iter_mut().enumerate().filter(|(_, n)| **n <= 1) {
+                    expected.push((i, *number));
+                    *number = OUT;
+                }
+                let mut taken = Vec::new();
+                least.take(1, |i, number| taken.push((i, number)));
+                assert_eq!(taken, expected);
+                let (a, b) = (rng.random_range(0..len), rng.random_range(0..len));
+                let (first, last) = (a.min(b), a.max(b));
+                plain[first..=last].iter_mut().for_each(|n| *n -= 1);
+                least.lower(first, last);
+            }
+        }
+    }
+}

@@ -61,3 +61,30 @@ impl Owner {
         sum.checked_sub(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn does_as_a_plain_array() {
+        for (seed, len) in [1, 15, 16, 17, 256, 257, 5000].into_iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+            let mut plain = vec![0u32; len];
+            let mut owner = Owner::new(len);
+            for number in 0..300 {
+                let (a, b) = (rng.random_range(0..len), rng.random_range(0..len));
+                let (first, last) = (a.min(b), a.max(b));
+                owner.toggle(first, last, number);
+                plain[first..=last]
+                    .iter_mut()
+                    .for_each(|n| *n ^= number + 1);
+                for point in [first, last, rng.random_range(0..len)] {
+                    assert_eq!(owner.at(point), plain[point].checked_sub(1));
+                }
+            }
+        }
+    }
+}

@@ -60,3 +60,34 @@ fn take_below(
     }
     nodes.max()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn does_as_a_plain_array() {
+        for (seed, len) in [1, 15, 16, 17, 256, 257, 5000].into_iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+            let mut plain: Vec<i32> = (0..len).map(|_| rng.random_range(0..1000)).collect();
+            let mut leaves = Reach::leaves(len);
+            plain.iter().for_each(|&end| leaves.push(end));
+            let mut reach = Reach::new(leaves);
+            for round in 0..300 {
+                let point = 1000 - 3 * round;
+                let (a, b) = (rng.random_range(0..=len), rng.random_range(0..=len));
+                let range = a.min(b)..a.max(b);
+                let mut expected = Vec::new();
+                for i in range.clone().filter(|&i| plain[i] > point as i32) {
+                    expected.push(i as u32);
+                }
+                expected.iter().for_each(|&i| plain[i as usize] = OUT);
+                let mut taken = Vec::new();
+                reach.take(range, point, &mut taken);
+                assert_eq!(taken, expected);
+            }
+        }
+    }
+}
