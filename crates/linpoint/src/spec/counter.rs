@@ -1,6 +1,6 @@
 //! A counter.
 
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
 /// A counter of 64 bits that wraps around.
@@ -49,6 +49,21 @@ impl Spec for Counter {
             CounterOp::Get => true,
             CounterOp::Add(n) | CounterOp::FetchAdd(n) | CounterOp::AddAndGet(n) => n == 0,
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Counter(self.initial))
+    }
+
+    fn role(&self, op: &CounterOp, ret: Option<&Value>) -> Role {
+        let answer = ret.and_then(Value::as_int);
+        let (by, seen) = match *op {
+            CounterOp::Get => (0, answer),
+            CounterOp::Add(n) => (n, None),
+            CounterOp::FetchAdd(n) => (n, answer),
+            CounterOp::AddAndGet(n) => (n, answer.map(|sum| sum.wrapping_sub(n))),
+        };
+        Role::Counts { by, seen }
     }
 }
 

@@ -117,6 +117,8 @@ fn check_laws<S: Object>(object: &S) {
         }
         match object.kind() {
             Some(Kind::Slot(initial)) => check_slot(object, &walk, &initial),
+            Some(Kind::Counter(initial)) => check_counts(object, &walk, initial, i64::MIN),
+            Some(Kind::Semaphore(permits)) => check_counts(object, &walk, permits as i64, 0),
             Some(kind) => {
                 check_container(object, &walk, &kind);
                 check_deletion(object, &walk);
@@ -297,6 +299,27 @@ fn check_container<S: Object>(object: &S, walk: &Walk<S>, kind: &Kind) {
         match serve(kind, &content, &role) {
             Some(next) => content = next,
             None => assert_eq!(role, Role::Opaque, "{op:?} → {ret} on {content:?}"),
+        }
+    }
+}
+
+/// Roles tell exactly when an operation of a counter or semaphore is possible, and what it leaves.
+fn check_counts<S: Object>(object: &S, walk: &Walk<S>, initial: i64, least: i64) {
+    let mut count = initial;
+    for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
+        for ret in possible_results(object, walk, op) {
+            if let Role::Counts { by, seen } = object.role(op, Some(&ret)) {
+                let possible = !object.step(state, op, Some(&ret)).is_empty();
+                let fits = seen.is_none_or(|seen| seen == count) && count + by >= least;
+                assert_eq!(possible, fits, "{op:?} → {ret} on {count}");
+            }
+        }
+        match object.role(op, Some(ret)) {
+            Role::Counts { by, .. } => {
+                assert_eq!(object.role(op, None), Role::Counts { by, seen: None });
+                count += by;
+            }
+            role => assert!(role == Role::Opaque && object.is_pure(op, Some(ret))),
         }
     }
 }

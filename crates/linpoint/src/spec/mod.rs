@@ -186,6 +186,10 @@ pub enum Kind {
     MinPriorityQueue,
     /// Any value may be served.
     Bag,
+    /// Counts from this number on; every operation is [`Role::Counts`], or is opaque.
+    Counter(i64),
+    /// Counts from this number on and never falls below zero: an operation that would make it waits.
+    Semaphore(u64),
 }
 
 /// What one operation, with its recorded result, does.
@@ -217,6 +221,13 @@ pub enum Role {
     Peeks(Value),
     /// Found the container empty.
     Empty,
+    /// Changes the count of a [counter](Kind::Counter) or a [semaphore](Kind::Semaphore).
+    Counts {
+        /// What it adds.
+        by: i64,
+        /// The count before that, if the result tells it.
+        seen: Option<i64>,
+    },
 }
 
 /// What a [slot](Kind::Slot) must hold for an operation to be possible.

@@ -1,6 +1,6 @@
 //! A counting semaphore.
 
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
 /// A counting semaphore. As with Java's, a release may bring in more permits than there were at first.
@@ -53,6 +53,20 @@ impl Spec for Semaphore {
             SemaphoreOp::Acquire(n) | SemaphoreOp::Release(n) => n == 0,
             SemaphoreOp::TryAcquire(n) => n == 0 || ret == Some(&Value::Bool(false)),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Semaphore(self.permits))
+    }
+
+    fn role(&self, op: &SemaphoreOp, ret: Option<&Value>) -> Role {
+        let by = match *op {
+            SemaphoreOp::TryAcquire(_) if ret == Some(&Value::Bool(false)) => None,
+            // Pending: only a success can matter to anyone.
+            SemaphoreOp::Acquire(n) | SemaphoreOp::TryAcquire(n) => 0i64.checked_sub_unsigned(n),
+            SemaphoreOp::Release(n) => i64::try_from(n).ok(),
+        };
+        by.map_or(Role::Opaque, |by| Role::Counts { by, seen: None })
     }
 }
 

@@ -46,8 +46,8 @@ pub(crate) type Decide<'d> = &'d dyn Fn(&[TaskOp], &Budget) -> Result<Answer, Ga
 /// The values that an operation with this role is about; `None` if that is not known.
 pub(super) fn values_of(role: &Role) -> Option<Vec<Value>> {
     match role {
-        // What an append leaves depends on what others wrote.
-        Role::Opaque | Role::Appends(_) => None,
+        // What an append leaves depends on what others wrote; a count has no values.
+        Role::Opaque | Role::Appends(_) | Role::Counts { .. } => None,
         Role::Slot { needs, leaves } => {
             let needs = match needs {
                 Need::Anything => None,

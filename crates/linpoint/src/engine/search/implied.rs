@@ -52,7 +52,7 @@ impl Implied {
         let mut implied = Implied::default();
         let is_queue = match task.kind() {
             Some(Kind::Queue) => true,
-            None | Some(Kind::Slot(_)) => return implied,
+            None | Some(Kind::Slot(_) | Kind::Counter(_) | Kind::Semaphore(_)) => return implied,
             Some(_) => false,
         };
         let mut values: Interner<Value> = Interner::default();
