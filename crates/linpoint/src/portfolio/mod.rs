@@ -3,7 +3,7 @@
 mod any;
 mod check;
 
-pub use any::{AnyObject, Simulation};
+pub use any::{AnyObject, Reading, Simulation};
 pub use check::Checker;
 
 use std::str::FromStr;

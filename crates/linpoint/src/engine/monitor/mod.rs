@@ -12,6 +12,7 @@ mod cover;
 mod empties;
 mod lives;
 mod log;
+pub mod online;
 #[cfg(test)]
 mod trial;
 

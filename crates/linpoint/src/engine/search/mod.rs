@@ -43,9 +43,7 @@ pub(crate) const NAME: &str = "search";
 /// What the search makes of an object of this kind.
 pub(crate) fn reason(kind: Option<&Kind>) -> &'static str {
     match kind {
-        None | Some(Kind::Counter(_) | Kind::Semaphore(_)) => {
-            "searched: decides any specification"
-        }
+        None | Some(Kind::Counter(_) | Kind::Semaphore(_)) => "searched: decides any specification",
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
         }
