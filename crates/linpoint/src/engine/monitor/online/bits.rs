@@ -170,7 +170,7 @@ impl Online for Bits {
                 "{op} did what it did not promise"
             ))),
             Did::Changed(to) => {
-                if !self.changes[usize::from(to)].settle(op) {
+                if self.changes[usize::from(to)].settle(op).is_none() {
                     if self.state == to {
                         self.take(now, op)?;
                     }

@@ -16,7 +16,9 @@
 //! the reference after every event of random histories.
 
 mod bits;
+mod counter;
 mod observed;
+mod register;
 mod slot;
 mod takes;
 #[cfg(test)]
@@ -97,6 +99,7 @@ impl Stop {
 fn monitor(kind: &Kind) -> Option<Box<dyn Online>> {
     match kind {
         Kind::Slot(initial) => Some(Box::new(slot::Slot::new(initial.clone()))),
+        Kind::Counter(initial) => Some(Box::new(counter::Counter::new(*initial))),
         _ => None,
     }
 }

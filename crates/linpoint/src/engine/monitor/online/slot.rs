@@ -3,6 +3,7 @@
 //! Until something is called that can change the value, it is the initial one, and nothing else is to be known.
 
 use super::bits::Bits;
+use super::register::Register;
 use super::{Online, Op, Stop, Time};
 use crate::spec::{Need, Role};
 use crate::value::Value;
@@ -34,6 +35,13 @@ impl Slot {
                 },
                 Value::Bool(initial),
             ) if from != to => Ok(Box::new(Bits::new(*initial))),
+            (
+                Role::Slot {
+                    needs: Need::Anything,
+                    leaves: Some(_),
+                },
+                initial,
+            ) => Ok(Box::new(Register::new(initial.clone()))),
             _ => Err(Stop::cannot_tell(
                 "only reads and writes of a register can be watched",
             )),

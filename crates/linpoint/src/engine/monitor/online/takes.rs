@@ -42,16 +42,27 @@ impl Takes {
         Ok(())
     }
 
-    /// A candidate returns and did what candidates do: whether that was one of the takes.
-    pub(super) fn settle(&mut self, op: &Op) -> bool {
+    /// A candidate returns and did what candidates do. Which of the takes that was, if it was one; it is gone now.
+    pub(super) fn settle(&mut self, op: &Op) -> Option<usize> {
         self.remove(op);
         // The earliest one leaves the others those takes that more of them can have.
         let earliest = self.takes.partition_point(|take| take.at <= op.called);
-        let found = earliest < self.takes.len();
-        if found {
-            self.takes.remove(earliest);
+        if earliest == self.takes.len() {
+            return None;
         }
-        found
+        self.takes.remove(earliest);
+        Some(earliest)
+    }
+
+    /// Whether `op` was called before this one of the takes.
+    pub(super) fn is_before(&self, op: &Op, which: usize) -> bool {
+        op.called < self.takes[which].at
+    }
+
+    /// A candidate returns and was this one of the takes. `Err` with a take that nobody is left for.
+    pub(super) fn settle_with(&mut self, op: &Op, which: usize) -> Result<(), Take> {
+        self.takes.remove(which);
+        self.dismiss(op)
     }
 
     /// A candidate turns out to have done something else. `Err` with a take that nobody is left for.
