@@ -18,6 +18,7 @@
 mod bits;
 mod counter;
 mod observed;
+mod priority;
 mod register;
 mod slot;
 mod takes;
@@ -30,6 +31,7 @@ pub use watcher::{CannotTell, Notice, Violation, Watcher};
 
 use std::sync::Arc;
 
+use self::priority::{Priority, Served};
 use crate::spec::{Kind, Role};
 
 /// The number of an event, counted from 1; 0 is before all of them.
@@ -100,6 +102,8 @@ fn monitor(kind: &Kind) -> Option<Box<dyn Online>> {
     match kind {
         Kind::Slot(initial) => Some(Box::new(slot::Slot::new(initial.clone()))),
         Kind::Counter(initial) => Some(Box::new(counter::Counter::new(*initial))),
+        Kind::MaxPriorityQueue => Some(Box::new(Priority::new(Served::Largest))),
+        Kind::MinPriorityQueue => Some(Box::new(Priority::new(Served::Smallest))),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{Notice, Watcher};
 use crate::engine::{Task, brute};
 use crate::history::{Call, OpId, TypedHistory};
-use crate::spec::{CallView, Counter, Mutex, Object, Register, Set};
+use crate::spec::{CallView, Container, Counter, Discipline, Mutex, Object, Register, Set};
 use crate::value::Value;
 
 /// How many random histories a test looks at, by default.
@@ -43,8 +43,11 @@ impl<S: Object> Clients<'_, S> {
 
     /// A run of the object itself, of which some answers are exchanged, or a run of arbitrary answers.
     fn random_events(&self, rng: &mut ChaCha8Rng) -> Vec<Event> {
-        let most = rng.random_range(2..=9);
-        let width = rng.random_range(2..=5);
+        // Few that overlap much, or many that overlap little.
+        let (most, width) = match rng.random_range(0..8) {
+            0 => (20, 2),
+            _ => (rng.random_range(2..=9), rng.random_range(2..=5)),
+        };
         let wrong = [0, 5, 15, 100][rng.random_range(0..4)];
         let rare = [0, 0, 5, 15][rng.random_range(0..4)];
         let mut events = Vec::new();
@@ -153,6 +156,8 @@ struct Counts {
     cannot_tell: u64,
     /// Violations that were reported some events after they were certain.
     late: u64,
+    /// Violations that were not reported before the end, with operations still open.
+    never: u64,
 }
 
 fn trials() -> u64 {
@@ -188,8 +193,8 @@ fn one_history<S: Object>(
 ) {
     let mut watcher = Watcher::new(clients.object).unwrap();
     let mut calls = 0;
-    // Those that were open when the history became bad.
-    let mut bad: Option<Vec<usize>> = None;
+    // The event at which the history became bad, and what was open then.
+    let mut bad: Option<(usize, Vec<usize>)> = None;
     let mut open: Vec<usize> = Vec::new();
     for (i, event) in events.iter().enumerate() {
         let notice = feed(&mut watcher, &mut calls, event);
@@ -205,8 +210,8 @@ fn one_history<S: Object>(
         open.retain(|&op| Some(op) != returned);
         // A call cannot make a good history bad.
         if returned.is_some() && bad.is_none() && !clients.is_linearizable(&events[..=i]) {
-            bad = Some(open.clone());
-        } else if let Some(open) = &mut bad {
+            bad = Some((i, open.clone()));
+        } else if let Some((_, open)) = &mut bad {
             open.retain(|&op| Some(op) != returned);
         }
         match notice {
@@ -215,19 +220,22 @@ fn one_history<S: Object>(
                 return;
             }
             Some(Notice::Violation(_)) => {
-                assert!(bad.is_some(), "no violation: {}", shown());
+                let (since, _) = bad.unwrap_or_else(|| panic!("no violation: {}", shown()));
                 counts.violations += 1;
+                counts.late += u64::from(since < i);
                 return;
             }
             None => match &bad {
                 Some(_) if patience == Patience::None => panic!("missed: {}", shown()),
-                Some(open) if open.is_empty() => panic!("missed for too long: {}", shown()),
-                Some(_) => counts.late += 1,
-                None => {}
+                Some((_, open)) if open.is_empty() => panic!("missed for too long: {}", shown()),
+                Some(_) | None => {}
             },
         }
     }
-    counts.linearizable += u64::from(bad.is_none());
+    match bad {
+        Some(_) => counts.never += 1,
+        None => counts.linearizable += 1,
+    }
 }
 
 #[test]
@@ -272,7 +280,10 @@ fn registers() {
         },
         call: |rng| match rng.random_range(0..2) {
             0 => ("read", Value::Nil),
-            _ => ("write", Value::from(rng.random_range(0..60))),
+            _ => {
+                let universe = [5, 90, 90][rng.random_range(0..3)];
+                ("write", Value::from(rng.random_range(0..universe)))
+            }
         },
         answer: |rng, method, calls| match (method, rng.random_range(0..20)) {
             ("read", 0) => Value::from(0),
@@ -332,4 +343,31 @@ fn counters_of_all_sorts() {
         },
     };
     compare(&clients, Patience::None);
+}
+
+fn queues(discipline: Discipline) {
+    let clients = Clients {
+        object: &Container::unbounded(discipline),
+        call: |rng| match rng.random_range(0..5) {
+            0 => ("peek", Value::Nil),
+            1 | 2 => ("poll", Value::Nil),
+            _ => ("add", Value::from(rng.random_range(0..60))),
+        },
+        answer: |rng, method, calls| match method {
+            "add" => Value::Nil,
+            // Whatever somebody adds; a call that does not gives nil, which is an answer too.
+            _ => calls[rng.random_range(0..calls.len())].1.clone(),
+        },
+    };
+    compare(&clients, Patience::UntilReturns);
+}
+
+#[test]
+fn queues_that_serve_the_largest() {
+    queues(Discipline::Largest);
+}
+
+#[test]
+fn queues_that_serve_the_smallest() {
+    queues(Discipline::Smallest);
 }
