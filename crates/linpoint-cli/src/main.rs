@@ -37,6 +37,7 @@ fn run(command: Command) -> Exit {
         Command::Generate(args) => cmd::generate::run(&args),
         Command::Stats(args) => cmd::stats::run(&args),
         Command::Types(args) => cmd::types::run(&args),
+        Command::Watch(args) => cmd::watch::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man => cmd::shell::man(),
     };

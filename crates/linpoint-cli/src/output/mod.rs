@@ -3,6 +3,7 @@
 mod core_table;
 mod json;
 mod text;
+pub(crate) mod watch;
 pub(crate) mod witness;
 
 use std::io::Write;

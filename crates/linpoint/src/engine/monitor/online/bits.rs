@@ -134,10 +134,10 @@ impl Bits {
                 let Take { shown_by, .. } = take;
                 let sentence = match op.result() {
                     Some(_) => format!(
-                        "{shown_by} is impossible: some operation must have changed the state before it, and {op} did not"
+                        "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not"
                     ),
                     None => format!(
-                        "{shown_by} is impossible: some operation must have changed the state before it, and {op} did not happen"
+                        "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not happen"
                     ),
                 };
                 Stop::violation(&shown_by, [Op::clone(op)], sentence)

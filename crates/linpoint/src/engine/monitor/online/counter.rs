@@ -65,12 +65,13 @@ impl Counter {
 
     /// The return of `op` shows that so many steps were made.
     fn reach(&mut self, steps: u64, op: &Op, now: Time) -> Result<(), Stop> {
+        let before = self.last.clone();
         while self.steps < steps {
             if self.takes.take(now, op).is_err() {
                 let sentence = format!(
                     "{op} is impossible: too few increments were called for the count to be that high"
                 );
-                return Err(Stop::violation(op, self.last.clone(), sentence));
+                return Err(Stop::violation(op, before, sentence));
             }
             self.taken_steps.push(self.steps);
             self.step(op);

@@ -7,10 +7,10 @@
 //!
 //! | object | monitor | a violation is reported |
 //! |---|---|---|
-//! | a key of a set, a lock | [`bits`] | at the event that makes it certain |
-//! | a register, a key of a map, each value written once at a time | [`register`] | at the event that makes it certain |
-//! | a counter that grows by one and the same amount | [`counter`] | at the event that makes it certain |
-//! | a priority queue, no value in it twice | [`priority`] | at the latest when all operations that were open at that event have returned |
+//! | a key of a set, a lock | `bits` | at the event that makes it certain |
+//! | a register, a key of a map, each value written once at a time | `register` | at the event that makes it certain |
+//! | a counter that grows by one and the same amount | `counter` | at the event that makes it certain |
+//! | a priority queue, no value in it twice | `priority` | at the latest when all operations that were open at that event have returned |
 //!
 //! What does not fit makes a monitor say that it cannot tell; it never guesses. `tests.rs` compares each of them with
 //! the reference after every event of random histories.
@@ -39,6 +39,9 @@ type Time = u64;
 
 /// An operation. It is remembered as long as some monitor may have to name it.
 type Op = Arc<Observed>;
+
+/// How many values that are over a monitor keeps, only to explain better.
+const EXPLAINED: usize = 64;
 
 /// Watches one object, or one key of it.
 ///

@@ -16,10 +16,10 @@
 //! **Cost:** for each return, what is waiting, times what blocks it. **Memory:** the values in the queue, what is open, and
 //! what happened since the call of the oldest poll or peek that is open.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 
-use super::{Online, Op, Stop, Time};
+use super::{EXPLAINED, Online, Op, Stop, Time};
 use crate::spec::Role;
 use crate::value::Value;
 
@@ -53,6 +53,8 @@ pub(super) struct Priority {
     /// How many of these and of those gone were left when they were last swept: they are when they have doubled.
     fine_left: usize,
     gone_left: usize,
+    /// The last values that were forgotten, and who took them. They decide nothing, but explain a late removal.
+    past: VecDeque<(Value, Op)>,
 }
 
 /// What is known of a value.
@@ -65,6 +67,7 @@ struct Life {
 struct Gone {
     life: Life,
     taken: Time,
+    by: Op,
 }
 
 /// An operation that needs a moment at which nothing blocks it.
@@ -140,6 +143,7 @@ impl Priority {
             fine: Vec::new(),
             fine_left: 0,
             gone_left: 0,
+            past: VecDeque::new(),
         }
     }
 
@@ -290,8 +294,15 @@ impl Priority {
                 .min()
                 .unwrap_or(Time::MAX)
                 .min(open);
-            self.gone
-                .retain(|_, gone| gone.taken >= open || gone.life.latest.0 > horizon);
+            let past = &mut self.past;
+            self.gone.retain(|value, gone| {
+                let stays = gone.taken >= open || gone.life.latest.0 > horizon;
+                if !stays {
+                    past.push_back((value.clone(), Op::clone(&gone.by)));
+                }
+                stays
+            });
+            past.drain(..past.len().saturating_sub(EXPLAINED));
             self.gone_left = self.gone.len();
         }
     }
@@ -365,10 +376,7 @@ impl Priority {
 
     fn removed(&mut self, op: &Op, value: &Value, now: Time) -> Result<(), Stop> {
         if let Some(gone) = self.gone.get(value) {
-            let other = &gone.life;
-            let sentence =
-                format!("{op} is impossible: {value} was put in once and taken out before");
-            return Err(Stop::violation(op, [Op::clone(&other.add)], sentence));
+            return Err(taken_before(op, value, &gone.by));
         }
         let mut life = self.life(op, value, now)?;
         life.touch(op);
@@ -379,7 +387,14 @@ impl Priority {
             from: life.latest.0,
             until: now,
         });
-        self.gone.insert(value.clone(), Gone { life, taken: now });
+        self.gone.insert(
+            value.clone(),
+            Gone {
+                life,
+                taken: now,
+                by: Op::clone(op),
+            },
+        );
         Ok(())
     }
 
@@ -387,12 +402,7 @@ impl Priority {
     fn peeked(&mut self, op: &Op, value: &Value, now: Time) -> Result<bool, Stop> {
         if let Some(gone) = self.gone.get_mut(value) {
             if op.called > gone.taken {
-                let sentence = format!("{op} is impossible: {value} was taken out before");
-                return Err(Stop::violation(
-                    op,
-                    [Op::clone(&gone.life.latest.1)],
-                    sentence,
-                ));
+                return Err(taken_before(op, value, &gone.by));
             }
             // It has a moment if the removal has one: that must come later.
             let moved = gone.life.touch(op);
@@ -423,11 +433,18 @@ impl Priority {
         if let Some(life) = self.held.remove(value) {
             return Ok(life);
         }
-        let add = self.coming.remove(value).ok_or_else(|| {
-            let sentence = format!(
-                "{op} is impossible: {value} was never put in, or taken out before this was called"
-            );
-            Stop::violation(op, [], sentence)
+        let add = self.coming.remove(value);
+        let add = add.ok_or_else(|| {
+            let past = self.past.iter().rev().find(|(past, _)| past == value);
+            match past {
+                Some((_, by)) => taken_before(op, value, by),
+                None => {
+                    let sentence = format!(
+                        "{op} is impossible: {value} was never put in, or taken out long before this was called"
+                    );
+                    Stop::violation(op, [], sentence)
+                }
+            }
         })?;
         Ok(Life::begin(add, op, now))
     }
@@ -436,6 +453,11 @@ impl Priority {
         self.polls.remove(&op.called);
         self.peeks.remove(&op.called);
     }
+}
+
+fn taken_before(op: &Op, value: &Value, by: &Op) -> Stop {
+    let sentence = format!("{op} is impossible: {value} was put in once, and {by} took it out");
+    Stop::violation(op, [Op::clone(by)], sentence)
 }
 
 impl Online for Priority {

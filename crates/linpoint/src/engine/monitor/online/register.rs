@@ -14,9 +14,9 @@
 //! what is open, and the values that an open read may still return: with a read that never returns, all values since its
 //! call.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::{Online, Op, Stop, Time};
+use super::{EXPLAINED, Online, Op, Stop, Time};
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
@@ -28,6 +28,8 @@ pub(super) struct Register {
     values: HashMap<Value, Place>,
     /// When the open reads were called.
     reads: BTreeSet<Time>,
+    /// The last clusters that were forgotten. They decide nothing, but explain a late read.
+    past: VecDeque<Cluster>,
 }
 
 enum Place {
@@ -67,6 +69,7 @@ impl Register {
             clusters: BTreeMap::from([(0, cluster)]),
             values: HashMap::from([(initial, Place::Seen(0))]),
             reads: BTreeSet::new(),
+            past: VecDeque::new(),
         }
     }
 
@@ -84,10 +87,7 @@ impl Register {
     /// An operation of the cluster of `value` returned.
     fn observe(&mut self, op: &Op, value: &Value, now: Time) -> Result<(), Stop> {
         let Some(place) = self.values.get_mut(value) else {
-            let sentence = format!(
-                "{op} is impossible: {value} was never written, or overwritten before the read was called"
-            );
-            return Err(Stop::violation(op, [], sentence));
+            return Err(self.unknown(op, value));
         };
         let at = match place {
             Place::Seen(at) => *at,
@@ -116,6 +116,20 @@ impl Register {
         }
         self.limit_others(at);
         Ok(())
+    }
+
+    /// A read of a value that is not, or no longer, known.
+    fn unknown(&self, op: &Op, value: &Value) -> Stop {
+        let past = self.past.iter().rev().find(|past| past.value == *value);
+        if let Some(cluster) = past
+            && let Some(limit) = &cluster.limit
+        {
+            return contradiction(op, cluster, limit);
+        }
+        let sentence = format!(
+            "{op} is impossible: {value} was never written, or overwritten long before the read was called"
+        );
+        Stop::violation(op, [], sentence)
     }
 
     /// Tells the clusters that are before the one at `at`.
@@ -170,20 +184,25 @@ impl Register {
                 return;
             };
             self.values.remove(&cluster.value);
+            if self.past.len() == EXPLAINED {
+                self.past.pop_front();
+            }
+            self.past.push_back(cluster);
         }
     }
 }
 
 fn contradiction(op: &Op, cluster: &Cluster, limit: &Limit) -> Stop {
     let Limit { first, later, .. } = limit;
-    let before = match &cluster.first {
-        Some(before) => format!("{later} was called after {before} had returned"),
-        None => format!("{later} came after the initial value"),
+    let value = &cluster.value;
+    let why = match &cluster.first {
+        Some(before) => format!(
+            "{later} was called after {before} had returned, so {value} was no longer there"
+        ),
+        None => format!("{value}, the initial value, was no longer there"),
     };
-    let sentence = format!(
-        "{op} is impossible: {before}, so {} was overwritten when {first} returned, before the read was called",
-        cluster.value
-    );
+    let sentence =
+        format!("{op} is impossible: {first} had returned before it was called, and {why}");
     let mut others: Vec<Op> = cluster
         .first
         .iter()

@@ -134,7 +134,7 @@ impl<S: Object> Clients<'_, S> {
 }
 
 /// Feeds an event to the watcher.
-fn feed(watcher: &mut Watcher<'_>, calls: &mut i64, event: &Event) -> Option<Notice> {
+fn feed(watcher: &mut Watcher, calls: &mut i64, event: &Event) -> Option<Notice> {
     let process = |op: &usize| Value::from(*op as i64);
     let notice = match event.clone() {
         Event::Call(method, argument) => {
@@ -171,7 +171,7 @@ enum Patience {
     UntilReturns,
 }
 
-fn compare<S: Object>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
+fn compare<S: Object + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
     let mut counts = Counts::default();
     for seed in 0..trials() {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -184,14 +184,14 @@ fn compare<S: Object>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
     counts
 }
 
-fn one_history<S: Object>(
+fn one_history<S: Object + Clone + 'static>(
     clients: &Clients<'_, S>,
     patience: Patience,
     seed: u64,
     events: &[Event],
     counts: &mut Counts,
 ) {
-    let mut watcher = Watcher::new(clients.object).unwrap();
+    let mut watcher = Watcher::new(Box::new(clients.object.clone())).unwrap();
     let mut calls = 0;
     // The event at which the history became bad, and what was open then.
     let mut bad: Option<(usize, Vec<usize>)> = None;

@@ -5,9 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Observed, Online, Op, Stop, Time, monitor};
 use crate::error::Error;
+use crate::format::StreamLine;
 use crate::history::Call;
-use crate::portfolio::{AnyObject, Reading};
-use crate::spec::{CallView, Kind, Role};
+use crate::portfolio::Reading;
+use crate::spec::{CallView, Kind, ObjectType, Role};
 use crate::value::Value;
 
 /// Watches a stream of recorded events.
@@ -16,7 +17,7 @@ use crate::value::Value;
 /// use linpoint::engine::monitor::online::{Notice, Watcher};
 /// use linpoint::{Call, Value, object_type};
 /// let register = object_type("register", &Default::default())?;
-/// let mut watcher = Watcher::new(&*register)?;
+/// let mut watcher = Watcher::new(register)?;
 /// watcher.call(1, 0.into(), Call::new("write", 1))?;
 /// watcher.ret(2, &0.into(), Value::Nil)?;
 /// watcher.call(3, 1.into(), Call::new("read", Value::Nil))?;
@@ -24,8 +25,8 @@ use crate::value::Value;
 /// assert!(matches!(notice, Some(Notice::Violation(_))));
 /// # Ok::<(), linpoint::Error>(())
 /// ```
-pub struct Watcher<'a> {
-    object_type: &'a dyn AnyObject,
+pub struct Watcher {
+    object_type: ObjectType,
     kind: Kind,
     now: Time,
     operations: u64,
@@ -35,7 +36,7 @@ pub struct Watcher<'a> {
     methods: HashMap<String, Arc<str>>,
 }
 
-impl std::fmt::Debug for Watcher<'_> {
+impl std::fmt::Debug for Watcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Watcher({} events)", self.now)
     }
@@ -99,13 +100,13 @@ pub struct CannotTell {
     pub reason: String,
 }
 
-impl<'a> Watcher<'a> {
+impl Watcher {
     /// Watches objects of this type, if there is a monitor for it.
-    pub fn new(object_type: &'a dyn AnyObject) -> Result<Self, Error> {
+    pub fn new(object_type: ObjectType) -> Result<Self, Error> {
         let kind = object_type.known_as();
         let kind = kind.filter(|kind| monitor(kind).is_some()).ok_or_else(|| {
             Error::usage(
-                "objects of this type cannot be watched, only checked; those that hold one value, count or serve by priority can",
+                "objects of this type can only be checked; those that hold one value, count, or serve by priority can be watched",
             )
         })?;
         Ok(Watcher {
@@ -134,9 +135,33 @@ impl<'a> Watcher<'a> {
         self.open.len()
     }
 
-    /// The method of the open call of `process`.
-    pub fn open_method(&self, process: &Value) -> Option<&str> {
-        self.open.get(process).map(|open| &*open.op.method)
+    /// Takes one line of a stream that is not a header: each begins another history, which takes another watcher.
+    pub fn take(&mut self, line: u64, said: StreamLine) -> Result<Option<Notice>, Error> {
+        match said {
+            StreamLine::Header { .. } => {
+                Err(Error::malformed("another history begins").at_line(line))
+            }
+            StreamLine::Call { process, call } => self.call(line, process, call),
+            StreamLine::Return {
+                process,
+                method,
+                result,
+            } => {
+                let called = self.open.get(&process).map(|open| &*open.op.method);
+                if let (Some(method), Some(called)) = (method.as_deref(), called)
+                    && method != called
+                {
+                    let reason = format!(
+                        "process {process} returns from {method:?} but had called {called:?}"
+                    );
+                    return Err(Error::malformed(reason).at_line(line));
+                }
+                self.ret(line, &process, result)
+            }
+            StreamLine::Fail { process } => self.fail(line, &process),
+            StreamLine::Crash { process } => self.crash(line, &process).map(|()| None),
+            StreamLine::Note(_) => Ok(None),
+        }
     }
 
     /// `process` calls a method.
@@ -272,7 +297,7 @@ impl<'a> Watcher<'a> {
                     all.push(CannotTell {
                         object: name.clone(),
                         key: key.clone(),
-                        reason: "what operations did that are still open decides about others"
+                        reason: "whether all results are right depends on what operations did that are still open"
                             .to_owned(),
                     });
                 }
