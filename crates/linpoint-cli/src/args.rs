@@ -32,6 +32,9 @@ pub(crate) enum Command {
     Types(TypesArgs),
     /// Measure published tables and figures anew
     Tables(TablesArgs),
+    /// Report violations while the history happens, event by event
+    #[command(after_help = WATCH_EXIT_CODES)]
+    Watch(WatchArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -47,6 +50,15 @@ Exit codes:
   65  some input is malformed
   66  some input cannot be read
   70  a bug in linpoint: the evidence for a verdict did not hold";
+
+const WATCH_EXIT_CODES: &str = "\
+Exit codes:
+  0   no violation
+  1   some object or key is not linearizable
+  2   some object or key cannot be told, none is a violation
+  64  the request makes no sense
+  65  the input is malformed
+  66  the input cannot be read";
 
 /// Where histories come from and how to read them.
 #[derive(Debug, ClapArgs)]
@@ -235,6 +247,33 @@ fn table_ops(text: &str) -> Result<usize, String> {
         Ok(ops @ 1..=100_000_000) => Ok(ops),
         _ => Err("expected a number from 1 to 100000000".to_owned()),
     }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WatchArgs {
+    /// A file of JSON lines, one for each event; `-` is the standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+
+    /// The object's type, with parameters, if no header tells: `register`, `counter:initial=5` (see `linpoint types`)
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    pub(crate) object_type: Option<String>,
+
+    /// Go on at the end of the file and wait until it grows
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    /// Stop at the first violation
+    #[arg(long)]
+    pub(crate) first: bool,
+
+    /// Print one JSON line for each violation, and one at the end
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
+
+    /// Print only violations, and what cannot be told
+    #[arg(long, short, group = "style")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, ClapArgs)]

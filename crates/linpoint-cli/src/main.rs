@@ -40,6 +40,7 @@ fn run(command: Command) -> Exit {
         Command::Tables(args) => match args.table {
             Table::Monitors(args) => cmd::tables::monitors(&args),
         },
+        Command::Watch(args) => cmd::watch::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man => cmd::shell::man(),
     };

@@ -2,6 +2,8 @@
 //!
 //! `TRYCMD=overwrite cargo test -p linpoint-cli` rewrites what differs; review that like code.
 
+mod live;
+
 #[test]
 fn examples() {
     trycmd::TestCases::new()

@@ -197,7 +197,7 @@ fn check_one(
 }
 
 /// A method that the type does not have is often a mistake about the type.
-fn with_methods(error: Error, choice: &TypeChoice) -> Error {
+pub(super) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
     let Some(info) =
         find_type(&choice.name).filter(|_| error.reason().starts_with("unknown method"))
     else {

@@ -3,8 +3,10 @@
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod generate;
+pub(crate) mod lines;
 pub(crate) mod shell;
 pub(crate) mod source;
 pub(crate) mod stats;
 pub(crate) mod tables;
 pub(crate) mod types;
+pub(crate) mod watch;

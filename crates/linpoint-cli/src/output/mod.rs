@@ -4,6 +4,7 @@ pub(crate) mod chart;
 mod core_table;
 mod json;
 mod text;
+pub(crate) mod watch;
 pub(crate) mod witness;
 
 use std::io::Write;

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use linpoint::Verdict;
 use linpoint::verdict::{Limit, PartReport, Undecided, Violation};
+use linpoint::{Value, Verdict};
 
 use super::{Outcome, Summary, core_table};
 use crate::cmd::check::Checked;
@@ -43,7 +43,7 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
 }
 
 /// `1 operation`, `2 operations`.
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     let plural = match what {
         _ if count == 1 => "",
         "process" => "es",
@@ -136,18 +136,19 @@ fn show_violation(
     )
 }
 
-/// ` of object x with key y`, as far as there are such.
-fn part_name(part: &PartReport) -> String {
-    let object = if part.object.is_nil() {
+/// ` of key y of object x`, as far as there are such.
+pub(super) fn of_part(object: &Value, key: Option<&Value>) -> String {
+    let object = if object.is_nil() {
         String::new()
     } else {
-        format!(" of object {}", part.object)
+        format!(" of object {object}")
     };
-    let key = part
-        .key
-        .as_ref()
-        .map_or_else(String::new, |key| format!(" of key {key}"));
+    let key = key.map_or_else(String::new, |key| format!(" of key {key}"));
     key + &object
+}
+
+fn part_name(part: &PartReport) -> String {
+    of_part(&part.object, part.key.as_ref())
 }
 
 fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-pub use jsonl::write_jsonl;
+pub use jsonl::{StreamLine, stream_line, write_jsonl};
 
 use self::labels::Labels;
 use crate::error::Error;

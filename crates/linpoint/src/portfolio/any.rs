@@ -4,7 +4,7 @@ use super::Checker;
 use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{History, TypedHistory};
-use crate::spec::{CallView, Object, Outcomes, Sampler, Spec};
+use crate::spec::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec};
 use crate::value::Value;
 use crate::verdict::Report;
 
@@ -19,6 +19,23 @@ pub trait AnyObject: Send + Sync {
 
     /// Starts a simulated object of this type.
     fn simulate(&self) -> Box<dyn Simulation + '_>;
+
+    /// Which well-known object this is, as seen on one key.
+    fn known_as(&self) -> Option<Kind>;
+
+    /// What a recorded operation does, or why it cannot be one of this type; `result` is `None` while it is open.
+    fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String>;
+}
+
+/// What a recorded operation does.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The key that it is about; see [`Spec::key`].
+    pub key: Option<Value>,
+    /// Its role; see [`Spec::role`].
+    pub role: Role,
+    /// Whether it never changes any state; see [`Spec::is_pure`].
+    pub is_pure: bool,
 }
 
 impl std::fmt::Debug for dyn AnyObject {
@@ -77,6 +94,21 @@ impl<S: Object> AnyObject for S {
         Box::new(Simulated {
             object: self,
             state: self.init(),
+        })
+    }
+
+    fn known_as(&self) -> Option<Kind> {
+        self.kind()
+    }
+
+    fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String> {
+        let op = self.decode(call)?;
+        let ret = result.map(|result| self.decode_result(&op, result));
+        let ret = ret.transpose()?;
+        Ok(Reading {
+            key: self.key(&op),
+            role: self.role(&op, ret.as_ref()),
+            is_pure: self.is_pure(&op, ret.as_ref()),
         })
     }
 }

@@ -4,7 +4,7 @@ mod any;
 mod check;
 mod columns;
 
-pub use any::{AnyObject, Simulation};
+pub use any::{AnyObject, Reading, Simulation};
 pub use check::Checker;
 
 use std::str::FromStr;

@@ -22,6 +22,7 @@ mod lives;
 mod log;
 mod marks;
 pub mod multiset;
+pub mod online;
 mod order;
 pub mod priority;
 pub mod queue;

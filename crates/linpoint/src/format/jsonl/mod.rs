@@ -6,6 +6,7 @@
 mod fields;
 mod line;
 mod scan;
+mod stream;
 mod write;
 
 use rayon::prelude::*;
@@ -14,6 +15,7 @@ use self::line::{About, Event, EventKind, Line, Whole, decode};
 use super::{ReadOptions, Recorded, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
+pub use stream::{StreamLine, stream_line};
 pub use write::write_jsonl;
 
 /// How much text one task decodes: enough to make the task worth its while, little enough to stay in the cache.

@@ -1,0 +1,99 @@
+//! Lines as they come: from the standard input, or from a file that may still grow.
+//!
+//! A thread of its own reads, so that Ctrl-C is noticed while nothing comes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use linpoint::Error;
+
+/// How much is read at a time, at most.
+const CHUNK: usize = 64 * 1024;
+
+/// How often to look whether a file has grown, or Ctrl-C was pressed.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Whether the end of a file is the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtEnd {
+    Stop,
+    /// Wait until it grows.
+    Wait,
+}
+
+/// Whole lines, in pieces of some lines each.
+pub(crate) struct Lines {
+    pieces: Receiver<std::io::Result<Vec<u8>>>,
+}
+
+/// What came.
+pub(crate) enum Piece {
+    /// Some whole lines.
+    Lines(Vec<u8>),
+    /// Nothing yet.
+    Nothing,
+    End,
+}
+
+impl Lines {
+    /// Opens `path`; `-` is the standard input.
+    pub(crate) fn open(path: &Path, at_end: AtEnd) -> Result<Self, Error> {
+        let (sender, pieces) = sync_channel(4);
+        if path.as_os_str() == "-" {
+            thread::spawn(move || read(std::io::stdin(), AtEnd::Stop, &sender));
+            return Ok(Lines { pieces });
+        }
+        let file = File::open(path).map_err(|error| Error::unreadable(error.to_string()))?;
+        thread::spawn(move || read(file, at_end, &sender));
+        Ok(Lines { pieces })
+    }
+
+    /// Waits for lines, but not for long.
+    pub(crate) fn next(&self) -> std::io::Result<Piece> {
+        match self.pieces.recv_timeout(PAUSE) {
+            Ok(piece) => piece.map(Piece::Lines),
+            Err(RecvTimeoutError::Timeout) => Ok(Piece::Nothing),
+            Err(RecvTimeoutError::Disconnected) => Ok(Piece::End),
+        }
+    }
+}
+
+/// Reads to the end, or until nobody listens any more.
+fn read(mut input: impl Read, at_end: AtEnd, sender: &SyncSender<std::io::Result<Vec<u8>>>) {
+    let mut buffer = vec![0; CHUNK];
+    let mut pending = Vec::new();
+    loop {
+        let piece = match input.read(&mut buffer) {
+            Ok(0) if at_end == AtEnd::Wait => {
+                thread::sleep(PAUSE);
+                continue;
+            }
+            Ok(0) => break,
+            Ok(count) => {
+                let read = &buffer[..count];
+                // A line is whole when its end has come.
+                let Some(end) = read.iter().rposition(|&byte| byte == b'\n') else {
+                    pending.extend_from_slice(read);
+                    continue;
+                };
+                pending.extend_from_slice(&read[..=end]);
+                let lines = std::mem::replace(&mut pending, read[end + 1..].to_vec());
+                Ok(lines)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let is_over = piece.is_err();
+        if sender.send(piece).is_err() || is_over {
+            return;
+        }
+    }
+    if !pending.is_empty() {
+        // Nobody may be left to hear it, and then it does not matter.
+        let _ = sender.send(Ok(pending));
+    }
+}

@@ -1,0 +1,213 @@
+//! What the user sees of a stream.
+
+use std::io::Write;
+
+use linpoint::engine::monitor::online::{CannotTell, Notice, Observed, Violation, Watcher};
+use linpoint::{Error, Value};
+use serde_json::json;
+
+use super::error_name;
+use super::text::{counted, of_part};
+use crate::args::WatchArgs;
+use crate::cmd::source::Output;
+use crate::exit::Exit;
+
+/// Prints what is found, as soon as it is.
+pub(crate) struct Printer {
+    input: String,
+    style: Style,
+    out: Output,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Text,
+    Quiet,
+    Json,
+}
+
+/// How much there was, and what came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    events: u64,
+    operations: u64,
+    open: usize,
+    violations: usize,
+    untold: usize,
+}
+
+impl Totals {
+    pub(crate) fn count(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Violation(_) => self.violations += 1,
+            Notice::CannotTell(_) => self.untold += 1,
+        }
+    }
+
+    /// Adds a history that is over.
+    pub(crate) fn add(&mut self, watcher: &Watcher) {
+        self.events += watcher.events();
+        self.operations += watcher.operations();
+        self.open += watcher.open();
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        match (self.violations, self.untold) {
+            (0, 0) => Exit::Linearizable,
+            (0, _) => Exit::Undecided,
+            _ => Exit::Violation,
+        }
+    }
+}
+
+impl Printer {
+    pub(crate) fn new(args: &WatchArgs, input: &str, out: Output) -> Self {
+        let style = match args {
+            WatchArgs { json: true, .. } => Style::Json,
+            WatchArgs { quiet: true, .. } => Style::Quiet,
+            _ => Style::Text,
+        };
+        Printer {
+            input: input.to_owned(),
+            style,
+            out,
+        }
+    }
+
+    pub(crate) fn notice(&mut self, line: u64, notice: &Notice) -> std::io::Result<()> {
+        match (self.style, notice) {
+            (Style::Json, notice) => {
+                let document = self.document(line, notice);
+                writeln!(self.out, "{document}")?;
+            }
+            (_, Notice::Violation(violation)) => self.show_violation(line, violation)?,
+            (_, Notice::CannotTell(untold)) => {
+                let CannotTell {
+                    object,
+                    key,
+                    reason,
+                } = untold;
+                let part = in_part(object, key.as_ref());
+                writeln!(
+                    self.out,
+                    "{}:{line}: cannot tell any further{part}: {reason}",
+                    self.input
+                )?;
+            }
+        }
+        // Somebody may be waiting for this line.
+        self.out.flush()
+    }
+
+    fn show_violation(&mut self, line: u64, violation: &Violation) -> std::io::Result<()> {
+        let part = in_part(&violation.object, violation.key.as_ref());
+        writeln!(
+            self.out,
+            "{}:{line}: not linearizable from here on{part}\n\n  {}\n",
+            self.input, violation.sentence
+        )?;
+        for op in violation.others.iter().chain([&violation.op]) {
+            writeln!(self.out, "    {op}, called on line {}", op.line)?;
+        }
+        writeln!(self.out)
+    }
+
+    fn document(&self, line: u64, notice: &Notice) -> serde_json::Value {
+        let mut document = match notice {
+            Notice::Violation(violation) => json!({
+                "notice": "violation",
+                "object": violation.object.to_json(),
+                "key": violation.key.as_ref().map(Value::to_json),
+                "operation": operation(&violation.op),
+                "sentence": violation.sentence,
+                "others": violation.others.iter().map(|op| operation(op)).collect::<Vec<_>>(),
+            }),
+            Notice::CannotTell(untold) => json!({
+                "notice": "cannot tell",
+                "object": untold.object.to_json(),
+                "key": untold.key.as_ref().map(Value::to_json),
+                "reason": untold.reason,
+            }),
+        };
+        document["schema"] = json!(1);
+        document["input"] = json!(self.input);
+        document["line"] = json!(line);
+        document
+    }
+
+    /// Reading ends with an error.
+    pub(crate) fn error(&mut self, error: &Error) -> std::io::Result<()> {
+        // On the terminal, what was printed before should stand before.
+        self.out.flush()?;
+        eprintln!("linpoint: {error}");
+        if self.style == Style::Json {
+            let document = json!({
+                "schema": 1,
+                "notice": "error",
+                "input": self.input,
+                "line": error.line(),
+                "kind": error_name(error.kind()),
+                "reason": error.reason(),
+            });
+            writeln!(self.out, "{document}")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(&mut self, totals: &Totals) -> std::io::Result<()> {
+        match self.style {
+            Style::Quiet => {}
+            Style::Text => writeln!(self.out, "{}: {}", self.input, summary(totals))?,
+            Style::Json => {
+                let document = json!({
+                    "schema": 1,
+                    "notice": "summary",
+                    "input": self.input,
+                    "events": totals.events,
+                    "operations": totals.operations,
+                    "open": totals.open,
+                    "violations": totals.violations,
+                    "cannot_tell": totals.untold,
+                });
+                writeln!(self.out, "{document}")?;
+            }
+        }
+        self.out.flush()
+    }
+}
+
+/// ` (key y of object x)`, as far as there are such.
+fn in_part(object: &Value, key: Option<&Value>) -> String {
+    let part = of_part(object, key);
+    let part = part.strip_prefix(" of ");
+    part.map_or_else(String::new, |part| format!(" ({part})"))
+}
+
+fn summary(totals: &Totals) -> String {
+    let violations = match totals.violations {
+        0 => "no violation".to_owned(),
+        count => counted(count, "violation"),
+    };
+    let untold = match totals.untold {
+        0 => String::new(),
+        count => format!(", cannot tell {count} of the objects or keys"),
+    };
+    format!(
+        "{}, {}, {} still open, {violations}{untold}",
+        counted(totals.events as usize, "event"),
+        counted(totals.operations as usize, "operation"),
+        totals.open,
+    )
+}
+
+/// An operation with its line.
+fn operation(op: &Observed) -> serde_json::Value {
+    json!({
+        "process": op.process.to_json(),
+        "object": op.object.to_json(),
+        "method": &*op.method,
+        "arg": op.argument.to_json(),
+        "ret": op.result().map(Value::to_json),
+        "line": op.line,
+    })
+}

@@ -1,0 +1,205 @@
+//! Two states: a key of a set, a lock.
+//!
+//! Every operation is a change to one of the states, or saw one of them. **Decides** any such history, whatever repeats,
+//! at the first event that cannot be explained. **Follows** the lazy rule: nothing takes effect until a return forces it.
+//! A return that needs a change which has not happened shows that some open operation made it right before; which one is
+//! left open (see [`takes`](super::takes)), since it is not known at the call whether an operation will turn out to have
+//! changed anything. **Why the rule is exact:** with two states every change within the time of an observation passes
+//! through the state that it saw, so an observation forces a change only if there was none in its time, and then the
+//! latest moment has the most candidates; at all times as few operations have taken effect as possible.
+//!
+//! **Cost:** for each event, the candidates at most. **Memory:** what is open.
+
+use super::takes::{Take, Takes};
+use super::{Online, Op, Stop, Time};
+use crate::spec::{Need, Role};
+use crate::value::Value;
+
+/// A monitor of two states.
+pub(super) struct Bits {
+    initial: bool,
+    state: bool,
+    /// The last change: the event that forced it, and the operation that returned then.
+    last: Option<(Time, Op)>,
+    /// The operations that may turn out to change the state to `false`, and to `true`.
+    changes: [Takes; 2],
+    /// How many others are open.
+    observers: usize,
+}
+
+/// What an operation did.
+enum Did {
+    /// It found the other state and left this one.
+    Changed(bool),
+    /// It found this state.
+    Saw(bool),
+    /// Nothing that anybody could notice.
+    Nothing,
+}
+
+fn did(op: &Op, role: &Role) -> Result<Did, Stop> {
+    let Role::Slot { needs, leaves } = role else {
+        return Err(Stop::cannot_tell(format!(
+            "what {op} tells cannot be watched"
+        )));
+    };
+    let found = match needs {
+        Need::Anything => None,
+        Need::Is(Value::Bool(found)) => Some(*found),
+        Need::IsNot(Value::Bool(other)) => Some(!other),
+        _ => return Err(Stop::cannot_tell(format!("{op} speaks of a third state"))),
+    };
+    let left = match leaves {
+        None => None,
+        Some(Value::Bool(left)) => Some(*left),
+        Some(_) => return Err(Stop::cannot_tell(format!("{op} leaves a third state"))),
+    };
+    Ok(match (found, left) {
+        (None, None) => Did::Nothing,
+        (Some(found), None) => Did::Saw(found),
+        (Some(found), Some(left)) if found == left => Did::Saw(found),
+        (Some(_), Some(left)) => Did::Changed(left),
+        // Whether it changed anything is open even after its return, and both have to be tried.
+        (None, Some(_)) => {
+            let reason = format!("{op} does not tell whether it changed anything");
+            return Err(Stop::cannot_tell(reason));
+        }
+    })
+}
+
+impl Bits {
+    pub(super) fn new(initial: bool) -> Self {
+        Bits {
+            initial,
+            state: initial,
+            last: None,
+            changes: Default::default(),
+            observers: 0,
+        }
+    }
+
+    /// The state that `op` may turn out to change to.
+    fn target(op: &Op) -> Result<Option<bool>, Stop> {
+        match &op.promise {
+            Role::Opaque => Ok(None),
+            promise => match did(op, promise)? {
+                Did::Changed(to) => Ok(Some(to)),
+                Did::Saw(_) | Did::Nothing => Ok(None),
+            },
+        }
+    }
+
+    fn flip(&mut self, now: Time, op: &Op) {
+        self.state = !self.state;
+        self.last = Some((now, Op::clone(op)));
+    }
+
+    /// Some open operation must have changed the state right before `op` returned.
+    fn take(&mut self, now: Time, op: &Op) -> Result<(), Stop> {
+        if self.changes[usize::from(!self.state)]
+            .take(now, op)
+            .is_err()
+        {
+            return Err(self.impossible(op));
+        }
+        self.flip(now, op);
+        Ok(())
+    }
+
+    fn impossible(&self, op: &Op) -> Stop {
+        match &self.last {
+            Some((_, last)) => Stop::violation(
+                op,
+                [Op::clone(last)],
+                format!(
+                    "{op} is impossible after {last}: nothing that was open can have changed the state in between"
+                ),
+            ),
+            None => Stop::violation(
+                op,
+                [],
+                format!("{op} is impossible: nothing was called that could bring this about"),
+            ),
+        }
+    }
+
+    /// `op` is no longer a candidate.
+    fn dismiss(&mut self, op: &Op) -> Result<(), Stop> {
+        match Self::target(op)? {
+            None => {
+                self.observers -= 1;
+                Ok(())
+            }
+            Some(to) => self.changes[usize::from(to)].dismiss(op).map_err(|take| {
+                let Take { shown_by, .. } = take;
+                let sentence = match op.result() {
+                    Some(_) => format!(
+                        "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not"
+                    ),
+                    None => format!(
+                        "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not happen"
+                    ),
+                };
+                Stop::violation(&shown_by, [Op::clone(op)], sentence)
+            }),
+        }
+    }
+
+    fn saw(&mut self, op: &Op, found: bool, now: Time) -> Result<(), Stop> {
+        let changed_meanwhile = self.last.as_ref().is_some_and(|(at, _)| *at > op.called);
+        if self.state == found || changed_meanwhile {
+            return Ok(());
+        }
+        self.take(now, op)
+    }
+}
+
+impl Online for Bits {
+    fn call(&mut self, op: &Op) -> Result<(), Stop> {
+        match Self::target(op)? {
+            Some(to) => self.changes[usize::from(to)].call(op),
+            None => self.observers += 1,
+        }
+        Ok(())
+    }
+
+    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+        let promised = Self::target(op)?;
+        match did(op, role)? {
+            Did::Changed(to) if promised != Some(to) => Err(Stop::cannot_tell(format!(
+                "{op} did what it did not promise"
+            ))),
+            Did::Changed(to) => {
+                if self.changes[usize::from(to)].settle(op).is_none() {
+                    if self.state == to {
+                        self.take(now, op)?;
+                    }
+                    self.flip(now, op);
+                }
+                Ok(())
+            }
+            Did::Saw(found) => {
+                self.dismiss(op)?;
+                self.saw(op, found, now)
+            }
+            Did::Nothing => self.dismiss(op),
+        }
+    }
+
+    fn fail(&mut self, op: &Op, _: Time) -> Result<(), Stop> {
+        self.dismiss(op)
+    }
+
+    fn crash(&mut self, op: &Op) {
+        // A candidate stays one.
+        if let Ok(None) = Self::target(op) {
+            self.observers -= 1;
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.state == self.initial
+            && self.observers == 0
+            && self.changes.iter().all(Takes::is_empty)
+    }
+}

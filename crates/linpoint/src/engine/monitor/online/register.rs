@@ -1,0 +1,304 @@
+//! A register, or a key of a map: reads, and writes of values that are not written twice at a time.
+//!
+//! The *cluster* of a value is its write and the reads that saw it: `first` is the first return among them, `latest` the
+//! last call. A cluster is before another one if it has a return before a call of the other. **Decides**, at the first
+//! event that cannot be explained, by the condition of Gibbons and Korach (1997) in this form: a history is linearizable
+//! exactly if no read returned before its write was called, and no two clusters are each before the other.
+//!
+//! Returns come in the order of time, so `first` is fixed once it is known, and only `latest` grows. Each cluster has a
+//! *limit*: the least `first` among the clusters that it is before. A read of its value that was called after the limit
+//! is a violation. So once no read is open that was called before its limit, the value cannot come up again, and is
+//! forgotten; a later write of the same value is another value.
+//!
+//! **Requires** that no value is written again before that. **Cost:** logarithmic for each event, on average. **Memory:**
+//! what is open, and the values that an open read may still return: with a read that never returns, all values since its
+//! call.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use super::{EXPLAINED, Online, Op, Stop, Time};
+use crate::spec::{Need, Role};
+use crate::value::Value;
+
+/// A monitor of a register.
+pub(super) struct Register {
+    /// The clusters with a return, by that return.
+    clusters: BTreeMap<Time, Cluster>,
+    /// Where each value is that may still be read.
+    values: HashMap<Value, Place>,
+    /// When the open reads were called.
+    reads: BTreeSet<Time>,
+    /// The last clusters that were forgotten. They decide nothing, but explain a late read.
+    past: VecDeque<Cluster>,
+}
+
+enum Place {
+    /// Its write is open, and nobody has read it.
+    Open(Op),
+    /// In the cluster with this first return.
+    Seen(Time),
+}
+
+struct Cluster {
+    value: Value,
+    /// The operation of the first return; `None` for the initial value.
+    first: Option<Op>,
+    /// The latest call, and its operation.
+    latest: (Time, Option<Op>),
+    limit: Option<Limit>,
+}
+
+/// The first return of a cluster that comes later.
+struct Limit {
+    at: Time,
+    /// The operation that returned then.
+    first: Op,
+    /// An operation of that cluster that was called after the first return of this one.
+    later: Op,
+}
+
+impl Register {
+    pub(super) fn new(initial: Value) -> Self {
+        let cluster = Cluster {
+            value: initial.clone(),
+            first: None,
+            latest: (0, None),
+            limit: None,
+        };
+        Register {
+            clusters: BTreeMap::from([(0, cluster)]),
+            values: HashMap::from([(initial, Place::Seen(0))]),
+            reads: BTreeSet::new(),
+            past: VecDeque::new(),
+        }
+    }
+
+    fn write(&mut self, op: &Op, value: &Value) -> Result<(), Stop> {
+        if self.values.contains_key(value) {
+            return Err(Stop::cannot_tell(format!(
+                "{op} writes what may still be there from before, so that reads do not tell which write they saw"
+            )));
+        }
+        self.values
+            .insert(value.clone(), Place::Open(Op::clone(op)));
+        Ok(())
+    }
+
+    /// An operation of the cluster of `value` returned.
+    fn observe(&mut self, op: &Op, value: &Value, now: Time) -> Result<(), Stop> {
+        let Some(place) = self.values.get_mut(value) else {
+            return Err(self.unknown(op, value));
+        };
+        let at = match place {
+            Place::Seen(at) => *at,
+            Place::Open(write) => {
+                let cluster = Cluster {
+                    value: value.clone(),
+                    first: Some(Op::clone(op)),
+                    latest: (write.called, Some(Op::clone(write))),
+                    limit: None,
+                };
+                self.clusters.insert(now, cluster);
+                *place = Place::Seen(now);
+                now
+            }
+        };
+        let Some(cluster) = self.clusters.get_mut(&at) else {
+            return Ok(());
+        };
+        if op.called > cluster.latest.0 {
+            cluster.latest = (op.called, Some(Op::clone(op)));
+            if let Some(limit) = &cluster.limit
+                && op.called > limit.at
+            {
+                return Err(contradiction(op, cluster, limit));
+            }
+        }
+        self.limit_others(at);
+        Ok(())
+    }
+
+    /// A read of a value that is not, or no longer, known.
+    fn unknown(&self, op: &Op, value: &Value) -> Stop {
+        let past = self.past.iter().rev().find(|past| past.value == *value);
+        if let Some(cluster) = past
+            && let Some(limit) = &cluster.limit
+        {
+            return contradiction(op, cluster, limit);
+        }
+        let sentence = format!(
+            "{op} is impossible: {value} was never written, or overwritten long before the read was called"
+        );
+        Stop::violation(op, [], sentence)
+    }
+
+    /// Tells the clusters that are before the one at `at`.
+    fn limit_others(&mut self, at: Time) {
+        let Some(Cluster {
+            first: Some(first),
+            latest: (latest, Some(later)),
+            ..
+        }) = self.clusters.get(&at)
+        else {
+            // Nothing is before the initial value.
+            return;
+        };
+        let (latest, first, later) = (*latest, Op::clone(first), Op::clone(later));
+        // A limit holds for all earlier clusters too, except the one that it comes from. So after two different ones that
+        // are as low, no earlier cluster has a higher one.
+        let mut low = None;
+        for (&other, cluster) in self.clusters.range_mut(..latest).rev() {
+            match &cluster.limit {
+                _ if other == at => {}
+                Some(limit) if limit.at <= at => match low {
+                    Some(source) if source != limit.at => break,
+                    _ => low = Some(limit.at),
+                },
+                _ => {
+                    cluster.limit = Some(Limit {
+                        at,
+                        first: Op::clone(&first),
+                        later: Op::clone(&later),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Forgets the values that no read can return any more.
+    fn forget(&mut self) {
+        let oldest_read = self.reads.first().copied().unwrap_or(Time::MAX);
+        let is_over = |cluster: &Cluster| {
+            cluster
+                .limit
+                .as_ref()
+                .is_some_and(|limit| limit.at < oldest_read)
+        };
+        // Limits ascend, except for the cluster that another one's limit comes from: look behind one that stays.
+        loop {
+            let mut oldest = self.clusters.iter().take(2);
+            let found = oldest
+                .find(|(_, cluster)| is_over(cluster))
+                .map(|(&at, _)| at);
+            let Some(cluster) = found.and_then(|at| self.clusters.remove(&at)) else {
+                return;
+            };
+            self.values.remove(&cluster.value);
+            if self.past.len() == EXPLAINED {
+                self.past.pop_front();
+            }
+            self.past.push_back(cluster);
+        }
+    }
+}
+
+fn contradiction(op: &Op, cluster: &Cluster, limit: &Limit) -> Stop {
+    let Limit { first, later, .. } = limit;
+    let value = &cluster.value;
+    let why = match &cluster.first {
+        Some(before) => format!(
+            "{later} was called after {before} had returned, so {value} was no longer there"
+        ),
+        None => format!("{value}, the initial value, was no longer there"),
+    };
+    let sentence =
+        format!("{op} is impossible: {first} had returned before it was called, and {why}");
+    let mut others: Vec<Op> = cluster
+        .first
+        .iter()
+        .chain([later, first])
+        .cloned()
+        .collect();
+    others.sort_by_key(|other| other.called);
+    others.dedup_by_key(|other| other.called);
+    Stop::violation(op, others, sentence)
+}
+
+/// The value that an operation writes; `None` for one that reads.
+fn written(op: &Op) -> Result<Option<&Value>, Stop> {
+    match &op.promise {
+        Role::Opaque => Ok(None),
+        Role::Slot {
+            needs: Need::Anything,
+            leaves: Some(value),
+        } => Ok(Some(value)),
+        _ => Err(Stop::cannot_tell(format!(
+            "{} is neither a read nor a write",
+            op.method
+        ))),
+    }
+}
+
+impl Online for Register {
+    fn call(&mut self, op: &Op) -> Result<(), Stop> {
+        match written(op)? {
+            Some(value) => self.write(op, value),
+            None => {
+                self.reads.insert(op.called);
+                Ok(())
+            }
+        }
+    }
+
+    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+        match (written(op)?, role) {
+            (
+                None,
+                Role::Slot {
+                    needs: Need::Is(value),
+                    leaves: None,
+                },
+            ) => {
+                self.reads.remove(&op.called);
+                self.observe(op, value, now)?;
+            }
+            (Some(value), role) if *role == op.promise => match self.values.get(value) {
+                Some(Place::Open(write)) if write.called == op.called => {
+                    self.observe(op, value, now)?;
+                }
+                // Somebody has read it before: that return came first, and its call is known.
+                _ => {}
+            },
+            _ => {
+                return Err(Stop::cannot_tell(format!(
+                    "{op} is neither a read nor a write"
+                )));
+            }
+        }
+        self.forget();
+        Ok(())
+    }
+
+    fn fail(&mut self, op: &Op, _: Time) -> Result<(), Stop> {
+        let Some(value) = written(op)? else {
+            self.crash(op);
+            return Ok(());
+        };
+        match self.values.get(value) {
+            Some(Place::Open(write)) if write.called == op.called => {
+                self.values.remove(value);
+                Ok(())
+            }
+            Some(Place::Seen(at)) => {
+                let first = self
+                    .clusters
+                    .get(at)
+                    .and_then(|cluster| cluster.first.clone());
+                Err(seen_though_failed(op, first, value))
+            }
+            _ => Err(seen_though_failed(op, None, value)),
+        }
+    }
+
+    fn crash(&mut self, op: &Op) {
+        self.reads.remove(&op.called);
+    }
+}
+
+fn seen_though_failed(write: &Op, reader: Option<Op>, value: &Value) -> Stop {
+    let sentence = format!("{value} was read, but {write} did not happen");
+    match reader {
+        Some(reader) => Stop::violation(&reader, [Op::clone(write)], sentence),
+        None => Stop::violation(write, [], sentence),
+    }
+}

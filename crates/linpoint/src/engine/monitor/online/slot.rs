@@ -1,0 +1,128 @@
+//! Objects that hold one value: finds out which of the monitors knows them.
+//!
+//! Until something is called that can change the value, it is the initial one, and nothing else is to be known.
+
+use super::bits::Bits;
+use super::register::Register;
+use super::{Online, Op, Stop, Time};
+use crate::spec::{Need, Role};
+use crate::value::Value;
+
+/// An object that holds one value.
+pub(super) struct Slot {
+    initial: Value,
+    /// What was open when the first operation was called that can change the value.
+    open: Vec<Op>,
+    monitor: Option<Box<dyn Online>>,
+}
+
+impl Slot {
+    pub(super) fn new(initial: Value) -> Self {
+        Slot {
+            initial,
+            open: Vec::new(),
+            monitor: None,
+        }
+    }
+
+    /// The monitor that understands an operation with this role.
+    fn choose(&self, promise: &Role) -> Result<Box<dyn Online>, Stop> {
+        match (promise, &self.initial) {
+            (
+                Role::Slot {
+                    needs: Need::Is(Value::Bool(from)),
+                    leaves: Some(Value::Bool(to)),
+                },
+                Value::Bool(initial),
+            ) if from != to => Ok(Box::new(Bits::new(*initial))),
+            (
+                Role::Slot {
+                    needs: Need::Anything,
+                    leaves: Some(_),
+                },
+                initial,
+            ) => Ok(Box::new(Register::new(initial.clone()))),
+            _ => Err(Stop::cannot_tell(
+                "only reads and writes of a register can be watched",
+            )),
+        }
+    }
+
+    /// A result while nothing can have changed the value.
+    fn observe(&self, op: &Op, role: &Role) -> Result<(), Stop> {
+        let fits = match role {
+            Role::Slot {
+                needs,
+                leaves: None,
+            } => match needs {
+                Need::Anything => true,
+                Need::Is(value) => *value == self.initial,
+                Need::IsNot(value) => *value != self.initial,
+            },
+            _ => {
+                return Err(Stop::cannot_tell(format!(
+                    "what {op} tells cannot be watched"
+                )));
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        let sentence =
+            format!("{op} is impossible: nothing was called that could bring this about");
+        Err(Stop::violation(op, [], sentence))
+    }
+}
+
+impl Online for Slot {
+    fn call(&mut self, op: &Op) -> Result<(), Stop> {
+        if op.promise == Role::Opaque && self.monitor.is_none() {
+            self.open.push(Op::clone(op));
+            return Ok(());
+        }
+        if self.monitor.is_none() {
+            let mut monitor = self.choose(&op.promise)?;
+            for earlier in self.open.drain(..) {
+                monitor.call(&earlier)?;
+            }
+            self.monitor = Some(monitor);
+        }
+        self.monitor
+            .as_mut()
+            .map_or(Ok(()), |monitor| monitor.call(op))
+    }
+
+    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+        match &mut self.monitor {
+            Some(monitor) => monitor.ret(op, role, now),
+            None => {
+                self.crash(op);
+                self.observe(op, role)
+            }
+        }
+    }
+
+    fn fail(&mut self, op: &Op, now: Time) -> Result<(), Stop> {
+        match &mut self.monitor {
+            Some(monitor) => monitor.fail(op, now),
+            None => {
+                self.crash(op);
+                Ok(())
+            }
+        }
+    }
+
+    fn crash(&mut self, op: &Op) {
+        match &mut self.monitor {
+            Some(monitor) => monitor.crash(op),
+            None => self.open.retain(|open| open.called != op.called),
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        match &self.monitor {
+            Some(monitor) => monitor.is_blank(),
+            None => self.open.is_empty(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Changes that must have happened before it is known which operations made them.
+//!
+//! A result may show that *some* open operation has taken effect: that is a *take*. Any operation that was called before
+//! a take, is still open and may turn out to be of the right kind is a *candidate* for it. Takes and candidates are all
+//! alike otherwise, so the first take goes to the candidate that was called first, and so on: if that fails, everything
+//! does.
+
+use super::{Op, Time};
+
+/// Takes that are not yet assigned, and the candidates for them.
+#[derive(Debug, Default)]
+pub(super) struct Takes {
+    /// When the candidates were called, ascending.
+    candidates: Vec<Time>,
+    /// Ascending by time.
+    takes: Vec<Take>,
+}
+
+/// One take.
+#[derive(Clone, Debug)]
+pub(super) struct Take {
+    /// The event that showed it. The change happened right before.
+    pub(super) at: Time,
+    /// The operation that returned then.
+    pub(super) shown_by: Op,
+}
+
+impl Takes {
+    pub(super) fn call(&mut self, op: &Op) {
+        self.candidates.push(op.called);
+    }
+
+    /// One more candidate took effect right before the event `at`. `Err` if there is none.
+    pub(super) fn take(&mut self, at: Time, shown_by: &Op) -> Result<(), ()> {
+        if self.takes.len() >= self.candidates.len() {
+            return Err(());
+        }
+        self.takes.push(Take {
+            at,
+            shown_by: Op::clone(shown_by),
+        });
+        Ok(())
+    }
+
+    /// A candidate returns and did what candidates do. Which of the takes that was, if it was one; it is gone now.
+    pub(super) fn settle(&mut self, op: &Op) -> Option<usize> {
+        self.remove(op);
+        // The earliest one leaves the others those takes that more of them can have.
+        let earliest = self.takes.partition_point(|take| take.at <= op.called);
+        if earliest == self.takes.len() {
+            return None;
+        }
+        self.takes.remove(earliest);
+        Some(earliest)
+    }
+
+    /// Whether `op` was called before this one of the takes.
+    pub(super) fn is_before(&self, op: &Op, which: usize) -> bool {
+        op.called < self.takes[which].at
+    }
+
+    /// A candidate returns and was this one of the takes. `Err` with a take that nobody is left for.
+    pub(super) fn settle_with(&mut self, op: &Op, which: usize) -> Result<(), Take> {
+        self.takes.remove(which);
+        self.dismiss(op)
+    }
+
+    /// A candidate turns out to have done something else. `Err` with a take that nobody is left for.
+    pub(super) fn dismiss(&mut self, op: &Op) -> Result<(), Take> {
+        self.remove(op);
+        let mut pairs = self.takes.iter().enumerate();
+        let fails =
+            |(i, take): &(usize, &Take)| self.candidates.get(*i).is_none_or(|&call| call > take.at);
+        pairs
+            .find(fails)
+            .map_or(Ok(()), |(_, take)| Err(take.clone()))
+    }
+
+    /// Whether nothing is open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+
+    fn remove(&mut self, op: &Op) {
+        if let Ok(found) = self.candidates.binary_search(&op.called) {
+            self.candidates.remove(found);
+        }
+    }
+}

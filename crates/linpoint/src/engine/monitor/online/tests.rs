@@ -1,0 +1,373 @@
+//! Each monitor against the reference, after every event of random small histories.
+//!
+//! `LINPOINT_TRIALS` sets the number of histories for each kind.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Notice, Watcher};
+use crate::engine::{Task, brute};
+use crate::history::{Call, OpId, TypedHistory};
+use crate::spec::{CallView, Container, Counter, Discipline, Mutex, Object, Register, Set};
+use crate::value::Value;
+
+/// How many random histories a test looks at, by default.
+const TRIALS: u64 = 20_000;
+
+/// What clients of an object do at random.
+struct Clients<'a, S: Object> {
+    object: &'a S,
+    /// A call: method and argument.
+    call: fn(&mut ChaCha8Rng) -> (&'static str, Value),
+    /// An answer to a call of this method, right or wrong, after these calls.
+    answer: fn(&mut ChaCha8Rng, &str, &[(&'static str, Value)]) -> Value,
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Call(&'static str, Value),
+    Return(usize, Value),
+    Fail(usize),
+    Crash(usize),
+}
+
+impl<S: Object> Clients<'_, S> {
+    fn decode(&self, method: &str, argument: &Value) -> S::Op {
+        let call = CallView {
+            process: &Value::Nil,
+            method,
+            argument,
+        };
+        self.object.decode(call).unwrap()
+    }
+
+    /// A run of the object itself, of which some answers are exchanged, or a run of arbitrary answers.
+    fn random_events(&self, rng: &mut ChaCha8Rng) -> Vec<Event> {
+        // Few that overlap much, or many that overlap little.
+        let (most, width) = match rng.random_range(0..8) {
+            0 => (20, 2),
+            _ => (rng.random_range(2..=9), rng.random_range(2..=5)),
+        };
+        let wrong = [0, 5, 15, 100][rng.random_range(0..4)];
+        let rare = [0, 0, 5, 15][rng.random_range(0..4)];
+        let mut events = Vec::new();
+        let mut calls: Vec<(&'static str, Value)> = Vec::new();
+        // Those open, with their answer once they took effect.
+        let mut open: Vec<(usize, Option<Value>)> = Vec::new();
+        let mut crashed = 0;
+        let mut state = self.object.init();
+        for _ in 0..8 * most {
+            let turn = rng.random_range(0..width);
+            if turn >= open.len() {
+                if calls.len() < most && open.len() + crashed < width {
+                    let (method, argument) = (self.call)(rng);
+                    open.push((calls.len(), None));
+                    calls.push((method, argument.clone()));
+                    events.push(Event::Call(method, argument));
+                }
+                continue;
+            }
+            let (op, answer) = open[turn].clone();
+            let (method, argument) = &calls[op];
+            let is_wrong = rng.random_range(0..100) < wrong;
+            if rng.random_range(0..100) < rare {
+                open.remove(turn);
+                if rng.random() {
+                    crashed += 1;
+                    events.push(Event::Crash(op));
+                } else {
+                    events.push(Event::Fail(op));
+                }
+            } else if is_wrong {
+                open.remove(turn);
+                events.push(Event::Return(op, (self.answer)(rng, method, &calls)));
+            } else if let Some(answer) = answer {
+                open.remove(turn);
+                events.push(Event::Return(op, answer));
+            } else {
+                let typed = self.decode(method, argument);
+                let mut outcomes = match self.object.apply(&state, &typed) {
+                    crate::Outcomes::One(ret, next) => vec![(ret, next)],
+                    crate::Outcomes::Many(all) => all,
+                    crate::Outcomes::Blocked => continue,
+                };
+                let (ret, next) = outcomes.swap_remove(rng.random_range(0..outcomes.len()));
+                state = next;
+                open[turn].1 = Some(ret);
+            }
+        }
+        events
+    }
+
+    /// Whether these events, the first ones of a history, are linearizable with what is open as pending.
+    fn is_linearizable(&self, events: &[Event]) -> bool {
+        let mut history = TypedHistory::new();
+        let failed: Vec<usize> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Fail(op) => Some(*op),
+                _ => None,
+            })
+            .collect();
+        let mut ids: Vec<Option<(OpId, S::Op)>> = Vec::new();
+        for event in events {
+            match event {
+                Event::Call(method, argument) => {
+                    let op = ids.len();
+                    ids.push((!failed.contains(&op)).then(|| {
+                        let typed = self.decode(method, argument);
+                        (history.call(op as u32, typed.clone()), typed)
+                    }));
+                }
+                Event::Return(op, result) => {
+                    let (id, typed) = ids[*op].as_ref().unwrap();
+                    history.ret(*id, self.object.decode_result(typed, result).unwrap());
+                }
+                Event::Fail(_) | Event::Crash(_) => {}
+            }
+        }
+        let all: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+        let task = Task::new(self.object, &history, &all);
+        let found = brute::try_all_orders(&task, &mut || Ok::<_, ()>(()));
+        found.unwrap().is_some()
+    }
+}
+
+/// Feeds an event to the watcher.
+fn feed(watcher: &mut Watcher, calls: &mut i64, event: &Event) -> Option<Notice> {
+    let process = |op: &usize| Value::from(*op as i64);
+    let notice = match event.clone() {
+        Event::Call(method, argument) => {
+            *calls += 1;
+            watcher.call(0, Value::from(*calls - 1), Call::new(method, argument))
+        }
+        Event::Return(op, result) => watcher.ret(0, &process(&op), result),
+        Event::Fail(op) => watcher.fail(0, &process(&op)),
+        Event::Crash(op) => watcher.crash(0, &process(&op)).map(|()| None),
+    };
+    notice.unwrap()
+}
+
+/// How many histories came to what.
+#[derive(Debug, Default)]
+struct Counts {
+    linearizable: u64,
+    violations: u64,
+    cannot_tell: u64,
+    /// Violations that were reported some events after they were certain.
+    late: u64,
+    /// Violations that were not reported before the end, with operations still open.
+    never: u64,
+}
+
+fn trials() -> u64 {
+    std::env::var("LINPOINT_TRIALS").map_or(TRIALS, |n| n.parse().unwrap())
+}
+
+/// Whether a monitor must report a violation at once, or may wait for what is open to return.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    None,
+    UntilReturns,
+}
+
+fn compare<S: Object + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
+    let mut counts = Counts::default();
+    for seed in 0..trials() {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let events = clients.random_events(&mut rng);
+        one_history(clients, patience, seed, &events, &mut counts);
+    }
+    println!("{counts:?}");
+    assert!(counts.violations * 20 > trials(), "{counts:?}");
+    assert!(counts.linearizable * 20 > trials(), "{counts:?}");
+    counts
+}
+
+fn one_history<S: Object + Clone + 'static>(
+    clients: &Clients<'_, S>,
+    patience: Patience,
+    seed: u64,
+    events: &[Event],
+    counts: &mut Counts,
+) {
+    let mut watcher = Watcher::new(Box::new(clients.object.clone())).unwrap();
+    let mut calls = 0;
+    // The event at which the history became bad, and what was open then.
+    let mut bad: Option<(usize, Vec<usize>)> = None;
+    let mut open: Vec<usize> = Vec::new();
+    for (i, event) in events.iter().enumerate() {
+        let notice = feed(&mut watcher, &mut calls, event);
+        let shown = || format!("seed {seed}, event {i}: {:#?}\n{notice:?}", &events[..=i]);
+        let returned = match event {
+            Event::Call(..) => {
+                open.push(calls as usize - 1);
+                None
+            }
+            Event::Return(op, _) | Event::Fail(op) => Some(*op),
+            Event::Crash(_) => None,
+        };
+        open.retain(|&op| Some(op) != returned);
+        // A call cannot make a good history bad.
+        if returned.is_some() && bad.is_none() && !clients.is_linearizable(&events[..=i]) {
+            bad = Some((i, open.clone()));
+        } else if let Some((_, open)) = &mut bad {
+            open.retain(|&op| Some(op) != returned);
+        }
+        match notice {
+            Some(Notice::CannotTell(_)) => {
+                counts.cannot_tell += 1;
+                return;
+            }
+            Some(Notice::Violation(_)) => {
+                let (since, _) = bad.unwrap_or_else(|| panic!("no violation: {}", shown()));
+                counts.violations += 1;
+                counts.late += u64::from(since < i);
+                return;
+            }
+            None => match &bad {
+                Some(_) if patience == Patience::None => panic!("missed: {}", shown()),
+                Some((_, open)) if open.is_empty() => panic!("missed for too long: {}", shown()),
+                Some(_) | None => {}
+            },
+        }
+    }
+    match bad {
+        Some(_) => counts.never += 1,
+        None => counts.linearizable += 1,
+    }
+}
+
+#[test]
+fn sets() {
+    let clients = Clients {
+        object: &Set,
+        call: |rng| {
+            let method = ["add", "remove", "contains"][rng.random_range(0..3)];
+            (method, Value::from(rng.random_range(0..8) / 5))
+        },
+        answer: |rng, method, _| match rng.random_range(0..40) {
+            // Does not tell.
+            0 if method != "contains" => Value::Nil,
+            n => Value::Bool(n % 2 == 0),
+        },
+    };
+    compare(&clients, Patience::None);
+}
+
+#[test]
+fn locks() {
+    let clients = Clients {
+        object: &Mutex,
+        call: |rng| {
+            let methods = ["lock", "unlock", "try_lock", "try_unlock"];
+            (methods[rng.random_range(0..4)], Value::Nil)
+        },
+        answer: |rng, method, _| match method.starts_with("try") {
+            true => Value::Bool(rng.random()),
+            false => Value::Nil,
+        },
+    };
+    assert_eq!(compare(&clients, Patience::None).cannot_tell, 0);
+}
+
+#[test]
+fn registers() {
+    let clients = Clients {
+        object: &Register {
+            initial: Value::from(0),
+            cas: false,
+        },
+        call: |rng| match rng.random_range(0..2) {
+            0 => ("read", Value::Nil),
+            _ => {
+                let universe = [5, 90, 90][rng.random_range(0..3)];
+                ("write", Value::from(rng.random_range(0..universe)))
+            }
+        },
+        answer: |rng, method, calls| match (method, rng.random_range(0..20)) {
+            ("read", 0) => Value::from(0),
+            ("read", 1) => Value::from(100),
+            // Whatever somebody writes; a call that is none gives nil, which nobody does.
+            ("read", _) => calls[rng.random_range(0..calls.len())].1.clone(),
+            _ => Value::Nil,
+        },
+    };
+    compare(&clients, Patience::None);
+}
+
+#[test]
+fn counters() {
+    let clients = Clients {
+        object: &Counter { initial: 3 },
+        call: |rng| match rng.random_range(0..2) {
+            0 => ("read", Value::Nil),
+            _ => ("inc", Value::from(2)),
+        },
+        answer: |rng, method, _| match method {
+            "read" => Value::from(3 + 2 * rng.random_range(0..5) + rng.random_range(0..20) / 19),
+            _ => Value::Nil,
+        },
+    };
+    assert_eq!(compare(&clients, Patience::None).cannot_tell, 0);
+}
+
+#[test]
+fn counters_that_tell() {
+    let clients = Clients {
+        object: &Counter { initial: 3 },
+        call: |rng| match rng.random_range(0..4) {
+            0 => ("read", Value::Nil),
+            1 => ("add_and_get", Value::from(1)),
+            _ => ("fetch_add", Value::from(1)),
+        },
+        answer: |rng, _, _| Value::from(3 + rng.random_range(0..5)),
+    };
+    assert_eq!(compare(&clients, Patience::None).cannot_tell, 0);
+}
+
+#[test]
+fn counters_of_all_sorts() {
+    let clients = Clients {
+        object: &Counter { initial: 0 },
+        call: |rng| match rng.random_range(0..20) {
+            0..5 => ("read", Value::Nil),
+            5 => ("fetch_add", Value::from(1)),
+            6 => ("dec", Value::Nil),
+            7 => ("add", Value::from(0)),
+            _ => ("inc", Value::Nil),
+        },
+        answer: |rng, method, _| match method {
+            "read" | "fetch_add" => Value::from(rng.random_range(0..4)),
+            _ => Value::Nil,
+        },
+    };
+    compare(&clients, Patience::None);
+}
+
+fn queues(discipline: Discipline) {
+    let clients = Clients {
+        object: &Container::unbounded(discipline),
+        call: |rng| match rng.random_range(0..5) {
+            0 => ("peek", Value::Nil),
+            1 | 2 => ("poll", Value::Nil),
+            _ => ("add", Value::from(rng.random_range(0..60))),
+        },
+        answer: |rng, method, calls| match method {
+            "add" => Value::Nil,
+            // Whatever somebody adds; a call that does not gives nil, which is an answer too.
+            _ => calls[rng.random_range(0..calls.len())].1.clone(),
+        },
+    };
+    compare(&clients, Patience::UntilReturns);
+}
+
+#[test]
+fn queues_that_serve_the_largest() {
+    queues(Discipline::Largest);
+}
+
+#[test]
+fn queues_that_serve_the_smallest() {
+    queues(Discipline::Smallest);
+}
