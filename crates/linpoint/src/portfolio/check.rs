@@ -206,8 +206,12 @@ impl<'a, S: Spec> Run<'a, S> {
             }
             Err(limit) => Decided {
                 answer: Err(GaveUp { limit, reached: 0 }),
-                engine: "none",
-                reason: "the limit was hit before".into(),
+                engine: match self.config.engine {
+                    EngineChoice::Brute => brute::NAME,
+                    EngineChoice::Monitor => monitor::NAME,
+                    EngineChoice::Auto | EngineChoice::Search => search::NAME,
+                },
+                reason: "the limit was over before it could begin".into(),
             },
         }
     }

@@ -147,12 +147,10 @@ fn overtaken(words: &Words, first: &Seen, second: &Seen) -> Option<String> {
         put_in, taken_out, ..
     } = words;
     let (a, b) = (&first.value, &second.value);
-    Some(if first.removals.is_empty() {
-        format!("{a} was {put_in} before {b} and never {taken_out}, but {b} was")
-    } else if !second.removals.is_empty() {
-        format!("{a} was {put_in} before {b} and {taken_out} after it")
-    } else {
-        format!("{a} was {put_in} before {b} and {taken_out} after {b} was seen in front")
+    Some(match (first.removals.is_empty(), second.removals.is_empty()) {
+        (false, false) => format!("{a} was {put_in} before {b} and {taken_out} after it"),
+        (_, false) => format!("{a} was {put_in} before {b}, but {b} was {taken_out} first"),
+        (_, true) => format!("{a} was {put_in} before {b}, but {b} was seen in front first"),
     })
 }
 
