@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const HEADER: &str = r#"{"linpoint":1,"type":"register","params":{"initial":0}}"#;
@@ -20,28 +20,28 @@ fn watch(args: &[&str]) -> Child {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap()
+        .expect("it starts")
 }
 
 /// Lines of the output, as they come.
 fn lines(child: &mut Child) -> impl FnMut() -> String + use<> {
-    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
     move || {
         let mut line = String::new();
-        BufReader::<ChildStdout>::read_line(&mut out, &mut line).unwrap();
+        out.read_line(&mut line).expect("it is text");
         line
     }
 }
 
 fn say(input: &mut impl Write, line: &str) {
-    writeln!(input, "{line}").unwrap();
-    input.flush().unwrap();
+    let written = writeln!(input, "{line}").and_then(|()| input.flush());
+    written.expect("somebody reads");
 }
 
 #[test]
 fn violations_are_seen_before_the_input_ends() {
     let mut child = watch(&["-"]);
-    let mut input: ChildStdin = child.stdin.take().unwrap();
+    let mut input = child.stdin.take().unwrap();
     let mut next = lines(&mut child);
     say(&mut input, HEADER);
     STALE.iter().for_each(|line| say(&mut input, line));

@@ -200,6 +200,6 @@ impl Online for Bits {
     fn is_blank(&self) -> bool {
         self.state == self.initial
             && self.observers == 0
-            && self.changes.iter().all(Takes::is_empty)
+            && self.changes.iter().all(|takes| takes.open() == 0)
     }
 }

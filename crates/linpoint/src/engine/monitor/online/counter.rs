@@ -169,6 +169,10 @@ impl Online for Counter {
             }
             by if by > 0 && *self.by.get_or_insert(by) == by => {
                 self.takes.call(op);
+                let most = self.steps + self.takes.open() as u64;
+                if self.count_after(most) > i128::from(i64::MAX) {
+                    return Err(Stop::cannot_tell("the count may wrap around"));
+                }
                 Ok(())
             }
             _ => Err(Stop::cannot_tell(format!(

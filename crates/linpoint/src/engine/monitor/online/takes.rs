@@ -76,9 +76,9 @@ impl Takes {
             .map_or(Ok(()), |(_, take)| Err(take.clone()))
     }
 
-    /// Whether nothing is open.
-    pub(super) fn is_empty(&self) -> bool {
-        self.candidates.is_empty()
+    /// How many candidates are open.
+    pub(super) fn open(&self) -> usize {
+        self.candidates.len()
     }
 
     fn remove(&mut self, op: &Op) {

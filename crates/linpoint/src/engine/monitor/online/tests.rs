@@ -371,3 +371,84 @@ fn queues_that_serve_the_largest() {
 fn queues_that_serve_the_smallest() {
     queues(Discipline::Smallest);
 }
+
+#[test]
+fn counters_that_may_wrap_around_cannot_be_told() {
+    let object = Counter {
+        initial: i64::MAX - 1,
+    };
+    let mut watcher = Watcher::new(Box::new(object)).unwrap();
+    let mut inc = |process: i64| watcher.call(0, process.into(), Call::new("inc", Value::Nil));
+    assert!(inc(0).unwrap().is_none());
+    assert!(matches!(inc(1), Ok(Some(Notice::CannotTell(_)))));
+}
+
+#[test]
+fn what_is_over_is_forgotten() {
+    let mut watcher = Watcher::new(Box::new(Set)).unwrap();
+    for key in 0..100 {
+        for method in ["add", "contains", "remove"] {
+            watcher.call(0, 0.into(), Call::new(method, key)).unwrap();
+            assert!(watcher.ret(0, &0.into(), true.into()).unwrap().is_none());
+        }
+    }
+    assert_eq!(watcher.parts(), 0);
+}
+
+#[test]
+fn objects_and_keys_are_watched_apart() {
+    let mut watcher = Watcher::new(Box::new(Set)).unwrap();
+    let mut run = |object: &str, method: &str, key: i64| {
+        let call = Call::new(method, key).on(object);
+        watcher.call(0, 0.into(), call).unwrap();
+        watcher.ret(0, &0.into(), true.into()).unwrap()
+    };
+    assert!(run("a", "add", 1).is_none());
+    assert!(run("b", "add", 1).is_none());
+    assert!(run("a", "add", 2).is_none());
+    let Some(Notice::Violation(violation)) = run("a", "add", 1) else {
+        panic!("missed")
+    };
+    assert_eq!(
+        (violation.object, violation.key),
+        ("a".into(), Some(1.into()))
+    );
+    // Once is enough, and the others go on.
+    assert!(run("a", "add", 1).is_none());
+    assert!(run("a", "contains", 2).is_none());
+    assert!(run("b", "add", 1).is_some());
+}
+
+#[test]
+fn keys_cannot_be_watched_apart_from_the_whole() {
+    let mut watcher = Watcher::new(Box::new(Set)).unwrap();
+    watcher.call(0, 0.into(), Call::new("add", 1)).unwrap();
+    let size = watcher.call(0, 1.into(), Call::new("size", Value::Nil));
+    assert!(matches!(size, Ok(Some(Notice::CannotTell(_)))));
+    assert!(watcher.ret(0, &0.into(), false.into()).unwrap().is_none());
+}
+
+#[test]
+fn malformed_streams_are_refused() {
+    let mut watcher = Watcher::new(Box::new(Mutex)).unwrap();
+    let refused = |result: Result<Option<Notice>, crate::Error>| result.unwrap_err().to_string();
+    let lock = || Call::new("lock", Value::Nil);
+    assert_eq!(
+        refused(watcher.ret(1, &0.into(), Value::Nil)),
+        "line 1: process 0 returns without an open call"
+    );
+    watcher.call(2, 0.into(), lock()).unwrap();
+    assert_eq!(
+        refused(watcher.call(3, 0.into(), lock())),
+        "line 3: process 0 calls \"lock\" while its call of \"lock\" on line 2 is still open"
+    );
+    watcher.crash(4, &0.into()).unwrap();
+    assert_eq!(
+        refused(watcher.ret(5, &0.into(), Value::Nil)),
+        "line 5: process 0 returns after it crashed"
+    );
+    assert_eq!(
+        refused(watcher.call(6, 1.into(), Call::new("knock", Value::Nil))),
+        "line 6: unknown method \"knock\""
+    );
+}

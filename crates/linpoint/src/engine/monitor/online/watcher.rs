@@ -135,6 +135,12 @@ impl Watcher {
         self.open.len()
     }
 
+    /// How many objects or keys are remembered.
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> usize {
+        self.objects.values().map(|object| object.parts.len()).sum()
+    }
+
     /// Takes one line of a stream that is not a header: each begins another history, which takes another watcher.
     pub fn take(&mut self, line: u64, said: StreamLine) -> Result<Option<Notice>, Error> {
         match said {
@@ -335,6 +341,9 @@ impl Watcher {
             Ok(()) => {
                 if monitor.is_blank() {
                     object.parts.remove(&key);
+                    if object.parts.is_empty() && !object.is_over {
+                        self.objects.remove(&op.object);
+                    }
                 }
                 None
             }
