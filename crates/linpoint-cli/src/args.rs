@@ -22,7 +22,7 @@ pub(crate) enum Command {
     /// Decide whether recorded histories are linearizable
     #[command(after_help = EXIT_CODES)]
     Check(CheckArgs),
-    /// Rewrite histories in linpoint's own format
+    /// Rewrite histories as JSON lines or Parquet
     Convert(ConvertArgs),
     /// Make a history from a simulated concurrent object
     Generate(GenerateArgs),
@@ -82,6 +82,18 @@ pub(crate) struct InputArgs {
     /// Which comes first at equal times, call or return: with `call`, operations that touch overlap
     #[arg(long, value_name = "FIRST", value_parser = parse_ties)]
     pub(crate) ties: Option<Ties>,
+}
+
+/// Where histories go and how to write them.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct OutputArgs {
+    /// Where to write; the standard output by default
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The output format, jsonl or parquet [default: parquet if FILE ends in .parquet, else jsonl]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_written_format)]
+    pub(crate) to: Option<Format>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -147,9 +159,8 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Where to write; the standard output by default
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -190,9 +201,8 @@ pub(crate) struct GenerateArgs {
     #[arg(long)]
     pub(crate) violation: bool,
 
-    /// Where to write; the standard output by default
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -293,6 +303,13 @@ fn parse_ties(name: &str) -> Result<Ties, String> {
 fn parse_format(name: &str) -> Result<Format, String> {
     name.parse()
         .map_err(|error: linpoint::Error| error.to_string())
+}
+
+fn parse_written_format(name: &str) -> Result<Format, String> {
+    match parse_format(name)? {
+        written @ (Format::Jsonl | Format::Parquet) => Ok(written),
+        _ => Err("histories are written as jsonl or parquet".to_owned()),
+    }
 }
 
 fn parse_engine(name: &str) -> Result<EngineChoice, String> {

@@ -342,6 +342,11 @@ impl<T: Eq + std::hash::Hash> Interner<T> {
         &self.items
     }
 
+    /// All items, by number, without the table.
+    pub(crate) fn into_items(self) -> Vec<T> {
+        self.items
+    }
+
     /// How many distinct items there are.
     pub fn len(&self) -> usize {
         self.items.len()
@@ -393,6 +398,8 @@ pub(crate) struct ValueTable {
     nil: Option<u32>,
     /// The numbers of small integers; [`ValueTable::NONE`] for those that were not seen.
     integers: Vec<u32>,
+    /// Whether there are integers in `table` too.
+    has_sparse_integers: bool,
     /// The numbers of all other values.
     table: HashTable<u32>,
     hasher: FixedState,
@@ -433,15 +440,22 @@ impl ValueTable {
         )
     }
 
-    fn intern_integer(&mut self, i: i64) -> u32 {
+    /// The number of the integer `i`, which is added when it is new.
+    #[inline]
+    pub(crate) fn intern_integer(&mut self, i: i64) -> u32 {
         let index = usize::try_from(i).unwrap_or(usize::MAX);
-        if let Some(&id) = self.integers.get(index).filter(|&&id| id != Self::NONE) {
-            return id;
+        match self.integers.get(index) {
+            Some(&id) if id != Self::NONE => id,
+            _ => self.intern_rare_integer(i, index),
         }
+    }
+
+    fn intern_rare_integer(&mut self, i: i64, index: usize) -> u32 {
         let value = Value::Int(i);
-        let hash = self.hasher.hash_one(&value);
         // Few values have few numbers to spend on gaps between integers.
         if index > 1024 + 8 * self.items.len() {
+            self.has_sparse_integers = true;
+            let hash = self.hasher.hash_one(&value);
             return self.intern_hashed(hash, |known| *known == value, || value.clone());
         }
         if self.integers.len() <= index {
@@ -449,10 +463,13 @@ impl ValueTable {
                 .resize(index.next_power_of_two() * 2, Self::NONE);
         }
         // It may have come when there were still too few.
-        let items = &self.items;
-        let earlier = self.table.find(hash, |&id| items[id as usize] == value);
-        let id = earlier.copied();
-        let id = id.unwrap_or_else(|| push(&mut self.items, value));
+        let mut earlier = None;
+        if self.has_sparse_integers {
+            let (items, hash) = (&self.items, self.hasher.hash_one(&value));
+            let found = self.table.find(hash, |&id| items[id as usize] == value);
+            earlier = found.copied();
+        }
+        let id = earlier.unwrap_or_else(|| push(&mut self.items, value));
         self.integers[index] = id;
         id
     }

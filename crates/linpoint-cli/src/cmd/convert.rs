@@ -1,14 +1,16 @@
-//! `linpoint convert`: histories in linpoint's own format.
+//! `linpoint convert`: histories in a format that linpoint writes.
 
-use linpoint::format::write_jsonl;
+use linpoint::Error;
+use linpoint::format::{Format, write};
 
-use super::source::{Output, type_of};
+use super::source::type_of;
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
-    let mut out = Output::new(args.output.as_deref())?;
+    let format = args.output.format()?;
+    let mut out = args.output.open()?;
     let mut converted = 0;
     let exit = args.input.read_good(&mut |recorded| {
         // A history whose type nobody knows is written without one.
@@ -17,7 +19,11 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
             .as_ref()
             .map(|choice| (choice.name.as_str(), &choice.params));
         converted += 1;
-        write_jsonl(&recorded.history, choice, &mut out)
+        if converted > 1 && format == Format::Parquet {
+            let reason = "a Parquet file holds one history, and this is the second";
+            return Err(recorded.locate(Error::usage(reason)).into());
+        }
+        Ok(write(format, &recorded.history, choice, &mut out)?)
     })?;
     // Where nothing could be read there is nothing to write, least of all over a file that is there.
     if converted > 0 || exit == Exit::Linearizable {

@@ -1,10 +1,10 @@
 //! `linpoint generate`: a history from a simulated concurrent object.
 
-use linpoint::format::write_jsonl;
+use linpoint::format::write;
 use linpoint::generate::Generator;
 use linpoint::{Checker, Config, Error};
 
-use super::source::{Output, TypeChoice};
+use super::source::TypeChoice;
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
 
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     if !(0.0..=100.0).contains(&args.pending) {
         return Err(Error::usage("--pending is a share in percent, from 0 to 100").into());
     }
+    let format = args.output.format()?;
     let generator = Generator {
         ops: args.ops,
         processes: args.processes,
@@ -29,8 +30,9 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     } else {
         generator.linearizable(&*object)?
     };
-    let mut out = Output::new(args.output.as_deref())?;
-    write_jsonl(&history, Some((&choice.name, &choice.params)), &mut out)?;
+    let mut out = args.output.open()?;
+    let object_type = Some((choice.name.as_str(), &choice.params));
+    write(format, &history, object_type, &mut out)?;
     out.finish()?;
     Ok(Exit::Linearizable)
 }

@@ -1,15 +1,15 @@
 //! From arguments to histories and their types.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use linpoint::format::{ReadOptions, Recorded, read};
+use linpoint::format::{Format, ReadOptions, Recorded, read};
 use linpoint::spec::{ObjectType, Params, find_type, guess_type};
 use linpoint::{Error, Value, object_type};
 
-use crate::args::InputArgs;
+use crate::args::{InputArgs, OutputArgs};
 use crate::exit::Exit;
 
 /// A type with its parameters, as given on the command line: `bounded-queue:capacity=5`.
@@ -82,7 +82,7 @@ impl InputArgs {
     /// Hands over every history that can be read; what cannot is reported, and counts in the exit code.
     pub(crate) fn read_good(
         &self,
-        each: &mut dyn FnMut(Recorded) -> std::io::Result<()>,
+        each: &mut dyn FnMut(Recorded) -> anyhow::Result<()>,
     ) -> anyhow::Result<Exit> {
         let mut exit = Exit::default();
         let mut failed = None;
@@ -95,7 +95,7 @@ impl InputArgs {
             }
         });
         match failed {
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error),
             None => Ok(exit),
         }
     }
@@ -143,12 +143,40 @@ pub(crate) fn type_of(
     }))
 }
 
+impl OutputArgs {
+    /// The format to write: the one asked for, or the one that the name of the file asks for.
+    pub(crate) fn format(&self) -> Result<Format, Error> {
+        let is_named_parquet = |path: &PathBuf| path.extension().is_some_and(|e| e == "parquet");
+        let format = match self.to {
+            Some(format) => format,
+            None if self.file.as_ref().is_some_and(is_named_parquet) => Format::Parquet,
+            None => Format::Jsonl,
+        };
+        if format != Format::Parquet {
+            return Ok(format);
+        }
+        if !cfg!(feature = "parquet") {
+            let reason = "this linpoint is built without Parquet (the feature `parquet`)";
+            return Err(Error::usage(reason));
+        }
+        if self.file.is_none() && std::io::stdout().is_terminal() {
+            let reason = "Parquet is not for a terminal: name a file with --output, or redirect";
+            return Err(Error::usage(reason));
+        }
+        Ok(format)
+    }
+
+    pub(crate) fn open(&self) -> anyhow::Result<Output> {
+        Output::new(self.file.as_deref())
+    }
+}
+
 /// Where output goes: the standard output, or a file that appears when it is complete.
 ///
 /// A file is written beside its place first, so that a command may read and write the same file, and no half-written
 /// one is left where somebody looks for a whole one.
 pub(crate) struct Output {
-    out: Box<dyn Write>,
+    out: Box<dyn Write + Send>,
     /// Where it is written, and where it belongs.
     file: Option<(PathBuf, PathBuf)>,
 }
@@ -157,7 +185,7 @@ impl Output {
     pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else {
             return Ok(Output {
-                out: Box::new(BufWriter::new(std::io::stdout().lock())),
+                out: Box::new(BufWriter::new(std::io::stdout())),
                 file: None,
             });
         };

@@ -18,10 +18,11 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
             .flatten()
             .map(|choice| choice.name);
         if args.json {
-            show_json(&mut out, &recorded, type_name.as_deref())
+            show_json(&mut out, &recorded, type_name.as_deref())?;
         } else {
-            show_text(&mut out, &recorded, type_name.as_deref())
+            show_text(&mut out, &recorded, type_name.as_deref())?;
         }
+        Ok(())
     })?;
     out.finish()?;
     Ok(exit)

@@ -2,13 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
+/// What an input holds.
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    /// Parquet in a file of its own, whose reader opens it where it wants.
+    Parquet(PathBuf),
+}
+
+/// How Parquet begins.
+pub(super) const PARQUET: &[u8] = b"PAR1";
+
 /// Gets the name of an input, the file that it is the whole of, and its content.
-type Visit<'a> = dyn FnMut(&str, Option<&Path>, Result<Vec<u8>, Error>) + 'a;
+type Visit<'a> = dyn FnMut(&str, Option<&Path>, Result<Content, Error>) + 'a;
 
 /// Hands every input at `path` to `visit`.
 pub(super) fn open(path: &Path, visit: &mut Visit<'_>) {
@@ -24,9 +34,23 @@ pub(super) fn open(path: &Path, visit: &mut Visit<'_>) {
 fn open_file(path: &Path, visit: &mut Visit<'_>) {
     let name = path.to_string_lossy();
     match File::open(path) {
+        Ok(file) if is_parquet(&file) => {
+            visit(&name, Some(path), Ok(Content::Parquet(path.to_owned())));
+        }
         Ok(file) => open_stream(&name, Some(path), Box::new(file), visit),
         Err(error) => visit(&name, None, Err(Error::unreadable(error.to_string()))),
     }
+}
+
+/// Whether this is a file, not a pipe, that begins like Parquet. Its position stays where it is.
+fn is_parquet(mut file: &File) -> bool {
+    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    let mut head = [0; PARQUET.len()];
+    if !is_file {
+        return false;
+    }
+    let is_parquet = file.read_exact(&mut head).is_ok() && head == PARQUET;
+    file.rewind().is_ok() && is_parquet
 }
 
 /// The text of `bytes`, without the byte order mark that some editors put before it.
@@ -50,7 +74,9 @@ type Stream<'a> = Box<dyn Read + 'a>;
 fn open_stream(name: &str, file: Option<&Path>, raw: Stream<'_>, visit: &mut Visit<'_>) {
     match unpack(raw) {
         Ok((stream, Kind::Archive, compressed)) => open_archive(name, stream, compressed, visit),
-        Ok((stream, Kind::Plain, compressed)) => visit(name, file, read_all(stream, compressed)),
+        Ok((stream, Kind::Plain, compressed)) => {
+            visit(name, file, read_all(stream, compressed));
+        }
         Err(error) => visit(name, None, Err(error)),
     }
 }
@@ -106,12 +132,12 @@ fn peek(mut stream: Stream<'_>, wanted: usize) -> io::Result<(Vec<u8>, Stream<'_
     Ok((head.clone(), Box::new(io::Cursor::new(head).chain(stream))))
 }
 
-fn read_all(mut stream: Stream<'_>, packing: Packing) -> Result<Vec<u8>, Error> {
+fn read_all(mut stream: Stream<'_>, packing: Packing) -> Result<Content, Error> {
     let mut bytes = Vec::new();
     stream
         .read_to_end(&mut bytes)
         .map_err(|error| read_error(&error, packing))?;
-    Ok(bytes)
+    Ok(Content::Bytes(bytes))
 }
 
 /// Every regular entry is an input of its own. Entries may be compressed, but archives within archives are not opened.
@@ -149,7 +175,9 @@ fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Vi
 /// What Jepsen writes beside a history.
 const JEPSEN_OUTPUTS: &[&str] = &["results.edn", "test.edn", "jepsen.log"];
 
-const HISTORY: &[&str] = &[".jsonl", ".json", ".edn", ".log", ".txt", ".history"];
+const HISTORY: &[&str] = &[
+    ".jsonl", ".json", ".edn", ".log", ".txt", ".history", ".parquet",
+];
 
 pub(super) const COMPRESSION: &[&str] = &[".gz", ".zst"];
 
@@ -251,7 +279,11 @@ mod tests {
     fn open_all(path: &Path) -> Vec<(String, Result<Vec<u8>, Error>)> {
         let mut all = Vec::new();
         open(path, &mut |name, _, content| {
-            all.push((name.to_owned(), content))
+            let bytes = content.map(|content| match content {
+                Content::Bytes(bytes) => bytes,
+                Content::Parquet(path) => std::fs::read(path).unwrap(),
+            });
+            all.push((name.to_owned(), bytes))
         });
         all
     }

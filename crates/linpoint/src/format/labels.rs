@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{input, json};
+use super::input::{self, Content};
+use super::json;
 use crate::error::Error;
 
 /// Whether histories are linearizable, by their number.
@@ -38,7 +39,10 @@ pub(super) fn beside(file: &Path) -> Option<Result<Labels, Error>> {
     let path = name_beside(file)?;
     let mut labels = None;
     input::open(&path, &mut |name, _, content| {
-        let read = content.and_then(|bytes| parse(&bytes));
+        let read = content.and_then(|content| match content {
+            Content::Bytes(bytes) => parse(&bytes),
+            Content::Parquet(_) => Err(Error::malformed("labels are JSON lines, not Parquet")),
+        });
         labels = Some(read.map_err(|error| error.in_file(name)));
     });
     labels

@@ -13,16 +13,20 @@ mod json;
 mod jsonl;
 mod labels;
 mod operations;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod porcupine_kv;
 mod violat;
 
 use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
 pub use jsonl::{StreamLine, stream_line, write_jsonl};
 
+use self::input::Content;
 use self::labels::Labels;
 use crate::error::Error;
 use crate::history::{History, Ties};
@@ -54,17 +58,20 @@ pub enum Format {
     Violat,
     /// Plain text of the published monitors: method, value, call and return on each line.
     Operations,
+    /// Apache Parquet: one row for each operation. Read and written where linpoint is built with the feature `parquet`.
+    Parquet,
 }
 
 impl Format {
     /// All formats, in the order in which they are documented.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 7] = [
         Format::Jsonl,
         Format::Edn,
         Format::JepsenLog,
         Format::PorcupineKv,
         Format::Violat,
         Format::Operations,
+        Format::Parquet,
     ];
 
     /// The name by which users call it.
@@ -76,6 +83,7 @@ impl Format {
             Format::PorcupineKv => "porcupine-kv",
             Format::Violat => "violat",
             Format::Operations => "operations",
+            Format::Parquet => "parquet",
         }
     }
 }
@@ -175,16 +183,27 @@ pub fn read(
     input::open(path, &mut |name, file, content| {
         let mut sink = Sink::new(name, &mut each);
         match content {
-            Ok(bytes) if options.format.is_none() && labels::are_labels(&bytes) => {
+            Ok(Content::Bytes(bytes)) if options.format.is_none() && labels::are_labels(&bytes) => {
                 passed_over.push(sink.input.clone());
             }
-            Ok(bytes) => {
+            Ok(content) => {
                 match file.and_then(labels::beside).transpose() {
                     Ok(labels) => sink.labels = labels,
                     // Its histories are as good without.
                     Err(error) => (sink.each)(Err(error)),
                 }
-                read_bytes(&bytes, options, &mut sink);
+                match content {
+                    Content::Bytes(bytes) => read_bytes(bytes, options, &mut sink),
+                    Content::Parquet(path) => match options.format {
+                        None | Some(Format::Parquet) => {
+                            sink.put(read_parquet_file(&path, options));
+                        }
+                        Some(other) => {
+                            let reason = format!("this is Parquet, not {other}");
+                            sink.put(Err(Error::malformed(reason)));
+                        }
+                    },
+                }
             }
             Err(error) => sink.put(Err(error)),
         }
@@ -205,12 +224,61 @@ pub fn parse(bytes: &[u8], options: &ReadOptions) -> Vec<Result<Recorded, Error>
     let mut histories = Vec::new();
     let mut put = |recorded| histories.push(recorded);
     let mut sink = Sink::new("", &mut put);
-    read_bytes(bytes, options, &mut sink);
+    read_bytes(bytes.to_vec(), options, &mut sink);
     sink.finish();
     histories
 }
 
-fn read_bytes(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
+/// Writes `history` in one of the formats that linpoint writes, which are [`Format::Jsonl`] and [`Format::Parquet`].
+///
+/// Reading it back gives the same history, but for numbers and map keys that JSON cannot express.
+pub fn write(
+    format: Format,
+    history: &History,
+    object_type: Option<(&str, &Params)>,
+    out: &mut (dyn Write + Send),
+) -> io::Result<()> {
+    match format {
+        Format::Jsonl => write_jsonl(history, object_type, out),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::write(history, object_type, out),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(io::Error::new(io::ErrorKind::Unsupported, NO_PARQUET)),
+        other => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("histories are written as jsonl or parquet, not as {other}"),
+        )),
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+const NO_PARQUET: &str = "this linpoint is built without Parquet (the feature `parquet`)";
+
+#[cfg(feature = "parquet")]
+use self::parquet::{read_bytes as read_parquet_bytes, read_file as read_parquet_file};
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet_bytes(_: Vec<u8>, _: &ReadOptions) -> Result<Recorded, Error> {
+    Err(Error::usage(NO_PARQUET))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet_file(_: &Path, _: &ReadOptions) -> Result<Recorded, Error> {
+    Err(Error::usage(NO_PARQUET))
+}
+
+fn read_bytes(bytes: Vec<u8>, options: &ReadOptions, sink: &mut Sink<'_>) {
+    let is_parquet = match options.format {
+        Some(format) => format == Format::Parquet,
+        None => bytes.starts_with(input::PARQUET),
+    };
+    if is_parquet {
+        return sink.put(read_parquet_bytes(bytes, options));
+    }
+    read_text(&bytes, options, sink);
+}
+
+fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
     let text = match input::decode_utf8(bytes) {
         Ok(text) => text,
         Err(error) => return sink.put(Err(error)),
@@ -230,6 +298,7 @@ fn read_bytes(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
         Format::PorcupineKv => porcupine_kv::read(text, options, sink),
         Format::Violat => violat::read(text, options, sink),
         Format::Operations => operations::read(text, options, sink),
+        Format::Parquet => unreachable!("bug: no text is Parquet"),
     }
 }
 

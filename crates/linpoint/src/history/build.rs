@@ -1,5 +1,7 @@
 //! Building a history: pairs calls with returns and refuses what is malformed, naming the line.
 
+use super::columns::{Columns, NO_PROCESS, Timed, check_interval};
+use super::order::{Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
@@ -80,8 +82,6 @@ enum RowState {
     Failed,
 }
 
-const NO_PROCESS: u32 = u32::MAX;
-
 /// Collects events or whole operations and makes a [`History`] of them.
 ///
 /// Either give events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
@@ -92,8 +92,8 @@ pub struct HistoryBuilder {
     rows: Vec<Row>,
     /// `2 * row + is_return`, in the order of time; used by the event interface.
     events: Vec<u32>,
-    /// Call and return of each row; used by the operation interface.
-    times: Vec<(i64, i64)>,
+    /// When rows were called and returned; used by the operation interface.
+    times: Times,
     /// The open row of each process, by process number.
     open: Vec<Option<u32>>,
     processes: Interner<Value>,
@@ -127,7 +127,7 @@ impl HistoryBuilder {
 
     /// `process` calls a method.
     pub fn call(&mut self, line: u64, process: Value, call: Call) -> Result<(), Error> {
-        if !self.times.is_empty() {
+        if !self.times.call.is_empty() {
             return Err(Error::malformed(
                 "events and whole operations cannot be mixed in one history",
             )
@@ -247,11 +247,10 @@ impl HistoryBuilder {
             called,
             returned,
         } = operation;
-        if let Some(returned) = returned.filter(|&returned| returned < called) {
-            let reason = format!("{method:?} returns at {returned}, before its call at {called}");
-            return Err(Error::malformed(reason).at_line(line));
+        if let Some(returned) = returned {
+            check_interval(method, called, returned).map_err(|error| error.at_line(line))?;
         }
-        let process = process.map_or(NO_PROCESS, |process| {
+        let process = process.map_or(NO_PROCESS.0, |process| {
             self.processes.intern(match process {
                 ValueRef::Text(text) => Value::from(text),
                 ValueRef::Value(value) => value,
@@ -264,23 +263,20 @@ impl HistoryBuilder {
             row_data.result = result;
             row_data.state = RowState::Returned;
         }
-        self.times.push((called, returned.unwrap_or(i64::MAX)));
+        self.times.call.push(called);
+        self.times.ret.push(returned.unwrap_or(i64::MAX));
+        self.times.pending.push(returned.is_none());
         Ok(())
     }
 
     /// The finished history. `ties` matters only for operations with times.
     pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
-        if self.times.is_empty() {
+        if self.times.call.is_empty() {
             let ranks = self.rank_events();
-            return Ok(self.into_history(&ranks));
+            return Ok(self.into_columns().ordered(ranks));
         }
-        self.refuse_overlap_within_processes()?;
-        if ties == Ties::ReturnFirst {
-            self.refuse_instantaneous()?;
-        }
-        let ranks = ties.rank(&self.times, |i| self.rows[i].state == RowState::Pending);
-        self.invent_processes(&ranks);
-        Ok(self.into_history(&ranks))
+        let timed = Timed::new(std::mem::take(&mut self.times), ties);
+        self.into_columns().timed(timed)
     }
 
     fn push_row(
@@ -291,13 +287,10 @@ impl HistoryBuilder {
         method: &str,
         argument: ValueRef<'_>,
     ) -> Result<u32, Error> {
-        // Events are numbered `2 * row + 1` in 32 bits.
-        let row = u32::try_from(self.rows.len())
-            .ok()
-            .filter(|&row| row < NEVER / 2);
-        let row = row.ok_or_else(|| {
-            Error::malformed("a history holds at most 2^31 operations").at_line(line)
-        })?;
+        if self.rows.len() >= Columns::MOST_ROWS {
+            return Err(Columns::too_many().at_line(line));
+        }
+        let row = self.rows.len() as u32;
         self.rows.push(Row {
             process,
             object: self.objects.intern(object),
@@ -331,8 +324,9 @@ impl HistoryBuilder {
     }
 
     /// Ranks of the events that count: those of operations that happened or may have happened.
-    fn rank_events(&mut self) -> Vec<(u32, u32)> {
-        let mut ranks = vec![(NEVER, NEVER); self.rows.len()];
+    fn rank_events(&mut self) -> Ranks {
+        let mut call = vec![NEVER; self.rows.len()];
+        let mut ret = call.clone();
         let mut rank = 0;
         let mut annotations = self.annotations.iter_mut().peekable();
         for (position, &event) in (0u32..).zip(&self.events) {
@@ -344,113 +338,32 @@ impl HistoryBuilder {
                 continue;
             }
             if event % 2 == 0 {
-                ranks[row].0 = rank;
+                call[row] = rank;
             } else {
-                ranks[row].1 = rank;
+                ret[row] = rank;
             }
             rank += 1;
         }
         annotations.for_each(|note| note.0 = rank);
-        ranks
+        let mut happened = self.rows.iter().map(|row| row.state != RowState::Failed);
+        ret.retain(|_| happened.next().unwrap_or_default());
+        call.retain(|&rank| rank != NEVER);
+        Ranks { call, ret }
     }
 
-    /// Operations of one process may touch but not overlap.
-    fn refuse_overlap_within_processes(&self) -> Result<(), Error> {
-        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
-        // Recorders mostly write in the order of calls, which this sort notices.
-        order.sort_by_key(|&row| self.times[row as usize]);
-        let mut last: Vec<Option<u32>> = vec![None; self.processes.len()];
-        for row in order {
-            let later = self.rows[row as usize];
-            if later.process == NO_PROCESS {
-                continue;
-            }
-            let Some(earlier) = last[later.process as usize].replace(row) else {
-                continue;
-            };
-            let returned = self.times[earlier as usize].1;
-            let called = self.times[row as usize].0;
-            let earlier = self.rows[earlier as usize];
-            if earlier.state == RowState::Pending || called < returned {
-                let reason = format!(
-                    "process {} calls {:?} at {called} while its call of {:?} on line {} is still open",
-                    self.processes.get(later.process),
-                    self.methods.get(later.method),
-                    self.methods.get(earlier.method),
-                    earlier.line,
-                );
-                return Err(Error::malformed(reason).at_line(later.line.into()));
-            }
-        }
-        Ok(())
-    }
-
-    fn refuse_instantaneous(&self) -> Result<(), Error> {
-        let instant = self
-            .times
-            .iter()
-            .position(|(called, returned)| called == returned);
-        instant.map_or(Ok(()), |row| {
-            let reason = "an operation that returns at the time of its call has no place where returns come first";
-            Err(Error::malformed(reason).at_line(self.rows[row].line.into()))
-        })
-    }
-
-    /// Gives every operation without a process the lowest-numbered made-up process that is free.
-    fn invent_processes(&mut self, ranks: &[(u32, u32)]) {
-        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
-        order.retain(|&row| self.rows[row as usize].process == NO_PROCESS);
-        order.sort_unstable_by_key(|&row| ranks[row as usize].0);
-        // Process numbers that are free, and those in use by the rank at which they become free.
-        let mut free = std::collections::BinaryHeap::new();
-        let mut busy = std::collections::BinaryHeap::new();
-        let mut lanes: Vec<u32> = Vec::new();
-        let mut next_name = 0;
-        for row in order {
-            let (call, ret) = ranks[row as usize];
-            while let Some(&std::cmp::Reverse((until, lane))) = busy.peek() {
-                if until > call {
-                    break;
-                }
-                busy.pop();
-                free.push(std::cmp::Reverse(lane));
-            }
-            let lane = match free.pop() {
-                Some(std::cmp::Reverse(lane)) => lane,
-                None => {
-                    while self.processes.find(&Value::Int(next_name)).is_some() {
-                        next_name += 1;
-                    }
-                    lanes.push(self.processes.intern(Value::Int(next_name)));
-                    lanes.len() - 1
-                }
-            };
-            self.rows[row as usize].process = lanes[lane];
-            busy.push(std::cmp::Reverse((ret, lane)));
-        }
-    }
-
-    fn into_history(self, ranks: &[(u32, u32)]) -> History {
-        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
-        order.retain(|&row| self.rows[row as usize].state != RowState::Failed);
-        if !order.is_sorted_by_key(|&row| ranks[row as usize].0) {
-            order.sort_unstable_by_key(|&row| ranks[row as usize].0);
-        }
-        let count = order.len();
-        let mut history = History {
+    /// The operations that happened or may have happened.
+    fn into_columns(self) -> Columns {
+        let count = self.rows.len();
+        let mut columns = Columns {
             process: Vec::with_capacity(count),
             object: Vec::with_capacity(count),
             method: Vec::with_capacity(count),
             argument: Vec::with_capacity(count),
             result: Vec::with_capacity(count),
-            call: Vec::with_capacity(count),
-            ret: Vec::with_capacity(count),
             line: Vec::with_capacity(count),
-            times: (!self.times.is_empty())
-                .then(|| order.iter().map(|&row| self.times[row as usize]).collect()),
-            processes: self.processes,
+            processes: self.processes.into_items(),
             objects: self.objects.into_items(),
-            methods: self.methods,
+            methods: self.methods.into_items(),
             values: self.values.into_items(),
             annotations: self
                 .annotations
@@ -459,19 +372,18 @@ impl HistoryBuilder {
                 .collect(),
         };
         // One pass over the rows: they are much wider than any column.
-        for index in order {
-            let row = self.rows[index as usize];
-            let (call, ret) = ranks[index as usize];
-            history.process.push(ProcessId(row.process));
-            history.object.push(ObjectId(row.object));
-            history.method.push(MethodId(row.method));
-            history.argument.push(ValueId(row.argument));
-            history.result.push(ValueId(row.result));
-            history.line.push(row.line);
-            history.call.push(call);
-            history.ret.push(ret);
+        for row in self.rows {
+            if row.state == RowState::Failed {
+                continue;
+            }
+            columns.process.push(ProcessId(row.process));
+            columns.object.push(ObjectId(row.object));
+            columns.method.push(MethodId(row.method));
+            columns.argument.push(ValueId(row.argument));
+            columns.result.push(ValueId(row.result));
+            columns.line.push(row.line);
         }
-        history
+        columns
     }
 }
 
@@ -505,22 +417,16 @@ impl History {
                 ranks.partition_point(|&r| r < rank) as u32
             }
         };
-        fn pick<T: Copy>(kept: &[usize], column: &[T]) -> Vec<T> {
-            kept.iter().map(|&i| column[i]).collect()
-        }
-        History {
-            process: pick(&kept, &self.process),
-            object: pick(&kept, &self.object),
-            method: pick(&kept, &self.method),
-            argument: pick(&kept, &self.argument),
-            result: pick(&kept, &self.result),
-            line: pick(&kept, &self.line),
-            call: kept.iter().map(|&i| rank_of(self.call[i])).collect(),
-            ret: kept.iter().map(|&i| rank_of(self.ret[i])).collect(),
-            times: self.times.as_ref().map(|times| pick(&kept, times)),
-            annotations: self.annotations.clone(),
-            ..self.clone()
-        }
+        let mut history = self.clone().picked(&kept);
+        history
+            .call
+            .iter_mut()
+            .for_each(|rank| *rank = rank_of(*rank));
+        history
+            .ret
+            .iter_mut()
+            .for_each(|rank| *rank = rank_of(*rank));
+        history
     }
 }
 

@@ -5,12 +5,17 @@
 //! do with clocks and ties is over once a [`History`] exists.
 
 mod build;
+mod columns;
 mod order;
 mod partition;
 mod typed;
 
 pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
+#[cfg(feature = "parquet")]
+pub(crate) use columns::{Columns, NO_PROCESS, Timed};
+#[cfg(feature = "parquet")]
+pub(crate) use order::Times;
 pub(crate) use order::{EventKind, events_in_order};
 pub use order::{Shape, Ties};
 pub(crate) use partition::partition;
@@ -18,7 +23,7 @@ pub use partition::{Part, Partitioning};
 pub use typed::{Action, TypedHistory};
 
 use crate::spec::value_is_result;
-use crate::value::{Interner, Value, ValueId};
+use crate::value::{Value, ValueId};
 
 /// The rank of a return that never came.
 pub const NEVER: u32 = u32::MAX;
@@ -67,10 +72,10 @@ pub struct History {
     call: Vec<u32>,
     ret: Vec<u32>,
     line: Vec<u32>,
-    times: Option<Vec<(i64, i64)>>,
-    processes: Interner<Value>,
+    times: Option<order::Times>,
+    processes: Vec<Value>,
     objects: Vec<Value>,
-    methods: Interner<String>,
+    methods: Vec<String>,
     values: Vec<Value>,
     annotations: Vec<Annotation>,
 }
@@ -150,16 +155,22 @@ impl History {
         let pending = self.ret[i] == NEVER;
         Op {
             id,
-            process: self.processes.get(self.process[i].0),
+            process: &self.processes[self.process[i].0 as usize],
             object: &self.objects[self.object[i].0 as usize],
-            method: self.methods.get(self.method[i].0),
+            method: &self.methods[self.method[i].0 as usize],
             argument: &self.values[self.argument[i].0 as usize],
             result: (!pending).then(|| &self.values[self.result[i].0 as usize]),
             call: self.call[i],
             ret: self.ret[i],
             line: self.line[i],
-            times: self.times.as_ref().map(|times| times[i]),
+            times: self.times(i),
         }
+    }
+
+    /// Recorded times of call and return.
+    pub(crate) fn times(&self, row: usize) -> Option<(i64, i64)> {
+        let times = self.times.as_ref()?;
+        Some((times.call[row], times.ret[row]))
     }
 
     /// All operations, in the order of their calls.
@@ -204,7 +215,7 @@ impl History {
 
     /// The processes, by number.
     pub fn processes(&self) -> &[Value] {
-        self.processes.items()
+        &self.processes
     }
 
     /// The objects, by number.
@@ -214,7 +225,7 @@ impl History {
 
     /// The method names, by number.
     pub fn methods(&self) -> &[String] {
-        self.methods.items()
+        &self.methods
     }
 
     /// The distinct arguments and results, by number.
@@ -234,11 +245,8 @@ impl History {
         [Ties::CallFirst, Ties::ReturnFirst]
             .into_iter()
             .find(|ties| {
-                let ranks = ties.rank(times, |i| self.ret[i] == NEVER);
-                ranks
-                    .iter()
-                    .zip(self.call.iter().zip(&self.ret))
-                    .all(|(&(call, ret), (&own_call, &own_ret))| (call, ret) == (own_call, own_ret))
+                let ranks = ties.rank(times);
+                ranks.call == self.call && ranks.ret == self.ret
             })
     }
 

@@ -24,39 +24,109 @@ impl Ties {
         }
     }
 
-    /// Replaces times by ranks. `times` holds call and return of each operation, `i64::MAX` for a return that never came.
-    pub(super) fn rank(
-        self,
-        times: &[(i64, i64)],
-        pending: impl Fn(usize) -> bool,
-    ) -> Vec<(u32, u32)> {
+    /// Replaces times by ranks.
+    pub(super) fn rank(self, times: &Times) -> Ranks {
+        if let Some(ranks) = times.as_ranks() {
+            return ranks;
+        }
         // Times travel with their operations: looking them up while sorting costs more than the sort.
-        let mut calls: Vec<(i64, u32)> = (0u32..).zip(times).map(|(i, time)| (time.0, i)).collect();
-        calls.sort_by_key(|call| call.0);
-        let mut returns: Vec<(i64, u32)> = calls
+        let calls = sorted_by_time((0u32..).zip(&times.call).map(|(i, &t)| (t, i)).collect());
+        let returned = calls
             .iter()
-            .filter(|call| !pending(call.1 as usize))
-            .map(|call| (times[call.1 as usize].1, call.1))
-            .collect();
-        returns.sort_by_key(|ret| ret.0);
+            .filter(|call| !times.is_pending(call.1 as usize));
+        let returns = sorted_by_time(
+            returned
+                .map(|call| (times.ret[call.1 as usize], call.1))
+                .collect(),
+        );
 
         let call_class = self.class(EventKind::Call);
         let return_class = self.class(EventKind::Return);
-        let mut ranks = vec![(0, NEVER); times.len()];
+        let mut ranks = Ranks {
+            call: vec![0; calls.len()],
+            ret: vec![NEVER; calls.len()],
+        };
         let (mut c, mut r) = (0, 0);
         for rank in 0..(calls.len() + returns.len()) as u32 {
             let call = calls.get(c).map(|call| (call.0, call_class));
             let ret = returns.get(r).map(|ret| (ret.0, return_class));
             if ret.is_none() || call.is_some_and(|call| Some(call) < ret) {
-                ranks[calls[c].1 as usize].0 = rank;
+                ranks.call[calls[c].1 as usize] = rank;
                 c += 1;
             } else {
-                ranks[returns[r].1 as usize].1 = rank;
+                ranks.ret[returns[r].1 as usize] = rank;
                 r += 1;
             }
         }
         ranks
     }
+}
+
+/// When operations were called and when they returned, on any scale.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) call: Vec<i64>,
+    /// `i64::MAX` for a return that never came.
+    pub(crate) ret: Vec<i64>,
+    /// Whether the operation never returned; empty if all did.
+    pub(crate) pending: Vec<bool>,
+}
+
+impl Times {
+    pub(crate) fn is_pending(&self, row: usize) -> bool {
+        !self.pending.is_empty() && self.pending[row]
+    }
+
+    /// The ranks, if the times have neither gaps nor ties: then there is nothing to sort.
+    fn as_ranks(&self) -> Option<Ranks> {
+        let returns = || {
+            let returns = self.ret.iter().copied().enumerate();
+            returns
+                .filter(|&(i, _)| !self.is_pending(i))
+                .map(|(_, t)| t)
+        };
+        let events = self.call.len() + returns().count();
+        let first = self.call.iter().copied().chain(returns()).min()?;
+        let last = self.call.iter().copied().chain(returns()).max()?;
+        if last.abs_diff(first) != events as u64 - 1 {
+            return None;
+        }
+        let mut seen = vec![0u64; events.div_ceil(64)];
+        let mut rank = |time: i64| {
+            let rank = time.abs_diff(first) as usize;
+            let (word, bit) = (&mut seen[rank / 64], 1 << (rank % 64));
+            let is_new = *word & bit == 0;
+            *word |= bit;
+            is_new.then_some(rank as u32)
+        };
+        let call = self
+            .call
+            .iter()
+            .map(|&time| rank(time))
+            .collect::<Option<_>>()?;
+        let ret = (0..self.ret.len()).map(|i| match self.is_pending(i) {
+            true => Some(NEVER),
+            false => rank(self.ret[i]),
+        });
+        let ret = ret.collect::<Option<_>>()?;
+        Some(Ranks { call, ret })
+    }
+}
+
+/// The places of calls and returns in the order of time, by operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ranks {
+    pub(crate) call: Vec<u32>,
+    /// [`NEVER`] for pending operations.
+    pub(crate) ret: Vec<u32>,
+}
+
+/// The events in the order of time; those of equal times stay in the order in which they are given.
+fn sorted_by_time(mut events: Vec<(i64, u32)>) -> Vec<(i64, u32)> {
+    if !events.is_sorted_by_key(|event| event.0) {
+        events.sort_by_key(|event| event.0);
+    }
+    events
 }
 
 /// Whether an event is a call or a return.
@@ -148,9 +218,17 @@ mod tests {
 
     #[test]
     fn touching_operations() {
-        let times = [(0, 2), (2, 3)];
-        assert_eq!(Ties::CallFirst.rank(&times, |_| false), [(0, 2), (1, 3)]);
-        assert_eq!(Ties::ReturnFirst.rank(&times, |_| false), [(0, 1), (2, 3)]);
+        let times = Times {
+            call: vec![0, 2],
+            ret: vec![2, 3],
+            pending: Vec::new(),
+        };
+        let pairs = |ties: Ties| {
+            let ranks = ties.rank(&times);
+            ranks.call.into_iter().zip(ranks.ret).collect::<Vec<_>>()
+        };
+        assert_eq!(pairs(Ties::CallFirst), [(0, 2), (1, 3)]);
+        assert_eq!(pairs(Ties::ReturnFirst), [(0, 1), (2, 3)]);
     }
 
     #[test]

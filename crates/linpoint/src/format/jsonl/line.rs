@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::super::json;
+use super::super::{ReadOptions, json};
 use super::fields::{Fields, Key, Keys, missing, named};
 use crate::error::Error;
 use crate::history::{HistoryBuilder, OperationParts, Ties};
@@ -72,17 +72,38 @@ pub(super) enum EventKind<'a> {
 
 /// What a header says of the history after it, or a whole history of itself.
 #[derive(Default)]
-pub(super) struct About {
-    pub(super) object_type: Option<String>,
-    pub(super) params: Params,
-    pub(super) ties: Option<Ties>,
-    pub(super) expected: Option<bool>,
+pub(in crate::format) struct About {
+    pub(in crate::format) object_type: Option<String>,
+    pub(in crate::format) params: Params,
+    pub(in crate::format) ties: Option<Ties>,
+    pub(in crate::format) expected: Option<bool>,
+}
+
+impl About {
+    /// The type with its parameters.
+    pub(in crate::format) fn object_type(self, options: &ReadOptions) -> Option<(String, Params)> {
+        let name = match self.object_type {
+            // Parameters without a type belong to the type that the user names.
+            None if !self.params.is_empty() => options.object_type.clone(),
+            named => named,
+        };
+        Some((name?, self.params))
+    }
 }
 
 /// A history on one line.
 pub(super) struct Whole<'a> {
     pub(super) about: About,
     pub(super) operations: Vec<Operation<'a>>,
+}
+
+/// What the header `text` says, where nothing but a header can stand.
+#[cfg(feature = "parquet")]
+pub(in crate::format) fn decode_header(text: &str) -> Result<About, String> {
+    match decode(text)? {
+        Line::Header(about) => Ok(*about),
+        _ => Err("not a header".to_owned()),
+    }
 }
 
 /// What the line `text` says.

@@ -11,12 +11,18 @@ mod write;
 
 use rayon::prelude::*;
 
-use self::line::{About, Event, EventKind, Line, Whole, decode};
+pub(super) use self::line::About;
+use self::line::{Event, EventKind, Line, Whole, decode};
 use super::{ReadOptions, Recorded, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 pub use stream::{StreamLine, stream_line};
 pub use write::write_jsonl;
+#[cfg(feature = "parquet")]
+pub(super) use {
+    line::decode_header,
+    write::{write_header, write_value},
+};
 
 /// How much text one task decodes: enough to make the task worth its while, little enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;
@@ -214,16 +220,11 @@ impl<'a> Assembler<'a> {
 
     fn record(&self, line: u64, about: About, builder: HistoryBuilder) -> Result<Recorded, Error> {
         let ties = self.options.ties.or(about.ties).unwrap_or_default();
-        // Parameters without a type belong to the type that the user names.
-        let object_type = match about.object_type {
-            None if !about.params.is_empty() => self.options.object_type.clone(),
-            named => named,
-        };
         Ok(Recorded {
             line,
             history: builder.finish(ties)?,
-            object_type: object_type.map(|name| (name, about.params)),
             expected: about.expected,
+            object_type: about.object_type(self.options),
             ..Recorded::default()
         })
     }

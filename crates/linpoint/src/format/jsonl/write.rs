@@ -37,7 +37,8 @@ pub fn write_jsonl(
     }
 }
 
-fn write_header(
+/// The header of a history, on a line of its own.
+pub(in crate::format) fn write_header(
     object_type: Option<(&str, &Params)>,
     ties: Option<Ties>,
     out: &mut dyn Write,
@@ -132,7 +133,7 @@ fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Like [`Value::to_json`], but keeps the text of numbers.
-fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+pub(in crate::format) fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     match value {
         Value::Int(i) => write!(out, "{i}"),
         Value::Number(n) if serde_json::from_str::<serde_json::Number>(n).is_ok() => {

@@ -1,0 +1,190 @@
+//! From arrays of a column to the numbers of its values.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float64Type, Int8Type, Int16Type, Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, StringArray};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+
+use crate::value::{Value, ValueRef, ValueTable};
+
+/// What is wrong with one row of an array.
+#[derive(Debug)]
+pub(super) struct BadRow {
+    /// Counted from 0, within the array.
+    pub(super) row: usize,
+    pub(super) reason: String,
+}
+
+/// The integers of `array`, in whatever type they are stored; anything where they are null.
+pub(super) fn integers(array: &dyn Array) -> Result<ScalarBuffer<i64>, BadRow> {
+    macro_rules! widened {
+        ($($variant:ident => $type:ty),*) => {
+            match array.data_type() {
+                $(DataType::$variant => {
+                    array.as_primitive::<$type>().values().iter().map(|&i| i64::from(i)).collect()
+                })*
+                DataType::UInt64 => checked(array, array.as_primitive::<UInt64Type>().values(), |&i| {
+                    i64::try_from(i).map_err(|_| format!("{i} does not fit 64 bits with a sign"))
+                })?,
+                DataType::Float64 => checked(array, array.as_primitive::<Float64Type>().values(), |&f| {
+                    exact_integer(f).ok_or_else(|| format!("{f} is no integer; other values are given as JSON text"))
+                })?,
+                DataType::Null => vec![0; array.len()].into(),
+                // Integers and times of 64 bits.
+                _ => {
+                    let data = array.to_data();
+                    ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
+                }
+            }
+        };
+    }
+    Ok(widened!(
+        Int8 => Int8Type,
+        Int16 => Int16Type,
+        Int32 => Int32Type,
+        UInt8 => UInt8Type,
+        UInt16 => UInt16Type,
+        UInt32 => UInt32Type
+    ))
+}
+
+fn checked<T>(
+    array: &dyn Array,
+    values: &[T],
+    convert: impl Fn(&T) -> Result<i64, String>,
+) -> Result<ScalarBuffer<i64>, BadRow> {
+    let converted = values.iter().enumerate().map(|(row, value)| {
+        if array.is_null(row) {
+            return Ok(0);
+        }
+        convert(value).map_err(|reason| BadRow { row, reason })
+    });
+    converted.collect::<Result<Vec<_>, _>>().map(Into::into)
+}
+
+/// Tools without nullable integers make floats of them.
+fn exact_integer(f: f64) -> Option<i64> {
+    const EXACT: f64 = (1i64 << f64::MANTISSA_DIGITS) as f64;
+    (f.trunc() == f && f.abs() <= EXACT).then_some(f as i64)
+}
+
+/// The numbers of a column's values, as far as it was read.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    pub(super) ids: Vec<u32>,
+    /// The dictionary of the previous array, and the numbers of those of its texts that were met.
+    dictionary: Option<(StringArray, Vec<u32>)>,
+}
+
+/// A text of a dictionary that was not met yet.
+const UNMET: u32 = u32::MAX;
+
+impl Ids {
+    /// None yet, and room for them.
+    pub(super) fn with_room(ids: Vec<u32>) -> Self {
+        Ids {
+            ids,
+            dictionary: None,
+        }
+    }
+
+    /// Adds the integers of `array`; `null` gives the number of a null.
+    pub(super) fn add_integers(
+        &mut self,
+        array: &dyn Array,
+        table: &mut ValueTable,
+        null: impl FnOnce(&mut ValueTable) -> u32,
+    ) -> Result<(), BadRow> {
+        let integers = integers(array)?;
+        let Some(nulls) = nulls(array) else {
+            let ids = integers.iter().map(|&i| table.intern_integer(i));
+            self.ids.extend(ids);
+            return Ok(());
+        };
+        let start = self.ids.len();
+        self.ids.resize(start + array.len(), null(table));
+        let ids = &mut self.ids[start..];
+        for row in nulls.valid_indices() {
+            ids[row] = table.intern_integer(integers[row]);
+        }
+        Ok(())
+    }
+
+    /// Adds the texts of the dictionary `array`; `number` tells the number of a text and `null` that of a null.
+    pub(super) fn add_texts<T>(
+        &mut self,
+        array: &dyn Array,
+        table: &mut T,
+        null: impl FnOnce(&mut T) -> u32,
+        number: impl Fn(&mut T, &str) -> Result<u32, String>,
+    ) -> Result<(), BadRow> {
+        let array = array.as_dictionary::<Int32Type>();
+        let texts = array.values().as_string::<i32>();
+        let (_, numbers) = match &mut self.dictionary {
+            Some(known) if is_same(&known.0, texts) => known,
+            other => other.insert((texts.clone(), vec![UNMET; texts.len()])),
+        };
+        let keys = array.keys().values();
+        let mut id_of = |row: usize| {
+            let bad = |reason| BadRow { row, reason };
+            let key = keys[row] as usize;
+            let known = numbers
+                .get_mut(key)
+                .ok_or_else(|| bad("its text is not in the dictionary".to_owned()))?;
+            if *known == UNMET {
+                *known = number(table, texts.value(key)).map_err(bad)?;
+            }
+            Ok(*known)
+        };
+        match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => {
+                self.ids.reserve(keys.len());
+                for row in 0..keys.len() {
+                    self.ids.push(id_of(row)?);
+                }
+            }
+            Some(nulls) => {
+                let start = self.ids.len();
+                self.ids.resize(start + keys.len(), UNMET);
+                for row in nulls.valid_indices() {
+                    self.ids[start + row] = id_of(row)?;
+                }
+                let null = null(table);
+                for row in 0..keys.len() {
+                    if nulls.is_null(row) {
+                        self.ids[start + row] = null;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the truth values of `array`.
+    pub(super) fn add_truths(&mut self, array: &dyn Array, table: &mut ValueTable) {
+        let truths = array.as_boolean().iter();
+        let values = truths.map(|truth| truth.map_or(Value::Nil, Value::Bool));
+        self.ids
+            .extend(values.map(|value| table.intern(value.into())));
+    }
+}
+
+/// Whether both are the same memory, so that numbers found for one hold for the other.
+fn is_same(a: &StringArray, b: &StringArray) -> bool {
+    a.len() == b.len()
+        && a.value_offsets().as_ptr() == b.value_offsets().as_ptr()
+        && a.value_data().as_ptr() == b.value_data().as_ptr()
+}
+
+/// Which rows are null, if any.
+pub(super) fn nulls(array: &dyn Array) -> Option<NullBuffer> {
+    array.logical_nulls().filter(|nulls| nulls.null_count() > 0)
+}
+
+/// The number of nil.
+pub(super) fn nil(table: &mut ValueTable) -> u32 {
+    table.intern(ValueRef::Value(Value::Nil))
+}

@@ -1,0 +1,51 @@
+//! Apache Parquet: one row for each operation.
+//!
+//! Reading goes from the columns of the file to those of the history, a batch of rows at a time, and several columns at
+//! once. Nothing is made for each row but its numbers: integers are found in a table by their value, texts by their
+//! place in the dictionary of the file.
+
+mod ids;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub(super) use read::{read_bytes, read_file};
+pub(super) use write::write;
+
+/// The columns of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Object,
+    Process,
+    Method,
+    Argument,
+    Result,
+    Call,
+    Return,
+}
+
+impl Column {
+    fn name(self) -> &'static str {
+        match self {
+            Column::Object => "object",
+            Column::Process => "process",
+            Column::Method => "method",
+            Column::Argument => "argument",
+            Column::Result => "result",
+            Column::Call => "call",
+            Column::Return => "return",
+        }
+    }
+}
+
+/// The key of the file's metadata that has the header of a JSON lines file: type, parameters, rule for ties.
+const HEADER: &str = "linpoint";
+
+/// The key that tells, with the value [`RANKS`], that calls and returns have an order but no times.
+const ORDER: &str = "linpoint.order";
+
+const RANKS: &str = "ranks";
+
+/// The key with what happened beside the operations: pairs of rank and text, as JSON.
+const NOTES: &str = "linpoint.notes";

@@ -1,0 +1,452 @@
+//! Reading a history from Parquet.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::Array;
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::ConvertedType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
+use serde_json::value::RawValue;
+
+use super::super::jsonl::{About, decode_header};
+use super::super::{ReadOptions, Recorded, json};
+use super::ids::{BadRow, Ids, integers, nil, nulls};
+use super::{Column, HEADER, NOTES, ORDER, RANKS};
+use crate::error::Error;
+use crate::history::{
+    Annotation, Columns, MethodId, NO_PROCESS, ObjectId, ProcessId, Timed, Times,
+};
+use crate::value::{Interner, Value, ValueId, ValueTable};
+
+/// Rows that are decoded at a time: few enough for their arrays to stay in the cache.
+const BATCH: usize = 1 << 14;
+
+/// Room made at once for a column; a damaged file may claim any number of rows.
+const ROOM: usize = 1 << 24;
+
+/// The history in the file at `path`.
+pub(in crate::format) fn read_file(path: &Path, options: &ReadOptions) -> Result<Recorded, Error> {
+    // Columns are read at the same time, and a file has one position for all who share it.
+    let open = || File::open(path).map_err(|error| Error::unreadable(error.to_string()));
+    read(&open, options)
+}
+
+/// The history in the file whose content is `bytes`.
+pub(in crate::format) fn read_bytes(
+    bytes: Vec<u8>,
+    options: &ReadOptions,
+) -> Result<Recorded, Error> {
+    let bytes = Bytes::from(bytes);
+    read(&|| Ok(bytes.clone()), options)
+}
+
+fn read<R: ChunkReader + 'static>(
+    open: &(dyn Fn() -> Result<R, Error> + Sync),
+    options: &ReadOptions,
+) -> Result<Recorded, Error> {
+    let file = Table::new(open)?;
+    let told = file.told()?;
+    let ties = options.ties.or(told.about.ties).unwrap_or_default();
+    // Columns that take long are begun first.
+    let (times, (values, (processes, methods))) = rayon::join(
+        || {
+            let times = file.times()?;
+            Ok(Timed::new(times, ties))
+        },
+        || {
+            rayon::join(
+                || file.values(),
+                || {
+                    rayon::join(
+                        || Ok((file.processes(told.names)?, file.objects(told.names)?)),
+                        || file.methods(),
+                    )
+                },
+            )
+        },
+    );
+    let timed: Timed = times?;
+    let (argument, result, values) = values?;
+    let (method, methods) = methods?;
+    let ((process, processes), (object, objects)) = processes?;
+    let mut columns = Columns {
+        process,
+        object,
+        method,
+        argument,
+        result,
+        line: (1..=file.rows as u32).collect(),
+        processes,
+        objects,
+        methods,
+        values,
+        annotations: told.notes,
+    };
+    if !timed.times.pending.is_empty() {
+        columns.forget_pending_results(&timed.times);
+    }
+    let history = columns.timed(timed)?;
+    Ok(Recorded {
+        history: match told.order {
+            Order::Times => history,
+            Order::Ranks => history.without_times(),
+        },
+        expected: told.about.expected,
+        object_type: told.about.object_type(options),
+        ..Recorded::default()
+    })
+}
+
+/// What the metadata of a file tell about its history.
+struct Told {
+    about: About,
+    names: Names,
+    order: Order,
+    notes: Vec<Annotation>,
+}
+
+/// What a text is in the columns of processes and objects.
+#[derive(Clone, Copy)]
+enum Names {
+    /// JSON, in files that linpoint wrote.
+    Json,
+    /// Itself.
+    Plain,
+}
+
+enum Order {
+    Times,
+    Ranks,
+}
+
+/// A Parquet file of operations.
+struct Table<'a, R> {
+    open: &'a (dyn Fn() -> Result<R, Error> + Sync),
+    metadata: ArrowReaderMetadata,
+    rows: usize,
+}
+
+impl<'a, R: ChunkReader + 'static> Table<'a, R> {
+    fn new(open: &'a (dyn Fn() -> Result<R, Error> + Sync)) -> Result<Self, Error> {
+        // Types of other libraries in memory do not matter, only those of the file.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = ArrowReaderMetadata::load(&open()?, options).map_err(damaged)?;
+        let rows = metadata.metadata().file_metadata().num_rows();
+        let rows = usize::try_from(rows)
+            .map_err(|_| Error::malformed(format!("a damaged Parquet file: {rows} rows")))?;
+        if rows > Columns::MOST_ROWS {
+            return Err(Columns::too_many());
+        }
+        // Texts come with the dictionary of the file.
+        let leaves = metadata.parquet_schema();
+        let is_text = |field: &Field| {
+            let mut leaves = leaves.columns().iter();
+            let leaf = leaves.find(|leaf| leaf.path().parts() == [field.name().as_str()]);
+            leaf.is_some_and(|leaf| leaf.converted_type() == ConvertedType::UTF8)
+        };
+        let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let fields = metadata.schema().fields().iter().map(|field| {
+            if is_text(field) {
+                Arc::new(field.as_ref().clone().with_data_type(dictionary.clone()))
+            } else {
+                field.clone()
+            }
+        });
+        let schema = Schema::new(fields.collect::<Vec<FieldRef>>());
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+        let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options);
+        Ok(Table {
+            open,
+            metadata: metadata.map_err(damaged)?,
+            rows,
+        })
+    }
+
+    fn told(&self) -> Result<Told, Error> {
+        let pairs = self
+            .metadata
+            .metadata()
+            .file_metadata()
+            .key_value_metadata();
+        let find = |key: &str| {
+            let pair = pairs?.iter().find(|pair| pair.key == key)?;
+            pair.value.as_deref()
+        };
+        let wrong = |key: &str, reason: String| {
+            Error::malformed(format!("in the metadata of the file, {key:?}: {reason}"))
+        };
+        let header = find(HEADER)
+            .map(decode_header)
+            .transpose()
+            .map_err(|reason| wrong(HEADER, reason))?;
+        let order = match find(ORDER) {
+            None => Order::Times,
+            Some(RANKS) => Order::Ranks,
+            Some(other) => return Err(wrong(ORDER, format!("expected {RANKS:?}, not {other:?}"))),
+        };
+        let notes: Vec<(u32, String)> = find(NOTES)
+            .map_or(Ok(Vec::new()), json::from_str)
+            .map_err(|reason| wrong(NOTES, reason))?;
+        Ok(Told {
+            names: match header {
+                Some(_) => Names::Json,
+                None => Names::Plain,
+            },
+            about: header.unwrap_or_default(),
+            order,
+            notes: notes
+                .into_iter()
+                .map(|(rank, text)| Annotation { rank, text })
+                .collect(),
+        })
+    }
+
+    fn find(&self, column: Column) -> Option<&DataType> {
+        let field = self.metadata.schema().field_with_name(column.name()).ok()?;
+        Some(field.data_type())
+    }
+
+    fn require(&self, column: Column) -> Result<&DataType, Error> {
+        self.find(column).ok_or_else(|| {
+            let fields = self.metadata.schema().fields().iter();
+            let names: Vec<_> = fields.map(|field| format!("{:?}", field.name())).collect();
+            let reason = format!(
+                "column {:?} is missing; the file has {}",
+                column.name(),
+                names.join(", ")
+            );
+            Error::malformed(reason)
+        })
+    }
+
+    /// Hands over the arrays of a column with the numbers of their rows, counted from 0.
+    fn each_array(
+        &self,
+        column: Column,
+        mut take: impl FnMut(Range<usize>, &dyn Array) -> Result<(), BadRow>,
+    ) -> Result<(), Error> {
+        let groups = self.metadata.metadata().num_row_groups();
+        let mut start = 0;
+        // A dictionary is that of a row group, so no array is to reach beyond one.
+        for group in 0..groups {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                (self.open)()?,
+                self.metadata.clone(),
+            );
+            let mask = ProjectionMask::columns(reader.parquet_schema(), [column.name()]);
+            let reader = reader
+                .with_projection(mask)
+                .with_row_groups(vec![group])
+                .with_batch_size(BATCH)
+                .build()
+                .map_err(damaged)?;
+            for batch in reader {
+                let batch = batch.map_err(damaged)?;
+                let array = batch.column(0);
+                let rows = start..start + array.len();
+                start = rows.end;
+                take(rows.clone(), array).map_err(|BadRow { row, reason }| {
+                    let reason = format!("{:?}: {reason}", column.name());
+                    Error::malformed(reason).at_line((rows.start + row) as u64 + 1)
+                })?;
+            }
+        }
+        if start == self.rows {
+            return Ok(());
+        }
+        let reason = format!(
+            "a damaged Parquet file: {} rows, but {start} in column {:?}",
+            self.rows,
+            column.name()
+        );
+        Err(Error::malformed(reason))
+    }
+
+    fn room<T>(&self) -> Vec<T> {
+        Vec::with_capacity(self.rows.min(ROOM))
+    }
+
+    fn times(&self) -> Result<Times, Error> {
+        let call_type = self.require(Column::Call)?;
+        let return_type = self.require(Column::Return)?;
+        for (column, found) in [(Column::Call, call_type), (Column::Return, return_type)] {
+            if !is_time(found) {
+                return Err(unexpected(column, found, "integers or times"));
+            }
+        }
+        let is_clock = |found: &DataType| !is_integer(found);
+        if (is_clock(call_type) || is_clock(return_type)) && call_type != return_type {
+            let reason = format!(
+                "columns \"call\" and \"return\" are of different types, {call_type} and {return_type}"
+            );
+            return Err(Error::malformed(reason));
+        }
+        let mut times = Times {
+            call: self.room(),
+            ret: self.room(),
+            pending: Vec::new(),
+        };
+        self.each_array(Column::Call, |_, array| {
+            if let Some(row) =
+                nulls(array).and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)))
+            {
+                let reason = "there is no time".to_owned();
+                return Err(BadRow { row, reason });
+            }
+            times.call.extend_from_slice(&integers(array)?);
+            Ok(())
+        })?;
+        self.each_array(Column::Return, |rows, array| {
+            times.ret.extend_from_slice(&integers(array)?);
+            if let Some(nulls) = nulls(array) {
+                times.pending.resize(self.rows, false);
+                for (row, is_valid) in rows.zip(nulls.iter()) {
+                    if !is_valid {
+                        times.ret[row] = i64::MAX;
+                        times.pending[row] = true;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(times)
+    }
+
+    /// The columns of arguments and results, and the values that occur in them.
+    #[allow(clippy::type_complexity)]
+    fn values(&self) -> Result<(Vec<ValueId>, Vec<ValueId>, Vec<Value>), Error> {
+        let mut table = ValueTable::default();
+        let argument = self.value_column(Column::Argument, &mut table)?;
+        let result = self.value_column(Column::Result, &mut table)?;
+        Ok((argument, result, table.into_items()))
+    }
+
+    fn value_column(&self, column: Column, table: &mut ValueTable) -> Result<Vec<ValueId>, Error> {
+        let found = self.require(column)?;
+        let mut numbers = Ids::with_room(self.room());
+        match found {
+            DataType::Dictionary(..) => self.each_array(column, |_, array| {
+                numbers.add_texts(array, table, nil, |table, text| json_value(text, table))
+            })?,
+            DataType::Boolean => self.each_array(column, |_, array| {
+                numbers.add_truths(array, table);
+                Ok(())
+            })?,
+            found if is_integer(found) => {
+                self.each_array(column, |_, array| numbers.add_integers(array, table, nil))?;
+            }
+            found => {
+                return Err(unexpected(
+                    column,
+                    found,
+                    "integers, truth values or JSON text",
+                ));
+            }
+        }
+        Ok(numbers.ids.into_iter().map(ValueId).collect())
+    }
+
+    fn processes(&self, names: Names) -> Result<(Vec<ProcessId>, Vec<Value>), Error> {
+        let mut table = ValueTable::default();
+        if self.find(Column::Process).is_none() {
+            return Ok((vec![NO_PROCESS; self.rows], Vec::new()));
+        }
+        let ids = self.name_column(Column::Process, names, &mut table, |_| NO_PROCESS.0)?;
+        Ok((ids.into_iter().map(ProcessId).collect(), table.into_items()))
+    }
+
+    fn objects(&self, names: Names) -> Result<(Vec<ObjectId>, Vec<Value>), Error> {
+        let mut table = ValueTable::default();
+        if self.find(Column::Object).is_none() {
+            let only = ObjectId(nil(&mut table));
+            return Ok((vec![only; self.rows], table.into_items()));
+        }
+        let ids = self.name_column(Column::Object, names, &mut table, nil)?;
+        Ok((ids.into_iter().map(ObjectId).collect(), table.into_items()))
+    }
+
+    fn name_column(
+        &self,
+        column: Column,
+        names: Names,
+        table: &mut ValueTable,
+        null: fn(&mut ValueTable) -> u32,
+    ) -> Result<Vec<u32>, Error> {
+        let found = self.require(column)?;
+        let mut numbers = Ids::with_room(self.room());
+        match found {
+            DataType::Dictionary(..) => self.each_array(column, |_, array| {
+                numbers.add_texts(array, table, null, |table, text| match names {
+                    Names::Json => json_value(text, table),
+                    Names::Plain => Ok(table.intern(Value::from(text).into())),
+                })
+            })?,
+            found if is_integer(found) => {
+                self.each_array(column, |_, array| numbers.add_integers(array, table, null))?;
+            }
+            found => return Err(unexpected(column, found, "integers or text")),
+        }
+        Ok(numbers.ids)
+    }
+
+    fn methods(&self) -> Result<(Vec<MethodId>, Vec<String>), Error> {
+        let column = Column::Method;
+        let found = self.require(column)?;
+        if !matches!(found, DataType::Dictionary(..)) {
+            return Err(unexpected(column, found, "text"));
+        }
+        let mut table: Interner<String> = Interner::default();
+        let mut numbers = Ids::with_room(self.room());
+        self.each_array(column, |_, array| {
+            if let Some(row) =
+                nulls(array).and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)))
+            {
+                let reason = "there is no name".to_owned();
+                return Err(BadRow { row, reason });
+            }
+            numbers.add_texts(
+                array,
+                &mut table,
+                |_| 0,
+                |table, text| Ok(table.intern(text.to_owned())),
+            )
+        })?;
+        let methods = numbers.ids.into_iter().map(MethodId).collect();
+        Ok((methods, table.into_items()))
+    }
+}
+
+fn is_integer(data_type: &DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Float64 | DataType::Null)
+}
+
+fn is_time(data_type: &DataType) -> bool {
+    let is_clock = matches!(data_type, DataType::Timestamp(..) | DataType::Time64(_));
+    is_integer(data_type) || is_clock
+}
+
+/// The number of the value whose JSON is `text`.
+fn json_value(text: &str, table: &mut ValueTable) -> Result<u32, String> {
+    let raw: &RawValue = json::from_str(text).map_err(|reason| format!("{reason} in {text:?}"))?;
+    Ok(table.intern(json::value_ref(raw.get())?))
+}
+
+fn unexpected(column: Column, found: &DataType, expected: &str) -> Error {
+    let name = column.name();
+    Error::malformed(format!(
+        "column {name:?} must hold {expected}, but its type is {found}"
+    ))
+}
+
+fn damaged(error: impl Into<ParquetError>) -> Error {
+    Error::malformed(format!("a damaged Parquet file: {}", error.into()))
+}

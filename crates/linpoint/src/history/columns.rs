@@ -1,0 +1,267 @@
+//! Operations by column, in the order of the input: what builders and columnar readers make a [`History`] of.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::order::{Ranks, Times};
+use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties};
+use crate::error::Error;
+use crate::value::{Value, ValueId};
+
+/// In a column of processes: the input names none, so one is made up.
+pub(crate) const NO_PROCESS: ProcessId = ProcessId(u32::MAX);
+
+/// Operations by column, with the tables that their numbers refer to. All columns are of the same length.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    pub(crate) process: Vec<ProcessId>,
+    pub(crate) object: Vec<ObjectId>,
+    pub(crate) method: Vec<MethodId>,
+    pub(crate) argument: Vec<ValueId>,
+    /// Any number for a pending operation.
+    pub(crate) result: Vec<ValueId>,
+    pub(crate) line: Vec<u32>,
+    pub(crate) processes: Vec<Value>,
+    pub(crate) objects: Vec<Value>,
+    pub(crate) methods: Vec<String>,
+    pub(crate) values: Vec<Value>,
+    pub(crate) annotations: Vec<Annotation>,
+}
+
+/// Times and the order that they give.
+#[derive(Debug)]
+pub(crate) struct Timed {
+    pub(crate) times: Times,
+    ties: Ties,
+    ranks: Ranks,
+}
+
+impl Timed {
+    pub(crate) fn new(times: Times, ties: Ties) -> Self {
+        let ranks = ties.rank(&times);
+        Timed { times, ties, ranks }
+    }
+}
+
+impl Columns {
+    /// How many operations there may be: events are numbered `2 * row + 1` in 32 bits.
+    pub(crate) const MOST_ROWS: usize = (NEVER / 2) as usize;
+
+    pub(crate) fn too_many() -> Error {
+        Error::malformed("a history holds at most 2^31 operations")
+    }
+
+    /// The history of operations whose order is known.
+    pub(super) fn ordered(self, ranks: Ranks) -> History {
+        self.into_history(ranks, None)
+    }
+
+    /// The history of operations with times, if they are well-formed.
+    pub(crate) fn timed(mut self, timed: Timed) -> Result<History, Error> {
+        self.refuse_backward(&timed.times)?;
+        self.refuse_overlap_within_processes(&timed.times)?;
+        if timed.ties == Ties::ReturnFirst {
+            self.refuse_instantaneous(&timed.times)?;
+        }
+        self.invent_processes(&timed.ranks);
+        Ok(self.into_history(timed.ranks, Some(timed.times)))
+    }
+
+    /// Takes out values that are results of pending operations only: these have none.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn forget_pending_results(&mut self, times: &Times) {
+        let mut used = vec![false; self.values.len()];
+        for row in 0..self.argument.len() {
+            used[self.argument[row].0 as usize] = true;
+            if times.is_pending(row) {
+                self.result[row] = self.argument[row];
+            } else {
+                used[self.result[row].0 as usize] = true;
+            }
+        }
+        if used.iter().all(|&used| used) {
+            return;
+        }
+        let mut next = 0;
+        let renumbered: Vec<u32> = used
+            .iter()
+            .map(|&used| {
+                next += u32::from(used);
+                next.saturating_sub(1)
+            })
+            .collect();
+        for id in self.argument.iter_mut().chain(&mut self.result) {
+            id.0 = renumbered[id.0 as usize];
+        }
+        let mut used = used.into_iter();
+        self.values.retain(|_| used.next().unwrap_or_default());
+    }
+
+    fn method_of(&self, row: usize) -> &str {
+        &self.methods[self.method[row].0 as usize]
+    }
+
+    fn refuse_backward(&self, times: &Times) -> Result<(), Error> {
+        let backward = times
+            .call
+            .iter()
+            .zip(&times.ret)
+            .position(|(called, returned)| returned < called);
+        backward.map_or(Ok(()), |row| {
+            let (called, returned) = (times.call[row], times.ret[row]);
+            check_interval(self.method_of(row), called, returned)
+                .map_err(|error| error.at_line(self.line[row].into()))
+        })
+    }
+
+    /// Operations of one process may touch but not overlap.
+    fn refuse_overlap_within_processes(&self, times: &Times) -> Result<(), Error> {
+        let mut last: Vec<Option<u32>> = vec![None; self.processes.len()];
+        let mut check = |row: u32| {
+            let process = self.process[row as usize];
+            if process == NO_PROCESS {
+                return Ok(());
+            }
+            let Some(earlier) = last[process.0 as usize].replace(row) else {
+                return Ok(());
+            };
+            let (earlier, row) = (earlier as usize, row as usize);
+            if times.call[row] >= times.ret[earlier] && !times.is_pending(earlier) {
+                return Ok(());
+            }
+            let reason = format!(
+                "process {} calls {:?} at {} while its call of {:?} on line {} is still open",
+                self.processes[process.0 as usize],
+                self.method_of(row),
+                times.call[row],
+                self.method_of(earlier),
+                self.line[earlier],
+            );
+            Err(Error::malformed(reason).at_line(self.line[row].into()))
+        };
+        let rows = 0..self.process.len() as u32;
+        // Recorders mostly write in the order of calls.
+        let interval = |row: u32| (times.call[row as usize], times.ret[row as usize]);
+        if rows.clone().is_sorted_by_key(interval) {
+            return rows.into_iter().try_for_each(check);
+        }
+        let mut order: Vec<u32> = rows.collect();
+        order.sort_by_key(|&row| interval(row));
+        order.into_iter().try_for_each(&mut check)
+    }
+
+    fn refuse_instantaneous(&self, times: &Times) -> Result<(), Error> {
+        let mut intervals = times.call.iter().zip(&times.ret);
+        let instant = intervals.position(|(called, returned)| called == returned);
+        instant.map_or(Ok(()), |row| {
+            let reason = "an operation that returns at the time of its call has no place where returns come first";
+            Err(Error::malformed(reason).at_line(self.line[row].into()))
+        })
+    }
+
+    /// Gives every operation without a process the lowest-numbered made-up process that is free.
+    fn invent_processes(&mut self, ranks: &Ranks) {
+        let mut order: Vec<usize> = (0..self.process.len())
+            .filter(|&row| self.process[row] == NO_PROCESS)
+            .collect();
+        if order.is_empty() {
+            return;
+        }
+        order.sort_unstable_by_key(|&row| ranks.call[row]);
+        let taken: BTreeSet<i64> = self.processes.iter().filter_map(Value::as_int).collect();
+        let mut names = (0..).filter(|name| !taken.contains(name));
+        // Process numbers that are free, and those in use by the rank at which they become free.
+        let mut free = BinaryHeap::new();
+        let mut busy = BinaryHeap::new();
+        for row in order {
+            while let Some(&Reverse((until, lane))) = busy.peek() {
+                if until > ranks.call[row] {
+                    break;
+                }
+                busy.pop();
+                free.push(Reverse(lane));
+            }
+            let lane = match free.pop() {
+                Some(Reverse(lane)) => lane,
+                None => {
+                    self.processes.extend(names.next().map(Value::Int));
+                    self.processes.len() as u32 - 1
+                }
+            };
+            self.process[row] = ProcessId(lane);
+            busy.push(Reverse((ranks.ret[row], lane)));
+        }
+    }
+
+    fn into_history(self, ranks: Ranks, times: Option<Times>) -> History {
+        let mut history = History {
+            process: self.process,
+            object: self.object,
+            method: self.method,
+            argument: self.argument,
+            result: self.result,
+            line: self.line,
+            call: ranks.call,
+            ret: ranks.ret,
+            times,
+            processes: self.processes,
+            objects: self.objects,
+            methods: self.methods,
+            values: self.values,
+            annotations: self.annotations,
+        };
+        if !history.call.is_sorted() {
+            let mut order: Vec<usize> = (0..history.len()).collect();
+            order.sort_unstable_by_key(|&row| history.call[row]);
+            history = history.picked(&order);
+        }
+        history
+    }
+}
+
+impl History {
+    /// The same order, but not the times that gave it.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn without_times(self) -> History {
+        History {
+            times: None,
+            ..self
+        }
+    }
+
+    /// The rows of `order` only, in that order; ranks stay as they are.
+    pub(super) fn picked(self, order: &[usize]) -> History {
+        fn pick<T: Copy>(order: &[usize], column: &[T]) -> Vec<T> {
+            order.iter().map(|&i| column[i]).collect()
+        }
+        History {
+            process: pick(order, &self.process),
+            object: pick(order, &self.object),
+            method: pick(order, &self.method),
+            argument: pick(order, &self.argument),
+            result: pick(order, &self.result),
+            line: pick(order, &self.line),
+            call: pick(order, &self.call),
+            ret: pick(order, &self.ret),
+            times: self.times.map(|times| Times {
+                call: pick(order, &times.call),
+                ret: pick(order, &times.ret),
+                pending: if times.pending.is_empty() {
+                    Vec::new()
+                } else {
+                    pick(order, &times.pending)
+                },
+            }),
+            ..self
+        }
+    }
+}
+
+/// An operation does not return before it is called.
+pub(super) fn check_interval(method: &str, called: i64, returned: i64) -> Result<(), Error> {
+    if returned < called {
+        let reason = format!("{method:?} returns at {returned}, before its call at {called}");
+        return Err(Error::malformed(reason));
+    }
+    Ok(())
+}
