@@ -1,13 +1,15 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
 
 mod child;
+mod columnar;
 mod growth;
 mod input;
 mod monitors;
 mod peers;
+mod reach;
 mod versus;
 
 use anyhow::bail;
@@ -22,12 +24,16 @@ fn main() -> anyhow::Result<()> {
             versus::run()?;
             growth::run()?;
             input::run()?;
-            monitors::run()
+            monitors::run()?;
+            columnar::run()?;
+            reach::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
         ["input"] => input::run(),
         ["monitors"] => monitors::run(),
-        _ => bail!("expected versus, growth, input or monitors"),
+        ["columnar"] => columnar::run(),
+        ["reach"] => reach::run(),
+        _ => bail!("expected versus, growth, input, monitors, columnar or reach"),
     }
 }

@@ -120,14 +120,16 @@ fn measure<A: Copy>(log: &Log<A>, decide: impl Fn(&Log<A>) -> bool) -> anyhow::R
     let working = peak_mib()? - before;
     let decided = best(&|| assert!(decide(log)));
 
-    let times: Vec<(i64, i64)> = log.calls.iter().zip(&log.rets).map(|(&c, &r)| (i64::from(c) * 7, i64::from(r) * 7)).collect();
+    // With gaps, so that times are not ranks already.
+    let times = |ranks: &[u32]| ranks.iter().map(|&rank| i64::from(rank) * 7).collect::<Vec<i64>>();
+    let (call_times, ret_times) = (times(&log.calls), times(&log.rets));
     let sort = best(&|| {
-        let mut events: Vec<(i64, u32)> = (0u32..).zip(&times).flat_map(|(i, &(call, ret))| [(call, i * 2), (ret, i * 2 + 1)]).collect();
+        let mut events: Vec<(i64, u32)> = (0u32..).zip(call_times.iter().zip(&ret_times)).flat_map(|(i, (&call, &ret))| [(call, i * 2), (ret, i * 2 + 1)]).collect();
         events.sort_unstable();
         black_box(events);
     });
     let from_times = best(&|| {
-        let (calls, rets) = Ties::default().ranks(&times);
+        let (calls, rets) = Ties::default().ranks(call_times.clone(), ret_times.clone());
         let log = Log::new(log.acts.clone(), log.values.clone(), calls, rets);
         assert!(decide(&log));
     });

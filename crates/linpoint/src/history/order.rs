@@ -24,6 +24,25 @@ impl Ties {
         }
     }
 
+    /// Ranks of calls and returns by their times, for those who make a [log](crate::engine::monitor::Log) themselves. A return at
+    /// `i64::MAX` never came; its rank is [`NEVER`].
+    ///
+    /// ```
+    /// use linpoint::Ties;
+    /// // The second operation is called when the first one returns.
+    /// assert_eq!(Ties::CallFirst.ranks(vec![10, 30], vec![30, 40]), (vec![0, 1], vec![2, 3]));
+    /// assert_eq!(Ties::ReturnFirst.ranks(vec![10, 30], vec![30, 40]), (vec![0, 2], vec![1, 3]));
+    /// ```
+    pub fn ranks(self, calls: Vec<i64>, rets: Vec<i64>) -> (Vec<u32>, Vec<u32>) {
+        let pending = rets.iter().map(|&ret| ret == i64::MAX).collect();
+        let ranks = self.rank(&Times {
+            call: calls,
+            ret: rets,
+            pending,
+        });
+        (ranks.call, ranks.ret)
+    }
+
     /// Replaces times by ranks.
     pub(super) fn rank(self, times: &Times) -> Ranks {
         if let Some(ranks) = times.as_ranks() {
