@@ -147,11 +147,13 @@ fn overtaken(words: &Words, first: &Seen, second: &Seen) -> Option<String> {
         put_in, taken_out, ..
     } = words;
     let (a, b) = (&first.value, &second.value);
-    Some(match (first.removals.is_empty(), second.removals.is_empty()) {
-        (false, false) => format!("{a} was {put_in} before {b} and {taken_out} after it"),
-        (_, false) => format!("{a} was {put_in} before {b}, but {b} was {taken_out} first"),
-        (_, true) => format!("{a} was {put_in} before {b}, but {b} was seen in front first"),
-    })
+    Some(
+        match (first.removals.is_empty(), second.removals.is_empty()) {
+            (false, false) => format!("{a} was {put_in} before {b} and {taken_out} after it"),
+            (_, false) => format!("{a} was {put_in} before {b}, but {b} was {taken_out} first"),
+            (_, true) => format!("{a} was {put_in} before {b}, but {b} was seen in front first"),
+        },
+    )
 }
 
 /// Taken out from under another one.

@@ -243,6 +243,7 @@ fn slot(task: &dyn Facts, initial: &Value) -> Result<Monitored, Refusal> {
     let mut values: Interner<Value> = Interner::default();
     assert_eq!(values.intern(initial.clone()), INITIAL);
     let mut ops = Vec::new();
+    let (mut overwrites, mut exchanges) = (false, false);
     for (position, op) in relevant(task) {
         let Role::Slot { needs, leaves } = task.role(op) else {
             return Err(HandOn(
@@ -259,22 +260,21 @@ fn slot(task: &dyn Facts, initial: &Value) -> Result<Monitored, Refusal> {
                 (value, _) => SlotAct::Reads(value),
             },
         };
+        overwrites |= matches!(act, SlotAct::Writes(_));
+        exchanges |= matches!(act, SlotAct::Replaces(..) | SlotAct::Differs(..));
+        // As soon as that is plain, so that a long history is not read in vain.
+        if overwrites && exchanges {
+            return Err(HandOn("values are overwritten and exchanged"));
+        }
         ops.push((position, op, act));
     }
-    if ops
-        .iter()
-        .all(|(.., act)| matches!(act, SlotAct::Reads(_) | SlotAct::Writes(_)))
-    {
-        return Ok(register(&ops));
+    if !exchanges {
+        Ok(register(&ops))
+    } else if values.len() <= 2 {
+        Ok(bit(&ops))
+    } else {
+        one_place(&ops)
     }
-    if values.len() <= 2
-        && !ops
-            .iter()
-            .any(|(.., act)| matches!(act, SlotAct::Writes(_)))
-    {
-        return Ok(bit(&ops));
-    }
-    one_place(&ops)
 }
 
 type SlotOp = (u32, TaskOp, SlotAct);

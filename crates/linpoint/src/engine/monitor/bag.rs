@@ -55,20 +55,20 @@ enum Turn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial;
+    use super::super::{random, trial};
     use super::*;
     use crate::spec::Discipline;
 
     /// Compares with the reference, and checks what the finding says.
     fn judge_alike(log: &Log<Act>) -> bool {
         let finding = decide(log).expect("no value is put in twice");
-        let expected = trial::is_linearizable(Discipline::Any, log);
+        let expected = random::is_linearizable(&Discipline::Any, log);
         assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
         match finding {
             Finding::Linearizable(()) => {
-                trial::assert_explains(Discipline::Any, log, &witness(log));
+                random::assert_explains(&Discipline::Any, log, &witness(log));
             }
-            Finding::Violation(clash) => trial::assert_clashes(Discipline::Any, log, &clash),
+            Finding::Violation(clash) => random::assert_clashes(&Discipline::Any, log, &clash),
         }
         expected
     }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn agrees_with_the_reference() {
         let (mut good, mut bad) = (0, 0);
-        trial::for_random_logs(Discipline::Any, |log| {
+        random::for_random_logs(&Discipline::Any, |log| {
             *if judge_alike(&log) {
                 &mut good
             } else {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn pending_removals_take_effect_sometime() {
         let mut seed = 0;
-        trial::for_random_logs(Discipline::Any, |log| {
+        random::for_random_logs(&Discipline::Any, |log| {
             let before = decide(&log).expect("no value is put in twice");
             seed += 1;
             let after = judge_alike(&trial::forget_removals(&log, seed));

@@ -196,7 +196,7 @@ impl Watch for Forcing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{self, Subject};
+    use super::super::random::{self, Model, Subject};
     use super::*;
     use crate::spec::{Mutex, MutexOp, Set, SetOp};
     use crate::value::Value;
@@ -228,7 +228,7 @@ mod tests {
     /// A set with this many keys.
     struct Members(u32);
 
-    impl Subject for Members {
+    impl Model for Members {
         type Act = Bit;
         type Spec = Set;
 
@@ -248,7 +248,9 @@ mod tests {
         fn ret(&self, act: Bit, _: u32) -> Value {
             Value::Bool(act != Bit::SeesOff)
         }
+    }
 
+    impl Subject for Members {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Bit, u32)> {
             random_acts(ops, self.0, false, rng)
         }
@@ -278,7 +280,7 @@ mod tests {
         initially_on: bool,
     }
 
-    impl Subject for Lock {
+    impl Model for Lock {
         type Act = Bit;
         type Spec = Mutex;
 
@@ -302,7 +304,9 @@ mod tests {
                 Value::Bool(false)
             }
         }
+    }
 
+    impl Subject for Lock {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Bit, u32)> {
             random_acts(ops, 1, self.initially_on, rng)
         }

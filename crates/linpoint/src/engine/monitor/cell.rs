@@ -62,7 +62,7 @@ fn zone(lives: &Lives, value: u32) -> Zone {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{self, Subject};
+    use super::super::random::{self, Model, Subject};
     use super::super::trial;
     use super::*;
     use crate::spec::{Container, ContainerOp, Discipline};
@@ -72,7 +72,7 @@ mod tests {
 
     struct Cell;
 
-    impl Subject for Cell {
+    impl Model for Cell {
         type Act = Act;
         type Spec = Container;
 
@@ -93,7 +93,9 @@ mod tests {
                 _ => Discipline::Any.ret(act, value),
             }
         }
+    }
 
+    impl Subject for Cell {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
             if rng.random_range(0..3) == 0 {
                 trial::arbitrary_acts(ops, rng)

@@ -297,7 +297,7 @@ fn clash(log: &Log<Count>, stuck: Stuck, forcing: Vec<u32>) -> Clash {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{self, Subject};
+    use super::super::random::{self, Model, Subject};
     use super::*;
     use crate::spec::{Counter, CounterOp};
     use crate::value::Value;
@@ -311,7 +311,7 @@ mod tests {
         amounts: i64,
     }
 
-    impl Subject for Use {
+    impl Model for Use {
         type Act = Count;
         type Spec = Counter;
 
@@ -330,7 +330,9 @@ mod tests {
         fn ret(&self, act: Count, _: u32) -> Value {
             act.seen.map_or(Value::Nil, Value::Int)
         }
+    }
 
+    impl Subject for Use {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Count, u32)> {
             let noise = [0, 0, 0, 2][rng.random_range(0..4)];
             let untold = rng.random_range(1..=self.amounts);

@@ -310,7 +310,7 @@ impl Order<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial;
+    use super::super::random;
     use super::*;
     use crate::spec::Discipline;
 
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn stacks_are_layered_somehow() {
-        trial::for_random_logs(Discipline::Lifo, |log| {
+        random::for_random_logs(&Discipline::Lifo, |log| {
             let Ok(lives) = Lives::of(&log) else { return };
             let used: Vec<u32> = lives.iter().map(|(value, _)| value).collect();
             if used.len() > 4 {
@@ -348,12 +348,12 @@ mod tests {
                 if place(&log, &lives, &priority, Some(users.adds()), |_, _| {}).is_ok() {
                     is_layered = true;
                     let order = order(&log, &lives, &priority, true);
-                    trial::assert_explains(Discipline::Lifo, &log, &order);
+                    random::assert_explains(&Discipline::Lifo, &log, &order);
                 }
             }
             assert_eq!(
                 is_layered,
-                trial::is_linearizable(Discipline::Lifo, &log),
+                random::is_linearizable(&Discipline::Lifo, &log),
                 "{log:#?}"
             );
         });

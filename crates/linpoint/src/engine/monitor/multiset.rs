@@ -134,7 +134,7 @@ fn clash(log: &Log<Act>, failing: u32) -> Clash {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{self, Subject};
+    use super::super::random::{self, Model, Subject};
     use super::*;
     use crate::spec::{Container, ContainerOp, Discipline};
     use crate::value::Value;
@@ -143,7 +143,7 @@ mod tests {
 
     struct Multiset;
 
-    impl Subject for Multiset {
+    impl Model for Multiset {
         type Act = Act;
         type Spec = Container;
 
@@ -158,7 +158,9 @@ mod tests {
         fn ret(&self, act: Act, value: u32) -> Value {
             Discipline::Any.ret(act, value)
         }
+    }
 
+    impl Subject for Multiset {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
             let arbitrary = rng.random();
             let mut held = Vec::new();

@@ -47,6 +47,7 @@ fn overtaken(log: &Log<Act>, lives: &Lives, priorities: &[u32], blocked: Blocked
 
 #[cfg(test)]
 mod tests {
+    use super::super::random;
     use super::super::trial::{self, Ranked};
     use super::*;
     use crate::spec::Discipline;
@@ -55,13 +56,13 @@ mod tests {
     fn judge_alike(log: &Log<Act>, priorities: Vec<u32>) -> bool {
         let finding = decide(log, &priorities).expect("no value is put in twice");
         let container = Ranked(priorities);
-        let expected = trial::is_linearizable_as(&container, log);
+        let expected = random::is_linearizable(&container, log);
         assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
         match finding {
             Finding::Linearizable(()) => {
-                trial::assert_explains_as(&container, log, &witness(log, &container.0));
+                random::assert_explains(&container, log, &witness(log, &container.0));
             }
-            Finding::Violation(clash) => trial::assert_clashes_as(&container, log, &clash),
+            Finding::Violation(clash) => random::assert_clashes(&container, log, &clash),
         }
         expected
     }
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn agrees_with_the_reference() {
         let (mut good, mut bad) = (0, 0);
-        trial::for_random_logs(Discipline::Largest, |log| {
+        random::for_random_logs(&Discipline::Largest, |log| {
             *if judge_alike(&log, (0..log.distinct).collect()) {
                 &mut good
             } else {
@@ -81,10 +82,10 @@ mod tests {
 
     #[test]
     fn any_of_equal_priority_may_be_served() {
-        trial::for_random_logs(Discipline::Largest, |log| {
+        random::for_random_logs(&Discipline::Largest, |log| {
             judge_alike(&log, (0..log.distinct).map(|value| value / 2).collect());
         });
-        trial::for_random_logs(Discipline::Any, |log| {
+        random::for_random_logs(&Discipline::Any, |log| {
             judge_alike(&log, (0..log.distinct).map(|value| value / 3).collect());
         });
     }
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn pending_removals_take_effect_sometime() {
         let mut seed = 0;
-        trial::for_random_logs(Discipline::Largest, |log| {
+        random::for_random_logs(&Discipline::Largest, |log| {
             let priorities: Vec<u32> = (0..log.distinct).collect();
             let before = decide(&log, &priorities).expect("no value is put in twice");
             seed += 1;

@@ -329,20 +329,20 @@ impl Milestones {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial;
+    use super::super::{random, trial};
     use super::*;
     use crate::spec::Discipline;
 
     /// Compares with the reference, and checks what the finding says.
     fn judge_alike(log: &Log<Act>) -> bool {
         let finding = decide(log).expect("no value is put in twice");
-        let expected = trial::is_linearizable(Discipline::Fifo, log);
+        let expected = random::is_linearizable(&Discipline::Fifo, log);
         assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
         match finding {
             Finding::Linearizable(()) => {
-                trial::assert_explains(Discipline::Fifo, log, &witness(log));
+                random::assert_explains(&Discipline::Fifo, log, &witness(log));
             }
-            Finding::Violation(clash) => trial::assert_clashes(Discipline::Fifo, log, &clash),
+            Finding::Violation(clash) => random::assert_clashes(&Discipline::Fifo, log, &clash),
         }
         expected
     }
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn agrees_with_the_reference() {
         let (mut good, mut bad) = (0, 0);
-        trial::for_random_logs(Discipline::Fifo, |log| {
+        random::for_random_logs(&Discipline::Fifo, |log| {
             *if judge_alike(&log) {
                 &mut good
             } else {
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn pending_removals_take_effect_sometime() {
         let mut seed = 0;
-        trial::for_random_logs(Discipline::Fifo, |log| {
+        random::for_random_logs(&Discipline::Fifo, |log| {
             let before = decide(&log).expect("no value is put in twice");
             seed += 1;
             let after = judge_alike(&trial::forget_removals(&log, seed));

@@ -16,7 +16,7 @@ use crate::verdict::certify;
 const TRIALS: u64 = 20_000;
 
 /// An object as its monitor sees it, and as its specification does.
-pub(super) trait Subject {
+pub(super) trait Model {
     /// What operations do.
     type Act: Copy + Debug;
     type Spec: Spec;
@@ -29,6 +29,26 @@ pub(super) trait Subject {
     /// What it answers.
     fn ret(&self, act: Self::Act, value: u32) -> <Self::Spec as Spec>::Ret;
 
+    /// What becomes of a pending operation.
+    fn fate(&self, log: &Log<Self::Act>, op: usize) -> Fate {
+        let _ = (log, op);
+        Fate::Open
+    }
+}
+
+/// What becomes of a pending operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It may happen or not, with any result.
+    Open,
+    /// It returns after everything else.
+    ReturnsLast,
+    /// It does not happen.
+    Absent,
+}
+
+/// A model with random logs.
+pub(super) trait Subject: Model {
     /// A random run: often one that the object can do.
     fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Self::Act, u32)>;
 
@@ -120,9 +140,9 @@ fn random_log<S: Subject>(subject: &S, rng: &mut ChaCha8Rng) -> Log<S::Act> {
 }
 
 /// Whether some order explains the log.
-pub(super) fn is_linearizable<S: Subject>(subject: &S, log: &Log<S::Act>) -> bool {
+pub(super) fn is_linearizable<M: Model>(model: &M, log: &Log<M::Act>) -> bool {
     let mut found = false;
-    with_task(subject, log, |task| {
+    with_task(model, log, |task| {
         let order = brute::try_all_orders(task, &mut || Ok::<(), ()>(()));
         found = order.unwrap().is_some();
     });
@@ -130,9 +150,9 @@ pub(super) fn is_linearizable<S: Subject>(subject: &S, log: &Log<S::Act>) -> boo
 }
 
 /// Replays a witness, given as positions.
-pub(super) fn assert_explains<S: Subject>(subject: &S, log: &Log<S::Act>, order: &[u32]) {
+pub(super) fn assert_explains<M: Model>(model: &M, log: &Log<M::Act>, order: &[u32]) {
     let order: Vec<OpId> = order.iter().map(|&op| OpId(op)).collect();
-    with_task(subject, log, |task| {
+    with_task(model, log, |task| {
         if let Err(error) = certify::witness(task, &order) {
             panic!("{error}\n{order:?}\n{log:#?}");
         }
@@ -140,25 +160,35 @@ pub(super) fn assert_explains<S: Subject>(subject: &S, log: &Log<S::Act>, order:
 }
 
 /// The operations of a clash are not linearizable by themselves.
-pub(super) fn assert_clashes<S: Subject>(subject: &S, log: &Log<S::Act>, clash: &Clash) {
+pub(super) fn assert_clashes<M: Model>(model: &M, log: &Log<M::Act>, clash: &Clash) {
     assert!(clash.ops.is_sorted());
     assert!(
-        !is_linearizable(subject, &log.clashing(clash)),
+        !is_linearizable(model, &log.clashing(clash)),
         "{clash:?}\n{log:#?}"
     );
 }
 
-fn with_task<S: Subject>(subject: &S, log: &Log<S::Act>, use_it: impl FnOnce(&Task<'_, S::Spec>)) {
+fn with_task<M: Model>(model: &M, log: &Log<M::Act>, use_it: impl FnOnce(&Task<'_, M::Spec>)) {
     let mut history = TypedHistory::new();
     for event in &log.events {
         let op = event.op();
         let (act, value) = (log.acts[op], log.values[op]);
         if event.is_return() {
-            history.ret(OpId(op as u32), subject.ret(act, value));
+            history.ret(OpId(op as u32), model.ret(act, value));
         } else {
-            history.call(op as u32, subject.op(act, value));
+            history.call(op as u32, model.op(act, value));
         }
     }
-    let ids: Vec<OpId> = (0..log.len() as u32).map(OpId).collect();
-    use_it(&Task::new(&subject.spec(), &history, &ids));
+    let mut ids: Vec<OpId> = Vec::new();
+    for op in 0..log.len() {
+        let id = OpId(op as u32);
+        let fate = log.is_pending(op).then(|| model.fate(log, op));
+        if fate == Some(Fate::ReturnsLast) {
+            history.ret(id, model.ret(log.acts[op], log.values[op]));
+        }
+        if fate != Some(Fate::Absent) {
+            ids.push(id);
+        }
+    }
+    use_it(&Task::new(&model.spec(), &history, &ids));
 }

@@ -138,7 +138,7 @@ fn clash(log: &Log<Rw>, what: What, values: &[u32]) -> Clash {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{self, Subject};
+    use super::super::random::{self, Model, Subject};
     use super::*;
     use crate::spec::{Register, RegisterOp};
     use crate::value::Value;
@@ -147,7 +147,7 @@ mod tests {
 
     struct UniqueWrites;
 
-    impl Subject for UniqueWrites {
+    impl Model for UniqueWrites {
         type Act = Rw;
         type Spec = Register;
 
@@ -171,7 +171,9 @@ mod tests {
                 Rw::Read => Value::Int(value.into()),
             }
         }
+    }
 
+    impl Subject for UniqueWrites {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Rw, u32)> {
             let arbitrary = rng.random_range(0..3) == 0;
             let reads = rng.random_range(1..6);

@@ -62,7 +62,7 @@ fn clash(log: &Log<Permits>, failing: usize) -> Clash {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{self, Subject};
+    use super::super::random::{self, Model, Subject};
     use super::*;
     use crate::spec::{Semaphore, SemaphoreOp};
     use crate::value::Value;
@@ -72,7 +72,7 @@ mod tests {
     /// A semaphore with two permits of which at most so many are taken and given at once.
     struct AtOnce(u64);
 
-    impl Subject for AtOnce {
+    impl Model for AtOnce {
         type Act = Permits;
         type Spec = Semaphore;
 
@@ -90,7 +90,9 @@ mod tests {
         fn ret(&self, _: Permits, _: u32) -> Value {
             Value::Nil
         }
+    }
 
+    impl Subject for AtOnce {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Permits, u32)> {
             let arbitrary = rng.random();
             let mut there = 2;

@@ -1,4 +1,4 @@
-//! Random small logs of containers, and the reference that judges them.
+//! Containers as random subjects.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,13 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::random::{self, Subject};
-use super::{Act, Clash, Log};
-use crate::engine::{Task, brute};
-use crate::history::{NEVER, OpId, TypedHistory};
+use super::random::{Fate, Model, Subject};
+use super::{Act, Log};
+use crate::history::NEVER;
 use crate::spec::{Container, ContainerOp, Discipline, Outcomes, Spec};
 use crate::value::Value;
-use crate::verdict::certify;
 
-impl Subject for Discipline {
+impl Model for Discipline {
     type Act = Act;
     type Spec = Container;
 
@@ -37,6 +35,21 @@ impl Subject for Discipline {
         }
     }
 
+    /// A pending removal whose value is known takes it out at the end; unless no operation on the value returned, then
+    /// none of them counts.
+    fn fate(&self, log: &Log<Act>, op: usize) -> Fate {
+        let is_about_it =
+            |&other: &usize| log.acts[other] != Act::Empty && log.values[other] == log.values[op];
+        let returned = |other: usize| !log.is_pending(other);
+        match log.acts[op] {
+            Act::Remove if (0..log.len()).filter(is_about_it).any(returned) => Fate::ReturnsLast,
+            Act::Remove => Fate::Absent,
+            _ => Fate::Open,
+        }
+    }
+}
+
+impl Subject for Discipline {
     fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
         if rng.random_range(0..4) == 0 {
             arbitrary_acts(ops, rng)
@@ -52,12 +65,6 @@ impl Subject for Discipline {
     fn may_move(&self, act: Act) -> bool {
         act != Act::Add
     }
-}
-
-/// Calls `test` with random logs of a container. With peeks, empty results, values that stay, values that nobody put in,
-/// and pending insertions, but no value is put in twice.
-pub(super) fn for_random_logs(discipline: Discipline, test: impl FnMut(Log<Act>)) {
-    random::for_random_logs(&discipline, test);
 }
 
 pub(super) fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
@@ -165,99 +172,23 @@ impl Spec for Ranked {
     }
 }
 
-/// Whether some order explains the log.
-pub(super) fn is_linearizable(discipline: Discipline, log: &Log<Act>) -> bool {
-    is_linearizable_as(&Container::unbounded(discipline), log)
-}
+impl Model for Ranked {
+    type Act = Act;
+    type Spec = Ranked;
 
-/// Whether some order explains the log of such a container.
-pub(super) fn is_linearizable_as<S: Spec<Op = ContainerOp, Ret = Value>>(
-    container: &S,
-    log: &Log<Act>,
-) -> bool {
-    let (history, ids) = history(log);
-    let task = Task::new(container, &history, &ids);
-    brute::try_all_orders(&task, &mut || Ok::<(), ()>(()))
-        .unwrap()
-        .is_some()
-}
-
-/// Replays a witness, given as positions.
-pub(super) fn assert_explains(discipline: Discipline, log: &Log<Act>, order: &[u32]) {
-    assert_explains_as(&Container::unbounded(discipline), log, order);
-}
-
-/// Replays a witness of such a container, given as positions.
-pub(super) fn assert_explains_as<S: Spec<Op = ContainerOp, Ret = Value>>(
-    container: &S,
-    log: &Log<Act>,
-    order: &[u32],
-) {
-    let (history, ids) = history(log);
-    let task = Task::new(container, &history, &ids);
-    let order: Vec<OpId> = order.iter().map(|&op| OpId(op)).collect();
-    if let Err(error) = certify::witness(&task, &order) {
-        panic!("{error}\n{order:?}\n{log:#?}");
+    fn spec(&self) -> Ranked {
+        self.clone()
     }
-}
 
-/// The operations of a clash are not linearizable by themselves.
-pub(super) fn assert_clashes(discipline: Discipline, log: &Log<Act>, clash: &Clash) {
-    assert_clashes_as(&Container::unbounded(discipline), log, clash);
-}
-
-/// The operations of a clash are not linearizable by themselves, for such a container.
-pub(super) fn assert_clashes_as<S: Spec<Op = ContainerOp, Ret = Value>>(
-    container: &S,
-    log: &Log<Act>,
-    clash: &Clash,
-) {
-    assert!(clash.ops.is_sorted());
-    assert!(
-        !is_linearizable_as(container, &log.restricted(&clash.ops)),
-        "{clash:?}\n{log:#?}"
-    );
-}
-
-/// The log as a history, and the operations of it that count. A pending removal whose value is known returns after
-/// everything else; unless no operation on the value returned, then none of them counts.
-fn history(log: &Log<Act>) -> (TypedHistory<ContainerOp, Value>, Vec<OpId>) {
-    let value = |op: usize| Value::from(i64::from(log.values[op]));
-    let mut history = TypedHistory::new();
-    for event in &log.events {
-        let op = event.op();
-        if event.is_return() {
-            history.ret(
-                OpId(op as u32),
-                match log.acts[op] {
-                    Act::Add | Act::Empty => Value::Nil,
-                    Act::Remove | Act::Peek => value(op),
-                },
-            );
-        } else {
-            history.call(
-                op as u32,
-                match log.acts[op] {
-                    Act::Add => ContainerOp::Add(value(op)),
-                    Act::Remove => ContainerOp::Remove,
-                    Act::Peek | Act::Empty => ContainerOp::Peek,
-                },
-            );
-        }
+    fn op(&self, act: Act, value: u32) -> ContainerOp {
+        Discipline::Largest.op(act, value)
     }
-    let is_open = |op: usize| log.acts[op] == Act::Remove && log.is_pending(op);
-    let has_returned = |value: u32| {
-        (0..log.len())
-            .any(|op| log.acts[op] != Act::Empty && log.values[op] == value && !log.is_pending(op))
-    };
-    let mut ids = Vec::new();
-    for op in 0..log.len() {
-        if !is_open(op) {
-            ids.push(OpId(op as u32));
-        } else if has_returned(log.values[op]) {
-            ids.push(OpId(op as u32));
-            history.ret(OpId(op as u32), value(op));
-        }
+
+    fn ret(&self, act: Act, value: u32) -> Value {
+        Discipline::Largest.ret(act, value)
     }
-    (history, ids)
+
+    fn fate(&self, log: &Log<Act>, op: usize) -> Fate {
+        Discipline::Largest.fate(log, op)
+    }
 }

@@ -43,13 +43,13 @@ pub(super) fn conflict(distinct: u32, end: u32, zone: impl Fn(u32) -> Zone) -> O
     begins.settle();
     ends.settle();
     let is_excluded = |this: Zone| {
-        if this.is_forward() {
+        if this.in_by == NEVER {
+            false
+        } else if this.is_forward() {
             begins.up_to(this.in_by) != begins.up_to(this.out_from)
         } else {
             let ended = ends.up_to(this.out_from);
-            this.in_by != NEVER
-                && begins.up_to(this.out_from) > ended
-                && ends.up_to(this.in_by) == ended
+            begins.up_to(this.out_from) > ended && ends.up_to(this.in_by) == ended
         }
     };
     let value = (0..distinct).find(|&value| is_excluded(zone(value)))?;

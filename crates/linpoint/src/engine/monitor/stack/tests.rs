@@ -1,4 +1,4 @@
-use super::super::{Clash, What, trial};
+use super::super::{Clash, What, random, trial};
 use super::*;
 use crate::history::NEVER;
 use crate::spec::Discipline;
@@ -6,14 +6,14 @@ use crate::spec::Discipline;
 /// Compares with the reference, and checks what the finding says.
 fn judge_alike(log: &Log<Act>) -> bool {
     let finding = decide(log).expect("no value is put in twice");
-    let expected = trial::is_linearizable(Discipline::Lifo, log);
+    let expected = random::is_linearizable(&Discipline::Lifo, log);
     assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
     match finding {
         Finding::Linearizable(layers) => {
-            trial::assert_explains(Discipline::Lifo, log, &witness(log, &layers));
+            random::assert_explains(&Discipline::Lifo, log, &witness(log, &layers));
         }
         Finding::Violation(clash) => {
-            trial::assert_clashes(Discipline::Lifo, log, &clash);
+            random::assert_clashes(&Discipline::Lifo, log, &clash);
             if clash.what == What::Buried {
                 assert_none_too_many(log, &clash);
             }
@@ -31,7 +31,7 @@ fn assert_none_too_many(log: &Log<Act>, clash: &Clash) {
             .copied()
             .filter(|&op| !left_out(op))
             .collect();
-        trial::is_linearizable(Discipline::Lifo, &log.restricted(&ops))
+        random::is_linearizable(&Discipline::Lifo, &log.restricted(&ops))
     };
     let value = |op: u32| log.values[op as usize];
     for &op in &clash.ops {
@@ -48,7 +48,7 @@ fn assert_none_too_many(log: &Log<Act>, clash: &Clash) {
 #[test]
 fn agrees_with_the_reference() {
     let (mut good, mut bad) = (0, 0);
-    trial::for_random_logs(Discipline::Lifo, |log| {
+    random::for_random_logs(&Discipline::Lifo, |log| {
         *if judge_alike(&log) {
             &mut good
         } else {
@@ -61,7 +61,7 @@ fn agrees_with_the_reference() {
 #[test]
 fn pending_removals_take_effect_sometime() {
     let mut seed = 0;
-    trial::for_random_logs(Discipline::Lifo, |log| {
+    random::for_random_logs(&Discipline::Lifo, |log| {
         let before = decide(&log).expect("no value is put in twice");
         seed += 1;
         let after = judge_alike(&trial::forget_removals(&log, seed));
@@ -107,7 +107,7 @@ fn any_number_of_values_may_bury_each_other() {
     for values in 3..=8 {
         let log = chain(values);
         if values <= 5 {
-            assert!(!trial::is_linearizable(Discipline::Lifo, &log));
+            assert!(!random::is_linearizable(&Discipline::Lifo, &log));
         }
         let Ok(Finding::Violation(clash)) = decide(&log) else {
             panic!("{values} values in a chain are linearizable");
