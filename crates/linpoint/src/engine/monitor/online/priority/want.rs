@@ -1,0 +1,178 @@
+//! What an operation that was served needs: a moment at which no more urgent value was there.
+
+use super::super::{Op, Stop, Time};
+use super::values::{Life, Values};
+use crate::value::Value;
+
+/// An operation that needs a moment at which nothing blocks it.
+pub(super) struct Want {
+    op: Op,
+    /// The value that it was served; `None` for an empty result.
+    pub(super) value: Option<Value>,
+    /// Whether it took the value out: then its window begins with the last call on the value.
+    is_poll: bool,
+    /// Its window: after the first of these events and before the second.
+    pub(super) from: Time,
+    pub(super) until: Time,
+}
+
+/// What there is to say of an operation now.
+pub(super) enum Judgement {
+    /// Nothing blocks it right after this event.
+    Fine(Time),
+    /// Open polls may have taken what blocks it: at least these values, most urgent first, whatever the moment.
+    Waits(Vec<Value>),
+    Blocked,
+}
+
+impl Want {
+    pub(super) fn poll(op: &Op, value: &Value, life: &Life, now: Time) -> Self {
+        Want {
+            op: Op::clone(op),
+            value: Some(value.clone()),
+            is_poll: true,
+            from: life.latest.0,
+            until: now,
+        }
+    }
+
+    pub(super) fn peek(op: &Op, value: &Value, life: &Life, now: Time) -> Self {
+        Want {
+            op: Op::clone(op),
+            value: Some(value.clone()),
+            is_poll: false,
+            from: op.called.max(life.add.called),
+            until: now,
+        }
+    }
+
+    pub(super) fn empty(op: &Op, now: Time) -> Self {
+        Want {
+            op: Op::clone(op),
+            value: None,
+            is_poll: false,
+            from: op.called,
+            until: now,
+        }
+    }
+
+    /// Cuts the window to what is known now.
+    pub(super) fn narrow(&mut self, values: &Values) {
+        if let Some(value) = self.value.as_ref().filter(|_| self.is_poll) {
+            // A value that is forgotten has not been seen again.
+            self.from = values.end(value).unwrap_or(self.from);
+        }
+    }
+
+    /// Judges it, where `polls` are the calls of the polls, ascending, that are open and were when it returned.
+    pub(super) fn judge(&self, values: &Values, polls: impl FnOnce() -> Vec<Time>) -> Judgement {
+        let limit = self.value.as_ref();
+        let (from, last) = (self.from, self.until - 1);
+        let gone: Vec<&Life> = values
+            .gone_above(limit, from)
+            .map(|(_, life)| life)
+            .filter(|life| life.has_begun(last))
+            .collect();
+        // Of those that are gone.
+        let is_clear = |gap: Time| {
+            let critical = |life: &&Life| life.has_begun(gap) && gap < life.latest.0;
+            !gone.iter().any(critical)
+        };
+        let mut held = values
+            .held_above(limit)
+            .filter(|(_, life)| life.has_begun(last))
+            .peekable();
+        if held.peek().is_none() && from <= last && is_clear(last) {
+            return Judgement::Fine(last);
+        }
+        let polls = polls();
+        let mut blocks: Vec<(&Value, &Life)> = Vec::new();
+        let mut throughout = 0;
+        for (value, life) in held {
+            throughout += usize::from(life.has_begun(from));
+            if throughout > polls.len() {
+                return Judgement::Blocked;
+            }
+            blocks.push((value, life));
+        }
+        // Values stop being critical at these, and open polls begin.
+        let mut gaps = vec![from];
+        gaps.extend(gone.iter().map(|life| life.latest.0));
+        gaps.extend(blocks.iter().map(|(_, life)| life.latest.0));
+        gaps.extend(&polls);
+        gaps.retain(|gap| (from..=last).contains(gap));
+        gaps.sort_unstable();
+        let mut first_chance = None;
+        for gap in gaps.into_iter().filter(|&gap| is_clear(gap)) {
+            let mut here = blocks
+                .iter()
+                .filter(|(_, life)| life.has_begun(gap))
+                .peekable();
+            if here.peek().is_none() {
+                return Judgement::Fine(gap);
+            }
+            let open = polls.partition_point(|&call| call <= gap);
+            let may_be_taken = |count: usize, life: &Life| life.latest.0 <= gap && count < open;
+            let mut here = here.enumerate();
+            if here.all(|(count, (_, life))| may_be_taken(count, life)) {
+                first_chance.get_or_insert(gap);
+            }
+        }
+        // Later there are more values to be taken.
+        first_chance.map_or(Judgement::Blocked, |gap| {
+            let here = blocks.iter().filter(|(_, life)| life.has_begun(gap));
+            Judgement::Waits(here.map(|(value, _)| Value::clone(value)).collect())
+        })
+    }
+
+    /// The violation: something blocks it at every moment.
+    pub(super) fn blocked(&self, values: &Values) -> Stop {
+        /// No more than these are named.
+        const MOST: usize = 3;
+        let limit = self.value.as_ref();
+        let gone = values
+            .gone_above(limit, self.from)
+            .map(|(value, life)| (value, life, life.latest.0));
+        let held = values
+            .held_above(limit)
+            .map(|(value, life)| (value, life, Time::MAX));
+        let all = held
+            .chain(gone)
+            .filter(|(_, life, _)| life.has_begun(self.until - 1));
+        let mut blocks: Vec<_> = all.collect();
+        blocks.sort_by_key(|(_, life, end)| (life.first.0, Time::MAX - end));
+        let op = &self.op;
+        let mut covers = blocks
+            .iter()
+            .filter(|(_, life, end)| life.has_begun(self.from) && *end >= self.until);
+        if let Some((value, life, end)) = covers.next() {
+            let (first, latest) = (&life.first.1, &life.latest.1);
+            let (until, others) = match *end {
+                Time::MAX => ("nobody took it".to_owned(), vec![first]),
+                _ => (format!("{latest} was called after it"), vec![first, latest]),
+            };
+            let sentence = format!(
+                "{op} is impossible: {value} was there all the time, since {first} had returned before, and {until}"
+            );
+            return Stop::violation(op, others.into_iter().cloned(), sentence);
+        }
+        let named: Vec<String> = blocks
+            .iter()
+            .take(MOST)
+            .map(|(value, ..)| value.to_string())
+            .collect();
+        let more = match blocks.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let sentence = format!(
+            "{op} is impossible: at every moment some of the values that go first was there: {}{more}",
+            named.join(", ")
+        );
+        let others = blocks
+            .iter()
+            .take(MOST)
+            .map(|(_, life, _)| Op::clone(&life.first.1));
+        Stop::violation(op, others, sentence)
+    }
+}
