@@ -366,4 +366,6 @@ impl<'a> Sink<'a> {
 }
 
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;

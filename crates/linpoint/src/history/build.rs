@@ -1,6 +1,6 @@
 //! Building a history: pairs calls with returns and refuses what is malformed, naming the line.
 
-use super::columns::{Columns, NO_PROCESS, Timed, check_interval};
+use super::columns::{Columns, Lines, NO_PROCESS, Timed, check_interval};
 use super::order::{Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
@@ -360,7 +360,7 @@ impl HistoryBuilder {
             method: Vec::with_capacity(count),
             argument: Vec::with_capacity(count),
             result: Vec::with_capacity(count),
-            line: Vec::with_capacity(count),
+            line: Lines::InOrder,
             processes: self.processes.into_items(),
             objects: self.objects.into_items(),
             methods: self.methods.into_items(),
@@ -371,6 +371,7 @@ impl HistoryBuilder {
                 .map(|(rank, text)| Annotation { rank, text })
                 .collect(),
         };
+        let mut lines = Vec::with_capacity(count);
         // One pass over the rows: they are much wider than any column.
         for row in self.rows {
             if row.state == RowState::Failed {
@@ -381,8 +382,9 @@ impl HistoryBuilder {
             columns.method.push(MethodId(row.method));
             columns.argument.push(ValueId(row.argument));
             columns.result.push(ValueId(row.result));
-            columns.line.push(row.line);
+            lines.push(row.line);
         }
+        columns.line = Lines::Listed(lines);
         columns
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Columns {
     pub(crate) argument: Vec<ValueId>,
     /// Any number for a pending operation.
     pub(crate) result: Vec<ValueId>,
-    pub(crate) line: Vec<u32>,
+    pub(crate) line: Lines,
     pub(crate) processes: Vec<Value>,
     pub(crate) objects: Vec<Value>,
     pub(crate) methods: Vec<String>,
@@ -28,18 +28,70 @@ pub(crate) struct Columns {
     pub(crate) annotations: Vec<Annotation>,
 }
 
-/// Times and the order that they give.
+/// Calls and returns in the order that their times give.
 #[derive(Debug)]
 pub(crate) struct Timed {
-    pub(crate) times: Times,
+    /// `None` where the order was given instead.
+    times: Option<Times>,
     ties: Ties,
     ranks: Ranks,
+    is_well_formed: bool,
 }
 
 impl Timed {
     pub(crate) fn new(times: Times, ties: Ties) -> Self {
-        let ranks = ties.rank(&times);
-        Timed { times, ties, ranks }
+        Timed {
+            ranks: ties.rank(&times),
+            times: Some(times),
+            ties,
+            is_well_formed: false,
+        }
+    }
+
+    /// The order itself, if `ranks` are one.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn by_ranks(ranks: Ranks) -> Option<Self> {
+        ranks.are_complete().then_some(Timed {
+            ranks,
+            times: None,
+            ties: Ties::default(),
+            is_well_formed: false,
+        })
+    }
+
+    /// Sees from the ranks that no operation returns before its call or overlaps with another one of its process. Where
+    /// that is not to be seen, as with calls out of order or operations that touch, the times will have to tell.
+    pub(crate) fn look_at_processes(&mut self, process: &[ProcessId], processes: usize) {
+        let Ranks { call, ret } = &self.ranks;
+        let mut busy_until = vec![0; processes];
+        let mut previous = 0;
+        let mut is_fine = |((process, &call), &ret): ((&ProcessId, &u32), &u32)| {
+            let is_next = previous <= call && call < ret;
+            previous = call;
+            let until = busy_until.get_mut(process.0 as usize);
+            let was_busy_until = until.map_or(0, |until| std::mem::replace(until, ret));
+            is_next && was_busy_until <= call
+        };
+        self.is_well_formed = process.iter().zip(call).zip(ret).all(&mut is_fine);
+    }
+}
+
+/// Where operations stand in the input.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Lines {
+    /// Each on a line of its own, in order.
+    #[default]
+    InOrder,
+    Listed(Vec<u32>),
+}
+
+impl Lines {
+    /// The line of a row, counted from 1.
+    pub(crate) fn of(&self, row: usize) -> u32 {
+        match self {
+            Lines::InOrder => row as u32 + 1,
+            Lines::Listed(lines) => lines[row],
+        }
     }
 }
 
@@ -53,27 +105,41 @@ impl Columns {
 
     /// The history of operations whose order is known.
     pub(super) fn ordered(self, ranks: Ranks) -> History {
-        self.into_history(ranks, None)
+        self.into_history(ranks, None).in_order_of_calls()
     }
 
     /// The history of operations with times, if they are well-formed.
-    pub(crate) fn timed(mut self, timed: Timed) -> Result<History, Error> {
-        self.refuse_backward(&timed.times)?;
-        self.refuse_overlap_within_processes(&timed.times)?;
-        if timed.ties == Ties::ReturnFirst {
-            self.refuse_instantaneous(&timed.times)?;
+    pub(crate) fn timed(mut self, mut timed: Timed) -> Result<History, Error> {
+        if !timed.is_well_formed {
+            timed.look_at_processes(&self.process, self.processes.len());
+        }
+        if !timed.is_well_formed {
+            let times = timed.times.get_or_insert_with(|| timed.ranks.as_times());
+            self.refuse_backward(times)?;
+            self.refuse_overlap_within_processes(times)?;
+            if timed.ties == Ties::ReturnFirst {
+                self.refuse_instantaneous(times)?;
+            }
         }
         self.invent_processes(&timed.ranks);
-        Ok(self.into_history(timed.ranks, Some(timed.times)))
+        let history = self.into_history(timed.ranks, timed.times);
+        Ok(if timed.is_well_formed {
+            history
+        } else {
+            history.in_order_of_calls()
+        })
     }
 
     /// Takes out values that are results of pending operations only: these have none.
     #[cfg(feature = "parquet")]
-    pub(crate) fn forget_pending_results(&mut self, times: &Times) {
+    pub(crate) fn forget_pending_results(&mut self, timed: &Timed) {
+        if !timed.ranks.ret.contains(&NEVER) {
+            return;
+        }
         let mut used = vec![false; self.values.len()];
         for row in 0..self.argument.len() {
             used[self.argument[row].0 as usize] = true;
-            if times.is_pending(row) {
+            if timed.ranks.ret[row] == NEVER {
                 self.result[row] = self.argument[row];
             } else {
                 used[self.result[row].0 as usize] = true;
@@ -110,7 +176,7 @@ impl Columns {
         backward.map_or(Ok(()), |row| {
             let (called, returned) = (times.call[row], times.ret[row]);
             check_interval(self.method_of(row), called, returned)
-                .map_err(|error| error.at_line(self.line[row].into()))
+                .map_err(|error| error.at_line(self.line.of(row).into()))
         })
     }
 
@@ -135,9 +201,9 @@ impl Columns {
                 self.method_of(row),
                 times.call[row],
                 self.method_of(earlier),
-                self.line[earlier],
+                self.line.of(earlier),
             );
-            Err(Error::malformed(reason).at_line(self.line[row].into()))
+            Err(Error::malformed(reason).at_line(self.line.of(row).into()))
         };
         let rows = 0..self.process.len() as u32;
         // Recorders mostly write in the order of calls.
@@ -155,7 +221,7 @@ impl Columns {
         let instant = intervals.position(|(called, returned)| called == returned);
         instant.map_or(Ok(()), |row| {
             let reason = "an operation that returns at the time of its call has no place where returns come first";
-            Err(Error::malformed(reason).at_line(self.line[row].into()))
+            Err(Error::malformed(reason).at_line(self.line.of(row).into()))
         })
     }
 
@@ -194,7 +260,7 @@ impl Columns {
     }
 
     fn into_history(self, ranks: Ranks, times: Option<Times>) -> History {
-        let mut history = History {
+        History {
             process: self.process,
             object: self.object,
             method: self.method,
@@ -209,13 +275,7 @@ impl Columns {
             methods: self.methods,
             values: self.values,
             annotations: self.annotations,
-        };
-        if !history.call.is_sorted() {
-            let mut order: Vec<usize> = (0..history.len()).collect();
-            order.sort_unstable_by_key(|&row| history.call[row]);
-            history = history.picked(&order);
         }
-        history
     }
 }
 
@@ -229,6 +289,15 @@ impl History {
         }
     }
 
+    fn in_order_of_calls(self) -> History {
+        if self.call.is_sorted() {
+            return self;
+        }
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_unstable_by_key(|&row| self.call[row]);
+        self.picked(&order)
+    }
+
     /// The rows of `order` only, in that order; ranks stay as they are.
     pub(super) fn picked(self, order: &[usize]) -> History {
         fn pick<T: Copy>(order: &[usize], column: &[T]) -> Vec<T> {
@@ -240,7 +309,7 @@ impl History {
             method: pick(order, &self.method),
             argument: pick(order, &self.argument),
             result: pick(order, &self.result),
-            line: pick(order, &self.line),
+            line: Lines::Listed(order.iter().map(|&i| self.line.of(i)).collect()),
             call: pick(order, &self.call),
             ret: pick(order, &self.ret),
             times: self.times.map(|times| Times {

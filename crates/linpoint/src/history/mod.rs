@@ -13,10 +13,10 @@ mod typed;
 pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
 #[cfg(feature = "parquet")]
-pub(crate) use columns::{Columns, NO_PROCESS, Timed};
-#[cfg(feature = "parquet")]
-pub(crate) use order::Times;
+pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
 pub(crate) use order::{EventKind, events_in_order};
+#[cfg(feature = "parquet")]
+pub(crate) use order::{Ranks, Times};
 pub use order::{Shape, Ties};
 pub(crate) use partition::partition;
 pub use partition::{Part, Partitioning};
@@ -71,7 +71,7 @@ pub struct History {
     result: Vec<ValueId>,
     call: Vec<u32>,
     ret: Vec<u32>,
-    line: Vec<u32>,
+    line: columns::Lines,
     times: Option<order::Times>,
     processes: Vec<Value>,
     objects: Vec<Value>,
@@ -162,7 +162,7 @@ impl History {
             result: (!pending).then(|| &self.values[self.result[i].0 as usize]),
             call: self.call[i],
             ret: self.ret[i],
-            line: self.line[i],
+            line: self.line.of(i),
             times: self.times(i),
         }
     }

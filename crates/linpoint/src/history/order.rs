@@ -48,34 +48,42 @@ impl Ties {
         if let Some(ranks) = times.as_ranks() {
             return ranks;
         }
-        // Times travel with their operations: looking them up while sorting costs more than the sort.
-        let calls = sorted_by_time((0u32..).zip(&times.call).map(|(i, &t)| (t, i)).collect());
-        let returned = calls
-            .iter()
-            .filter(|call| !times.is_pending(call.1 as usize));
-        let returns = sorted_by_time(
-            returned
-                .map(|call| (times.ret[call.1 as usize], call.1))
-                .collect(),
-        );
+        // Times travel with their operations: looking them up while sorting costs more than the sort. Recorders mostly
+        // write in the order of calls, and then there are no calls to sort.
+        let calls =
+            (!times.call.is_sorted()).then(|| sorted_by_time(times.call.iter().copied().zip(0..)));
+        let call_at = |place: usize| match &calls {
+            None => (times.call[place], place as u32),
+            Some(calls) => calls[place],
+        };
+        let count = times.call.len();
+        let returns = (0..count)
+            .map(|place| call_at(place).1)
+            .filter(|&row| !times.is_pending(row as usize))
+            .map(|row| (times.ret[row as usize], row));
+        let returns = sorted_by_time(returns);
 
         let call_class = self.class(EventKind::Call);
         let return_class = self.class(EventKind::Return);
         let mut ranks = Ranks {
-            call: vec![0; calls.len()],
-            ret: vec![NEVER; calls.len()],
+            call: vec![0; count],
+            ret: vec![NEVER; count],
         };
-        let (mut c, mut r) = (0, 0);
-        for rank in 0..(calls.len() + returns.len()) as u32 {
-            let call = calls.get(c).map(|call| (call.0, call_class));
-            let ret = returns.get(r).map(|ret| (ret.0, return_class));
-            if ret.is_none() || call.is_some_and(|call| Some(call) < ret) {
-                ranks.call[calls[c].1 as usize] = rank;
-                c += 1;
-            } else {
-                ranks.ret[returns[r].1 as usize] = rank;
-                r += 1;
+        let (mut place, mut rank) = (0, 0);
+        for (returned, returning) in returns {
+            while place < count
+                && let (called, row) = call_at(place)
+                && (called, call_class) < (returned, return_class)
+            {
+                ranks.call[row as usize] = rank;
+                (place, rank) = (place + 1, rank + 1);
             }
+            ranks.ret[returning as usize] = rank;
+            rank += 1;
+        }
+        for place in place..count {
+            ranks.call[call_at(place).1 as usize] = rank;
+            rank += 1;
         }
         ranks
     }
@@ -98,37 +106,22 @@ impl Times {
 
     /// The ranks, if the times have neither gaps nor ties: then there is nothing to sort.
     fn as_ranks(&self) -> Option<Ranks> {
-        let returns = || {
-            let returns = self.ret.iter().copied().enumerate();
-            returns
-                .filter(|&(i, _)| !self.is_pending(i))
-                .map(|(_, t)| t)
+        let first = *self.call.iter().min()?;
+        // Most other times soon leave the range of ranks.
+        let most = 2 * self.call.len() as u64;
+        let rank = |time: i64| {
+            let rank = time.checked_sub(first)? as u64;
+            (rank < most).then_some(rank as u32)
         };
-        let events = self.call.len() + returns().count();
-        let first = self.call.iter().copied().chain(returns()).min()?;
-        let last = self.call.iter().copied().chain(returns()).max()?;
-        if last.abs_diff(first) != events as u64 - 1 {
-            return None;
-        }
-        let mut seen = vec![0u64; events.div_ceil(64)];
-        let mut rank = |time: i64| {
-            let rank = time.abs_diff(first) as usize;
-            let (word, bit) = (&mut seen[rank / 64], 1 << (rank % 64));
-            let is_new = *word & bit == 0;
-            *word |= bit;
-            is_new.then_some(rank as u32)
-        };
-        let call = self
-            .call
-            .iter()
-            .map(|&time| rank(time))
-            .collect::<Option<_>>()?;
-        let ret = (0..self.ret.len()).map(|i| match self.is_pending(i) {
+        let call = self.call.iter().map(|&time| rank(time));
+        let call = call.collect::<Option<_>>()?;
+        let ret = (0..self.ret.len()).map(|row| match self.is_pending(row) {
             true => Some(NEVER),
-            false => rank(self.ret[i]),
+            false => rank(self.ret[row]),
         });
         let ret = ret.collect::<Option<_>>()?;
-        Some(Ranks { call, ret })
+        let ranks = Ranks { call, ret };
+        ranks.are_complete().then_some(ranks)
     }
 }
 
@@ -140,12 +133,89 @@ pub(crate) struct Ranks {
     pub(crate) ret: Vec<u32>,
 }
 
-/// The events in the order of time; those of equal times stay in the order in which they are given.
-fn sorted_by_time(mut events: Vec<(i64, u32)>) -> Vec<(i64, u32)> {
-    if !events.is_sorted_by_key(|event| event.0) {
-        events.sort_by_key(|event| event.0);
+impl Ranks {
+    /// Whether every place is taken by one call or return.
+    pub(super) fn are_complete(&self) -> bool {
+        let pending = self.ret.iter().filter(|&&ret| ret == NEVER).count();
+        let events = self.call.len() + self.ret.len() - pending;
+        let mut taken = vec![0u8; events];
+        let mut take = |&rank: &u32| match taken.get_mut(rank as usize) {
+            Some(place) => {
+                *place = 1;
+                true
+            }
+            None => rank == NEVER,
+        };
+        // As many places as events: if none is left, none was taken twice.
+        self.call.iter().all(&mut take)
+            && self.ret.iter().all(&mut take)
+            && taken.iter().map(|&place| usize::from(place)).sum::<usize>() == events
     }
-    events
+
+    /// The ranks in the place of times.
+    pub(super) fn as_times(&self) -> Times {
+        let time = |&rank: &u32| match rank {
+            NEVER => i64::MAX,
+            rank => rank.into(),
+        };
+        Times {
+            call: self.call.iter().map(time).collect(),
+            ret: self.ret.iter().map(time).collect(),
+            pending: self.ret.iter().map(|&ret| ret == NEVER).collect(),
+        }
+    }
+}
+
+/// The events in the order of time; those of equal times stay in the order in which they are given.
+fn sorted_by_time(events: impl Iterator<Item = (i64, u32)> + Clone) -> Vec<(i64, u32)> {
+    let times = || events.clone().map(|event| event.0);
+    let (mut count, mut first, mut last, mut are_sorted) = (0u64, i64::MAX, i64::MIN, true);
+    times().for_each(|time| {
+        count += 1;
+        are_sorted &= last <= time;
+        (first, last) = (first.min(time), last.max(time));
+    });
+    if are_sorted {
+        return events.collect();
+    }
+    // Times are mostly spread over their range, so that as many buckets as events hold a few each.
+    let mut shift = 0;
+    while last.abs_diff(first) >> shift >= count {
+        shift += 1;
+    }
+    let bucket = |time: i64| (time.abs_diff(first) >> shift) as usize;
+    let mut ends = vec![0u32; bucket(last) + 1];
+    times().for_each(|time| ends[bucket(time)] += 1);
+    let largest = ends.iter().copied().max().unwrap_or(0);
+    let mut end = 0;
+    for bucket in &mut ends {
+        end += *bucket;
+        *bucket = end - *bucket;
+    }
+    let mut sorted = vec![(0, 0); count as usize];
+    for event in events {
+        let place = &mut ends[bucket(event.0)];
+        sorted[*place as usize] = event;
+        *place += 1;
+    }
+    if largest <= 32 {
+        // No event is further from its place than its bucket is large.
+        for i in 1..sorted.len() {
+            let (event, mut place) = (sorted[i], i);
+            while place > 0 && event.0 < sorted[place - 1].0 {
+                sorted[place] = sorted[place - 1];
+                place -= 1;
+            }
+            sorted[place] = event;
+        }
+    } else if shift > 0 {
+        let mut start = 0;
+        for end in ends {
+            sorted[start..end as usize].sort_by_key(|event| event.0);
+            start = end as usize;
+        }
+    }
+    sorted
 }
 
 /// Whether an event is a call or a return.
@@ -248,6 +318,51 @@ mod tests {
         };
         assert_eq!(pairs(Ties::CallFirst), [(0, 2), (1, 3)]);
         assert_eq!(pairs(Ties::ReturnFirst), [(0, 1), (2, 3)]);
+    }
+
+    #[test]
+    fn events_are_sorted_as_the_library_sorts() {
+        let spreads: [fn(i64) -> i64; 5] = [
+            |i| i * 7919 % 500,
+            |i| i * 1000 + (i * 7919) % 5000,
+            |i| {
+                if i % 50 == 0 {
+                    i64::MIN + i
+                } else {
+                    i64::MAX - i % 7
+                }
+            },
+            |i| -i,
+            |_| 3,
+        ];
+        for time in spreads {
+            for count in [0, 1, 2, 1000] {
+                let events: Vec<_> = (0..count).map(|i| (time(i), i as u32)).collect();
+                let mut expected = events.clone();
+                expected.sort_by_key(|event| event.0);
+                assert_eq!(sorted_by_time(events.into_iter()), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn times_without_gaps_are_ranks() {
+        let times = |call: &[i64], ret: &[i64]| Times {
+            call: call.to_vec(),
+            ret: ret.to_vec(),
+            pending: ret.iter().map(|&ret| ret == i64::MAX).collect(),
+        };
+        let ranks = times(&[-3, -2], &[0, -1]).as_ranks().unwrap();
+        assert_eq!((ranks.call, ranks.ret), (vec![0, 1], vec![3, 2]));
+        let ranks = times(&[7, 8], &[i64::MAX, 9]).as_ranks().unwrap();
+        assert_eq!((ranks.call, ranks.ret), (vec![0, 1], vec![NEVER, 2]));
+        assert!(times(&[0, 1], &[3, 3]).as_ranks().is_none());
+        assert!(times(&[0, 1], &[2, 4]).as_ranks().is_none());
+        assert!(
+            times(&[0, i64::MIN], &[2, i64::MAX - 1])
+                .as_ranks()
+                .is_none()
+        );
     }
 
     #[test]

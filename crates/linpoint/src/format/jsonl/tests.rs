@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::format::samples::{contents, event_history, timed_history};
 use crate::format::{Format, parse};
-use crate::history::{History, NEVER, Operation, Ties};
+use crate::history::{History, NEVER, Ties};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -288,79 +289,6 @@ fn long_files_are_read_in_order() {
     }
     let broken = text.replacen("19999", "x", 1);
     assert!(refusal(&broken).starts_with("line 20000: not JSON"));
-}
-
-/// All that a history says, without the numbers it uses to say it.
-fn contents(history: &History) -> Vec<String> {
-    let notes = history.annotations().iter().map(|note| format!("{note:?}"));
-    let ops = history.ops().map(|op| {
-        format!(
-            "{:?} {:?} {:?} {:?} {:?} {} {} {:?}",
-            op.process, op.object, op.method, op.argument, op.result, op.call, op.ret, op.times
-        )
-    });
-    ops.chain(notes).collect()
-}
-
-fn any_value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Nil),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        ".{0,6}".prop_map(Value::from),
-        Just(Value::number("1.50")),
-        Just(Value::number("-98765432109876543210")),
-    ];
-    leaf.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::list),
-            prop::collection::btree_map(".{0,3}", inner, 0..3)
-                .prop_map(|map| Value::map(map.into_iter().map(|(k, v)| (k.into(), v)))),
-        ]
-    })
-}
-
-prop_compose! {
-    fn timed_history()(
-        ops in prop::collection::vec(
-            (any_value(), "[a-z\"\\\\]{0,3}", any_value(), any_value(), 0i64..20, prop::option::of(1i64..5)),
-            0..12,
-        ),
-        response_first in any::<bool>(),
-    ) -> History {
-        let mut builder = HistoryBuilder::new();
-        for (object, method, argument, result, called, length) in ops {
-            let operation = Operation {
-                process: None,
-                call: Call { object, method, argument },
-                result,
-                called,
-                returned: length.map(|length| called + length),
-            };
-            builder.operation(1, operation).unwrap();
-        }
-        let ties = if response_first { Ties::ReturnFirst } else { Ties::CallFirst };
-        builder.finish(ties).unwrap()
-    }
-}
-
-prop_compose! {
-    fn event_history()(
-        steps in prop::collection::vec((0i64..4, any_value(), any_value(), 0u8..8), 0..24),
-    ) -> History {
-        let mut builder = HistoryBuilder::new();
-        for (process, object, value, what) in steps {
-            let process = Value::from(process);
-            let open = builder.open_call(&process).is_some();
-            match what {
-                0 => builder.annotate(value.to_string()),
-                1 if open => builder.fail(1, &process).unwrap(),
-                _ if open => builder.ret(1, &process, value).unwrap(),
-                _ => builder.call(1, process, Call::new("m", value).on(object)).unwrap(),
-            }
-        }
-        builder.finish(Ties::default()).unwrap()
-    }
 }
 
 proptest! {

@@ -8,7 +8,8 @@ use arrow_array::{Array, StringArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use crate::value::{Value, ValueRef, ValueTable};
+use crate::history::{MethodId, ObjectId, ProcessId};
+use crate::value::{Value, ValueId, ValueRef, ValueTable};
 
 /// What is wrong with one row of an array.
 #[derive(Debug)]
@@ -71,10 +72,27 @@ fn exact_integer(f: f64) -> Option<i64> {
     (f.trunc() == f && f.abs() <= EXACT).then_some(f as i64)
 }
 
+/// The number of something in a table.
+pub(super) trait Id: Copy {
+    fn new(number: u32) -> Self;
+}
+
+macro_rules! ids {
+    ($($id:ident),*) => {
+        $(impl Id for $id {
+            fn new(number: u32) -> Self {
+                $id(number)
+            }
+        })*
+    };
+}
+
+ids!(ProcessId, ObjectId, MethodId, ValueId);
+
 /// The numbers of a column's values, as far as it was read.
-#[derive(Debug, Default)]
-pub(super) struct Ids {
-    pub(super) ids: Vec<u32>,
+#[derive(Debug)]
+pub(super) struct Ids<T> {
+    pub(super) ids: Vec<T>,
     /// The dictionary of the previous array, and the numbers of those of its texts that were met.
     dictionary: Option<(StringArray, Vec<u32>)>,
 }
@@ -82,11 +100,11 @@ pub(super) struct Ids {
 /// A text of a dictionary that was not met yet.
 const UNMET: u32 = u32::MAX;
 
-impl Ids {
-    /// None yet, and room for them.
-    pub(super) fn with_room(ids: Vec<u32>) -> Self {
+impl<T: Id> Ids<T> {
+    /// None yet, and room for some.
+    pub(super) fn with_room(rows: usize) -> Self {
         Ids {
-            ids,
+            ids: Vec::with_capacity(rows),
             dictionary: None,
         }
     }
@@ -100,26 +118,26 @@ impl Ids {
     ) -> Result<(), BadRow> {
         let integers = integers(array)?;
         let Some(nulls) = nulls(array) else {
-            let ids = integers.iter().map(|&i| table.intern_integer(i));
+            let ids = integers.iter().map(|&i| T::new(table.intern_integer(i)));
             self.ids.extend(ids);
             return Ok(());
         };
         let start = self.ids.len();
-        self.ids.resize(start + array.len(), null(table));
+        self.ids.resize(start + array.len(), T::new(null(table)));
         let ids = &mut self.ids[start..];
         for row in nulls.valid_indices() {
-            ids[row] = table.intern_integer(integers[row]);
+            ids[row] = T::new(table.intern_integer(integers[row]));
         }
         Ok(())
     }
 
     /// Adds the texts of the dictionary `array`; `number` tells the number of a text and `null` that of a null.
-    pub(super) fn add_texts<T>(
+    pub(super) fn add_texts<Table>(
         &mut self,
         array: &dyn Array,
-        table: &mut T,
-        null: impl FnOnce(&mut T) -> u32,
-        number: impl Fn(&mut T, &str) -> Result<u32, String>,
+        table: &mut Table,
+        null: impl FnOnce(&mut Table) -> u32,
+        number: impl Fn(&mut Table, &str) -> Result<u32, String>,
     ) -> Result<(), BadRow> {
         let array = array.as_dictionary::<Int32Type>();
         let texts = array.values().as_string::<i32>();
@@ -128,7 +146,13 @@ impl Ids {
             other => other.insert((texts.clone(), vec![UNMET; texts.len()])),
         };
         let keys = array.keys().values();
-        let mut id_of = |row: usize| {
+        if array.null_count() == 0 && !numbers.is_empty() && !numbers.contains(&UNMET) {
+            // The common case, without a branch for each row: no key is beyond a dictionary that is not empty.
+            let ids = keys.iter().map(|&key| T::new(numbers[key as usize]));
+            self.ids.extend(ids);
+            return Ok(());
+        }
+        let mut id_of = |row: usize, table: &mut Table| {
             let bad = |reason| BadRow { row, reason };
             let key = keys[row] as usize;
             let known = numbers
@@ -139,26 +163,16 @@ impl Ids {
             }
             Ok(*known)
         };
-        match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-            None => {
-                self.ids.reserve(keys.len());
-                for row in 0..keys.len() {
-                    self.ids.push(id_of(row)?);
-                }
+        let Some(nulls) = nulls(array) else {
+            for row in 0..keys.len() {
+                self.ids.push(T::new(id_of(row, table)?));
             }
-            Some(nulls) => {
-                let start = self.ids.len();
-                self.ids.resize(start + keys.len(), UNMET);
-                for row in nulls.valid_indices() {
-                    self.ids[start + row] = id_of(row)?;
-                }
-                let null = null(table);
-                for row in 0..keys.len() {
-                    if nulls.is_null(row) {
-                        self.ids[start + row] = null;
-                    }
-                }
-            }
+            return Ok(());
+        };
+        let start = self.ids.len();
+        self.ids.resize(start + keys.len(), T::new(null(table)));
+        for row in nulls.valid_indices() {
+            self.ids[start + row] = T::new(id_of(row, table)?);
         }
         Ok(())
     }
@@ -167,8 +181,8 @@ impl Ids {
     pub(super) fn add_truths(&mut self, array: &dyn Array, table: &mut ValueTable) {
         let truths = array.as_boolean().iter();
         let values = truths.map(|truth| truth.map_or(Value::Nil, Value::Bool));
-        self.ids
-            .extend(values.map(|value| table.intern(value.into())));
+        let ids = values.map(|value| T::new(table.intern(value.into())));
+        self.ids.extend(ids);
     }
 }
 

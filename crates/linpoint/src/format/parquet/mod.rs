@@ -5,6 +5,7 @@
 //! place in the dictionary of the file.
 
 mod ids;
+mod panics;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -19,16 +19,18 @@ use serde_json::value::RawValue;
 
 use super::super::jsonl::{About, decode_header};
 use super::super::{ReadOptions, Recorded, json};
-use super::ids::{BadRow, Ids, integers, nil, nulls};
+use super::ids::{BadRow, Id, Ids, integers, nil, nulls};
+use super::panics::caught;
 use super::{Column, HEADER, NOTES, ORDER, RANKS};
 use crate::error::Error;
 use crate::history::{
-    Annotation, Columns, MethodId, NO_PROCESS, ObjectId, ProcessId, Timed, Times,
+    Annotation, Columns, Lines, MethodId, NEVER, NO_PROCESS, ObjectId, ProcessId, Ranks, Ties,
+    Timed, Times,
 };
 use crate::value::{Interner, Value, ValueId, ValueTable};
 
 /// Rows that are decoded at a time: few enough for their arrays to stay in the cache.
-const BATCH: usize = 1 << 14;
+const BATCH: usize = 1 << 13;
 
 /// Room made at once for a column; a damaged file may claim any number of rows.
 const ROOM: usize = 1 << 24;
@@ -56,44 +58,39 @@ fn read<R: ChunkReader + 'static>(
     let file = Table::new(open)?;
     let told = file.told()?;
     let ties = options.ties.or(told.about.ties).unwrap_or_default();
-    // Columns that take long are begun first.
-    let (times, (values, (processes, methods))) = rayon::join(
+    // Halves that take about as long as each other; whoever is done first takes of the rest.
+    let (order, (values, (methods, objects))) = rayon::join(
         || {
-            let times = file.times()?;
-            Ok(Timed::new(times, ties))
+            let mut timed = file.order(told.order, ties)?;
+            let (process, processes) = file.processes(told.names)?;
+            timed.look_at_processes(&process, processes.len());
+            Ok((timed, process, processes))
         },
         || {
             rayon::join(
                 || file.values(),
-                || {
-                    rayon::join(
-                        || Ok((file.processes(told.names)?, file.objects(told.names)?)),
-                        || file.methods(),
-                    )
-                },
+                || rayon::join(|| file.methods(), || file.objects(told.names)),
             )
         },
     );
-    let timed: Timed = times?;
-    let (argument, result, values) = values?;
+    let (timed, process, processes) = order?;
     let (method, methods) = methods?;
-    let ((process, processes), (object, objects)) = processes?;
+    let (argument, result, values) = values?;
+    let (object, objects) = objects?;
     let mut columns = Columns {
         process,
         object,
         method,
         argument,
         result,
-        line: (1..=file.rows as u32).collect(),
+        line: Lines::InOrder,
         processes,
         objects,
         methods,
         values,
         annotations: told.notes,
     };
-    if !timed.times.pending.is_empty() {
-        columns.forget_pending_results(&timed.times);
-    }
+    columns.forget_pending_results(&timed);
     let history = columns.timed(timed)?;
     Ok(Recorded {
         history: match told.order {
@@ -123,6 +120,8 @@ enum Names {
     Plain,
 }
 
+/// What calls and returns are.
+#[derive(Clone, Copy)]
 enum Order {
     Times,
     Ranks,
@@ -139,10 +138,11 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
     fn new(open: &'a (dyn Fn() -> Result<R, Error> + Sync)) -> Result<Self, Error> {
         // Types of other libraries in memory do not matter, only those of the file.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let metadata = ArrowReaderMetadata::load(&open()?, options).map_err(damaged)?;
+        let file = open()?;
+        let metadata = caught(|| ArrowReaderMetadata::load(&file, options))?.map_err(damaged)?;
         let rows = metadata.metadata().file_metadata().num_rows();
         let rows = usize::try_from(rows)
-            .map_err(|_| Error::malformed(format!("a damaged Parquet file: {rows} rows")))?;
+            .map_err(|_| Error::malformed(format!("not readable as Parquet: {rows} rows")))?;
         if rows > Columns::MOST_ROWS {
             return Err(Columns::too_many());
         }
@@ -246,10 +246,9 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             let reader = reader
                 .with_projection(mask)
                 .with_row_groups(vec![group])
-                .with_batch_size(BATCH)
-                .build()
-                .map_err(damaged)?;
-            for batch in reader {
+                .with_batch_size(BATCH);
+            let mut reader = caught(|| reader.build())?.map_err(damaged)?;
+            while let Some(batch) = caught(|| reader.next())? {
                 let batch = batch.map_err(damaged)?;
                 let array = batch.column(0);
                 let rows = start..start + array.len();
@@ -264,18 +263,20 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             return Ok(());
         }
         let reason = format!(
-            "a damaged Parquet file: {} rows, but {start} in column {:?}",
+            "not readable as Parquet: {} rows, but {start} in column {:?}",
             self.rows,
             column.name()
         );
         Err(Error::malformed(reason))
     }
 
-    fn room<T>(&self) -> Vec<T> {
-        Vec::with_capacity(self.rows.min(ROOM))
+    /// For how many rows room is made at once.
+    fn room(&self) -> usize {
+        self.rows.min(ROOM)
     }
 
-    fn times(&self) -> Result<Times, Error> {
+    /// The order of calls and returns.
+    fn order(&self, order: Order, ties: Ties) -> Result<Timed, Error> {
         let call_type = self.require(Column::Call)?;
         let return_type = self.require(Column::Return)?;
         for (column, found) in [(Column::Call, call_type), (Column::Return, return_type)] {
@@ -290,32 +291,60 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             );
             return Err(Error::malformed(reason));
         }
+        if matches!(order, Order::Ranks)
+            && let Some(timed) = self.ranks()?.and_then(Timed::by_ranks)
+        {
+            return Ok(timed);
+        }
+        Ok(Timed::new(self.times()?, ties))
+    }
+
+    /// The ranks that the file holds, unless somebody took rows out of it.
+    fn ranks(&self) -> Result<Option<Ranks>, Error> {
+        let mut ranks = Ranks {
+            call: Vec::with_capacity(self.room()),
+            ret: Vec::with_capacity(self.room()),
+        };
+        let mut are_ranks = true;
+        let mut add = |column: &mut Vec<u32>, integers: &[i64]| {
+            let mut all = 0;
+            column.extend(integers.iter().map(|&rank| {
+                all |= rank as u64;
+                rank as u32
+            }));
+            are_ranks &= all < NEVER.into();
+        };
+        self.each_array(Column::Call, |_, array| {
+            refuse_null(array, "there is no time")?;
+            add(&mut ranks.call, &integers(array)?);
+            Ok(())
+        })?;
+        self.each_array(Column::Return, |rows, array| {
+            add(&mut ranks.ret, &integers(array)?);
+            each_null(array, |row| ranks.ret[rows.start + row] = NEVER);
+            Ok(())
+        })?;
+        Ok(are_ranks.then_some(ranks))
+    }
+
+    fn times(&self) -> Result<Times, Error> {
         let mut times = Times {
-            call: self.room(),
-            ret: self.room(),
+            call: Vec::with_capacity(self.room()),
+            ret: Vec::with_capacity(self.room()),
             pending: Vec::new(),
         };
         self.each_array(Column::Call, |_, array| {
-            if let Some(row) =
-                nulls(array).and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)))
-            {
-                let reason = "there is no time".to_owned();
-                return Err(BadRow { row, reason });
-            }
+            refuse_null(array, "there is no time")?;
             times.call.extend_from_slice(&integers(array)?);
             Ok(())
         })?;
         self.each_array(Column::Return, |rows, array| {
             times.ret.extend_from_slice(&integers(array)?);
-            if let Some(nulls) = nulls(array) {
+            each_null(array, |row| {
+                times.ret[rows.start + row] = i64::MAX;
                 times.pending.resize(self.rows, false);
-                for (row, is_valid) in rows.zip(nulls.iter()) {
-                    if !is_valid {
-                        times.ret[row] = i64::MAX;
-                        times.pending[row] = true;
-                    }
-                }
-            }
+                times.pending[rows.start + row] = true;
+            });
             Ok(())
         })?;
         Ok(times)
@@ -352,7 +381,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
                 ));
             }
         }
-        Ok(numbers.ids.into_iter().map(ValueId).collect())
+        Ok(numbers.ids)
     }
 
     fn processes(&self, names: Names) -> Result<(Vec<ProcessId>, Vec<Value>), Error> {
@@ -361,7 +390,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             return Ok((vec![NO_PROCESS; self.rows], Vec::new()));
         }
         let ids = self.name_column(Column::Process, names, &mut table, |_| NO_PROCESS.0)?;
-        Ok((ids.into_iter().map(ProcessId).collect(), table.into_items()))
+        Ok((ids, table.into_items()))
     }
 
     fn objects(&self, names: Names) -> Result<(Vec<ObjectId>, Vec<Value>), Error> {
@@ -371,16 +400,16 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             return Ok((vec![only; self.rows], table.into_items()));
         }
         let ids = self.name_column(Column::Object, names, &mut table, nil)?;
-        Ok((ids.into_iter().map(ObjectId).collect(), table.into_items()))
+        Ok((ids, table.into_items()))
     }
 
-    fn name_column(
+    fn name_column<T: Id>(
         &self,
         column: Column,
         names: Names,
         table: &mut ValueTable,
         null: fn(&mut ValueTable) -> u32,
-    ) -> Result<Vec<u32>, Error> {
+    ) -> Result<Vec<T>, Error> {
         let found = self.require(column)?;
         let mut numbers = Ids::with_room(self.room());
         match found {
@@ -407,12 +436,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         let mut table: Interner<String> = Interner::default();
         let mut numbers = Ids::with_room(self.room());
         self.each_array(column, |_, array| {
-            if let Some(row) =
-                nulls(array).and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)))
-            {
-                let reason = "there is no name".to_owned();
-                return Err(BadRow { row, reason });
-            }
+            refuse_null(array, "there is no name")?;
             numbers.add_texts(
                 array,
                 &mut table,
@@ -420,8 +444,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
                 |table, text| Ok(table.intern(text.to_owned())),
             )
         })?;
-        let methods = numbers.ids.into_iter().map(MethodId).collect();
-        Ok((methods, table.into_items()))
+        Ok((numbers.ids, table.into_items()))
     }
 }
 
@@ -432,6 +455,24 @@ fn is_integer(data_type: &DataType) -> bool {
 fn is_time(data_type: &DataType) -> bool {
     let is_clock = matches!(data_type, DataType::Timestamp(..) | DataType::Time64(_));
     is_integer(data_type) || is_clock
+}
+
+fn each_null(array: &dyn Array, mut visit: impl FnMut(usize)) {
+    if let Some(nulls) = nulls(array) {
+        let rows = 0..nulls.len();
+        rows.filter(|&row| nulls.is_null(row)).for_each(&mut visit);
+    }
+}
+
+fn refuse_null(array: &dyn Array, reason: &str) -> Result<(), BadRow> {
+    let mut first = None;
+    each_null(array, |row| {
+        first.get_or_insert(row);
+    });
+    first.map_or(Ok(()), |row| {
+        let reason = reason.to_owned();
+        Err(BadRow { row, reason })
+    })
 }
 
 /// The number of the value whose JSON is `text`.
@@ -448,5 +489,5 @@ fn unexpected(column: Column, found: &DataType, expected: &str) -> Error {
 }
 
 fn damaged(error: impl Into<ParquetError>) -> Error {
-    Error::malformed(format!("a damaged Parquet file: {}", error.into()))
+    Error::malformed(format!("not readable as Parquet: {}", error.into()))
 }

@@ -1,1 +1,412 @@
+use std::sync::Arc;
 
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array,
+    LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray, UInt16Array, UInt64Array,
+};
+use arrow_array::{BinaryArray, Float32Array};
+use parquet::arrow::ArrowWriter;
+use proptest::prelude::*;
+
+use super::write::write_groups;
+use crate::error::{Error, ErrorKind};
+use crate::format::samples::{contents, event_history, timed_history};
+use crate::format::{Format, ReadOptions, Recorded, parse, write, write_jsonl};
+use crate::generate::Generator;
+use crate::history::{Call, History, HistoryBuilder, Operation, Ties};
+use crate::spec::{Params, object_type, types};
+use crate::value::Value;
+
+fn bytes_of(history: &History, object_type: Option<(&str, &Params)>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(Format::Parquet, history, object_type, &mut bytes).unwrap();
+    bytes
+}
+
+fn read_one(bytes: &[u8]) -> Result<Recorded, Error> {
+    let mut all = parse(bytes, &ReadOptions::default());
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+/// Values, objects and the like that occur, in any order.
+fn tables(history: &History) -> [Vec<String>; 4] {
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    [
+        sorted(history.values().iter().map(Value::to_string).collect()),
+        sorted(history.processes().iter().map(Value::to_string).collect()),
+        sorted(history.objects().iter().map(Value::to_string).collect()),
+        sorted(history.methods().to_vec()),
+    ]
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    let error = read_one(bytes).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Malformed, "{error}");
+    error.to_string()
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(
+        history in prop_oneof![timed_history(), event_history()],
+        group in 1usize..5,
+    ) {
+        let params = Params::from([("capacity".to_owned(), Value::Int(3))]);
+        let mut bytes = Vec::new();
+        write_groups(&history, Some(("queue", &params)), group, &mut bytes).unwrap();
+        let read = read_one(&bytes).unwrap();
+        prop_assert_eq!(read.object_type, Some(("queue".to_owned(), params)));
+        prop_assert_eq!(contents(&read.history), contents(&history));
+        prop_assert_eq!(read.history.ties(), history.ties());
+    }
+}
+
+#[test]
+fn json_lines_become_parquet_and_json_lines_again() {
+    for info in types() {
+        let bounded = Params::from([("capacity".to_owned(), Value::Int(4))]);
+        let object = object_type(info.name, &Params::new());
+        let object = object
+            .or_else(|_| object_type(info.name, &bounded))
+            .unwrap();
+        for seed in 0..4 {
+            let generator = Generator {
+                ops: 300,
+                processes: 5,
+                objects: 1 + seed as usize % 2,
+                seed,
+                pending_per_mille: if seed < 2 { 0 } else { 30 },
+                universe: (seed == 3).then_some(4),
+                ..Generator::default()
+            };
+            let history = generator.linearizable(&*object).unwrap();
+            let mut text = Vec::new();
+            write_jsonl(&history, Some((info.name, &Params::new())), &mut text).unwrap();
+            let first = read_one(&text).unwrap();
+            let again = read_one(&bytes_of(&first.history, Some((info.name, &Params::new()))));
+            let again = again.unwrap();
+            assert_eq!(again.object_type, first.object_type);
+            assert_eq!(contents(&again.history), contents(&first.history));
+            assert_eq!(tables(&again.history), tables(&first.history));
+            let mut text_again = Vec::new();
+            write_jsonl(
+                &again.history,
+                Some((info.name, &Params::new())),
+                &mut text_again,
+            )
+            .unwrap();
+            assert!(text == text_again, "{} with seed {seed}", info.name);
+        }
+    }
+}
+
+#[test]
+fn many_rows_come_in_several_batches() {
+    let object = object_type("queue", &Params::new()).unwrap();
+    let generator = Generator {
+        ops: 40_000,
+        processes: 20,
+        pending_per_mille: 1,
+        ..Generator::default()
+    };
+    let history = generator.linearizable(&*object).unwrap();
+    let mut bytes = Vec::new();
+    write_groups(&history, None, 25_000, &mut bytes).unwrap();
+    let read = read_one(&bytes).unwrap().history;
+    assert_eq!(contents(&read), contents(&history));
+    assert!((1..).zip(read.ops()).all(|(row, op)| op.line == row));
+}
+
+/// The rule for ties is the one under which the file was written, unless the user asks for another.
+#[test]
+fn ties_are_kept() {
+    for ties in [Ties::CallFirst, Ties::ReturnFirst] {
+        let mut builder = HistoryBuilder::new();
+        for (called, returned) in [(0, 2), (2, 3), (3, 7), (2, 7)] {
+            let operation = Operation {
+                process: None,
+                call: Call::new("read", Value::Nil),
+                result: Value::Nil,
+                called,
+                returned: Some(returned),
+            };
+            builder.operation(1, operation).unwrap();
+        }
+        let history = builder.finish(ties).unwrap();
+        let bytes = bytes_of(&history, None);
+        let read = read_one(&bytes).unwrap();
+        assert_eq!(read.history.ties(), Some(ties));
+        assert_eq!(contents(&read.history), contents(&history));
+        let options = ReadOptions {
+            ties: Some(Ties::CallFirst),
+            ..ReadOptions::default()
+        };
+        let read = parse(&bytes, &options).remove(0).unwrap();
+        assert_eq!(read.history.ties(), Some(Ties::CallFirst));
+    }
+}
+
+type Named = (&'static str, ArrayRef);
+
+/// A file as other tools write it.
+fn foreign(columns: Vec<Named>) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    )
+    .unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn column(name: &'static str, array: impl arrow_array::Array + 'static) -> Named {
+    (name, Arc::new(array))
+}
+
+/// Two operations, and what may be given differently.
+fn two_rows(instead: impl IntoIterator<Item = Named>) -> Vec<Named> {
+    let mut columns = vec![
+        column("process", Int64Array::from(vec![0, 1])),
+        column("method", StringArray::from(vec!["enq", "deq"])),
+        column("argument", Int64Array::from(vec![Some(7), None])),
+        column("result", Int64Array::from(vec![None, Some(7)])),
+        column("call", Int64Array::from(vec![10, 20])),
+        column("return", Int64Array::from(vec![Some(15), Some(25)])),
+    ];
+    for (name, array) in instead {
+        columns.retain(|(other, _)| *other != name);
+        columns.push((name, array));
+    }
+    columns
+}
+
+fn texts(recorded: &Recorded) -> Vec<String> {
+    let ops = recorded.history.ops();
+    ops.map(|op| format!("{}@{}: {}", op.process, op.object, op.text()))
+        .collect()
+}
+
+#[test]
+fn files_of_other_tools() {
+    let texts_of = |columns: Vec<Named>| texts(&read_one(&foreign(columns)).unwrap());
+    let usual = ["0@nil: enq(7)", "1@nil: deq() → 7"];
+    assert_eq!(texts_of(two_rows([])), usual);
+    // Types that hold the same.
+    let alike = [
+        column("process", Int32Array::from(vec![0, 1])),
+        column("process", UInt16Array::from(vec![0, 1])),
+        column("method", LargeStringArray::from(vec!["enq", "deq"])),
+        column("method", StringViewArray::from(vec!["enq", "deq"])),
+        column(
+            "method",
+            DictionaryArray::new(
+                Int32Array::from(vec![1, 0]),
+                Arc::new(StringArray::from(vec!["deq", "enq"])),
+            ),
+        ),
+        column("argument", Float64Array::from(vec![Some(7.0), None])),
+        column("argument", StringArray::from(vec![Some("7"), None])),
+        column("argument", StringArray::from(vec!["7", "null"])),
+        column("result", UInt64Array::from(vec![None, Some(7)])),
+        column("object", NullArray::new(2)),
+        column("object", Int64Array::from(vec![None, None])),
+        column("call", UInt64Array::from(vec![10, 20])),
+        column("return", Float64Array::from(vec![Some(15.0), Some(25.0)])),
+        column("something", BooleanArray::from(vec![true, false])),
+    ];
+    for column in alike {
+        let what = format!("{column:?}");
+        assert_eq!(texts_of(two_rows([column])), usual, "{what}");
+    }
+    // Processes are made up where there are none.
+    let mut without = two_rows([]);
+    without.retain(|(name, _)| *name != "process");
+    assert_eq!(texts_of(without), ["0@nil: enq(7)", "0@nil: deq() → 7"]);
+    let some = column("process", Int64Array::from(vec![None, Some(0)]));
+    assert_eq!(
+        texts_of(two_rows([some])),
+        ["1@nil: enq(7)", "0@nil: deq() → 7"]
+    );
+    // Names are text as it is; values are JSON.
+    let named = [
+        column("process", StringArray::from(vec!["5", "n2"])),
+        column("object", StringArray::from(vec![Some("a"), None])),
+        column("argument", StringArray::from(vec![Some("\"5\""), None])),
+        column("result", StringArray::from(vec![None, Some("[1, {}]")])),
+    ];
+    assert_eq!(
+        texts_of(two_rows(named)),
+        [r#""5"@"a": enq("5")"#, r#""n2"@nil: deq() → [1, {}]"#]
+    );
+    let truths = column("result", BooleanArray::from(vec![Some(true), None]));
+    assert_eq!(
+        texts_of(two_rows([truths])),
+        ["0@nil: enq(7) → true", "1@nil: deq() → nil"]
+    );
+}
+
+#[test]
+fn times_may_be_timestamps_and_out_of_order() {
+    let recorded = read_one(&foreign(two_rows([
+        column("call", TimestampMicrosecondArray::from(vec![1000, 10])),
+        column(
+            "return",
+            TimestampMicrosecondArray::from(vec![None, Some(500)]),
+        ),
+    ])));
+    let recorded = recorded.unwrap();
+    assert_eq!(texts(&recorded), ["1@nil: deq() → 7", "0@nil: enq(7) → ?"]);
+    let times: Vec<_> = recorded.history.ops().filter_map(|op| op.times).collect();
+    assert_eq!(times, [(10, 500), (1000, i64::MAX)]);
+    let lines: Vec<_> = recorded.history.ops().map(|op| op.line).collect();
+    assert_eq!(lines, [2, 1]);
+}
+
+#[test]
+fn results_of_pending_operations_are_no_values() {
+    let recorded = read_one(&foreign(two_rows([
+        column("argument", Int64Array::from(vec![7, 8])),
+        column("result", Int64Array::from(vec![Some(9), Some(7)])),
+        column("return", Int64Array::from(vec![None, Some(25)])),
+    ])));
+    let recorded = recorded.unwrap();
+    assert_eq!(texts(&recorded), ["0@nil: enq(7) → ?", "1@nil: deq(8) → 7"]);
+    assert_eq!(recorded.history.values(), [Value::Int(7), Value::Int(8)]);
+}
+
+#[test]
+fn refusals_name_the_row_and_the_reason() {
+    let cases: Vec<(Vec<Named>, &str)> = vec![
+        (
+            vec![column("return", Int64Array::from(vec![15, 19]))],
+            "line 2: \"deq\" returns at 19, before its call at 20",
+        ),
+        (
+            vec![column("call", Int64Array::from(vec![Some(10), None]))],
+            "line 2: \"call\": there is no time",
+        ),
+        (
+            vec![column("method", StringArray::from(vec![None, Some("deq")]))],
+            "line 1: \"method\": there is no name",
+        ),
+        (
+            vec![
+                column("process", Int64Array::from(vec![0, 0])),
+                column("return", Int64Array::from(vec![21, 22])),
+            ],
+            "line 2: process 0 calls \"deq\" at 20 while its call of \"enq\" on line 1 is still open",
+        ),
+        (
+            vec![
+                column("process", Int64Array::from(vec![0, 0])),
+                column("return", Int64Array::from(vec![None, Some(22)])),
+            ],
+            "line 2: process 0 calls \"deq\" at 20 while its call of \"enq\" on line 1 is still open",
+        ),
+        (
+            vec![column(
+                "argument",
+                StringArray::from(vec![Some("7"), Some("abc")]),
+            )],
+            "line 2: \"argument\": not JSON: expected value at column 1 in \"abc\"",
+        ),
+        (
+            vec![column(
+                "argument",
+                StringArray::from(vec![Some("7"), Some("")]),
+            )],
+            "line 2: \"argument\": not JSON: it is cut off after column 0 in \"\"",
+        ),
+        (
+            vec![column("result", Float64Array::from(vec![Some(1.5), None]))],
+            "line 1: \"result\": 1.5 is no integer; other values are given as JSON text",
+        ),
+        (
+            vec![column("result", UInt64Array::from(vec![1, u64::MAX]))],
+            "line 2: \"result\": 18446744073709551615 does not fit 64 bits with a sign",
+        ),
+        (
+            vec![column("result", Float32Array::from(vec![1.0, 2.0]))],
+            "column \"result\" must hold integers, truth values or JSON text, but its type is Float32",
+        ),
+        (
+            vec![column("method", Int64Array::from(vec![1, 2]))],
+            "column \"method\" must hold text, but its type is Int64",
+        ),
+        (
+            vec![column(
+                "method",
+                BinaryArray::from(vec![b"a".as_slice(), b"b"]),
+            )],
+            "column \"method\" must hold text, but its type is Binary",
+        ),
+        (
+            vec![column("call", StringArray::from(vec!["1", "2"]))],
+            "column \"call\" must hold integers or times, but its type is Dictionary(Int32, Utf8)",
+        ),
+        (
+            vec![column("process", BooleanArray::from(vec![true, false]))],
+            "column \"process\" must hold integers or text, but its type is Boolean",
+        ),
+        (
+            vec![
+                column("call", TimestampMicrosecondArray::from(vec![1, 2])),
+                column("return", TimestampNanosecondArray::from(vec![1000, 2000])),
+            ],
+            "columns \"call\" and \"return\" are of different types, Timestamp(µs) and Timestamp(ns)",
+        ),
+    ];
+    for (instead, reason) in cases {
+        assert_eq!(refusal(&foreign(two_rows(instead))), reason);
+    }
+    for missing in ["method", "argument", "result", "call", "return"] {
+        let mut columns = two_rows([]);
+        columns.retain(|(name, _)| *name != missing);
+        let start = format!("column {missing:?} is missing; the file has \"process\", ");
+        let reason = refusal(&foreign(columns));
+        assert!(reason.starts_with(&start), "{reason}");
+    }
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let object = object_type("kv", &Params::new()).unwrap();
+    let history = Generator::default().linearizable(&*object).unwrap();
+    let bytes = bytes_of(&history, Some(("kv", &Params::new())));
+    for length in 4..bytes.len() {
+        let reason = refusal(&bytes[..length]);
+        assert!(reason.starts_with("not readable as Parquet: "), "{reason}");
+    }
+    let options = ReadOptions {
+        format: Some(Format::Parquet),
+        ..ReadOptions::default()
+    };
+    for no_parquet in [b"".as_slice(), b"{}", b"hello, hello, hello"] {
+        let error = parse(no_parquet, &options).remove(0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed);
+    }
+}
+
+/// Whatever is read, it is no panic; most of it is refused.
+#[test]
+fn no_bytes_make_it_panic() {
+    let object = object_type("kv", &Params::new()).unwrap();
+    let history = Generator::default().linearizable(&*object).unwrap();
+    let bytes = bytes_of(&history, Some(("kv", &Params::new())));
+    for at in 4..bytes.len() {
+        for change in [1, 0x80, 0xff] {
+            let mut changed = bytes.clone();
+            changed[at] ^= change;
+            if let Ok(read) = read_one(&changed) {
+                assert!(read.history.calls().is_sorted());
+            }
+        }
+    }
+}

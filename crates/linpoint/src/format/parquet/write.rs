@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -28,6 +28,16 @@ pub(in crate::format) fn write(
     object_type: Option<(&str, &Params)>,
     out: &mut (dyn Write + Send),
 ) -> io::Result<()> {
+    write_groups(history, object_type, ROW_GROUP, out)
+}
+
+/// The same with so many rows in a group.
+pub(super) fn write_groups(
+    history: &History,
+    object_type: Option<(&str, &Params)>,
+    group: usize,
+    out: &mut (dyn Write + Send),
+) -> io::Result<()> {
     let sources = sources(history);
     let fields: Vec<Field> = sources
         .iter()
@@ -36,14 +46,15 @@ pub(in crate::format) fn write(
     let schema = Arc::new(Schema::new(fields));
     let properties = properties(history, object_type, &sources)?;
     let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
-    for start in (0..history.len()).step_by(ROW_GROUP) {
-        let rows = start..history.len().min(start + ROW_GROUP);
+    for start in (0..history.len()).step_by(group) {
+        let rows = start..history.len().min(start + group);
         let columns = sources
             .iter()
             .map(|(_, source)| source.array(rows.clone()))
             .collect();
         let batch = RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)?;
         writer.write(&batch).map_err(failed)?;
+        writer.flush().map_err(failed)?;
     }
     writer.close().map_err(failed)?;
     Ok(())
@@ -212,22 +223,26 @@ fn properties(
     }
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
-        .set_max_row_group_row_count(Some(ROW_GROUP))
+        // Only their size ends a page.
+        .set_data_page_row_count_limit(ROW_GROUP)
+        .set_max_row_group_row_count(None)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(about));
     for (column, source) in sources {
-        // The few processes, objects, methods and texts are named in a dictionary, but most other integers are distinct.
-        let is_numerous = match (column, source) {
-            (Column::Object | Column::Process, _) | (_, Source::Texts(..)) => false,
-            (_, Source::Integers(..) | Source::Plain(..)) => true,
-        };
-        if is_numerous {
-            let path = ColumnPath::from(column.name());
-            properties = properties
+        let path = ColumnPath::from(column.name());
+        properties = match (column, source) {
+            (Column::Method, _) => properties,
+            (_, Source::Texts(..)) => {
+                properties.set_column_compression(path, Compression::ZSTD(ZstdLevel::default()))
+            }
+            // There are few of these, so they are named in a dictionary.
+            (Column::Object | Column::Process, _) => properties,
+            // Most of these grow as time passes. That makes them small, and faster to read than if they were copied.
+            _ => properties
                 .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::PLAIN);
-        }
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+        };
     }
     Ok(properties.build())
 }
