@@ -76,6 +76,16 @@ impl Budget {
         }
     }
 
+    /// Whether `ops` operations can be worked on that take so many bytes each. Few always can: to find out costs a system
+    /// call.
+    pub(crate) fn reserve_for(&self, ops: usize, bytes: u64) -> Result<(), Limit> {
+        const FEW: usize = 1 << 14;
+        if ops < FEW {
+            return Ok(());
+        }
+        self.reserve(ops as u64 * bytes)
+    }
+
     /// The time that is left; a very long one, if it is not limited.
     pub(crate) fn left(&self) -> Duration {
         self.timeout.map_or(Duration::MAX, |(deadline, _)| {

@@ -305,7 +305,7 @@ fn decide_by_monitor(
     budget: &Budget,
 ) -> Result<Decided, &'static str> {
     let decided = Monitored::admit(task).and_then(|monitored| {
-        budget.reserve(monitored.bytes())?;
+        budget.reserve_for(task.ops().len(), monitor::BYTES)?;
         let reason = format!(
             "the {} monitor decides it in log-linear time",
             monitored.name()

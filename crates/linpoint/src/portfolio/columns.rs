@@ -29,7 +29,7 @@ pub(super) fn check<S: Object>(
 ) -> Result<Option<Vec<PartReport>>, Error> {
     if !matches!(config.engine, EngineChoice::Auto | EngineChoice::Monitor)
         || budget.check().is_err()
-        || budget.reserve(history.len() as u64 * 150).is_err()
+        || budget.reserve_for(history.len(), 150).is_err()
     {
         return Ok(None);
     }
@@ -100,7 +100,8 @@ struct Gathered<A> {
     values: Vec<u32>,
     calls: Vec<u32>,
     rets: Vec<u32>,
-    ids: Vec<u32>,
+    /// Their numbers in the history; `None` if these are their positions.
+    ids: Option<Vec<u32>>,
 }
 
 impl<'a> Columns<'a> {
@@ -115,26 +116,20 @@ impl<'a> Columns<'a> {
     fn decide<A: Copy + Send + Sync>(
         &self,
         certify: bool,
-        read: fn(&Self, usize, Pattern) -> Reading<A>,
+        read: impl Fn(&Self, usize, Pattern) -> Reading<A>,
         orders: Orders<'_, A>,
     ) -> Result<Option<Vec<PartReport>>, Error> {
         let Ok(gathered) = self.gather(read) else {
             return Ok(None);
         };
-        let decide = |(number, gathered): (usize, Gathered<A>)| {
-            let Gathered {
-                acts,
-                values,
-                calls,
-                rets,
-                ids,
-            } = gathered;
-            let ops = ids.len();
-            let log = Log::new(acts, values, calls, rets);
+        let decide = |(number, of): (usize, Gathered<A>)| {
+            let ops = of.acts.len();
+            let log = Log::new(of.acts, of.values, of.calls, of.rets);
             let Some(order) = orders(&log, certify)? else {
                 return Ok(None);
             };
-            let order = order.into_iter().map(|op| OpId(ids[op as usize])).collect();
+            let id = |op: u32| OpId(of.ids.as_ref().map_or(op, |ids| ids[op as usize]));
+            let order = order.into_iter().map(id).collect();
             Ok(Some(PartReport {
                 object: Value::Nil,
                 object_number: number as u32,
@@ -145,26 +140,33 @@ impl<'a> Columns<'a> {
                 reason: "decided from the columns in log-linear time".into(),
             }))
         };
-        let numbered = gathered.into_par_iter().enumerate();
-        let reports: Result<Vec<Option<PartReport>>, Error> = numbered.map(decide).collect();
+        let reports: Result<Vec<Option<PartReport>>, Error> = match gathered.len() {
+            // Waking another thread takes longer than most small histories do.
+            0 | 1 => gathered.into_iter().enumerate().map(decide).collect(),
+            _ => gathered.into_par_iter().enumerate().map(decide).collect(),
+        };
         Ok(reports?.into_iter().collect())
     }
 
     /// The operations of each object.
     fn gather<A>(
         &self,
-        read: fn(&Self, usize, Pattern) -> Reading<A>,
+        read: impl Fn(&Self, usize, Pattern) -> Reading<A>,
     ) -> Result<Vec<Gathered<A>>, Unfit> {
         let history = self.history;
         let objects = history.objects().len();
-        let expected = history.len() / objects.max(1);
+        if objects == 1
+            && let Some(whole) = self.gather_whole(&read)?
+        {
+            return Ok(vec![whole]);
+        }
         let mut gathered: Vec<Gathered<A>> = (0..objects)
             .map(|_| Gathered {
-                acts: Vec::with_capacity(expected),
-                values: Vec::with_capacity(expected),
-                calls: Vec::with_capacity(expected),
-                rets: Vec::with_capacity(expected),
-                ids: Vec::with_capacity(expected),
+                acts: Vec::new(),
+                values: Vec::new(),
+                calls: Vec::new(),
+                rets: Vec::new(),
+                ids: Some(Vec::new()),
             })
             .collect();
         for i in 0..history.len() {
@@ -177,9 +179,33 @@ impl<'a> Columns<'a> {
             of.values.push(value);
             of.calls.push(history.calls()[i]);
             of.rets.push(history.rets()[i]);
-            of.ids.push(i as u32);
+            of.ids.get_or_insert_default().push(i as u32);
         }
         Ok(gathered)
+    }
+
+    /// All operations, if each of them matters: ranks are copied as they are.
+    fn gather_whole<A>(
+        &self,
+        read: &impl Fn(&Self, usize, Pattern) -> Reading<A>,
+    ) -> Result<Option<Gathered<A>>, Unfit> {
+        let history = self.history;
+        let mut acts = Vec::with_capacity(history.len());
+        let mut values = Vec::with_capacity(history.len());
+        for (i, method) in history.method_column().iter().enumerate() {
+            let Some((act, value)) = read(self, i, self.patterns[method.0 as usize])? else {
+                return Ok(None);
+            };
+            acts.push(act);
+            values.push(value);
+        }
+        Ok(Some(Gathered {
+            acts,
+            values,
+            calls: history.calls().to_vec(),
+            rets: history.rets().to_vec(),
+            ids: None,
+        }))
     }
 
     #[inline]

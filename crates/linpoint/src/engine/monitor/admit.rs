@@ -98,15 +98,6 @@ impl Monitored {
         }
     }
 
-    /// Bytes that deciding may take, beyond what it holds already: as much as the most expensive monitor takes.
-    pub(crate) fn bytes(&self) -> u64 {
-        let ops = match &self.monitor {
-            Monitor::Container(_, case) => case.len(),
-            _ => self.positions.len(),
-        };
-        ops as u64 * 100
-    }
-
     /// Decides the task; positions are those of the task.
     pub(crate) fn decide(self, wants_order: bool, budget: &Budget) -> Result<Decision, Refusal> {
         let repeated = |_| HandOn("values are put in more than once");

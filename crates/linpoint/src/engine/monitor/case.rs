@@ -43,11 +43,6 @@ impl Case {
         self.lost.push(Lost { position, call });
     }
 
-    /// How many operations there are.
-    pub(super) fn len(&self) -> usize {
-        self.acts.len() + self.lost.len()
-    }
-
     pub(super) fn has_empties(&self) -> bool {
         self.acts.contains(&Act::Empty)
     }

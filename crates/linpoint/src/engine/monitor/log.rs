@@ -102,10 +102,11 @@ impl<A> Log<A> {
 
 /// The events by rank, if the ranks have no gaps.
 fn dense_events(calls: &[u32], rets: &[u32]) -> Option<Vec<Event>> {
-    let returned = rets.iter().filter(|&&ret| ret != NEVER).count();
-    let last = rets.iter().filter(|&&ret| ret != NEVER).max();
-    let last = last.max(calls.last()).copied();
-    let count = calls.len() + returned;
+    let (mut count, mut last) = (calls.len(), calls.last().copied());
+    for &ret in rets.iter().filter(|&&ret| ret != NEVER) {
+        count += 1;
+        last = last.max(Some(ret));
+    }
     if last.map_or(0, |last| last as usize + 1) != count {
         return None;
     }

@@ -46,6 +46,9 @@ pub use log::{Act, Event, Log};
 /// The name of this engine.
 pub(crate) const NAME: &str = "monitor";
 
+/// Bytes that deciding may take for each operation: what the most expensive monitor takes.
+pub(crate) const BYTES: u64 = 100;
+
 /// What a monitor found out. `P` is what it knows of the order, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding<P = ()> {
