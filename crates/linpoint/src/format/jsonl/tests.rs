@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::format::samples::{contents, event_history, timed_history};
 use crate::format::{Format, parse};
-use crate::history::{History, NEVER, Ties};
+use crate::history::{History, NEVER};
 use crate::spec::Params;
 use crate::value::Value;
 

@@ -1,5 +1,6 @@
 //! Reading a history from Parquet.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -13,7 +14,6 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::ConvertedType;
-use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 use serde_json::value::RawValue;
 
@@ -483,11 +483,22 @@ fn json_value(text: &str, table: &mut ValueTable) -> Result<u32, String> {
 
 fn unexpected(column: Column, found: &DataType, expected: &str) -> Error {
     let name = column.name();
+    let found = match found {
+        DataType::Dictionary(..) => "text".to_owned(),
+        other => format!("of type {other}"),
+    };
     Error::malformed(format!(
-        "column {name:?} must hold {expected}, but its type is {found}"
+        "column {name:?} must hold {expected}, but it is {found}"
     ))
 }
 
-fn damaged(error: impl Into<ParquetError>) -> Error {
-    Error::malformed(format!("not readable as Parquet: {}", error.into()))
+fn damaged(error: impl Display) -> Error {
+    // What is left of errors within errors.
+    const WRAPPERS: [&str; 3] = ["Parquet argument error: ", "Parquet error: ", "EOF: "];
+    let text = error.to_string();
+    let mut reason = text.as_str();
+    while let Some(inner) = WRAPPERS.iter().find_map(|outer| reason.strip_prefix(outer)) {
+        reason = inner;
+    }
+    Error::malformed(format!("not readable as Parquet: {reason}"))
 }

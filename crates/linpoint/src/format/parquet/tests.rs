@@ -334,26 +334,26 @@ fn refusals_name_the_row_and_the_reason() {
         ),
         (
             vec![column("result", Float32Array::from(vec![1.0, 2.0]))],
-            "column \"result\" must hold integers, truth values or JSON text, but its type is Float32",
+            "column \"result\" must hold integers, truth values or JSON text, but it is of type Float32",
         ),
         (
             vec![column("method", Int64Array::from(vec![1, 2]))],
-            "column \"method\" must hold text, but its type is Int64",
+            "column \"method\" must hold text, but it is of type Int64",
         ),
         (
             vec![column(
                 "method",
                 BinaryArray::from(vec![b"a".as_slice(), b"b"]),
             )],
-            "column \"method\" must hold text, but its type is Binary",
+            "column \"method\" must hold text, but it is of type Binary",
         ),
         (
             vec![column("call", StringArray::from(vec!["1", "2"]))],
-            "column \"call\" must hold integers or times, but its type is Dictionary(Int32, Utf8)",
+            "column \"call\" must hold integers or times, but it is text",
         ),
         (
             vec![column("process", BooleanArray::from(vec![true, false]))],
-            "column \"process\" must hold integers or text, but its type is Boolean",
+            "column \"process\" must hold integers or text, but it is of type Boolean",
         ),
         (
             vec![
