@@ -292,15 +292,6 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + std::hash::Hash> Interner<T> {
-    /// An empty table with room for this many items.
-    pub(crate) fn with_capacity(items: usize) -> Self {
-        Interner {
-            items: Vec::with_capacity(items),
-            table: HashTable::with_capacity(items),
-            hasher: FixedState::default(),
-        }
-    }
-
     /// The number of `item`, which is added when it is new.
     pub fn intern(&mut self, item: T) -> u32 {
         let hash = self.hasher.hash_one(&item);
@@ -359,18 +350,23 @@ impl<T: Eq + std::hash::Hash> Interner<T> {
 
     /// Bytes that the next new item will make the tables take, while old and new ones are there.
     pub(crate) fn growth(&self) -> usize {
-        let items = if self.items.len() == self.items.capacity() {
-            self.items.len() * 2 * size_of::<T>()
-        } else {
-            0
-        };
-        let table = if self.table.len() == self.table.capacity() {
-            self.table.len() * 10
-        } else {
-            0
-        };
-        items + table
+        growth(&self.items, &self.table)
     }
+}
+
+/// Bytes that one more item will make these take, while old and new ones are there.
+fn growth<T>(items: &Vec<T>, table: &HashTable<u32>) -> usize {
+    let items = if items.len() == items.capacity() {
+        items.len() * 2 * size_of::<T>()
+    } else {
+        0
+    };
+    let table = if table.len() == table.capacity() {
+        table.len() * 10
+    } else {
+        0
+    };
+    items + table
 }
 
 /// A value on its way into a [`ValueTable`]: text that is there already need not be allocated.
@@ -501,8 +497,18 @@ impl ValueTable {
     }
 
     /// All values, by number.
+    pub(crate) fn items(&self) -> &[Value] {
+        &self.items
+    }
+
+    /// All values, by number, without the table.
     pub(crate) fn into_items(self) -> Vec<Value> {
         self.items
+    }
+
+    /// Bytes that the next new value will make the tables take, while old and new ones are there.
+    pub(crate) fn growth(&self) -> usize {
+        growth(&self.items, &self.table)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Act, Decision, Finding, Log, Suspect, cell, multiset};
 use crate::engine::{Budget, Facts, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Need, Role};
-use crate::value::{Interner, Value};
+use crate::value::{Value, ValueTable};
 
 use Refusal::HandOn;
 
@@ -184,13 +184,13 @@ fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> + '_ {
 }
 
 fn container(task: &dyn Facts, shelf: impl Fn(&[Value]) -> Shelf) -> Result<Monitored, Refusal> {
-    let mut values: Interner<Value> = Interner::default();
+    let mut values = ValueTable::default();
     let mut case = Case::default();
     for (position, op) in relevant(task) {
         let (act, value) = match task.role(op) {
-            Role::Adds(value) => (Act::Add, values.intern(value)),
-            Role::Removes(value) => (Act::Remove, values.intern(value)),
-            Role::Peeks(value) => (Act::Peek, values.intern(value)),
+            Role::Adds(value) => (Act::Add, values.intern(value.into())),
+            Role::Removes(value) => (Act::Remove, values.intern(value.into())),
+            Role::Peeks(value) => (Act::Peek, values.intern(value.into())),
             Role::Empty => (Act::Empty, 0),
             Role::RemovesSome => {
                 case.push_lost(position, op.call);
@@ -231,8 +231,8 @@ enum SlotAct {
 const INITIAL: u32 = 0;
 
 fn slot(task: &dyn Facts, initial: &Value) -> Result<Monitored, Refusal> {
-    let mut values: Interner<Value> = Interner::default();
-    assert_eq!(values.intern(initial.clone()), INITIAL);
+    let mut values = ValueTable::default();
+    assert_eq!(values.intern(initial.clone().into()), INITIAL);
     let mut ops = Vec::new();
     let (mut overwrites, mut exchanges) = (false, false);
     for (position, op) in relevant(task) {
@@ -241,12 +241,12 @@ fn slot(task: &dyn Facts, initial: &Value) -> Result<Monitored, Refusal> {
                 "some operation is not a plain read, write or exchange",
             ));
         };
-        let leaves = leaves.map(|value| values.intern(value));
+        let leaves = leaves.map(|value| values.intern(value.into()));
         let act = match (needs, leaves) {
             (Need::Anything, None) => continue,
             (Need::Anything, Some(value)) => SlotAct::Writes(value),
-            (Need::IsNot(value), leaves) => SlotAct::Differs(values.intern(value), leaves),
-            (Need::Is(value), leaves) => match (values.intern(value), leaves) {
+            (Need::IsNot(value), leaves) => SlotAct::Differs(values.intern(value.into()), leaves),
+            (Need::Is(value), leaves) => match (values.intern(value.into()), leaves) {
                 (value, Some(left)) if left != value => SlotAct::Replaces(value, left),
                 (value, _) => SlotAct::Reads(value),
             },
@@ -261,7 +261,7 @@ fn slot(task: &dyn Facts, initial: &Value) -> Result<Monitored, Refusal> {
     }
     if !exchanges {
         Ok(register(&ops))
-    } else if values.len() <= 2 {
+    } else if values.items().len() <= 2 {
         Ok(bit(&ops))
     } else {
         one_place(&ops)

@@ -21,7 +21,7 @@
 use crate::engine::Facts;
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
-use crate::value::{Interner, Value};
+use crate::value::ValueTable;
 
 /// What every linearization of a task obeys. Operations are given by position in the task.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Implied {
             None | Some(Kind::Slot(_) | Kind::Counter(_) | Kind::Semaphore(_)) => return implied,
             Some(_) => false,
         };
-        let mut values: Interner<Value> = Interner::default();
+        let mut values = ValueTable::default();
         let mut on_value: Vec<OnValue> = Vec::new();
         let mut removals_known = true;
         let mut roles_known = true;
@@ -66,7 +66,7 @@ impl Implied {
                 roles_known &= matches!(role, Role::Empty | Role::RemovesSome);
                 continue;
             };
-            let number = values.intern(value.clone()) as usize;
+            let number = values.intern(value.clone().into()) as usize;
             if number == on_value.len() {
                 on_value.push(OnValue::default());
             }

@@ -20,7 +20,7 @@ use super::machine::Machine;
 use crate::engine::Facts;
 use crate::history::{EventKind, NEVER};
 use crate::spec::{Kind, Need, Role};
-use crate::value::{Interner, Value};
+use crate::value::ValueTable;
 
 /// The state of a slot whose value nobody will ever ask for.
 const SPENT: u32 = u32::MAX;
@@ -73,7 +73,7 @@ struct Deadline {
 pub(super) struct SlotMachine {
     ops: Vec<SlotOp>,
     initial: u32,
-    values: Interner<Value>,
+    values: ValueTable,
     outlook: Vec<Outlook>,
     /// Operations left that need the slot to differ from something.
     differing: u32,
@@ -119,23 +119,27 @@ impl SlotMachine {
         let Some(Kind::Slot(initial)) = task.kind() else {
             return None;
         };
-        let mut values: Interner<Value> = Interner::with_capacity(task.ops().len());
-        let initial = values.intern(initial.clone());
+        let mut values: ValueTable = ValueTable::default();
+        let initial = values.intern(initial.clone().into());
         let mut ops = Vec::with_capacity(task.ops().len());
         for &op in task.ops() {
             let (asks, leaves) = match task.role(op) {
                 Role::Slot { needs, leaves } => {
                     let asks = match needs {
                         Need::Anything => Asks::Nothing,
-                        Need::Is(value) => Asks::Is(values.intern(value)),
-                        Need::IsNot(value) => Asks::IsNot(values.intern(value)),
+                        Need::Is(value) => Asks::Is(values.intern(value.into())),
+                        Need::IsNot(value) => Asks::IsNot(values.intern(value.into())),
                     };
                     (
                         asks,
-                        leaves.map_or(Leaves::Same, |value| Leaves::Put(values.intern(value))),
+                        leaves.map_or(Leaves::Same, |value| {
+                            Leaves::Put(values.intern(value.into()))
+                        }),
                     )
                 }
-                Role::Appends(text) => (Asks::Nothing, Leaves::Appended(values.intern(text))),
+                Role::Appends(text) => {
+                    (Asks::Nothing, Leaves::Appended(values.intern(text.into())))
+                }
                 _ => return None,
             };
             ops.push(SlotOp {
@@ -149,7 +153,7 @@ impl SlotMachine {
             .any(|op| matches!(op.leaves, Leaves::Appended(_)));
         let appends = appends.then(|| Appends::new(&ops, &values));
         if appends.is_none() {
-            forget_impossible_values(&mut ops, initial, values.len());
+            forget_impossible_values(&mut ops, initial, values.items().len());
         }
 
         let deadlines = deadlines(&ops, events);
@@ -221,7 +225,7 @@ impl SlotMachine {
         let mentioned = appends.mentioned.binary_search(&longer_text).is_ok();
         let alive = mentioned || appends.is_proper_beginning(&longer_text);
         let left = if alive {
-            self.values.intern(longer)
+            self.values.intern(longer.into())
         } else {
             SPENT
         };
@@ -249,7 +253,7 @@ impl SlotMachine {
 }
 
 impl Appends {
-    fn new(ops: &[SlotOp], values: &Interner<Value>) -> Self {
+    fn new(ops: &[SlotOp], values: &ValueTable) -> Self {
         let mentioned = ops.iter().filter_map(|op| match op.asks {
             Asks::Nothing => None,
             Asks::Is(value) | Asks::IsNot(value) => Some(values.get(value).plain_text()),
