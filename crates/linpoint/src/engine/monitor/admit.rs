@@ -42,7 +42,7 @@ impl Monitored {
         match kind {
             Kind::Queue => container(task, |_| Shelf::Queue),
             Kind::Stack => container(task, |_| Shelf::Stack),
-            Kind::Bag => container(task, |_| Shelf::Bag).map(Monitored::as_multiset),
+            Kind::Bag => container(task, |_| Shelf::Bag).map(Monitored::or_multiset),
             Kind::MaxPriorityQueue => container(task, |values| Shelf::Priority(ranks(values))),
             Kind::MinPriorityQueue => container(task, |values| {
                 let mut ranks = ranks(values);
@@ -71,7 +71,7 @@ impl Monitored {
 
     /// A bag that nobody found empty, as a multiset: there, values may be in it several times, and pending removals need not
     /// have happened.
-    fn as_multiset(self) -> Self {
+    fn or_multiset(self) -> Self {
         match self.monitor {
             Monitor::Container(Shelf::Bag, case) if !case.has_empties() => {
                 let (log, positions) = case.without_lost();
