@@ -177,6 +177,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long, default_value_t = 4)]
     pub(crate) processes: usize,
 
+    /// How many of the processes only put something in, while the others never do [default: all do anything]
+    #[arg(long, value_name = "N")]
+    pub(crate) producers: Option<usize>,
+
     /// How many objects
     #[arg(long, default_value_t = 1)]
     pub(crate) objects: usize,

@@ -17,6 +17,8 @@ pub struct Generator {
     pub ops: usize,
     /// How many processes call at a time.
     pub processes: usize,
+    /// How many of the processes only put something in, while the others never do; `None` if all of them do anything.
+    pub producers: Option<usize>,
     /// How many objects there are; each operation is on one of them.
     pub objects: usize,
     /// Equal seeds give equal histories.
@@ -34,6 +36,7 @@ impl Default for Generator {
         Generator {
             ops: 100,
             processes: 4,
+            producers: None,
             objects: 1,
             seed: 0,
             pending_per_mille: 0,
@@ -52,6 +55,25 @@ enum Turn {
     Done(Value),
     /// Waits for an effect that can never come.
     Stuck,
+}
+
+/// A call that a process makes which only puts something in, or never does, where that is asked for.
+fn sample(
+    object: &dyn Simulation,
+    process: u32,
+    produces: Option<bool>,
+    sampler: &mut Sampler,
+) -> Result<(&'static str, Value), Error> {
+    const ATTEMPTS: usize = 1000;
+    for _ in 0..ATTEMPTS {
+        let (method, argument) = object.sample(process, sampler);
+        if produces.is_none_or(|produces| produces == object.produces(method)) {
+            return Ok((method, argument));
+        }
+    }
+    Err(Error::usage(
+        "objects of this type have no producers and consumers",
+    ))
 }
 
 impl Generator {
@@ -95,7 +117,9 @@ impl Generator {
                 Turn::Idle if all_called || sampler.percent(self.idle_percent) => {}
                 Turn::Idle => {
                     let on = sampler.below(self.objects);
-                    let (method, argument) = objects[on].sample(*process, &mut sampler);
+                    let produces = self.producers.map(|producers| chosen < producers);
+                    let (method, argument) =
+                        sample(&*objects[on], *process, produces, &mut sampler)?;
                     let object = if self.objects == 1 {
                         Value::Nil
                     } else {

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let generator = Generator {
         ops: args.ops,
         processes: args.processes,
+        producers: args.producers,
         objects: args.objects,
         seed: args.seed,
         pending_per_mille: (args.pending * 10.0).round() as u32,

@@ -4,7 +4,7 @@ use super::Checker;
 use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{History, TypedHistory};
-use crate::spec::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec};
+use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
 use crate::value::Value;
 use crate::verdict::Report;
 
@@ -48,6 +48,9 @@ impl std::fmt::Debug for dyn AnyObject {
 pub trait Simulation {
     /// A call that a random client might make now: method and argument.
     fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value);
+
+    /// Whether calls of this method put something in: insertions and writes.
+    fn produces(&self, method: &str) -> bool;
 
     /// Lets a call take effect now; `None` if it is blocked.
     fn apply(
@@ -132,6 +135,13 @@ impl<S: Object> Simulation for Simulated<'_, S> {
         self.object.sample(&self.state, process, sampler)
     }
 
+    fn produces(&self, method: &str) -> bool {
+        matches!(
+            self.object.pattern(method),
+            Some(Pattern::Adds | Pattern::Writes | Pattern::Inserts)
+        )
+    }
+
     fn apply(
         &mut self,
         process: &Value,
@@ -147,13 +157,6 @@ impl<S: Object> Simulation for Simulated<'_, S> {
                 argument,
             })
             .expect("bug: a sampled call is malformed");
-        let (ret, next) = match self.object.apply(&self.state, &op) {
-            Outcomes::Blocked => return None,
-            Outcomes::One(ret, next) => (ret, next),
-            Outcomes::Many(all) if all.is_empty() => return None,
-            Outcomes::Many(all) => sampler.pick(&all),
-        };
-        self.state = next;
-        Some(ret)
+        self.object.perform(&mut self.state, &op, sampler)
     }
 }

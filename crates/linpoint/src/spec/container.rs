@@ -240,6 +240,36 @@ impl Object for Container {
         }
     }
 
+    fn perform(
+        &self,
+        state: &mut VecDeque<Value>,
+        op: &ContainerOp,
+        sampler: &mut Sampler,
+    ) -> Option<Value> {
+        let mut served = || match self.next(state).collect::<Vec<_>>().as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            several => Some(sampler.pick(several)),
+        };
+        Some(match op {
+            ContainerOp::Add(_) if self.capacity.is_some_and(|most| state.len() >= most) => {
+                Value::Bool(false)
+            }
+            ContainerOp::Add(value) => {
+                state.insert(self.place(state, value), value.clone());
+                self.capacity.map_or(Value::Nil, |_| Value::Bool(true))
+            }
+            ContainerOp::Remove => {
+                let served = served();
+                served
+                    .and_then(|place| state.remove(place))
+                    .unwrap_or_default()
+            }
+            ContainerOp::Peek => served().map_or(Value::Nil, |place| state[place].clone()),
+            ContainerOp::Size => Value::Int(state.len() as i64),
+        })
+    }
+
     fn sample(
         &self,
         state: &VecDeque<Value>,

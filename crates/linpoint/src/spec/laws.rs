@@ -110,6 +110,7 @@ fn check_laws<S: Object>(object: &S) {
         let walk = Walk::new(object, seed);
         for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
             check_results(object, op, ret);
+            check_performance(object, state, op);
             check_purity(object, state, op);
             for (other, _) in &walk.actions {
                 check_independence(object, state, op, other);
@@ -137,6 +138,17 @@ fn check_results<S: Object>(object: &S, op: &S::Op, ret: &Value) {
         Ok(ret),
         "{op:?}"
     );
+}
+
+/// What a simulated object does is one of the outcomes.
+fn check_performance<S: Object>(object: &S, state: &S::State, op: &S::Op) {
+    let mut next = state.clone();
+    let answer = object.perform(&mut next, op, &mut Sampler::new(7, None));
+    let outcomes = outcomes(object, state, op);
+    match answer {
+        Some(answer) => assert!(outcomes.contains(&(answer, next)), "{op:?} in {state:?}"),
+        None => assert!(outcomes.is_empty() && next == *state, "{op:?} in {state:?}"),
+    }
 }
 
 /// What is said to be pure leaves the state as it was, and `step` follows `apply`.

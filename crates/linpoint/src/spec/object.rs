@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Spec;
+use super::{Outcomes, Spec};
 use crate::value::Value;
 
 /// A call as it stands in a recorded history.
@@ -37,6 +37,25 @@ pub trait Object: Spec<Ret = Value> {
     fn pattern(&self, method: &str) -> Option<Pattern> {
         let _ = method;
         None
+    }
+
+    /// Lets a simulated object do `op`: its answer, or `None` if it is blocked. Any of several outcomes will do.
+    ///
+    /// Override it where [`apply`](Spec::apply) copies much for little.
+    fn perform(
+        &self,
+        state: &mut Self::State,
+        op: &Self::Op,
+        sampler: &mut Sampler,
+    ) -> Option<Value> {
+        let (answer, next) = match self.apply(state, op) {
+            Outcomes::Blocked => return None,
+            Outcomes::One(answer, next) => (answer, next),
+            Outcomes::Many(all) if all.is_empty() => return None,
+            Outcomes::Many(all) => sampler.pick(&all),
+        };
+        *state = next;
+        Some(answer)
     }
 
     /// A call that a random client `process` might make when the object is in `state`: method and argument.

@@ -26,6 +26,7 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
     let generator = Generator {
         ops: 2 + sampler.below(6),
         processes: 2 + sampler.below(3),
+        producers: None,
         objects: 1,
         seed: seed.wrapping_mul(31),
         pending_per_mille: sampler.pick(&[0, 0, 150, 400]),
@@ -165,6 +166,7 @@ fn keys_together_agree_with_keys_apart() {
             let generator = Generator {
                 ops: 20 + sampler.below(100),
                 processes: 2 + sampler.below(15),
+                producers: None,
                 objects: 1,
                 seed: seed.wrapping_mul(31),
                 pending_per_mille: sampler.pick(&[0, 0, 20]),
