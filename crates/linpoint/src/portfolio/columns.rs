@@ -294,8 +294,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The rank of each value, larger ones served first, and [`NEVER`] for what cannot be a priority; `None` if some are not
-/// plain integers, which need a closer look.
+/// Of values that cannot be priorities, such as nil.
+const NO_PRIORITY: u32 = u32::MAX - 1;
+
+/// The rank of each value, larger ones served first, and [`NO_PRIORITY`] for what cannot be one; `None` if some are not plain
+/// integers, which need a closer look.
 fn priorities(values: &[Value], smallest_first: bool) -> Option<Vec<u32>> {
     let mut sorted = Vec::with_capacity(values.len());
     for (number, value) in (0u32..).zip(values) {
@@ -310,7 +313,7 @@ fn priorities(values: &[Value], smallest_first: bool) -> Option<Vec<u32>> {
     } else {
         sorted.sort_unstable();
     }
-    let mut ranks = vec![NEVER; values.len()];
+    let mut ranks = vec![NO_PRIORITY; values.len()];
     for (rank, (_, number)) in (0u32..).zip(sorted) {
         ranks[number as usize] = rank;
     }
@@ -389,8 +392,9 @@ fn priority_orders(
     certify: bool,
 ) -> Result<Option<Vec<u32>>, Error> {
     let columns = log.acts.iter().zip(&log.values);
-    let without =
-        |(&act, &value): (&Act, &u32)| act != Act::Empty && priorities[value as usize] == NEVER;
+    let without = |(&act, &value): (&Act, &u32)| {
+        act != Act::Empty && priorities[value as usize] == NO_PRIORITY
+    };
     if columns.into_iter().any(without) {
         return Ok(None);
     }
