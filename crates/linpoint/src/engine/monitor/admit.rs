@@ -46,9 +46,8 @@ impl Monitored {
             Kind::MaxPriorityQueue => container(task, |values| Shelf::Priority(ranks(values))),
             Kind::MinPriorityQueue => container(task, |values| {
                 let mut ranks = ranks(values);
-                ranks
-                    .iter_mut()
-                    .for_each(|rank| *rank = values.len() as u32 - 1 - *rank);
+                let last = ranks.len() as u32 - 1;
+                ranks.iter_mut().for_each(|rank| *rank = last - *rank);
                 Shelf::Priority(ranks)
             }),
             Kind::Deque => Err(HandOn("no monitor knows deques")),
@@ -206,11 +205,12 @@ fn container(task: &dyn Facts, shelf: impl Fn(&[Value]) -> Shelf) -> Result<Moni
     })
 }
 
-/// Where each value stands among all of them, in their order.
+/// Where each value stands among all of them, in their order. Without values there is still number 0, which empty results
+/// carry.
 fn ranks(values: &[Value]) -> Vec<u32> {
     let mut sorted: Vec<u32> = (0..values.len() as u32).collect();
     sorted.sort_unstable_by(|&a, &b| values[a as usize].cmp(&values[b as usize]));
-    let mut ranks = vec![0; values.len()];
+    let mut ranks = vec![0; values.len().max(1)];
     (0u32..)
         .zip(sorted)
         .for_each(|(rank, value)| ranks[value as usize] = rank);
