@@ -52,32 +52,19 @@ mod tests {
     use super::*;
     use crate::spec::Discipline;
 
-    /// Compares with the reference, and checks what the finding says.
     fn judge_alike(log: &Log<Act>, priorities: Vec<u32>) -> bool {
         let finding = decide(log, &priorities).expect("no value is put in twice");
         let container = Ranked(priorities);
-        let expected = random::is_linearizable(&container, log);
-        assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
-        match finding {
-            Finding::Linearizable(()) => {
-                random::assert_explains(&container, log, &witness(log, &container.0));
-            }
-            Finding::Violation(clash) => random::assert_clashes(&container, log, &clash),
-        }
-        expected
+        random::judge_alike(&container, log, finding, |()| witness(log, &container.0))
+    }
+
+    fn judge_by_value(log: &Log<Act>) -> bool {
+        judge_alike(log, (0..log.distinct).collect())
     }
 
     #[test]
     fn agrees_with_the_reference() {
-        let (mut good, mut bad) = (0, 0);
-        random::for_random_logs(&Discipline::Largest, |log| {
-            *if judge_alike(&log, (0..log.distinct).collect()) {
-                &mut good
-            } else {
-                &mut bad
-            } += 1;
-        });
-        assert!(good > bad / 4 && bad > good / 4, "{good} good, {bad} bad");
+        random::assert_judged_alike(&Discipline::Largest, |log| Some(judge_by_value(log)));
     }
 
     #[test]
@@ -92,13 +79,6 @@ mod tests {
 
     #[test]
     fn pending_removals_take_effect_sometime() {
-        let mut seed = 0;
-        random::for_random_logs(&Discipline::Largest, |log| {
-            let priorities: Vec<u32> = (0..log.distinct).collect();
-            let before = decide(&log, &priorities).expect("no value is put in twice");
-            seed += 1;
-            let after = judge_alike(&trial::forget_removals(&log, seed), priorities);
-            assert!(after || !before.is_linearizable());
-        });
+        trial::assert_pending_removals_may_happen(Discipline::Largest, judge_by_value);
     }
 }

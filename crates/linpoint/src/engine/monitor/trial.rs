@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::random::{Fate, Model, Subject};
+use super::random::{self, Fate, Model, Subject};
 use super::{Act, Log};
 use crate::history::NEVER;
 use crate::spec::{Container, ContainerOp, Discipline, Outcomes, Spec};
@@ -113,8 +113,22 @@ pub(super) fn sequential_acts(
         .collect()
 }
 
+/// Judges random logs with and without the returns of some removals: what never returned may have happened.
+pub(super) fn assert_pending_removals_may_happen(
+    discipline: Discipline,
+    judge: impl Fn(&Log<Act>) -> bool,
+) {
+    let mut seed = 0;
+    random::for_random_logs(&discipline, |log| {
+        seed += 1;
+        let before = judge(&log);
+        let after = judge(&forget_removals(&log, seed));
+        assert!(after || !before, "{log:#?}");
+    });
+}
+
 /// The log without the returns of some removals, which still tell their values.
-pub(super) fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
+fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut rets = log.rets.clone();
     for (&act, ret) in log.acts.iter().zip(&mut rets) {

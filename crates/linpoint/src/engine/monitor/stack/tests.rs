@@ -3,23 +3,16 @@ use super::*;
 use crate::history::NEVER;
 use crate::spec::Discipline;
 
-/// Compares with the reference, and checks what the finding says.
 fn judge_alike(log: &Log<Act>) -> bool {
     let finding = decide(log).expect("no value is put in twice");
-    let expected = random::is_linearizable(&Discipline::Lifo, log);
-    assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
-    match finding {
-        Finding::Linearizable(layers) => {
-            random::assert_explains(&Discipline::Lifo, log, &witness(log, &layers));
-        }
-        Finding::Violation(clash) => {
-            random::assert_clashes(&Discipline::Lifo, log, &clash);
-            if clash.what == What::Buried {
-                assert_none_too_many(log, &clash);
-            }
-        }
+    if let Finding::Violation(clash) = &finding
+        && clash.what == What::Buried
+    {
+        assert_none_too_many(log, clash);
     }
-    expected
+    random::judge_alike(&Discipline::Lifo, log, finding, |layers| {
+        witness(log, &layers)
+    })
 }
 
 /// No value and no peek can be left out.
@@ -47,26 +40,12 @@ fn assert_none_too_many(log: &Log<Act>, clash: &Clash) {
 
 #[test]
 fn agrees_with_the_reference() {
-    let (mut good, mut bad) = (0, 0);
-    random::for_random_logs(&Discipline::Lifo, |log| {
-        *if judge_alike(&log) {
-            &mut good
-        } else {
-            &mut bad
-        } += 1;
-    });
-    assert!(good > bad / 4 && bad > good / 4, "{good} good, {bad} bad");
+    random::assert_judged_alike(&Discipline::Lifo, |log| Some(judge_alike(log)));
 }
 
 #[test]
 fn pending_removals_take_effect_sometime() {
-    let mut seed = 0;
-    random::for_random_logs(&Discipline::Lifo, |log| {
-        let before = decide(&log).expect("no value is put in twice");
-        seed += 1;
-        let after = judge_alike(&trial::forget_removals(&log, seed));
-        assert!(after || !before.is_linearizable());
-    });
+    trial::assert_pending_removals_may_happen(Discipline::Lifo, judge_alike);
 }
 
 #[test]
