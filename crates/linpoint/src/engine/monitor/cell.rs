@@ -1,7 +1,7 @@
 //! Cells: a place for one value, which must be empty for a value to be put in. Each value is put in once.
 //!
 //! One key of a map with `putIfAbsent`, `remove` and `get`, or a lock whose holders are told apart. Values follow each
-//! other, so their [zones](super::zones) decide, where a value that stays is there up to the end; empty results are
+//! other, so their zones (`zones.rs`) decide, where a value that stays is there up to the end; empty results are
 //! independent of that. O(n) for n operations.
 //!
 //! Tested against the reference, witnesses and clashes included.

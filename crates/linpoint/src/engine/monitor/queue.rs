@@ -4,7 +4,7 @@
 //! Decides histories in which every value was put in once, in linear time. Value `a` must be ahead of `b` if it was put in
 //! before `b` was, or if it was served before the last operation on `b` began. The history is linearizable iff these two
 //! orders go together and empty results have a gap each. Without peeks both are interval orders, and it is enough that no
-//! two values contradict each other; with peeks the second one is made an interval order first, see [`clip`]. Tested
+//! two values contradict each other; with peeks the second one is made an interval order first, see `clip`. Tested
 //! against the reference on small random histories.
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Registers whose values are each written once.
 //!
-//! The values of such a register follow each other, so their [zones](super::zones) decide. A pending write that was read
+//! The values of such a register follow each other, so their zones (`zones.rs`) decide. A pending write that was read
 //! took effect, in time for its readers; one that was not read is left out. O(n) for n operations.
 //!
 //! Tested against the reference, witnesses and clashes included.
