@@ -5,7 +5,7 @@ use crate::peers::{Case, Checker};
 
 pub fn run() -> anyhow::Result<()> {
     println!("## Growth\n");
-    println!("One part, decided by the general search. \"Growth\" is time per operation against the row before.\n");
+    println!("One part; cas-registers are decided by the general search, queues by a monitor. \"Growth\" is time per operation against the row before.\n");
     println!("| object | processes | operations | time | growth | peak memory |");
     println!("|---|---|---|---|---|---|");
     let cases: [(&str, usize, &[usize]); 5] = [
