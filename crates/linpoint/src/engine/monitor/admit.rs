@@ -105,28 +105,18 @@ impl Monitored {
             Monitor::Container(shelf, case) => case::decide(case, &shelf, wants_order, budget),
             Monitor::Multiset(log) => {
                 let finding = multiset::decide(&log).map_err(HandOn)?;
-                let witness = |()| multiset::witness(&log);
-                Ok(decision(
-                    &log,
-                    at,
-                    with_order(finding, wants_order, witness),
-                ))
+                let finding = with_order(finding, wants_order, |()| multiset::witness(&log));
+                Ok(decision(&log, at, finding))
             }
             Monitor::Cell(log) => {
                 let finding = cell::decide(&log).map_err(repeated)?;
-                Ok(decision(
-                    &log,
-                    at,
-                    with_order(finding, wants_order, |()| cell::witness(&log)),
-                ))
+                let finding = with_order(finding, wants_order, |()| cell::witness(&log));
+                Ok(decision(&log, at, finding))
             }
             Monitor::Bits(log, on) => {
                 let finding = bits::decide(&log, on);
-                Ok(decision(
-                    &log,
-                    at,
-                    with_order(finding, wants_order, |()| bits::witness(&log, on)),
-                ))
+                let finding = with_order(finding, wants_order, |()| bits::witness(&log, on));
+                Ok(decision(&log, at, finding))
             }
             Monitor::Register(log, initial) => {
                 let finding = register::decide(&log, initial).map_err(repeated)?;
@@ -148,12 +138,8 @@ impl Monitored {
             }
             Monitor::Semaphore(log, permits) => {
                 let finding = semaphore::decide(&log, permits).map_err(HandOn)?;
-                let witness = |()| semaphore::witness(&log);
-                Ok(decision(
-                    &log,
-                    at,
-                    with_order(finding, wants_order, witness),
-                ))
+                let finding = with_order(finding, wants_order, |()| semaphore::witness(&log));
+                Ok(decision(&log, at, finding))
             }
         }
     }

@@ -110,14 +110,13 @@ fn normalise(row: &mut Row) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::for_lengths;
     use super::*;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use rand::RngExt;
 
     #[test]
     fn does_as_a_plain_array() {
-        for (seed, len) in [1, 15, 16, 17, 256, 257, 5000].into_iter().enumerate() {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+        for_lengths(|mut rng, len| {
             let mut plain: Vec<i32> = (0..len).map(|_| rng.random_range(0..60)).collect();
             let mut leaves = Least::leaves(len);
             plain.iter().for_each(|&number| leaves.push(number));
@@ -136,6 +135,6 @@ mod tests {
                 plain[first..=last].iter_mut().for_each(|n| *n -= 1);
                 least.lower(first, last);
             }
-        }
+        });
     }
 }

@@ -64,14 +64,13 @@ impl Owner {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::for_lengths;
     use super::*;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use rand::RngExt;
 
     #[test]
     fn does_as_a_plain_array() {
-        for (seed, len) in [1, 15, 16, 17, 256, 257, 5000].into_iter().enumerate() {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+        for_lengths(|mut rng, len| {
             let mut plain = vec![0u32; len];
             let mut owner = Owner::new(len);
             for number in 0..300 {
@@ -85,6 +84,6 @@ mod tests {
                     assert_eq!(owner.at(point), plain[point].checked_sub(1));
                 }
             }
-        }
+        });
     }
 }

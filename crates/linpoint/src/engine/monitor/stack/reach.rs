@@ -63,14 +63,13 @@ fn take_below(
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::for_lengths;
     use super::*;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use rand::RngExt;
 
     #[test]
     fn does_as_a_plain_array() {
-        for (seed, len) in [1, 15, 16, 17, 256, 257, 5000].into_iter().enumerate() {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+        for_lengths(|mut rng, len| {
             let mut plain: Vec<i32> = (0..len).map(|_| rng.random_range(0..1000)).collect();
             let mut leaves = Reach::leaves(len);
             plain.iter().for_each(|&end| leaves.push(end));
@@ -88,6 +87,6 @@ mod tests {
                 reach.take(range, point, &mut taken);
                 assert_eq!(taken, expected);
             }
-        }
+        });
     }
 }

@@ -105,3 +105,12 @@ impl Leaves {
         }
     }
 }
+
+/// Lengths of trees with one level and with several, full and not, each with randomness of its own.
+#[cfg(test)]
+pub(super) fn for_lengths(mut test: impl FnMut(rand_chacha::ChaCha8Rng, usize)) {
+    use rand::SeedableRng;
+    for (seed, len) in (0u64..).zip([1, 15, 16, 17, 256, 257, 5000]) {
+        test(rand_chacha::ChaCha8Rng::seed_from_u64(seed), len);
+    }
+}
