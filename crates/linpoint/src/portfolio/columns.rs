@@ -13,11 +13,12 @@ use super::{Config, EngineChoice, Witnesses};
 use crate::engine::Budget;
 use crate::engine::monitor::bits::{self, Bit};
 use crate::engine::monitor::register::{self, Rw};
-use crate::engine::monitor::{self, Act, Finding, Log, bag, priority, queue, stack};
+use crate::engine::monitor::{self, Act, Finding, Log, Shelf};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId};
 use crate::spec::{Kind, Object, Pattern};
 use crate::value::Value;
+use crate::verdict::replay::Replayed;
 use crate::verdict::{PartReport, Verdict, Witness, certify};
 
 /// The reports on all objects of a history, if each one is found linearizable; `None` to go the long way.
@@ -44,17 +45,15 @@ pub(super) fn check<S: Object>(
     let columns = Columns::new(history, patterns);
     let certify = config.witnesses == Witnesses::Certified;
     match kind {
-        Kind::Queue => columns.decide(certify, Columns::act, &queue_orders),
-        Kind::Stack => columns.decide(certify, Columns::act, &stack_orders),
-        Kind::Bag => columns.decide(certify, Columns::act, &bag_orders),
+        Kind::Queue => columns.decide_container(certify, &Shelf::Queue),
+        Kind::Stack => columns.decide_container(certify, &Shelf::Stack),
+        Kind::Bag => columns.decide_container(certify, &Shelf::Bag),
         Kind::MaxPriorityQueue | Kind::MinPriorityQueue => {
-            let Some(priorities) = priorities(history.values(), kind == Kind::MinPriorityQueue)
-            else {
-                return Ok(None);
-            };
-            columns.decide(certify, Columns::act, &|log, certify| {
-                priority_orders(log, &priorities, certify)
-            })
+            let priorities = priorities(history.values(), kind == Kind::MinPriorityQueue);
+            match priorities {
+                Some(priorities) => columns.decide_container(certify, &Shelf::Priority(priorities)),
+                None => Ok(None),
+            }
         }
         Kind::Slot(initial) => {
             let is_register =
@@ -111,6 +110,16 @@ impl<'a> Columns<'a> {
             patterns,
             nil: find(history.values(), &Value::Nil),
         }
+    }
+
+    fn decide_container(
+        &self,
+        certify: bool,
+        shelf: &Shelf,
+    ) -> Result<Option<Vec<PartReport>>, Error> {
+        self.decide(certify, Columns::act, &|log, certify| {
+            container_orders(shelf, log, certify)
+        })
     }
 
     fn decide<A: Copy + Send + Sync>(
@@ -326,120 +335,50 @@ fn replayed<A: Copy, P>(
     finding: Finding<P>,
     certify: bool,
     order: impl FnOnce(P) -> Vec<u32>,
-    happens: impl FnMut(A, u32) -> bool,
+    mut happens: impl FnMut(A, u32) -> bool,
 ) -> Result<Option<Vec<u32>>, Error> {
     match finding {
         Finding::Violation(_) => Ok(None),
         Finding::Linearizable(_) if !certify => Ok(Some(Vec::new())),
         Finding::Linearizable(proof) => {
             let order = order(proof);
-            certify::log_order(&log.calls, &log.rets, &order, {
-                let mut happens = happens;
-                move |op| happens(log.acts[op], log.values[op])
+            certify::log_order(&log.calls, &log.rets, &order, |op| {
+                happens(log.acts[op], log.values[op])
             })?;
             Ok(Some(order))
         }
     }
 }
 
-fn queue_orders(log: &Log<Act>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
-    let Ok(finding) = queue::decide(log) else {
-        return Ok(None);
-    };
-    let mut queue = VecDeque::new();
-    replayed(
-        log,
-        finding,
-        certify,
-        |()| queue::witness(log),
-        |act, value| match act {
-            Act::Add => {
-                queue.push_back(value);
-                true
-            }
-            Act::Remove => queue.pop_front() == Some(value),
-            Act::Peek => queue.front() == Some(&value),
-            Act::Empty => queue.is_empty(),
-        },
-    )
-}
-
-fn stack_orders(log: &Log<Act>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
-    let Ok(finding) = stack::decide(log) else {
-        return Ok(None);
-    };
-    let mut stack = Vec::new();
-    replayed(
-        log,
-        finding,
-        certify,
-        |layers| stack::witness(log, &layers),
-        |act, value| match act {
-            Act::Add => {
-                stack.push(value);
-                true
-            }
-            Act::Remove => stack.pop() == Some(value),
-            Act::Peek => stack.last() == Some(&value),
-            Act::Empty => stack.is_empty(),
-        },
-    )
-}
-
-fn priority_orders(
+fn container_orders(
+    shelf: &Shelf,
     log: &Log<Act>,
-    priorities: &[u32],
     certify: bool,
 ) -> Result<Option<Vec<u32>>, Error> {
-    let columns = log.acts.iter().zip(&log.values);
-    let without = |(&act, &value): (&Act, &u32)| {
-        act != Act::Empty && priorities[value as usize] == NO_PRIORITY
-    };
-    if columns.into_iter().any(without) {
-        return Ok(None);
-    }
-    let Ok(finding) = priority::decide(log, priorities) else {
-        return Ok(None);
-    };
-    let mut heap = BinaryHeap::new();
-    let witness = |()| priority::witness(log, priorities);
-    replayed(log, finding, certify, witness, |act, value| {
-        let urgency = (priorities[value as usize], value);
-        match act {
-            Act::Add => {
-                heap.push(urgency);
-                true
+    let mut object = match shelf {
+        Shelf::Queue => Replayed::Queue(VecDeque::new()),
+        Shelf::Stack => Replayed::Stack(Vec::new()),
+        Shelf::Bag => Replayed::Bag(vec![false; log.distinct as usize], 0),
+        Shelf::Priority(of) => {
+            let mut columns = log.acts.iter().zip(&log.values);
+            let without = |(&act, &value): (&Act, &u32)| {
+                act != Act::Empty && of[value as usize] == NO_PRIORITY
+            };
+            if columns.any(without) {
+                return Ok(None);
             }
-            Act::Remove => heap.pop() == Some(urgency),
-            Act::Peek => heap.peek() == Some(&urgency),
-            Act::Empty => heap.is_empty(),
+            Replayed::Heap(BinaryHeap::new(), of)
         }
-    })
-}
-
-fn bag_orders(log: &Log<Act>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
-    let Ok(finding) = bag::decide(log) else {
+    };
+    let Ok(finding) = shelf.decide(log, certify) else {
         return Ok(None);
     };
-    let mut there = vec![false; log.distinct as usize];
-    let mut count = 0usize;
     replayed(
         log,
         finding,
         certify,
-        |()| bag::witness(log),
-        |act, value| match act {
-            Act::Add => {
-                count += 1;
-                !std::mem::replace(&mut there[value as usize], true)
-            }
-            Act::Remove => {
-                count = count.wrapping_sub(1);
-                std::mem::replace(&mut there[value as usize], false)
-            }
-            Act::Peek => there[value as usize],
-            Act::Empty => count == 0,
-        },
+        Option::unwrap_or_default,
+        |act, value| object.happens(act, value),
     )
 }
 

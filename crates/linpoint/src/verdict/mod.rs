@@ -3,6 +3,7 @@
 pub(crate) mod certify;
 mod explain;
 mod reduce;
+pub(crate) mod replay;
 mod sweep;
 mod wording;
 

@@ -42,6 +42,7 @@ pub(crate) use admit::Monitored;
 pub(crate) use case::Refusal;
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
+pub(crate) use shelf::Shelf;
 
 /// The name of this engine.
 pub(crate) const NAME: &str = "monitor";

@@ -4,7 +4,7 @@ use super::{Act, Finding, Log, bag, priority, queue, stack};
 
 /// Which value a container serves next.
 #[derive(Clone, Debug)]
-pub(super) enum Shelf {
+pub(crate) enum Shelf {
     Queue,
     Stack,
     /// The value with the largest of these numbers, given by value.
@@ -15,7 +15,7 @@ pub(super) enum Shelf {
 impl Shelf {
     /// Decides a log; with an order of its positions if it is linearizable and `wants_order`. The error is a value that
     /// was put in twice.
-    pub(super) fn decide(
+    pub(crate) fn decide(
         &self,
         log: &Log<Act>,
         wants_order: bool,
