@@ -106,7 +106,7 @@ fn measure<A: Copy>(log: &Log<A>, decide: impl Fn(&Log<A>) -> bool) -> anyhow::R
     };
     let pass = best(&|| {
         let mut sum = 0u64;
-        for event in &log.events {
+        for event in log.events() {
             let op = event.op();
             black_box(&log.acts[op]);
             sum += u64::from(log.values[op]) + u64::from(log.calls[op]) + u64::from(log.rets[op]);
