@@ -23,10 +23,12 @@
 //! Tested against [`brute`](crate::engine::brute) on random histories of every built-in type, with and without each of
 //! these; every witness is replayed.
 
+mod best;
 mod implied;
 mod keys;
 mod machine;
 mod memo;
+mod queue;
 mod slot;
 
 use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
@@ -34,6 +36,7 @@ use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::{Kind, Spec};
 use crate::verdict::Limit;
 
+use best::Best;
 use implied::{Adjacency, Implied};
 use keys::{ByKey, Independent};
 use machine::{Interned, Machine};
@@ -53,6 +56,7 @@ pub(crate) fn reason(task: &dyn Facts) -> &'static str {
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
         }
+        Some(Kind::Queue) if queue::admits(task) => "searched at both ends of the queue at once",
         Some(Kind::Queue) => "searched, with the order that follows from first in, first out",
         Some(_) => "searched, with the order that follows from the values",
     }
@@ -84,6 +88,9 @@ fn decide_by_facts(
     budget: &Budget,
     search_any: SearchAny<'_>,
 ) -> Result<Answer, GaveUp> {
+    if queue::admits(task) {
+        return queue::decide(task, budget);
+    }
     let ops = task.ops();
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
     let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
@@ -133,6 +140,7 @@ struct Problem {
 }
 
 /// Where operations are found while they are open.
+#[derive(Debug)]
 struct Layout {
     rets: Vec<u32>,
     /// The key of each operation; empty if there is one only.
@@ -251,18 +259,7 @@ struct Search<'a, M> {
     /// Choices to be taken up again, for each key, the earliest last.
     aside: Vec<Vec<Aside>>,
     scratch: Vec<u32>,
-    best: Best,
-}
-
-/// The furthest position so far and the order that led there.
-#[derive(Default)]
-struct Best {
-    position: usize,
-    order: Vec<u32>,
-    /// How much of the current trail is known to be the beginning of `order`.
-    shared: usize,
-    /// What was reported as progress.
-    reported: usize,
+    best: Best<u32>,
 }
 
 /// What walking the events came to.
@@ -346,18 +343,18 @@ impl<'a, M: Machine> Search<'a, M> {
 
     fn run(mut self) -> Result<Outcome, GaveUp> {
         let found = self.find_order();
-        self.best.note(self.position, &self.trail);
+        self.best.note(self.position, &self.trail, |step| step.op);
         match found {
             Ok(true) => Ok(Outcome::Order(
                 self.trail.iter().map(|step| step.op).collect(),
             )),
             Ok(false) => Ok(Outcome::Nothing {
                 partial: self.best.order,
-                reached: self.best.position,
+                reached: self.best.reached,
             }),
             Err(limit) => Err(GaveUp {
                 limit,
-                reached: self.best.position,
+                reached: self.best.reached,
             }),
         }
     }
@@ -376,8 +373,8 @@ impl<'a, M: Machine> Search<'a, M> {
                 Walked::End => return Ok(true),
                 Walked::Forced(op) => op,
             };
-            self.best.note(self.position, &self.trail);
-            self.best.report(self.ticker.budget());
+            self.best.note(self.position, &self.trail, |step| step.op);
+            self.best.report(self.ticker.budget(), self.position);
             let key = layout.key(forced);
             let mask = &self.mask[layout.words_of(key)];
             if !self
@@ -616,7 +613,7 @@ impl<'a, M: Machine> Search<'a, M> {
             }
         }
         self.walk_back(choice.position as usize);
-        self.best.shared = self.best.shared.min(self.trail.len());
+        self.best.go_back(self.trail.len());
     }
 
     fn walk_back(&mut self, position: usize) {
@@ -633,31 +630,6 @@ impl<'a, M: Machine> Search<'a, M> {
                     self.at_bit[bit] = op;
                 }
             }
-        }
-    }
-}
-
-impl Best {
-    /// Copies only what changed since the last time, so that all copying together costs no more than the search.
-    fn note(&mut self, position: usize, trail: &[Step]) {
-        if position > self.position {
-            self.position = position;
-            self.order.truncate(self.shared);
-            self.order
-                .extend(trail[self.shared..].iter().map(|step| step.op));
-            self.shared = trail.len();
-        }
-    }
-
-    fn report(&mut self, budget: &Budget) {
-        const EVENTS: usize = 1 << 12;
-        if self.position >= self.reported + EVENTS {
-            let done = (self.position - self.reported) as u64;
-            budget
-                .progress()
-                .done
-                .fetch_add(done, std::sync::atomic::Ordering::Relaxed);
-            self.reported = self.position;
         }
     }
 }
