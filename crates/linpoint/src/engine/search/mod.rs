@@ -30,10 +30,11 @@ mod machine;
 mod memo;
 mod queue;
 mod slot;
+mod stack;
 
 use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
 use crate::history::{EventKind, NEVER, events_in_order};
-use crate::spec::{Kind, Spec};
+use crate::spec::{Kind, Role, Spec};
 use crate::verdict::Limit;
 
 use best::Best;
@@ -57,6 +58,7 @@ pub(crate) fn reason(task: &dyn Facts) -> &'static str {
             "the object holds one value: searched with a full view of the future"
         }
         Some(Kind::Queue) if queue::admits(task) => "searched at both ends of the queue at once",
+        Some(Kind::Stack) if stack::admits(task) => "searched without what lies below",
         Some(Kind::Queue) => "searched, with the order that follows from first in, first out",
         Some(_) => "searched, with the order that follows from the values",
     }
@@ -90,6 +92,9 @@ fn decide_by_facts(
 ) -> Result<Answer, GaveUp> {
     if queue::admits(task) {
         return queue::decide(task, budget);
+    }
+    if stack::admits(task) {
+        return stack::decide(task, budget);
     }
     let ops = task.ops();
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
@@ -128,6 +133,15 @@ fn decide_by_facts(
             reached,
             suspects: None,
         },
+    })
+}
+
+/// Whether every operation of a container adds, removes, peeks or finds nothing, and its result is known where that matters.
+fn are_known(task: &dyn Facts) -> bool {
+    task.ops().iter().all(|&op| match task.role(op) {
+        Role::Adds(_) | Role::RemovesSome => true,
+        Role::Removes(_) | Role::Peeks(_) | Role::Empty => op.ret != NEVER,
+        _ => false,
     })
 }
 

@@ -36,7 +36,6 @@ mod side;
 mod walk;
 
 use crate::engine::{Answer, Budget, Facts, GaveUp};
-use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
@@ -78,12 +77,7 @@ const BYTES: u64 = 160;
 
 /// Whether all operations are such that this search can decide the task.
 pub(super) fn admits(task: &dyn Facts) -> bool {
-    task.kind() == Some(&Kind::Queue)
-        && task.ops().iter().all(|&op| match task.role(op) {
-            Role::Adds(_) | Role::RemovesSome => true,
-            Role::Removes(_) | Role::Peeks(_) | Role::Empty => op.ret != NEVER,
-            _ => false,
-        })
+    task.kind() == Some(&Kind::Queue) && super::are_known(task)
 }
 
 /// Decides a task that is [admitted](admits).
