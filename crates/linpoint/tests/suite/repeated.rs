@@ -155,7 +155,10 @@ fn both_searches_of_queues_agree() {
     let verdicts: Vec<bool> = (0..count).into_par_iter().map(check).collect();
     let yes = verdicts.iter().filter(|&&verdict| verdict).count() as u64;
     println!("queue: {yes} linearizable, {} not", count - yes);
-    assert!(yes > count / 4 && count - yes > count / 10, "{yes} of {count}");
+    assert!(
+        yes > count / 4 && count - yes > count / 10,
+        "{yes} of {count}"
+    );
 }
 
 /// A value that was seen before anybody put it in, beside so many ways to tell equal values apart that they cannot all be

@@ -15,6 +15,7 @@
 //!   can be swapped, since both are open now and the later one's deadline is the longer one.
 //! * A pending operation that changes no state is left out.
 //! * Objects that hold one value know their future ([`slot`]).
+//! * Queues and stacks are searched without their contents ([`queue`], [`stack`]), in ways of their own.
 //! * Order that follows from results is kept, and removals that nobody can notice take effect at once ([`implied`]).
 //! * Where every operation has a key, a return concerns its key only ([`keys`]).
 //!
@@ -31,6 +32,8 @@ mod memo;
 mod queue;
 mod slot;
 mod stack;
+#[cfg(test)]
+mod tests;
 
 use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
 use crate::history::{EventKind, NEVER, events_in_order};

@@ -195,7 +195,9 @@ impl<'a> Walk<'a> {
         let mut peeks = self.fronts.waiting_of(peek_of(value));
         self.is_safe(removal)
             && self.fronts.upcoming(removal_of(value)).ret > removal.ret
-            && others.into_iter().all(|(_, other)| removal.ret <= other.ret)
+            && others
+                .into_iter()
+                .all(|(_, other)| removal.ret <= other.ret)
             && self.fronts.upcoming(peek_of(value)).call > removal.ret
             && peeks.all(|(_, peek)| self.is_safe(&peek))
     }

@@ -1,6 +1,6 @@
 //! What lies on top, and how it came there and goes.
 
-use super::{Does, Item, NEVER, Sets};
+use super::{Does, Haste, Item, NEVER, Sets};
 use crate::engine::{Budget, Ticker};
 use crate::value::Interner;
 use crate::verdict::Limit;
@@ -8,6 +8,7 @@ use crate::verdict::Limit;
 /// Frames and configurations found so far, all by number.
 pub(super) struct Frames<'a> {
     sets: Sets,
+    haste: Haste,
     /// The set of operations when the value had just been put there, and the value; none for the empty stack.
     frames: Interner<(u32, Option<u32>)>,
     ties: Vec<Ties>,
@@ -57,6 +58,7 @@ impl<'a> Frames<'a> {
     pub(super) fn new(mut sets: Sets, budget: &'a Budget) -> Self {
         let start = sets.start();
         let mut frames = Frames {
+            haste: Haste::of(&sets.items),
             sets,
             frames: Interner::default(),
             ties: Vec::new(),
@@ -129,6 +131,12 @@ impl<'a> Frames<'a> {
         if let Some(&op) = waiting.iter().find(fits) {
             let set = self.sets.with(set, op);
             return self.reach(frame, set, Origin::Looked { from, op });
+        }
+        let called = self.sets.called(set);
+        let hasty = top.and_then(|value| self.haste.removal(value, called));
+        if let Some(op) = hasty.filter(|op| waiting.contains(op)) {
+            let set = self.sets.with(set, op);
+            return self.pop(from, op, set);
         }
         waiting.sort_unstable_by_key(|&op| (self.item(op).ret, op));
         let mut tried: Vec<Does> = Vec::new();
@@ -206,7 +214,9 @@ impl<'a> Frames<'a> {
         let deadline = self.sets.deadline(set);
         let explained = |rank: u32| usize::from(rank != NEVER && rank < deadline);
         let items = self.sets.items.iter();
-        let reached = items.map(|item| explained(item.call) + explained(item.ret)).sum();
+        let reached = items
+            .map(|item| explained(item.call) + explained(item.ret))
+            .sum();
         let mut order = Vec::new();
         self.write_back(self.furthest, &mut order);
         while let Some(&(from, push)) = self.ties[frame as usize].below.first() {

@@ -15,9 +15,10 @@
 //!
 //! What need not be tried, as in the general search: something takes effect only when the return of one of those that
 //! wait is due; peeks and empty results that fit take effect at once; of two that do the same, the one that returns first
-//! goes first. A removal that never returned takes nothing off that one which did return could take off now.
+//! goes first; the removal of a value that was there once goes at once. A removal that never returned takes nothing off that one which did return could take off now.
 
 mod frames;
+mod haste;
 mod sets;
 
 use crate::engine::{Answer, Budget, Facts, GaveUp};
@@ -26,6 +27,7 @@ use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
 use frames::Frames;
+use haste::Haste;
 use sets::Sets;
 
 /// An operation on a stack.

@@ -29,6 +29,11 @@ impl Sets {
         self.intern_scratch()
     }
 
+    /// How many operations were called by then.
+    pub(super) fn called(&self, set: u32) -> u32 {
+        self.known.get(set)[0]
+    }
+
     /// The operations that can take effect next.
     pub(super) fn waiting(&self, set: u32) -> &[u32] {
         &self.known.get(set)[1..]
@@ -45,7 +50,10 @@ impl Sets {
 
     /// The first return of an operation that did not take effect; [`NEVER`] if there is none.
     pub(super) fn deadline(&self, set: u32) -> u32 {
-        let returns = self.waiting(set).iter().map(|&op| self.items[op as usize].ret);
+        let returns = self
+            .waiting(set)
+            .iter()
+            .map(|&op| self.items[op as usize].ret);
         returns.min().unwrap_or(NEVER)
     }
 
