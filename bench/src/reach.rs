@@ -1,4 +1,4 @@
-//! How far the engines go: where the general search no longer ends, and what becomes of values that repeat.
+//! How far the search goes where monitors decide.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use linpoint::generate::Generator;
 use linpoint::{Checker, Config, EngineChoice, Verdict, object_type};
 
 /// As long as one history may take.
-const LIMIT: Duration = Duration::from_secs(60);
-const MEMORY: u64 = 8 << 30;
+pub const LIMIT: Duration = Duration::from_secs(60);
+pub const MEMORY: u64 = 8 << 30;
 
 /// What one check came to: seconds, or `None` if it was not decided.
 fn seconds(object: &str, generator: &Generator, engine: EngineChoice) -> anyhow::Result<Option<f64>> {
@@ -40,33 +40,10 @@ pub fn run() -> anyhow::Result<()> {
             }
         }
     }
-    println!("\n## Values that repeat\n");
-    println!("Which no monitor decides; always-busy processes, the whole portfolio, the slowest of 5 seeds.\n");
-    println!("| object | processes | values | operations | time |");
-    println!("|---|---|---|---|---|");
-    for object in ["queue", "stack"] {
-        for (processes, values) in [(4, 2), (4, 5), (4, 20), (8, 5)] {
-            for ops in [1_000usize, 10_000, 100_000] {
-                let mut slowest = Some(0.0f64);
-                for seed in 0..5 {
-                    let generator = Generator { ops, processes, seed, universe: Some(values), ..Generator::default() };
-                    let time = seconds(object, &generator, EngineChoice::Auto)?;
-                    slowest = slowest.zip(time).map(|(a, b)| a.max(b));
-                    if slowest.is_none() {
-                        break;
-                    }
-                }
-                println!("| {object} | {processes} | {values} | {ops} | {} |", shown(slowest));
-                if slowest.is_none() {
-                    break;
-                }
-            }
-        }
-    }
     println!();
     Ok(())
 }
 
-fn shown(seconds: Option<f64>) -> String {
+pub fn shown(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "over the limits".to_owned(), |seconds| format!("{:.1} ms", seconds * 1e3))
 }

@@ -276,7 +276,14 @@ impl<'a, S: Spec> Run<'a, S> {
                         partial,
                         suspects: suspects.as_deref(),
                     };
-                    verdict::violation(task, known, explanation, &decide, self.describe)?
+                    verdict::violation(
+                        task,
+                        known,
+                        explanation,
+                        self.budget,
+                        &decide,
+                        self.describe,
+                    )?
                 }
             }),
             Err(GaveUp { limit, reached }) => Verdict::Undecided(Undecided {

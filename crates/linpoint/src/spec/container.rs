@@ -172,6 +172,32 @@ impl Spec for Container {
         }
     }
 
+    fn step_from(
+        &self,
+        mut state: VecDeque<Value>,
+        op: &ContainerOp,
+        ret: Option<&Value>,
+    ) -> Vec<VecDeque<Value>> {
+        // What has a choice, or a limit, takes the long way.
+        if self.discipline == Discipline::Any || self.capacity.is_some() {
+            return self.step(&state, op, ret);
+        }
+        let front = state.front().unwrap_or(&Value::Nil);
+        let fits = |answer: &Value| ret.is_none_or(|ret| ret == answer);
+        match op {
+            ContainerOp::Add(value) if fits(&Value::Nil) => {
+                state.insert(self.place(&state, value), value.clone());
+            }
+            ContainerOp::Remove if fits(front) => {
+                state.pop_front();
+            }
+            ContainerOp::Peek if fits(front) => {}
+            ContainerOp::Size if fits(&Value::Int(state.len() as i64)) => {}
+            _ => return Vec::new(),
+        }
+        vec![state]
+    }
+
     fn is_pure(&self, op: &ContainerOp, ret: Option<&Value>) -> bool {
         match op {
             ContainerOp::Add(_) => ret == Some(&Value::Bool(false)),

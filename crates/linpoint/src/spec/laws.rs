@@ -159,6 +159,10 @@ fn check_purity<S: Object>(object: &S, state: &S::State, op: &S::Op) {
         }
         assert!(object.step(state, op, Some(&ret)).contains(&next));
         assert!(object.step(state, op, None).contains(&next));
+        for ret in [Some(&ret), Some(&Value::Nil), None] {
+            let in_place = object.step_from(state.clone(), op, ret);
+            assert_eq!(in_place, object.step(state, op, ret));
+        }
     }
     if object.is_pure(op, Some(&Value::Nil)) {
         for next in object.step(state, op, Some(&Value::Nil)) {

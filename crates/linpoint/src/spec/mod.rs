@@ -112,6 +112,18 @@ pub trait Spec: Send + Sync {
         self.apply(state, op).answering(ret)
     }
 
+    /// The same as [`step`](Self::step), from a state that nobody needs any more and that may be changed in place.
+    ///
+    /// Override it where states grow large: witnesses are replayed with it.
+    fn step_from(
+        &self,
+        state: Self::State,
+        op: &Self::Op,
+        ret: Option<&Self::Ret>,
+    ) -> Vec<Self::State> {
+        self.step(&state, op, ret)
+    }
+
     /// A key such that operations with different keys do not affect each other: each key is then checked by itself.
     ///
     /// Used only when every operation of a history has one.

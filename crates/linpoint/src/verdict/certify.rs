@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::reduce::{Reduced, values_of};
 use super::sweep;
-use crate::engine::{Facts, Task, TaskOp, brute};
+use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role, Spec};
@@ -15,7 +15,7 @@ use crate::spec::{Need, Role, Spec};
 /// Steps that the reference may take on a core: some milliseconds.
 const BRUTE_STEPS: u64 = 10_000;
 
-/// Configurations that the second way may keep: some tenths of a second.
+/// Configurations that the second way may keep: some tenths of a second, unless states are large.
 const SWEEP_CONFIGURATIONS: usize = 50_000;
 
 /// Replays a witness: every operation that returned is there once, real time is obeyed, every result is explained.
@@ -50,9 +50,9 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
         }
         latest_call = latest_call.max(op.call);
         let (operation, ret) = task.action(i);
-        states = match states.as_slice() {
-            [state] => task.spec.step(state, operation, ret),
-            several => {
+        states = match <[S::State; 1]>::try_from(states) {
+            Ok([state]) => task.spec.step_from(state, operation, ret),
+            Err(several) => {
                 let next = several
                     .iter()
                     .flat_map(|state| task.spec.step(state, operation, ret));
@@ -114,8 +114,12 @@ pub(crate) fn log_order(
 
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
-/// Answers whether that could be decided; `false` if it is too large.
-pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced) -> Result<bool, Error> {
+/// Answers whether that could be decided within the budget; `false` if it is too large.
+pub(crate) fn core<S: Spec>(
+    whole: &Task<'_, S>,
+    reduced: &Reduced,
+    budget: &Budget,
+) -> Result<bool, Error> {
     let fail = |what: String| Err(Error::bug(format!("the core is wrong: {what}")));
     if let Err(what) = reductions(whole, reduced) {
         return fail(what);
@@ -129,7 +133,7 @@ pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced) -> Result<bo
     match brute::try_all_orders(&core, too_many) {
         Ok(None) => Ok(true),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
-        Err(()) => match sweep::has_no_order(&core, SWEEP_CONFIGURATIONS) {
+        Err(()) => match sweep::has_no_order(&core, SWEEP_CONFIGURATIONS, budget) {
             Some(false) => fail("some order explains it".into()),
             confirmed => Ok(confirmed.is_some()),
         },

@@ -1,5 +1,7 @@
 //! From "not linearizable" to evidence: bad prefix, core, and a sentence.
 
+use std::time::Duration;
+
 use super::reduce::{self, Decide};
 use super::{Core, Violation, certify, wording};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
@@ -7,6 +9,9 @@ use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::{Kind, Need, Outcomes, Role, Spec};
 use crate::value::Value;
+
+/// How long the independent check of one core may take.
+const CERTIFICATION_TIME: Duration = Duration::from_secs(1);
 
 /// What an engine knows of a task that is not linearizable.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +26,13 @@ pub(crate) struct Known<'a> {
 
 /// The evidence for a task that is not linearizable.
 ///
+/// It takes as long as `budget` allows, and what the independent check of the core takes, which is within `whole`.
 /// `describe` names an operation: call, result, and who called it.
 pub(crate) fn violation<S: Spec>(
     task: &Task<'_, S>,
     known: Known<'_>,
     budget: &Budget,
+    whole: &Budget,
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
@@ -78,7 +85,7 @@ pub(crate) fn violation<S: Spec>(
         None => None,
     };
     let reduced = reduce::reduce(task, smaller.unwrap_or(beginning), budget, decide);
-    let certified = certify::core(task, &reduced)?;
+    let certified = certify::core(task, &reduced, &whole.slice(CERTIFICATION_TIME))?;
     let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
         reduced.ops.iter().partition(|op| op.ret != NEVER);
     let core = Core {

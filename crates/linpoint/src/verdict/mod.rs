@@ -8,6 +8,8 @@ mod sweep;
 mod wording;
 
 pub(crate) use explain::{Known, violation};
+#[cfg(test)]
+pub(crate) use reduce::prefix;
 
 use std::time::Duration;
 

@@ -5,19 +5,28 @@
 
 use std::collections::HashSet;
 
-use crate::engine::Task;
+use crate::engine::{Budget, Task};
 use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::Spec;
 
 /// Operations that took effect and did not return yet, in ascending order, and the state.
 type Configuration<S> = (Vec<u32>, <S as Spec>::State);
 
-/// Whether no order explains `task`; `None` if that would take more than `max` configurations at a time.
-pub(super) fn has_no_order<S: Spec>(task: &Task<'_, S>, max: usize) -> Option<bool> {
+/// How many configurations are looked at between two looks at the limits: they may be large.
+const STEPS: usize = 256;
+
+/// Whether no order explains `task`; `None` if that would take more than `max` configurations at a time, or more than the
+/// budget allows.
+pub(super) fn has_no_order<S: Spec>(
+    task: &Task<'_, S>,
+    max: usize,
+    budget: &Budget,
+) -> Option<bool> {
     let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
     let rets: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
     let mut open: Vec<u32> = Vec::new();
     let mut possible: HashSet<Configuration<S>> = HashSet::from([(Vec::new(), task.spec.init())]);
+    let mut steps = 0usize;
     for (op, kind) in events_in_order(&calls, &rets) {
         if kind == EventKind::Call {
             open.push(op);
@@ -26,6 +35,10 @@ pub(super) fn has_no_order<S: Spec>(task: &Task<'_, S>, max: usize) -> Option<bo
         // Everything that can have happened by now; then only what includes the operation that returns.
         let mut frontier: Vec<Configuration<S>> = possible.iter().cloned().collect();
         while let Some((taken, state)) = frontier.pop() {
+            steps += 1;
+            if steps.is_multiple_of(STEPS) {
+                budget.check().and_then(|()| budget.reserve(0)).ok()?;
+            }
             if taken.binary_search(&op).is_ok() {
                 continue;
             }

@@ -47,7 +47,7 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
 }
 
 /// One result is exchanged for another one, or for one that the same method gave elsewhere.
-fn perturbed(history: &History, sampler: &mut Sampler) -> History {
+pub(crate) fn perturbed(history: &History, sampler: &mut Sampler) -> History {
     let id = OpId(sampler.below(history.len()) as u32);
     let method = history.op(id).method;
     let alike: Vec<Value> = history

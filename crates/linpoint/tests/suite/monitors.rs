@@ -40,12 +40,21 @@ const CASES: &[Case] = &[
     case("semaphore", &[], 10),
 ];
 
+/// How many values there are.
+const UNIVERSES: &[Option<i64>] = &[None, None, None, Some(2), Some(4)];
+
 const fn case(name: &'static str, methods: &'static [&'static str], monitored: u64) -> Case {
     Case {
         name,
         methods,
         monitored,
     }
+}
+
+/// As many as the environment says.
+pub(crate) fn histories_per_case(default: u64) -> u64 {
+    let given = std::env::var("LINPOINT_MONITORS").ok();
+    given.map_or(default, |n| n.parse().unwrap())
 }
 
 /// One operation on its way into a history.
@@ -58,10 +67,15 @@ struct Draft {
 }
 
 /// A history of up to nine operations: a sequential run with its operations drawn out in time, then perhaps changed. With
-/// ties, pending operations, and values that are distinct or repeat.
-fn small_history(object: &ObjectType, methods: &[&str], seed: u64) -> Option<History> {
+/// ties and pending operations; values are drawn from one of the universes, or distinct where that is `None`.
+pub(crate) fn small_history(
+    object: &ObjectType,
+    methods: &[&str],
+    universes: &[Option<i64>],
+    seed: u64,
+) -> Option<History> {
     let mut sampler = Sampler::new(seed, None);
-    let universe = sampler.pick(&[None, None, None, Some(2), Some(4)]);
+    let universe = sampler.pick(universes);
     let mut values = Sampler::new(seed ^ 0xA5, universe);
     let mut drafts = sequential_run(object, methods, &mut sampler, &mut values);
     let lasts = sampler.pick(&[1, 3, 6, 12]);
@@ -147,8 +161,7 @@ fn change(drafts: &mut [Draft], sampler: &mut Sampler) {
 
 #[test]
 fn monitors_agree_with_brute() {
-    let given = std::env::var("LINPOINT_MONITORS").ok();
-    let count = given.map_or(HISTORIES, |n| n.parse().unwrap());
+    let count = histories_per_case(HISTORIES);
     CASES.par_iter().for_each(|case| {
         let object = object_type(case.name, &Params::new()).unwrap();
         let oracle = Checker::new(
@@ -160,7 +173,7 @@ fn monitors_agree_with_brute() {
         let fast = Checker::new(Config::default().verdicts_only().without_witnesses());
         let (mut verdicts, mut monitored) = ([0u64; 2], 0u64);
         for seed in 0..count {
-            let Some(history) = small_history(&object, case.methods, seed) else {
+            let Some(history) = small_history(&object, case.methods, UNIVERSES, seed) else {
                 continue;
             };
             let decide = |checker: &Checker| {

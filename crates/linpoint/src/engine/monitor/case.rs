@@ -4,6 +4,7 @@
 //! record leaves open is tried, guided by what the monitor finds wrong, for a limited number of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::shelf::Shelf;
 use super::{Act, Clash, Decision, Finding, Lives, Log, Suspect, What, stack};
@@ -297,18 +298,27 @@ impl Trial<'_> {
         let mut open = Vec::new();
         let mut ways = 1u64;
         for (&value, ops) in repeated {
-            let mut copies = Vec::new();
+            let first = fresh;
+            let mut copied_at = Vec::new();
             for &i in ops.iter().filter(|&&i| case.acts[i] == Act::Add) {
                 shelf.copy(value, fresh);
                 case.values[i] = fresh;
-                copies.push((fresh, case.calls[i]));
+                copied_at.push(case.calls[i]);
                 fresh += 1;
             }
             for &i in ops.iter().filter(|&&i| case.acts[i] != Act::Add) {
-                let choices = copies.iter().filter(|&&(_, call)| call < case.rets[i]);
-                let choices: Vec<u32> = choices.map(|&(copy, _)| copy).collect();
-                ways = ways.saturating_mul(choices.len() as u64);
-                open.push(Choice { op: i, choices });
+                // The copies stand in the order of their calls.
+                let copies = copied_at.partition_point(|&call| call < case.rets[i]) as u32;
+                if copies == 0 {
+                    let about = ops.iter().map(|&i| case.positions[i]);
+                    self.clashed.extend(about);
+                    return Ok(self.violation(&case));
+                }
+                ways = ways.saturating_mul(u64::from(copies));
+                open.push(Choice {
+                    op: i,
+                    copies: first..first + copies,
+                });
             }
         }
         if ways > MOST_RUNS {
@@ -338,7 +348,7 @@ impl Trial<'_> {
                 Decision::Violation(_) => None,
             });
         };
-        for &copy in &first.choices {
+        for copy in first.copies.clone() {
             case.values[first.op] = copy;
             if let Some(order) = self.choose(case, shelf, rest)? {
                 return Ok(Some(order));
@@ -351,7 +361,7 @@ impl Trial<'_> {
 /// An operation that is about one of several copies.
 struct Choice {
     op: usize,
-    choices: Vec<u32>,
+    copies: Range<u32>,
 }
 
 /// Values of which some must be taken out by a lost removal if the clash is to go away, and an operation before whose

@@ -15,6 +15,7 @@
 //!   can be swapped, since both are open now and the later one's deadline is the longer one.
 //! * A pending operation that changes no state is left out.
 //! * Objects that hold one value know their future ([`slot`]).
+//! * Queues and stacks are searched without their contents ([`queue`], [`stack`]), in ways of their own.
 //! * Order that follows from results is kept, and removals that nobody can notice take effect at once ([`implied`]).
 //! * Where every operation has a key, a return concerns its key only ([`keys`]).
 //!
@@ -23,17 +24,23 @@
 //! Tested against [`brute`](crate::engine::brute) on random histories of every built-in type, with and without each of
 //! these; every witness is replayed.
 
+mod best;
 mod implied;
 mod keys;
 mod machine;
 mod memo;
+mod queue;
 mod slot;
+mod stack;
+#[cfg(test)]
+mod tests;
 
 use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
 use crate::history::{EventKind, NEVER, events_in_order};
-use crate::spec::{Kind, Spec};
+use crate::spec::{Kind, Role, Spec};
 use crate::verdict::Limit;
 
+use best::Best;
 use implied::{Adjacency, Implied};
 use keys::{ByKey, Independent};
 use machine::{Interned, Machine};
@@ -53,6 +60,8 @@ pub(crate) fn reason(task: &dyn Facts) -> &'static str {
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
         }
+        Some(Kind::Queue) if queue::admits(task) => "searched at both ends of the queue at once",
+        Some(Kind::Stack) if stack::admits(task) => "searched without what lies below",
         Some(Kind::Queue) => "searched, with the order that follows from first in, first out",
         Some(_) => "searched, with the order that follows from the values",
     }
@@ -84,6 +93,12 @@ fn decide_by_facts(
     budget: &Budget,
     search_any: SearchAny<'_>,
 ) -> Result<Answer, GaveUp> {
+    if queue::admits(task) {
+        return queue::decide(task, budget);
+    }
+    if stack::admits(task) {
+        return stack::decide(task, budget);
+    }
     let ops = task.ops();
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
     let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
@@ -124,6 +139,15 @@ fn decide_by_facts(
     })
 }
 
+/// Whether every operation of a container adds, removes, peeks or finds nothing, and its result is known where that matters.
+fn are_known(task: &dyn Facts) -> bool {
+    task.ops().iter().all(|&op| match task.role(op) {
+        Role::Adds(_) | Role::RemovesSome => true,
+        Role::Removes(_) | Role::Peeks(_) | Role::Empty => op.ret != NEVER,
+        _ => false,
+    })
+}
+
 /// Everything about a task that the search reads and never changes.
 struct Problem {
     events: Vec<(u32, EventKind)>,
@@ -133,6 +157,7 @@ struct Problem {
 }
 
 /// Where operations are found while they are open.
+#[derive(Debug)]
 struct Layout {
     rets: Vec<u32>,
     /// The key of each operation; empty if there is one only.
@@ -251,18 +276,7 @@ struct Search<'a, M> {
     /// Choices to be taken up again, for each key, the earliest last.
     aside: Vec<Vec<Aside>>,
     scratch: Vec<u32>,
-    best: Best,
-}
-
-/// The furthest position so far and the order that led there.
-#[derive(Default)]
-struct Best {
-    position: usize,
-    order: Vec<u32>,
-    /// How much of the current trail is known to be the beginning of `order`.
-    shared: usize,
-    /// What was reported as progress.
-    reported: usize,
+    best: Best<u32>,
 }
 
 /// What walking the events came to.
@@ -346,18 +360,18 @@ impl<'a, M: Machine> Search<'a, M> {
 
     fn run(mut self) -> Result<Outcome, GaveUp> {
         let found = self.find_order();
-        self.best.note(self.position, &self.trail);
+        self.best.note(self.position, &self.trail, |step| step.op);
         match found {
             Ok(true) => Ok(Outcome::Order(
                 self.trail.iter().map(|step| step.op).collect(),
             )),
             Ok(false) => Ok(Outcome::Nothing {
                 partial: self.best.order,
-                reached: self.best.position,
+                reached: self.best.reached,
             }),
             Err(limit) => Err(GaveUp {
                 limit,
-                reached: self.best.position,
+                reached: self.best.reached,
             }),
         }
     }
@@ -376,8 +390,8 @@ impl<'a, M: Machine> Search<'a, M> {
                 Walked::End => return Ok(true),
                 Walked::Forced(op) => op,
             };
-            self.best.note(self.position, &self.trail);
-            self.best.report(self.ticker.budget());
+            self.best.note(self.position, &self.trail, |step| step.op);
+            self.best.report(self.ticker.budget(), self.position);
             let key = layout.key(forced);
             let mask = &self.mask[layout.words_of(key)];
             if !self
@@ -616,7 +630,7 @@ impl<'a, M: Machine> Search<'a, M> {
             }
         }
         self.walk_back(choice.position as usize);
-        self.best.shared = self.best.shared.min(self.trail.len());
+        self.best.go_back(self.trail.len());
     }
 
     fn walk_back(&mut self, position: usize) {
@@ -633,31 +647,6 @@ impl<'a, M: Machine> Search<'a, M> {
                     self.at_bit[bit] = op;
                 }
             }
-        }
-    }
-}
-
-impl Best {
-    /// Copies only what changed since the last time, so that all copying together costs no more than the search.
-    fn note(&mut self, position: usize, trail: &[Step]) {
-        if position > self.position {
-            self.position = position;
-            self.order.truncate(self.shared);
-            self.order
-                .extend(trail[self.shared..].iter().map(|step| step.op));
-            self.shared = trail.len();
-        }
-    }
-
-    fn report(&mut self, budget: &Budget) {
-        const EVENTS: usize = 1 << 12;
-        if self.position >= self.reported + EVENTS {
-            let done = (self.position - self.reported) as u64;
-            budget
-                .progress()
-                .done
-                .fetch_add(done, std::sync::atomic::Ordering::Relaxed);
-            self.reported = self.position;
         }
     }
 }

@@ -1,0 +1,56 @@
+//! How far a search came.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::engine::Budget;
+
+/// The furthest point so far and the order that led there.
+#[derive(Debug)]
+pub(super) struct Best<T> {
+    /// How far that is.
+    pub(super) reached: usize,
+    pub(super) order: Vec<T>,
+    /// How much of the current trail is known to be the beginning of `order`.
+    shared: usize,
+    /// What was reported as progress, in events.
+    reported: usize,
+}
+
+// Not derived: that would ask for `T: Default`.
+impl<T> Default for Best<T> {
+    fn default() -> Self {
+        Best {
+            reached: 0,
+            order: Vec::new(),
+            shared: 0,
+            reported: 0,
+        }
+    }
+}
+
+impl<T> Best<T> {
+    /// Copies only what changed since the last time, so that all copying together costs no more than the search.
+    pub(super) fn note<S>(&mut self, reached: usize, trail: &[S], kept: impl Fn(&S) -> T) {
+        if reached > self.reached {
+            self.reached = reached;
+            self.order.truncate(self.shared);
+            self.order.extend(trail[self.shared..].iter().map(kept));
+            self.shared = trail.len();
+        }
+    }
+
+    /// The trail was cut down to this length.
+    pub(super) fn go_back(&mut self, length: usize) {
+        self.shared = self.shared.min(length);
+    }
+
+    /// Tells whoever watches that so many events are explained, if that is much more than they know of.
+    pub(super) fn report(&mut self, budget: &Budget, events: usize) {
+        const EVENTS: usize = 1 << 12;
+        if events >= self.reported + EVENTS {
+            let done = (events - self.reported) as u64;
+            budget.progress().done.fetch_add(done, Relaxed);
+            self.reported = events;
+        }
+    }
+}
