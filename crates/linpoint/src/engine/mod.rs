@@ -2,6 +2,7 @@
 
 pub mod brute;
 mod budget;
+pub mod hitting;
 pub mod monitor;
 pub(crate) mod search;
 
