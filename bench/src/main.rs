@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach|hitting]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -6,6 +6,7 @@
 mod child;
 mod columnar;
 mod growth;
+mod hitting;
 mod input;
 mod monitors;
 mod peers;
@@ -26,7 +27,8 @@ fn main() -> anyhow::Result<()> {
             input::run()?;
             monitors::run()?;
             columnar::run()?;
-            reach::run()
+            reach::run()?;
+            hitting::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -34,6 +36,7 @@ fn main() -> anyhow::Result<()> {
         ["monitors"] => monitors::run(),
         ["columnar"] => columnar::run(),
         ["reach"] => reach::run(),
-        _ => bail!("expected versus, growth, input, monitors, columnar or reach"),
+        ["hitting"] => hitting::run(),
+        _ => bail!("expected versus, growth, input, monitors, columnar, reach or hitting"),
     }
 }

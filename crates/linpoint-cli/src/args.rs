@@ -115,7 +115,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The engine, instead of the one that fits best: auto, monitor, search, hitting, brute
+    /// The engine, instead of the one that fits best: auto, monitor, search, hitting, guided, brute
     #[arg(long, default_value = "auto", value_parser = parse_engine)]
     pub(crate) engine: EngineChoice,
 

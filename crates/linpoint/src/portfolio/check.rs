@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Config, Cores, EngineChoice, Witnesses, columns};
+use super::{Config, Cores, EngineChoice, Witnesses, columns, guided};
 use crate::engine::monitor::{self, Decision, Monitored, Refusal};
 use crate::engine::{
     Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
@@ -212,6 +212,7 @@ impl<'a, S: Spec> Run<'a, S> {
                     EngineChoice::Brute => brute::NAME,
                     EngineChoice::Monitor => monitor::NAME,
                     EngineChoice::Hitting => hitting::NAME,
+                    EngineChoice::Guided => guided::NAME,
                     EngineChoice::Auto | EngineChoice::Search => search::NAME,
                 },
                 reason: "the limit was over before it could begin".into(),
@@ -230,6 +231,13 @@ impl<'a, S: Spec> Run<'a, S> {
         match self.config.engine {
             EngineChoice::Brute => asked_for(brute::NAME, decide_by_brute(task, budget)),
             EngineChoice::Search => asked_for(search::NAME, search::decide(task, budget)),
+            EngineChoice::Guided => {
+                let (answer, shown_by) = guided::decide(task, budget);
+                Decided {
+                    shown_by,
+                    ..asked_for(guided::NAME, answer)
+                }
+            }
             EngineChoice::Hitting => {
                 let (answer, shown_by) = hitting::decide(task, self.config.depth_max, budget);
                 Decided {
@@ -385,11 +393,7 @@ fn decide_by_brute<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answe
     let mut ticker = Ticker::new(budget);
     match brute::try_all_orders(task, &mut || ticker.tick()) {
         Ok(Some(order)) => Ok(Answer::Linearizable(order)),
-        Ok(None) => Ok(Answer::NotLinearizable {
-            partial: Vec::new(),
-            reached: 0,
-            suspects: None,
-        }),
+        Ok(None) => Ok(Answer::nothing_fits()),
         Err(limit) => Err(GaveUp { limit, reached: 0 }),
     }
 }

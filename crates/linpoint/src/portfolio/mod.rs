@@ -3,6 +3,7 @@
 mod any;
 mod check;
 mod columns;
+mod guided;
 
 pub use any::{AnyObject, PartDepths, Reading, Simulation};
 pub use check::Checker;
@@ -136,6 +137,8 @@ pub enum EngineChoice {
     /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what is
     /// not shown stays undecided.
     Hitting,
+    /// Small hitting families first, then the general search and one of limited discrepancy in turns.
+    Guided,
     /// The reference, which tries all orders: for tiny histories.
     Brute,
 }
@@ -147,6 +150,7 @@ impl EngineChoice {
         (monitor::NAME, EngineChoice::Monitor),
         (search::NAME, EngineChoice::Search),
         (hitting::NAME, EngineChoice::Hitting),
+        (guided::NAME, EngineChoice::Guided),
         (brute::NAME, EngineChoice::Brute),
     ];
 }

@@ -137,7 +137,8 @@ fn engines_agree_with_brute_on_every_type() {
             // Families follow all runs of an object at once, which takes a while.
             if seed % 8 == 0 {
                 let hitting = plain.clone().with_engine(EngineChoice::Hitting);
-                configs.push(("hitting", hitting));
+                let guided = plain.clone().with_engine(EngineChoice::Guided);
+                configs.extend([("hitting", hitting), ("guided", guided)]);
             }
             for (name, config) in configs {
                 let found = is_linearizable(&object, &history, config);

@@ -41,12 +41,29 @@ pub fn blocks(poset: &Poset, base: Base, schedule: &[u32]) -> Vec<u32> {
 
 /// How many schedules the canonical family of d operations has: [`Index::Tuples`](super::Index::Tuples).
 pub fn family_size(poset: &Poset, base: Base, d: usize) -> u128 {
-    let mut count = Count {
-        poset,
-        rank: ranks(poset, base),
-        known: HashMap::new(),
-    };
-    count.from(&Down::default(), None, None, d)
+    let rank = ranks(poset, base);
+    let mut minimal = Vec::new();
+    // Ways to begin, by what matters for how they can go on: what is done, the last operation, the first of the last
+    // block, and how many blocks may still begin.
+    let mut beginnings = HashMap::from([((Down::default(), None, None, d), 1u128)]);
+    for _ in 0..poset.len() {
+        let mut longer = HashMap::new();
+        for ((done, last, root, left), count) in beginnings {
+            done.minimal_outside(poset, &mut minimal);
+            for &op in &minimal {
+                let (root, left) = match goes_on(poset, &rank, last, root, op) {
+                    true => (root, left),
+                    false if left > 0 => (Some(op), left - 1),
+                    false => continue,
+                };
+                let ways = longer.entry((done.with(op), Some(op), root, left));
+                let ways: &mut u128 = ways.or_default();
+                *ways = ways.saturating_add(count);
+            }
+        }
+        beginnings = longer;
+    }
+    beginnings.into_values().fold(0, u128::saturating_add)
 }
 
 /// The place of each operation in the base order.
@@ -61,39 +78,4 @@ pub(super) fn ranks(poset: &Poset, base: Base) -> Vec<u32> {
 fn goes_on(poset: &Poset, rank: &[u32], last: Option<u32>, root: Option<u32>, op: u32) -> bool {
     last.is_none_or(|last| rank[last as usize] < rank[op as usize])
         && root.is_none_or(|root| poset.is_at_or_after(op, root))
-}
-
-struct Count<'p> {
-    poset: &'p Poset,
-    rank: Vec<u32>,
-    known: HashMap<(Down, Option<u32>, Option<u32>, usize), u128>,
-}
-
-impl Count<'_> {
-    /// How many ways there are to go on with at most so many new blocks.
-    fn from(&mut self, done: &Down, last: Option<u32>, root: Option<u32>, left: usize) -> u128 {
-        let mut minimal = Vec::new();
-        done.minimal_outside(self.poset, &mut minimal);
-        if minimal.is_empty() {
-            return 1;
-        }
-        let key = (done.clone(), last, root, left);
-        if let Some(&count) = self.known.get(&key) {
-            return count;
-        }
-        let mut sum = 0u128;
-        for op in minimal {
-            let next = done.with(op);
-            let more = if goes_on(self.poset, &self.rank, last, root, op) {
-                self.from(&next, Some(op), root, left)
-            } else if left > 0 {
-                self.from(&next, Some(op), Some(op), left - 1)
-            } else {
-                0
-            };
-            sum = sum.saturating_add(more);
-        }
-        self.known.insert(key, sum);
-        sum
-    }
 }

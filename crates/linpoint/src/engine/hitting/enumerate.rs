@@ -48,26 +48,24 @@ pub(super) fn enumerate(
     ticker: &mut Ticker<'_>,
     visit: &mut dyn FnMut(usize, &[u32]),
 ) -> Result<Enumerated, Limit> {
+    let is_contended = poset.contended();
     let ops = 0..poset.len() as u32;
-    let contended: Vec<u32> = ops.filter(|&op| poset.is_contended(op)).collect();
+    let contended: Vec<u32> = ops.filter(|&op| is_contended[op as usize]).collect();
+    let most = d_max.saturating_sub(usize::from(family.index == Index::Chains));
     let mut walk = Walk {
         maker: Maker::new(Cow::Borrowed(poset), family),
-        most: d_max.saturating_sub(usize::from(family.index == Index::Chains)),
+        most: most.min(MOST_MEMBERS),
         found: Enumerated {
             schedules: Interner::default(),
             members: Vec::new(),
             free: poset.len() - contended.len(),
             index: family.index,
         },
-        is_contended: vec![false; poset.len()],
+        is_contended,
         contended,
         ticker,
         visit,
     };
-    walk.most = walk.most.min(MOST_MEMBERS);
-    for &op in &walk.contended {
-        walk.is_contended[op as usize] = true;
-    }
     for chain in walk.chains() {
         match family.rule {
             Rule::Canonical => walk.extend(chain, &mut Vec::new())?,

@@ -25,7 +25,7 @@ use crate::verdict::Limit;
 pub(super) enum Walked {
     /// A schedule that explains all results, and what it costs.
     Shown(usize, Vec<u32>),
-    /// There is none up to the given cost.
+    /// There is none up to the given cost, or among as many nodes as were allowed.
     NotYet,
     /// There is none at all.
     Never,
@@ -53,6 +53,8 @@ pub(super) struct Walk {
     /// Nodes to be expanded, by cost.
     buckets: Vec<Vec<u32>>,
     level: usize,
+    /// Where to stop, by the number of nodes.
+    pub(super) most_nodes: usize,
     scratch: Vec<u32>,
     minimal: Vec<u32>,
 }
@@ -95,6 +97,7 @@ impl Walk {
             nodes: Vec::new(),
             buckets: Vec::new(),
             level: 0,
+            most_nodes: usize::MAX,
             scratch: Vec::new(),
             minimal: Vec::new(),
         };
@@ -131,7 +134,7 @@ impl Walk {
         ticker: &mut Ticker<'_>,
     ) -> Result<Walked, Limit> {
         while self.level < self.buckets.len() {
-            if self.level > most {
+            if self.level > most || self.nodes.len() > self.most_nodes {
                 return Ok(Walked::NotYet);
             }
             let Some(number) = self.buckets[self.level].pop() else {

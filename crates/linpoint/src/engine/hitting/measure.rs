@@ -85,6 +85,9 @@ pub struct Evaluation {
     pub schedules: usize,
 }
 
+/// The most operations of a history whose schedules are made; each takes some of the stack.
+const MOST_OPS: usize = 1000;
+
 /// What to evaluate of a family.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
@@ -103,6 +106,10 @@ impl Evaluation {
         extent: Extent,
         budget: &Budget,
     ) -> Result<Evaluation, Error> {
+        if poset.len() > MOST_OPS {
+            let reason = format!("more than {MOST_OPS} operations: too many to make all schedules");
+            return Err(Error::malformed(reason));
+        }
         let linearizable = is_linearizable(task, budget);
         let mut evaluation = Evaluation {
             linearizable,
@@ -193,14 +200,7 @@ pub(crate) fn decide<S: Spec>(
     let gave_up = |limit| Err(GaveUp { limit, reached: 0 });
     match ShownBy::new(task, Family::default()).up_to(d_max, budget) {
         Measured::Is(Shown { d, order }) => (Ok(Answer::Linearizable(order)), Some(d)),
-        Measured::Never => {
-            let nothing = Answer::NotLinearizable {
-                partial: Vec::new(),
-                reached: 0,
-                suspects: None,
-            };
-            (Ok(nothing), None)
-        }
+        Measured::Never => (Ok(Answer::nothing_fits()), None),
         Measured::Above(d) => (gave_up(Limit::Depth(d)), None),
         Measured::Unknown(limit) => (gave_up(limit), None),
     }

@@ -147,9 +147,15 @@ impl Poset {
         std::iter::once(x).chain(self.after[x as usize]..self.len() as u32)
     }
 
-    /// Whether some operation is concurrent with this one.
-    pub(super) fn is_contended(&self, op: u32) -> bool {
-        (0..self.len() as u32).any(|other| self.are_concurrent(op, other))
+    /// For each operation, whether some other one is concurrent with it.
+    pub(super) fn contended(&self) -> Vec<bool> {
+        let mut latest_return = 0;
+        let is_contended = |op: usize| {
+            let overlaps_earlier = op > 0 && latest_return > self.calls[op];
+            latest_return = latest_return.max(self.rets[op]);
+            overlaps_earlier || self.after[op] as usize > op + 1
+        };
+        (0..self.len()).map(is_contended).collect()
     }
 
     /// Whether no member comes before an earlier one, and none stands twice: others are hit by the same schedules as
@@ -303,6 +309,12 @@ mod tests {
         assert_eq!((both.hi, both.holes.len()), (3, 0));
         assert!(both.contains(0) && !both.contains(3) && !both.is_done(&poset));
         assert!(both.with(3).is_done(&poset));
+    }
+
+    #[test]
+    fn contended_operations_overlap_some_other() {
+        let poset = Poset::new(&[(0, 1, 0), (2, 6, 0), (3, 4, 1), (5, 8, 1), (9, 10, 0)]);
+        assert_eq!(poset.contended(), [false, true, true, true, false]);
     }
 
     #[test]

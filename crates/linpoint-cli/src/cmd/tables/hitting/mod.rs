@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use linpoint::Error;
 use linpoint::engine::Budget;
-use linpoint::engine::hitting::{Evaluation, Extent, Family, Index, Measured};
+use linpoint::engine::hitting::{Evaluation, Extent, Family, Index, Measured, Rule};
 use linpoint::format::Recorded;
 use linpoint::history::Shape;
 use rayon::prelude::*;
@@ -156,18 +156,15 @@ fn evaluate(
         depth,
         time: started.elapsed(),
     };
-    match (row.evaluation.shown_by.known(), row.depth.as_ref()) {
-        (Some(shown), Some(Measured::Is(depth))) if shown > depth && row.ops > 0 => {
-            // The published rule misses tuples, so this can happen to it; to the others it cannot.
-            let is_strong = family.rule != linpoint::engine::hitting::Rule::Artifact;
-            let reason = "bug in linpoint: a history is shown later than its depth";
-            if is_strong {
-                return Err(recorded.locate(Error::bug(reason)));
-            }
+    let numbers = row.evaluation.shown_by.known().zip(row.depth.as_ref());
+    match numbers {
+        // The published rule misses tuples; the others do not.
+        Some((shown, Measured::Is(depth))) if shown > depth && family.rule != Rule::Artifact => {
+            let reason = "bug in linpoint: a history is shown later than by its depth";
+            Err(recorded.locate(Error::bug(reason)))
         }
-        _ => {}
+        _ => Ok(row),
     }
-    Ok(row)
 }
 
 impl Findings {

@@ -462,61 +462,79 @@ impl Findings {
     pub(super) fn summary(&self) -> Vec<String> {
         let count =
             |is_one: &dyn Fn(&Row) -> bool| self.rows.iter().filter(|row| is_one(row)).count();
-        let sequential = count(&Row::is_sequential);
-        let undecided = count(&|row| row.evaluation.linearizable.is_err());
+        let verdicts = [
+            (count(&Row::is_sequential), "sequential"),
+            (count(&Row::is_linearizable), "linearizable"),
+            (
+                count(&|row| row.evaluation.linearizable == Ok(false)),
+                "not linearizable",
+            ),
+            (
+                count(&|row| row.evaluation.linearizable.is_err()),
+                "undecided",
+            ),
+        ];
+        let verdicts = verdicts.iter().filter(|(count, _)| *count > 0);
+        let verdicts: Vec<String> = verdicts
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
         let mut lines = vec![format!(
-            "{} histories in {}: {sequential} sequential, {} linearizable, {} not{}",
-            self.rows.len(),
+            "{} in {}: {}",
+            histories(self.rows.len()),
             show_duration(self.time),
-            count(&Row::is_linearizable),
-            count(&|row| row.evaluation.linearizable == Ok(false)),
-            if undecided > 0 {
-                format!(", {undecided} undecided")
-            } else {
-                String::new()
-            },
+            verdicts.join(", "),
         )];
         let shown = |row: &Row| row.evaluation.shown_by.known().copied();
         let most = self.rows.iter().filter_map(shown).max().unwrap_or(0);
         let left = count(&|row| row.is_linearizable() && shown(row).is_none());
         lines.push(match left {
-            0 => format!("every linearizable history is shown by some d up to {most}"),
+            0 => format!("linearizable: each is shown by some d up to {most}"),
             left => format!(
-                "{left} linearizable histories are not shown up to d = {}",
-                self.extent.further_d
+                "linearizable, but not shown up to d = {}: {}",
+                self.extent.further_d,
+                histories(left)
             ),
         });
-        let labelled = count(&|row| row.expected.is_some());
-        if labelled > 0 {
-            let wrong = count(&|row| {
-                let found = row.evaluation.linearizable.ok();
-                row.expected
-                    .zip(found)
-                    .is_some_and(|(expected, found)| expected != found)
-            });
-            let falsely = count(&|row| row.expected == Some(false) && shown(row).is_some());
-            lines.push(format!(
-                "{labelled} histories are labelled: {wrong} verdicts differ; {falsely} labelled not linearizable are shown"
-            ));
-        }
         if self.has_depths {
             let later = count(&|row| {
                 let depth = row.depth.as_ref().and_then(Measured::known);
-                depth
-                    .zip(shown(row).as_ref())
-                    .is_some_and(|(depth, shown)| shown > depth)
+                let both = depth.zip(shown(row));
+                both.is_some_and(|(&depth, shown)| shown > depth)
             });
+            lines.push(match later {
+                0 => "shown later than by its depth: none".to_owned(),
+                later => format!(
+                    "shown later than by its depth: {}, since the rule misses tuples",
+                    histories(later)
+                ),
+            });
+        }
+        let labelled = count(&|row| row.expected.is_some());
+        if labelled > 0 {
+            let wrong = count(&|row| {
+                let both = row.expected.zip(row.evaluation.linearizable.ok());
+                both.is_some_and(|(expected, found)| expected != found)
+            });
+            let falsely = count(&|row| row.expected == Some(false) && shown(row).is_some());
             lines.push(format!(
-                "{later} histories are shown later than their depth"
+                "labelled: {}, {wrong} with another verdict, {falsely} labelled not linearizable but shown",
+                histories(labelled)
             ));
         }
         if !self.errors.is_empty() {
-            lines.push(format!("{} errors", self.errors.len()));
+            lines.push(format!("not read or not evaluated: {}", self.errors.len()));
         }
         if self.interrupted {
             lines.push("(interrupted)".into());
         }
         lines
+    }
+}
+
+fn histories(count: usize) -> String {
+    match count {
+        1 => "1 history".to_owned(),
+        count => format!("{count} histories"),
     }
 }
 
