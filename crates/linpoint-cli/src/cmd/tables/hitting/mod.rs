@@ -1,5 +1,6 @@
 //! `linpoint tables hitting`: what hitting families make of recorded histories.
 
+mod listing;
 mod published;
 mod sheets;
 
