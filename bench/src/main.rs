@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach|repeated]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach|repeated|hitting]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -6,6 +6,7 @@
 mod child;
 mod columnar;
 mod growth;
+mod hitting;
 mod input;
 mod monitors;
 mod peers;
@@ -28,7 +29,8 @@ fn main() -> anyhow::Result<()> {
             monitors::run()?;
             columnar::run()?;
             reach::run()?;
-            repeated::run()
+            repeated::run()?;
+            hitting::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -37,6 +39,7 @@ fn main() -> anyhow::Result<()> {
         ["columnar"] => columnar::run(),
         ["reach"] => reach::run(),
         ["repeated"] => repeated::run(),
-        _ => bail!("expected versus, growth, input, monitors, columnar, reach or repeated"),
+        ["hitting"] => hitting::run(),
+        _ => bail!("expected versus, growth, input, monitors, columnar, reach, repeated or hitting"),
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use linpoint::engine::hitting::{Base, Rule};
 use linpoint::format::Format;
 use linpoint::{EngineChoice, Ties};
 
@@ -22,6 +23,9 @@ pub(crate) enum Command {
     /// Decide whether recorded histories are linearizable
     #[command(after_help = EXIT_CODES)]
     Check(CheckArgs),
+    /// Tell how many operations must be delayed to explain histories, and which
+    #[command(after_help = DEPTH_EXIT_CODES)]
+    Depth(DepthArgs),
     /// Rewrite histories as JSON lines or Parquet
     Convert(ConvertArgs),
     /// Make a history from a simulated concurrent object
@@ -50,6 +54,16 @@ Exit codes:
   65  some input is malformed
   66  some input cannot be read
   70  a bug in linpoint: the evidence for a verdict did not hold";
+
+const DEPTH_EXIT_CODES: &str = "\
+Exit codes:
+  0   the depth of every history was found
+  1   some history is not linearizable: it has no depth
+  2   some depth was not found
+  64  the request makes no sense
+  65  some input is malformed
+  66  some input cannot be read
+  70  a bug in linpoint: the evidence for a depth did not hold";
 
 const WATCH_EXIT_CODES: &str = "\
 Exit codes:
@@ -101,9 +115,13 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The engine, instead of the one that fits best: auto, monitor, search, brute
+    /// The engine, instead of the one that fits best: auto, monitor, search, hitting, guided, brute
     #[arg(long, default_value = "auto", value_parser = parse_engine)]
     pub(crate) engine: EngineChoice,
+
+    /// With `--engine hitting`: delay at most this many operations, and call what is not shown undecided [default: any number]
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) depth_max: Option<u16>,
 
     /// Stop each history after this long and call it undecided: 30s, 5m; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
@@ -152,6 +170,32 @@ pub(crate) struct CheckArgs {
     /// Tell which engine decided, why, and facts about the history
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DepthArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// What breaks ties in schedules: ids (thread by thread), call, return, midpoint
+    #[arg(long, value_name = "ORDER", default_value = "return", value_parser = parse_base)]
+    pub(crate) base: Base,
+
+    /// Look for depths up to this one only [default: any]
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) depth_max: Option<u16>,
+
+    /// Stop each history after this long
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
+    pub(crate) timeout: Duration,
+
+    /// Use at most this much memory: 512M, 2G [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Print one JSON line for each history
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -239,6 +283,56 @@ pub(crate) struct TablesArgs {
 pub(crate) enum Table {
     /// Times of the monitors by operations and by processes (Lee and Mathur 2024, Figures 1 and 2)
     Monitors(MonitorTableArgs),
+    /// Hitting families of recorded histories: sizes, and how many histories they show to be linearizable (Ozkan,
+    /// Majumdar and Niksic 2019, Tables 1 to 3 and Figure 4)
+    Hitting(HittingTableArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HittingTableArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// How schedules are made: canonical, printed (Algorithm 1), artifact (as for the published tables)
+    #[arg(long, value_name = "RULE", default_value = "artifact", value_parser = parse_rule)]
+    pub(crate) generator: Rule,
+
+    /// What breaks ties: ids (thread by thread), call, return, midpoint
+    #[arg(long, value_name = "ORDER", default_value = "ids", value_parser = parse_base)]
+    pub(crate) base: Base,
+
+    /// The largest d of the tables
+    #[arg(long, value_name = "D", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub(crate) d_max: u16,
+
+    /// The largest d of the figure, for histories that the tables do not show
+    #[arg(long, value_name = "D", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub(crate) figure_d_max: u16,
+
+    /// Measure linearizability depths too
+    #[arg(long)]
+    pub(crate) depth: bool,
+
+    /// Stop each history after this long
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
+    pub(crate) timeout: Duration,
+
+    /// Print Markdown
+    #[arg(long, group = "style")]
+    pub(crate) markdown: bool,
+
+    /// Print a JSON document
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
+
+    /// Print means and shares in full precision
+    #[arg(long)]
+    pub(crate) raw: bool,
+
+    /// Write all tables as TSV and Markdown, the figure as SVG and HTML, and a line for each history and each error into this
+    /// folder
+    #[arg(long, short, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -314,6 +408,23 @@ fn parse_written_format(name: &str) -> Result<Format, String> {
         written @ (Format::Jsonl | Format::Parquet) => Ok(written),
         _ => Err("histories are written as jsonl or parquet".to_owned()),
     }
+}
+
+fn parse_base(name: &str) -> Result<Base, String> {
+    named(name, Base::NAMES)
+}
+
+fn parse_rule(name: &str) -> Result<Rule, String> {
+    named(name, Rule::NAMES)
+}
+
+/// The one that is called so.
+fn named<T: Copy>(name: &str, known: &[(&str, T)]) -> Result<T, String> {
+    let found = known.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 fn parse_engine(name: &str) -> Result<EngineChoice, String> {

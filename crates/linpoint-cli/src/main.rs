@@ -37,8 +37,10 @@ fn run(command: Command) -> Exit {
         Command::Generate(args) => cmd::generate::run(&args),
         Command::Stats(args) => cmd::stats::run(&args),
         Command::Types(args) => cmd::types::run(&args),
+        Command::Depth(args) => cmd::depth::run(&args),
         Command::Tables(args) => match args.table {
-            Table::Monitors(args) => cmd::tables::monitors(&args),
+            Table::Monitors(args) => cmd::tables::monitors::run(&args),
+            Table::Hitting(args) => cmd::tables::hitting::run(&args),
         },
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),

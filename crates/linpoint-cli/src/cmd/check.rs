@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::spec::{Params, find_type};
+use linpoint::spec::find_type;
 use linpoint::{
-    Checker, Config, Cores, Error, ErrorKind, Partitioning, Report, Verdict, Witnesses,
+    Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Report, Verdict,
+    Witnesses,
 };
 use rayon::prelude::*;
 
-use super::source::{Output, TypeChoice, type_of};
+use super::source::{Output, TypeChoice, object_of};
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -28,6 +29,12 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
+    /// The least d that shows all parts, where hitting families decided them.
+    pub(crate) fn shown_by(&self) -> Option<usize> {
+        let parts = self.report.parts.iter().map(|part| part.shown_by);
+        parts.collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
     /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.
     pub(crate) fn as_labelled(&self) -> Option<bool> {
         let found = match self.report.verdict {
@@ -44,6 +51,10 @@ const BATCH_HISTORIES: usize = 512;
 const BATCH_OPS: usize = 100_000;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
+    if args.depth_max.is_some() && args.engine != EngineChoice::Hitting {
+        let reason = "--depth-max is for --engine hitting: other engines have no depth";
+        return Err(Error::usage(reason).into());
+    }
     let config = Config {
         timeout: args.timeout,
         memory: args.memory,
@@ -54,6 +65,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             Partitioning::ByKey
         },
         engine: args.engine,
+        depth_max: args.depth_max.map(usize::from),
         all_parts: args.all,
         witnesses: if args.no_certify {
             Witnesses::Omitted
@@ -169,19 +181,7 @@ fn check_one(
     budget: &Budget,
 ) -> Result<Checked, Error> {
     let started = Instant::now();
-    // Without operations any type will do.
-    let any = || TypeChoice {
-        name: "register".into(),
-        params: Params::new(),
-    };
-    let choice = type_of(&recorded, chosen)?.unwrap_or_else(any);
-    let object = choice.build().map_err(|error| {
-        // A type that makes no sense is a mistake of whoever named it.
-        recorded.locate(match chosen {
-            Some(_) => error,
-            None => Error::malformed(error.reason()),
-        })
-    })?;
+    let (choice, object) = object_of(&recorded, chosen)?;
     match object.check(&recorded.history, checker, budget) {
         Ok(report) => Ok(Checked {
             recorded,

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod convert;
+pub(crate) mod depth;
 pub(crate) mod generate;
 pub(crate) mod lines;
 pub(crate) mod shell;

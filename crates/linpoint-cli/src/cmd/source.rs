@@ -143,6 +143,26 @@ pub(crate) fn type_of(
     }))
 }
 
+/// The type of a recorded history, ready to check it. Without operations any type will do.
+pub(crate) fn object_of(
+    recorded: &Recorded,
+    chosen: Option<&TypeChoice>,
+) -> Result<(TypeChoice, ObjectType), Error> {
+    let any = || TypeChoice {
+        name: "register".into(),
+        params: Params::new(),
+    };
+    let choice = type_of(recorded, chosen)?.unwrap_or_else(any);
+    let object = choice.build().map_err(|error| {
+        // A type that makes no sense is a mistake of whoever named it.
+        recorded.locate(match chosen {
+            Some(_) => error,
+            None => Error::malformed(error.reason()),
+        })
+    })?;
+    Ok((choice, object))
+}
+
 impl OutputArgs {
     /// The format to write: the one asked for, or the one that the name of the file asks for.
     pub(crate) fn format(&self) -> Result<Format, Error> {

@@ -1,4 +1,4 @@
-//! Line charts with logarithmic axes, as SVG.
+//! Line charts, as SVG.
 
 use std::fmt::Write;
 
@@ -7,7 +7,17 @@ pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
     pub(crate) across: &'a str,
     pub(crate) up: &'a str,
+    pub(crate) scale: Scale,
     pub(crate) lines: Vec<Line>,
+}
+
+/// How both axes are divided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// By powers of ten.
+    Logarithmic,
+    /// In equal steps.
+    Linear,
 }
 
 pub(crate) struct Line {
@@ -27,8 +37,10 @@ const COLOURS: &[&str] = &[
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 ];
 
-/// A logarithmic axis, from one power of ten to another.
+/// An axis, from one mark to another: powers of ten, or multiples of a step.
 struct Axis {
+    scale: Scale,
+    step: f64,
     from: f64,
     to: f64,
     start: f64,
@@ -36,61 +48,86 @@ struct Axis {
 }
 
 impl Axis {
-    fn new(values: impl Iterator<Item = f64>, start: f64, end: f64) -> Self {
-        let (least, most) = values.filter(|value| *value > 0.0).fold(
+    fn new(scale: Scale, values: impl Iterator<Item = f64>, start: f64, end: f64) -> Self {
+        let is_drawn = |value: &f64| scale == Scale::Linear || *value > 0.0;
+        let (least, most) = values.filter(is_drawn).fold(
             (f64::INFINITY, f64::NEG_INFINITY),
             |(least, most), value| (least.min(value), most.max(value)),
         );
-        let from = if least.is_finite() {
-            least.log10().floor()
+        let (least, most) = if least.is_finite() {
+            (least, most)
         } else {
-            0.0
+            (1.0, 1.0)
         };
-        let to = if most.is_finite() {
-            most.log10().ceil().max(from + 1.0)
-        } else {
-            1.0
-        };
-        Axis {
-            from,
-            to,
+        let mut axis = Axis {
+            scale,
+            step: 1.0,
+            from: 0.0,
+            to: 1.0,
             start,
             end,
+        };
+        let (least, most) = (axis.measure(least), axis.measure(most));
+        if scale == Scale::Linear {
+            axis.step = step(most - least);
+        }
+        axis.from = (least / axis.step).floor() * axis.step;
+        axis.to = ((most / axis.step).ceil() * axis.step).max(axis.from + axis.step);
+        axis
+    }
+
+    /// The value, or its logarithm.
+    fn measure(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => value,
+            Scale::Logarithmic => value.max(f64::MIN_POSITIVE).log10(),
         }
     }
 
     fn at(&self, value: f64) -> f64 {
-        let share = (value.max(f64::MIN_POSITIVE).log10() - self.from) / (self.to - self.from);
+        self.place(self.measure(value))
+    }
+
+    fn place(&self, measure: f64) -> f64 {
+        let share = (measure - self.from) / (self.to - self.from);
         self.start + share * (self.end - self.start)
     }
 
-    /// The powers of ten.
-    fn marks(&self) -> impl Iterator<Item = (f64, i32)> + '_ {
-        (self.from as i32..=self.to as i32).map(|power| (self.at(10f64.powi(power)), power))
+    /// Where the marks are, and what stands there.
+    fn marks(&self) -> impl Iterator<Item = (f64, String)> + '_ {
+        let steps = ((self.to - self.from) / self.step).round() as i32;
+        (0..=steps).map(|i| {
+            let measure = self.from + f64::from(i) * self.step;
+            let label = match self.scale {
+                Scale::Linear => format!("{measure}"),
+                Scale::Logarithmic => power_of_ten(measure.round() as i32),
+            };
+            (self.place(measure), label)
+        })
     }
 }
 
 impl Chart<'_> {
     pub(crate) fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
-        let across = Axis::new(points().map(|point| point.0), LEFT, WIDTH - RIGHT);
-        let up = Axis::new(points().map(|point| point.1), HEIGHT - BOTTOM, TOP);
+        let across = points().map(|point| point.0);
+        let across = Axis::new(self.scale, across, LEFT, WIDTH - RIGHT);
+        let up = points().map(|point| point.1);
+        let up = Axis::new(self.scale, up, HEIGHT - BOTTOM, TOP);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
              font-size=\"13\" role=\"img\" aria-label=\"{}\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n",
             escaped(self.title),
         );
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        for (x, power) in across.marks() {
-            let label = power_of_ten(power);
+        for (x, label) in across.marks() {
             let _ = writeln!(
                 svg,
                 "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
                 bottom + 18.0
             );
         }
-        for (y, power) in up.marks() {
-            let label = power_of_ten(power);
+        for (y, label) in up.marks() {
             let _ = writeln!(
                 svg,
                 "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
@@ -152,6 +189,27 @@ impl Chart<'_> {
     }
 }
 
+/// A page of charts; `words` are HTML.
+pub(crate) fn page(title: &str, heading: &str, words: &str, charts: &[Chart<'_>]) -> String {
+    let charts: String = charts.iter().map(Chart::svg).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
+         <style>body {{ font-family: sans-serif; max-width: 46em; margin: 2em auto; }}</style>\n</head>\n<body>\n\
+         <h1>{heading}</h1>\n<p>{words}</p>\n{charts}</body>\n</html>\n"
+    )
+}
+
+/// One, two or five times a power of ten, such that it takes up to ten steps to go so far.
+fn step(distance: f64) -> f64 {
+    let least = (distance / 10.0).max(1.0);
+    let power = 10f64.powf(least.log10().floor());
+    let found = [1.0, 2.0, 5.0].into_iter().map(|times| times * power);
+    found
+        .into_iter()
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power)
+}
+
 /// A circle, square, diamond or triangle, so that lines can be told apart without colours.
 fn mark(line: usize, x: f64, y: f64, colour: &str) -> String {
     match line % 4 {
@@ -195,12 +253,13 @@ mod tests {
             title: "a < b",
             across: "x",
             up: "y",
+            scale: Scale::Logarithmic,
             lines: vec![Line {
                 name: "one".into(),
                 points: vec![(10.0, 0.5), (1000.0, 40.0)],
             }],
         };
-        let across = Axis::new([10.0, 1000.0].into_iter(), 0.0, 100.0);
+        let across = Axis::new(Scale::Logarithmic, [10.0, 1000.0].into_iter(), 0.0, 100.0);
         assert_eq!(
             (across.at(10.0), across.at(100.0), across.at(1000.0)),
             (0.0, 50.0, 100.0)
@@ -211,11 +270,20 @@ mod tests {
     }
 
     #[test]
+    fn equal_steps() {
+        let up = Axis::new(Scale::Linear, [54.7, 100.0].into_iter(), 0.0, 100.0);
+        assert_eq!((up.from, up.to, up.step), (50.0, 100.0, 5.0));
+        let labels: Vec<String> = up.marks().map(|mark| mark.1).collect();
+        assert_eq!((labels[0].as_str(), labels[10].as_str()), ("50", "100"));
+    }
+
+    #[test]
     fn nothing_to_draw_is_an_empty_chart() {
         let chart = Chart {
             title: "",
             across: "",
             up: "",
+            scale: Scale::Linear,
             lines: Vec::new(),
         };
         assert!(!chart.svg().contains("NaN"));

@@ -47,6 +47,9 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
             "engine": part.engine,
             "reason": part.reason,
         });
+        if let Some(d) = part.shown_by {
+            value["shown_by"] = json!(d);
+        }
         match &part.verdict {
             Verdict::Linearizable(_) => {}
             Verdict::Violation(found) => value["violation"] = violation(history, found),
@@ -91,18 +94,22 @@ fn violation(history: &History, violation: &Violation) -> Value {
 }
 
 fn undecided(undecided: &Undecided) -> Value {
-    let limit = match undecided.limit {
-        Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
-        Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
-        Limit::Engine(why) => json!({ "kind": "engine", "reason": why }),
-        _ => json!({ "kind": "interrupted" }),
-    };
     json!({
-        "limit": limit,
+        "limit": limit(undecided.limit),
         "engine": undecided.engine,
         "prefix_events": undecided.prefix_events,
         "events": undecided.events,
     })
+}
+
+pub(super) fn limit(limit: Limit) -> Value {
+    match limit {
+        Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
+        Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
+        Limit::Engine(why) => json!({ "kind": "engine", "reason": why }),
+        Limit::Depth(d) => json!({ "kind": "depth", "d": d }),
+        _ => json!({ "kind": "interrupted" }),
+    }
 }
 
 /// An operation of a history, with its number, position and line.

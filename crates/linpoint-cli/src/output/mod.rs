@@ -2,8 +2,11 @@
 
 pub(crate) mod chart;
 mod core_table;
+pub(crate) mod depth;
 mod json;
+pub(crate) mod sheet;
 mod text;
+mod timeline;
 pub(crate) mod watch;
 pub(crate) mod witness;
 

@@ -20,9 +20,12 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
     match &checked.report.verdict {
         Verdict::Linearizable(_) => {
             let ops = counted(checked.recorded.history.len(), "operation");
+            let shown_by = checked
+                .shown_by()
+                .map_or_else(String::new, |d| format!(", shown by d = {d}"));
             writeln!(
                 out,
-                "{label}: linearizable ({ops}, {}){labelled}",
+                "{label}: linearizable{shown_by} ({ops}, {}){labelled}",
                 show_duration(checked.time)
             )?;
         }
@@ -57,6 +60,9 @@ fn why(undecided: &Undecided) -> String {
         Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
         Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
         Limit::Engine(why) => return format!("engine {} cannot tell: {why}", undecided.engine),
+        Limit::Depth(d) => {
+            return format!("no witness up to d = {d} (engine {})", undecided.engine);
+        }
         _ => "interrupted".to_owned(),
     };
     let Undecided {

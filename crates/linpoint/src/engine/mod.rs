@@ -2,6 +2,7 @@
 
 pub mod brute;
 mod budget;
+pub mod hitting;
 pub mod monitor;
 pub(crate) mod search;
 
@@ -190,6 +191,15 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Not linearizable, and nothing more is known.
+    pub(crate) fn nothing_fits() -> Self {
+        Answer::NotLinearizable {
+            partial: Vec::new(),
+            reached: 0,
+            suspects: None,
+        }
+    }
+
     /// Whether the history is linearizable.
     pub fn is_linearizable(&self) -> bool {
         matches!(self, Answer::Linearizable(_))

@@ -1,9 +1,10 @@
 //! Built-in types without their Rust types: what the command line works with.
 
 use super::Checker;
-use crate::engine::Budget;
+use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Poset};
+use crate::engine::{Budget, Task};
 use crate::error::Error;
-use crate::history::{History, TypedHistory};
+use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
 use crate::value::Value;
 use crate::verdict::Report;
@@ -20,11 +21,40 @@ pub trait AnyObject: Send + Sync {
     /// Starts a simulated object of this type.
     fn simulate(&self) -> Box<dyn Simulation + '_>;
 
+    /// The depths of the operations of each object of a history, none measured beyond `most`.
+    fn depths(
+        &self,
+        history: &History,
+        base: Base,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Vec<PartDepths>, Error>;
+
+    /// What a hitting family makes of a history of one object.
+    fn evaluate(
+        &self,
+        history: &History,
+        family: Family,
+        extent: Extent,
+        budget: &Budget,
+    ) -> Result<Evaluation, Error>;
+
     /// Which well-known object this is, as seen on one key.
     fn known_as(&self) -> Option<Kind>;
 
     /// What a recorded operation does, or why it cannot be one of this type; `result` is `None` while it is open.
     fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String>;
+}
+
+/// The depths of the operations of one object.
+#[derive(Clone, Debug)]
+pub struct PartDepths {
+    /// The object; nil where the history names none.
+    pub object: Value,
+    /// Its operations, in the order of their calls.
+    pub ops: Vec<OpId>,
+    /// What was measured.
+    pub depths: Depths,
 }
 
 /// What a recorded operation does.
@@ -98,6 +128,44 @@ impl<S: Object> AnyObject for S {
             object: self,
             state: self.init(),
         })
+    }
+
+    fn depths(
+        &self,
+        history: &History,
+        base: Base,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Vec<PartDepths>, Error> {
+        let typed = TypedHistory::decode(self, history)?;
+        // Keys stay together: the depth is that of the object.
+        let parts = partition(self, &typed, Partitioning::ByObject);
+        let measure = |part: Part| {
+            let task = Task::new(self, &typed, &part.ops);
+            Ok(PartDepths {
+                object: history.objects()[part.object as usize].clone(),
+                depths: Depths::measure(&task, base, most, budget)?,
+                ops: part.ops,
+            })
+        };
+        parts.into_iter().map(measure).collect()
+    }
+
+    fn evaluate(
+        &self,
+        history: &History,
+        family: Family,
+        extent: Extent,
+        budget: &Budget,
+    ) -> Result<Evaluation, Error> {
+        if history.objects().len() > 1 {
+            let reason = "operations on several objects: a family is one of a single object";
+            return Err(Error::malformed(reason));
+        }
+        let typed = TypedHistory::decode(self, history)?;
+        let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+        let task = Task::new(self, &typed, &ids);
+        Evaluation::of(&task, &Poset::of(history), family, extent, budget)
     }
 
     fn known_as(&self) -> Option<Kind> {

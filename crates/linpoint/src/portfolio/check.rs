@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Config, Cores, EngineChoice, Witnesses, columns};
+use super::{Config, Cores, EngineChoice, Witnesses, columns, guided};
 use crate::engine::monitor::{self, Decision, Monitored, Refusal};
 use crate::engine::{
-    Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, search,
+    Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
 };
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
@@ -144,6 +144,8 @@ struct Decided {
     answer: Result<Answer, GaveUp>,
     engine: &'static str,
     reason: String,
+    /// See [`PartReport::shown_by`].
+    shown_by: Option<usize>,
 }
 
 impl<'a, S: Spec> Run<'a, S> {
@@ -209,9 +211,12 @@ impl<'a, S: Spec> Run<'a, S> {
                 engine: match self.config.engine {
                     EngineChoice::Brute => brute::NAME,
                     EngineChoice::Monitor => monitor::NAME,
+                    EngineChoice::Hitting => hitting::NAME,
+                    EngineChoice::Guided => guided::NAME,
                     EngineChoice::Auto | EngineChoice::Search => search::NAME,
                 },
                 reason: "the limit was over before it could begin".into(),
+                shown_by: None,
             },
         }
     }
@@ -221,10 +226,25 @@ impl<'a, S: Spec> Run<'a, S> {
             answer,
             engine,
             reason: "asked for".into(),
+            shown_by: None,
         };
         match self.config.engine {
             EngineChoice::Brute => asked_for(brute::NAME, decide_by_brute(task, budget)),
             EngineChoice::Search => asked_for(search::NAME, search::decide(task, budget)),
+            EngineChoice::Guided => {
+                let (answer, shown_by) = guided::decide(task, budget);
+                Decided {
+                    shown_by,
+                    ..asked_for(guided::NAME, answer)
+                }
+            }
+            EngineChoice::Hitting => {
+                let (answer, shown_by) = hitting::decide(task, self.config.depth_max, budget);
+                Decided {
+                    shown_by,
+                    ..asked_for(hitting::NAME, answer)
+                }
+            }
             EngineChoice::Monitor | EngineChoice::Auto => {
                 match decide_by_monitor(task, wants_order, budget) {
                     Ok(decided) => decided,
@@ -236,6 +256,7 @@ impl<'a, S: Spec> Run<'a, S> {
                         answer: search::decide(task, budget),
                         engine: search::NAME,
                         reason: format!("{refusal}: {}", search::reason(task)),
+                        shown_by: None,
                     },
                 }
             }
@@ -301,6 +322,7 @@ impl<'a, S: Spec> Run<'a, S> {
             verdict,
             engine: decided.engine,
             reason: decided.reason.clone(),
+            shown_by: decided.shown_by,
         })
     }
 }
@@ -361,6 +383,7 @@ fn decide_by_monitor(
         answer,
         engine: monitor::NAME,
         reason,
+        shown_by: None,
     })
 }
 
@@ -377,11 +400,7 @@ fn decide_by_brute<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answe
     let mut ticker = Ticker::new(budget);
     match brute::try_all_orders(task, &mut || ticker.tick()) {
         Ok(Some(order)) => Ok(Answer::Linearizable(order)),
-        Ok(None) => Ok(Answer::NotLinearizable {
-            partial: Vec::new(),
-            reached: 0,
-            suspects: None,
-        }),
+        Ok(None) => Ok(Answer::nothing_fits()),
         Err(limit) => Err(GaveUp { limit, reached: 0 }),
     }
 }

@@ -147,6 +147,7 @@ impl<'a> Columns<'a> {
                 verdict: Verdict::Linearizable(Witness { order }),
                 engine: monitor::NAME,
                 reason: "decided from the columns in log-linear time".into(),
+                shown_by: None,
             }))
         };
         let reports: Result<Vec<Option<PartReport>>, Error> = match gathered.len() {

@@ -3,14 +3,15 @@
 mod any;
 mod check;
 mod columns;
+mod guided;
 
-pub use any::{AnyObject, Reading, Simulation};
+pub use any::{AnyObject, PartDepths, Reading, Simulation};
 pub use check::Checker;
 
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::engine::{brute, monitor, search};
+use crate::engine::{brute, hitting, monitor, search};
 use crate::error::Error;
 use crate::history::Partitioning;
 
@@ -33,6 +34,8 @@ pub struct Config {
     pub all_parts: bool,
     /// The engine to use, instead of the one that fits best.
     pub engine: EngineChoice,
+    /// The largest d up to which [hitting families](EngineChoice::Hitting) are looked at; all by default.
+    pub depth_max: Option<usize>,
 }
 
 impl Config {
@@ -61,6 +64,13 @@ impl Config {
     #[must_use]
     pub fn with_engine(mut self, engine: EngineChoice) -> Self {
         self.engine = engine;
+        self
+    }
+
+    /// Looking at hitting families up to this d only.
+    #[must_use]
+    pub fn with_depth_max(mut self, d: usize) -> Self {
+        self.depth_max = Some(d);
         self
     }
 
@@ -124,6 +134,11 @@ pub enum EngineChoice {
     Monitor,
     /// The general search.
     Search,
+    /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what is
+    /// not shown stays undecided.
+    Hitting,
+    /// Small hitting families first, then the general search and one of limited discrepancy in turns.
+    Guided,
     /// The reference, which tries all orders: for tiny histories.
     Brute,
 }
@@ -134,6 +149,8 @@ impl EngineChoice {
         ("auto", EngineChoice::Auto),
         (monitor::NAME, EngineChoice::Monitor),
         (search::NAME, EngineChoice::Search),
+        (hitting::NAME, EngineChoice::Hitting),
+        (guided::NAME, EngineChoice::Guided),
         (brute::NAME, EngineChoice::Brute),
     ];
 }

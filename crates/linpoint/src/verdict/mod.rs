@@ -119,6 +119,8 @@ pub enum Limit {
     Cancelled,
     /// The engine that was asked for cannot decide this history, for this reason.
     Engine(&'static str),
+    /// The engine that was asked for was to delay no more operations than so many, and found no witness.
+    Depth(usize),
 }
 
 /// The verdict on one part of a history, and how it came about.
@@ -138,6 +140,8 @@ pub struct PartReport {
     pub engine: &'static str,
     /// Why this engine.
     pub reason: String,
+    /// The least d whose [hitting family](crate::engine::hitting) has the witness, where that engine decided.
+    pub shown_by: Option<usize>,
 }
 
 /// The verdict on a whole history.

@@ -25,7 +25,7 @@ fn expected(recorded: &Recorded) -> bool {
 }
 
 /// Inputs with the number of their histories, and of those that are not linearizable.
-const INPUTS: [(&str, usize, usize); 8] = [
+const INPUTS: [(&str, usize, usize); 9] = [
     ("etcd", 6, 3),
     ("kv", 4, 2),
     ("jepsen", 1, 0),
@@ -33,6 +33,7 @@ const INPUTS: [(&str, usize, usize); 8] = [
     ("queue-violation.jsonl", 1, 1),
     ("stack-violation.txt", 1, 1),
     ("juc", 100, 40),
+    ("hitting", 3, 1),
     ("monitors", 349, 133),
 ];
 

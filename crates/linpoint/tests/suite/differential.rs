@@ -133,7 +133,14 @@ fn engines_agree_with_brute_on_every_type() {
             };
             let search = plain.clone().with_engine(EngineChoice::Search);
             let whole = search.clone().with_partitioning(Partitioning::ByObject);
-            for (name, config) in [("auto", auto), ("search", search), ("search, whole", whole)] {
+            let mut configs = vec![("auto", auto), ("search", search), ("search, whole", whole)];
+            // Families follow all runs of an object at once, which takes a while.
+            if seed % 8 == 0 {
+                let hitting = plain.clone().with_engine(EngineChoice::Hitting);
+                let guided = plain.clone().with_engine(EngineChoice::Guided);
+                configs.extend([("hitting", hitting), ("guided", guided)]);
+            }
+            for (name, config) in configs {
                 let found = is_linearizable(&object, &history, config);
                 assert_eq!(
                     found,

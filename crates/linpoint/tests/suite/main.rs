@@ -2,6 +2,7 @@
 
 mod corpus;
 mod data;
+mod depths;
 mod differential;
 mod fuzz_bodies;
 mod fuzz_regressions;

@@ -109,11 +109,7 @@ fn decide_by_facts(
         Some(keys) => keys.implied(task),
     };
     if !implied.is_consistent(&events, ops.len()) {
-        return Ok(Answer::NotLinearizable {
-            partial: Vec::new(),
-            reached: 0,
-            suspects: None,
-        });
+        return Ok(Answer::nothing_fits());
     }
     let problem = Problem {
         successors: implied.successors(ops.len()),

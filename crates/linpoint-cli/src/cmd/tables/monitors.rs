@@ -1,4 +1,4 @@
-//! `linpoint tables`: published tables and figures, measured anew.
+//! `linpoint tables monitors`: how long the monitors take.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,11 +10,11 @@ use linpoint::engine::monitor::{bits, priority, queue, stack};
 use linpoint::spec::Discipline;
 use serde_json::json;
 
-use super::source::Output;
 use crate::args::MonitorTableArgs;
+use crate::cmd::source::Output;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output::chart::{Chart, Line};
+use crate::output::chart::{Chart, Line, Scale, page};
 use crate::progress::Watcher;
 
 /// The objects of the figures.
@@ -38,7 +38,7 @@ struct Cell {
 }
 
 /// The monitors' times by length and by number of processes: Figures 1 and 2 of Lee and Mathur's paper.
-pub(crate) fn monitors(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
     let stop = interrupt::flag();
     let watcher = Watcher::new();
     let lengths: Vec<usize> = ALL_OPS
@@ -191,22 +191,23 @@ fn page_of(first: &[Cell], second: &[Cell], ops: usize) -> String {
         title: &format!("Time by operations, {PROCESSES} processes"),
         across: "operations",
         up: "seconds",
+        scale: Scale::Logarithmic,
         lines: lines(first, |cell| cell.ops),
     };
     let by_processes = Chart {
         title: &format!("Time by processes, {ops} operations"),
         across: "processes",
         up: "seconds",
+        scale: Scale::Logarithmic,
         lines: lines(second, |cell| cell.processes),
     };
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Monitors</title>\n\
-         <style>body {{ font-family: sans-serif; max-width: 46em; margin: 2em auto; }}</style>\n</head>\n<body>\n\
-         <h1>How long the monitors take</h1>\n\
-         <p>Histories of a simulated object, half of the processes producing and half consuming; one thread, \
-         verdicts only, events in order. After Figures 1 and 2 of Lee and Mathur, <cite>Efficient Linearizability \
-         Monitoring for Sets, Stacks, Queues and Priority Queues</cite> (2024).</p>\n{}{}</body>\n</html>\n",
-        by_length.svg(),
-        by_processes.svg(),
+    let words = "Histories of a simulated object, half of the processes producing and half consuming; one thread, verdicts \
+                 only, events in order. After Figures 1 and 2 of Lee and Mathur, <cite>Efficient Linearizability Monitoring \
+                 for Sets, Stacks, Queues and Priority Queues</cite> (2024).";
+    page(
+        "Monitors",
+        "How long the monitors take",
+        words,
+        &[by_length, by_processes],
     )
 }

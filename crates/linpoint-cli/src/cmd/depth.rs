@@ -1,0 +1,98 @@
+//! `linpoint depth`: how many operations must be delayed to explain a history.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use linpoint::Error;
+use linpoint::engine::Budget;
+use linpoint::engine::hitting::Measured;
+use linpoint::format::Recorded;
+use linpoint::portfolio::PartDepths;
+use rayon::prelude::*;
+
+use super::check::with_methods;
+use super::source::{Output, TypeChoice, object_of};
+use crate::args::DepthArgs;
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::depth;
+use crate::progress::Watcher;
+
+/// A history with its depths.
+pub(crate) struct Measurement {
+    pub(crate) recorded: Recorded,
+    pub(crate) type_name: String,
+    pub(crate) parts: Vec<PartDepths>,
+}
+
+impl Measurement {
+    fn exit(&self) -> Exit {
+        let exit = |part: &PartDepths| match &part.depths.depth {
+            Measured::Is(_) => Exit::Linearizable,
+            Measured::Never => Exit::Violation,
+            Measured::Above(_) | Measured::Unknown(_) => Exit::Undecided,
+        };
+        self.parts.iter().map(exit).max().unwrap_or_default()
+    }
+}
+
+pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
+    let chosen = args.input.type_choice()?;
+    let stop = interrupt::flag();
+    let watcher = Watcher::new();
+    let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
+    args.input.read(&mut |recorded| inputs.push(recorded));
+    let (total, done) = (inputs.len(), AtomicUsize::new(0));
+    let measured: Vec<Result<Measurement, Error>> = inputs
+        .into_par_iter()
+        .map(|recorded| {
+            let budget = Budget::new(Some(args.timeout), args.memory);
+            let budget = budget.cancelled_by(Arc::clone(&stop));
+            let measured = measure(recorded?, chosen.as_ref(), args, &budget);
+            let done = done.fetch_add(1, Relaxed) + 1;
+            watcher.say(format!("{done} of {total} histories"));
+            measured
+        })
+        .collect();
+    watcher.clear();
+    let mut out = Output::new(None)?;
+    let mut exit = Exit::default();
+    for measured in measured {
+        match measured {
+            Ok(measured) => {
+                exit = exit.max(measured.exit());
+                if args.json {
+                    writeln!(out, "{}", depth::to_json(&measured))?;
+                } else {
+                    depth::print(&mut out, &measured)?;
+                }
+            }
+            Err(error) => {
+                out.flush()?;
+                eprintln!("linpoint: {error}");
+                exit = exit.max(Exit::of_kind(error.kind()));
+            }
+        }
+    }
+    out.finish()?;
+    Ok(exit)
+}
+
+fn measure(
+    recorded: Recorded,
+    chosen: Option<&TypeChoice>,
+    args: &DepthArgs,
+    budget: &Budget,
+) -> Result<Measurement, Error> {
+    let (choice, object) = object_of(&recorded, chosen)?;
+    let most = args.depth_max.map_or(usize::MAX, usize::from);
+    match object.depths(&recorded.history, args.base, most, budget) {
+        Ok(parts) => Ok(Measurement {
+            recorded,
+            type_name: choice.name,
+            parts,
+        }),
+        Err(error) => Err(recorded.locate(with_methods(error, &choice))),
+    }
+}

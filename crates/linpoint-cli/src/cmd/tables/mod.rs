@@ -1,0 +1,4 @@
+//! `linpoint tables`: published tables and figures, measured anew.
+
+pub(crate) mod hitting;
+pub(crate) mod monitors;

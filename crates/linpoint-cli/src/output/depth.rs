@@ -1,0 +1,164 @@
+//! Depths of histories, in words or as JSON.
+
+use std::io::Write;
+
+use linpoint::engine::hitting::{Delayed, Depths, Measured};
+use linpoint::portfolio::PartDepths;
+use linpoint::verdict::Limit;
+use linpoint::{History, OpId};
+use serde_json::{Value, json};
+
+use super::core_table::cut;
+use super::text::{counted, of_part};
+use super::{json, timeline};
+use crate::cmd::depth::Measurement;
+use crate::units::{show_bytes, show_duration};
+
+pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {
+    let history = &measured.recorded.history;
+    for part in &measured.parts {
+        writeln!(
+            out,
+            "{}{}: {}, {}",
+            measured.recorded.label(),
+            of_part(&part.object, None),
+            counted(part.ops.len(), "operation"),
+            headline(&part.depths),
+        )?;
+        if part.depths.depth == Measured::Never {
+            continue;
+        }
+        for sentence in words(history, &part.depths) {
+            writeln!(out, "  {sentence}")?;
+        }
+        if let Some((schedule, marked)) = picture_of(part) {
+            writeln!(out)?;
+            for line in timeline::lines(history, schedule, marked) {
+                writeln!(out, "    {line}")?;
+            }
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+fn headline(depths: &Depths) -> String {
+    match &depths.depth {
+        Measured::Is(delayed) => format!("linearizability depth {}", delayed.depth),
+        Measured::Above(most) => format!("linearizability depth above {most}"),
+        Measured::Never => "not linearizable: it has no depth".to_owned(),
+        Measured::Unknown(limit) => format!("linearizability depth not found, {}", why(*limit)),
+    }
+}
+
+fn words(history: &History, depths: &Depths) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Measured::Is(delayed) = &depths.depth {
+        sentences.extend(demand(history, delayed));
+    }
+    let base = depths.base.name();
+    let family = format!("the canonical family, ties by {base}");
+    sentences.push(match &depths.shown_by {
+        Measured::Is(shown) => format!("shown by d = {} of {family}", shown.d),
+        Measured::Above(most) => format!("not shown by d = {most} of {family}"),
+        Measured::Never => "not shown by any d".to_owned(),
+        Measured::Unknown(limit) => format!("shown by d: not found, {}", why(*limit)),
+    });
+    sentences.push(match &depths.width {
+        Measured::Is(0) => format!("width 0: the order by {base} is a witness"),
+        Measured::Is(width) => {
+            format!("width {width}: some witness never delays more at the same time")
+        }
+        Measured::Above(_) | Measured::Never => "no width".to_owned(),
+        Measured::Unknown(limit) => format!("width: not found, {}", why(*limit)),
+    });
+    sentences
+}
+
+/// Which operations must be delayed.
+fn demand(history: &History, delayed: &Delayed) -> Vec<String> {
+    let name = |id: &OpId| {
+        let op = history.op(*id);
+        format!("{} by process {}", cut(&op.text()), op.process)
+    };
+    match delayed.tuple.as_slice() {
+        [] => vec!["every order that obeys real time is a witness".to_owned()],
+        [one] => vec![format!(
+            "every order is a witness in which {} comes as late as it can",
+            name(one)
+        )],
+        several => {
+            let head =
+                "every order is a witness in which these come as late as they can, in this order:";
+            let listed = (1..)
+                .zip(several)
+                .map(|(i, id)| format!("  {i}. {}", name(id)));
+            [head.to_owned()].into_iter().chain(listed).collect()
+        }
+    }
+}
+
+/// The schedule to draw, and what stands out in it.
+fn picture_of(part: &PartDepths) -> Option<(&[OpId], &[OpId])> {
+    match (part.depths.depth.known(), part.depths.shown_by.known()) {
+        _ if part.ops.is_empty() => None,
+        (Some(delayed), _) => Some((&delayed.order, &delayed.tuple)),
+        (None, Some(shown)) => Some((&shown.order, &[])),
+        (None, None) => None,
+    }
+}
+
+fn why(limit: Limit) -> String {
+    match limit {
+        Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
+        Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
+        _ => "interrupted".to_owned(),
+    }
+}
+
+pub(crate) fn to_json(measured: &Measurement) -> Value {
+    let history = &measured.recorded.history;
+    let numbers = |order: &[OpId]| order.iter().map(|id| id.0).collect::<Vec<_>>();
+    let parts = measured.parts.iter().map(|part| {
+        let depths = &part.depths;
+        let linearizable = match &depths.depth {
+            Measured::Is(_) | Measured::Above(_) => Some(true),
+            Measured::Never => Some(false),
+            Measured::Unknown(_) => depths.shown_by.known().map(|_| true),
+        };
+        json!({
+            "object": part.object.to_json(),
+            "operations": part.ops.len(),
+            "linearizable": linearizable,
+            "depth": of_measured(&depths.depth, |delayed| json!({
+                "value": delayed.depth,
+                "tuple": delayed.tuple.iter().map(|&id| json::operation(history, id)).collect::<Vec<_>>(),
+                "order": numbers(&delayed.order),
+            })),
+            "shown_by": of_measured(&depths.shown_by, |shown| json!({
+                "value": shown.d,
+                "family": "canonical",
+                "base": depths.base.name(),
+                "order": numbers(&shown.order),
+            })),
+            "width": of_measured(&depths.width, |width| json!({ "value": width, "base": depths.base.name() })),
+        })
+    });
+    json!({
+        "schema": 1,
+        "history": measured.recorded.label(),
+        "type": measured.type_name,
+        "operations": history.len(),
+        "parts": parts.collect::<Vec<_>>(),
+    })
+}
+
+/// `null` where there is no such number.
+fn of_measured<T>(measured: &Measured<T>, known: impl Fn(&T) -> Value) -> Value {
+    match measured {
+        Measured::Is(value) => known(value),
+        Measured::Above(most) => json!({ "above": most }),
+        Measured::Never => Value::Null,
+        Measured::Unknown(limit) => json!({ "limit": json::limit(*limit) }),
+    }
+}

@@ -1,0 +1,317 @@
+//! A canonical family, walked in the order of execution: no schedule is made that fails before its end.
+//!
+//! A node is what took effect, what is delayed, the chain that is delayed as a whole, and the states. The next operation of
+//! a block is the first one in the base order that is not delayed. It takes effect, or is delayed from here on, which makes
+//! it a member of the tuple and costs one. Where everything is delayed a block is over, and one of the delayed operations
+//! begins the next. So the nodes that cost up to d are exactly the beginnings of the schedules of the d-th family that
+//! explain what they hold; each is expanded once, at its least cost, and to go from d to d + 1 goes on where d ended.
+//!
+//! Delayed operations are concurrent with each other, so there are as many nodes as the history is long, times what
+//! depends on its width and on d. Keys are exact, so that having found nothing is an answer.
+
+use hashbrown::HashTable;
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+use super::blocks::ranks;
+use super::family::{Family, Index};
+use super::poset::{Down, Poset};
+use super::runs::Runs;
+use crate::engine::Ticker;
+use crate::verdict::Limit;
+
+/// What a walk came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Walked {
+    /// A schedule that explains all results, and what it costs.
+    Shown(usize, Vec<u32>),
+    /// There is none up to the given cost, or among as many nodes as were allowed.
+    NotYet,
+    /// There is none at all.
+    Never,
+}
+
+/// What delaying operations costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cost {
+    /// As much as there are delayed operations: the d of the family.
+    Sum,
+    /// As much as are delayed at the same time: the width.
+    Most,
+}
+
+/// A walk through the families of a history, from small to large ones.
+pub(super) struct Walk {
+    poset: Poset,
+    rank: Vec<u32>,
+    cost: Cost,
+    hasher: foldhash::fast::FixedState,
+    table: HashTable<u32>,
+    /// The keys of all nodes, one after the other.
+    words: Vec<u32>,
+    nodes: Vec<Node>,
+    /// Nodes to be expanded, by cost.
+    buckets: Vec<Vec<u32>>,
+    level: usize,
+    /// Where to stop, by the number of nodes.
+    pub(super) most_nodes: usize,
+    scratch: Vec<u32>,
+    minimal: Vec<u32>,
+}
+
+struct Node {
+    start: usize,
+    parent: u32,
+    /// The operation that took effect last; [`NONE`] if one was delayed instead.
+    op: u32,
+    cost: u32,
+    is_expanded: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What a key says.
+#[derive(Clone)]
+struct State {
+    chain: u32,
+    states: u32,
+    done: Down,
+    /// In the order of their calls.
+    delayed: SmallVec<[u32; 6]>,
+}
+
+impl Walk {
+    /// Starts to walk a canonical family.
+    pub(super) fn new(poset: Poset, family: Family, cost: Cost, runs: &mut dyn Runs) -> Self {
+        let chains = match family.index {
+            Index::Chains => 0..poset.chains().len() as u32,
+            Index::Tuples => 0..0,
+        };
+        let mut walk = Walk {
+            rank: ranks(&poset, family.base),
+            poset,
+            cost,
+            hasher: foldhash::fast::FixedState::default(),
+            table: HashTable::new(),
+            words: Vec::new(),
+            nodes: Vec::new(),
+            buckets: Vec::new(),
+            level: 0,
+            most_nodes: usize::MAX,
+            scratch: Vec::new(),
+            minimal: Vec::new(),
+        };
+        let start = State {
+            chain: NONE,
+            states: runs.start(),
+            done: Down::default(),
+            delayed: SmallVec::new(),
+        };
+        if chains.is_empty() {
+            walk.push(start, 0, NONE, NONE);
+        } else {
+            for chain in chains.rev() {
+                let start = State {
+                    chain,
+                    ..start.clone()
+                };
+                walk.push(start, 1, NONE, NONE);
+            }
+        }
+        walk
+    }
+
+    /// How many nodes were met.
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Goes on until a schedule is found, or all are looked at that cost up to `most`.
+    pub(super) fn go_on(
+        &mut self,
+        most: usize,
+        runs: &mut dyn Runs,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<Walked, Limit> {
+        while self.level < self.buckets.len() {
+            if self.level > most || self.nodes.len() > self.most_nodes {
+                return Ok(Walked::NotYet);
+            }
+            let Some(number) = self.buckets[self.level].pop() else {
+                self.level += 1;
+                continue;
+            };
+            let node = &mut self.nodes[number as usize];
+            // Since it was put here it was found at a lower cost.
+            if std::mem::replace(&mut node.is_expanded, true) {
+                continue;
+            }
+            ticker.tick()?;
+            self.ask_to_grow(ticker)?;
+            if self.expand(number, runs) {
+                return Ok(Walked::Shown(self.level, self.order(number)));
+            }
+        }
+        Ok(Walked::Never)
+    }
+
+    /// Asks before a large table is copied into a larger one.
+    fn ask_to_grow(&self, ticker: &Ticker<'_>) -> Result<(), Limit> {
+        const LARGE: usize = 1 << 18;
+        let (used, room) = (self.words.len(), self.words.capacity());
+        // A node adds a few keys at most.
+        if room > LARGE && used + used / 16 > room && used % 1024 < 32 {
+            ticker.budget().reserve(room as u64 * 8)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what can follow a node; whether nothing need follow.
+    fn expand(&mut self, number: u32, runs: &mut dyn Runs) -> bool {
+        let at = self.read(number);
+        if at.done.is_done(&self.poset) {
+            return true;
+        }
+        let mut minimal = std::mem::take(&mut self.minimal);
+        at.done.minimal_outside(&self.poset, &mut minimal);
+        let is_in_chain = |op: u32| self.poset.chain_of(op) == at.chain;
+        let free = || {
+            minimal
+                .iter()
+                .copied()
+                .filter(|op| !at.delayed.contains(op))
+        };
+        let others = free().filter(|&op| !is_in_chain(op));
+        let next = others.min_by_key(|&op| self.rank[op as usize]);
+        let next = next.or_else(|| free().next());
+        let cost = self.nodes[number as usize].cost as usize;
+        if let Some(op) = next {
+            self.delay(&at, op, number);
+            if let Some(states) = runs.step(at.states, op) {
+                let done = at.done.with(op);
+                self.push(State { states, done, ..at }, cost, number, op);
+            }
+        } else {
+            for &root in &at.delayed {
+                if let Some(states) = runs.step(at.states, root) {
+                    let mut delayed = at.delayed.clone();
+                    delayed.retain(|op| *op != root);
+                    let next = State {
+                        chain: NONE,
+                        states,
+                        done: at.done.with(root),
+                        delayed,
+                    };
+                    self.push(next, cost, number, root);
+                }
+            }
+        }
+        self.minimal = minimal;
+        false
+    }
+
+    /// Adds the node after which `op` is delayed.
+    fn delay(&mut self, at: &State, op: u32, number: u32) {
+        let cost = self.nodes[number as usize].cost as usize;
+        let mut later = at.clone();
+        let place = later.delayed.partition_point(|&other| other < op);
+        later.delayed.insert(place, op);
+        let cost = match self.cost {
+            Cost::Sum => cost + 1,
+            Cost::Most => cost.max(later.delayed.len()),
+        };
+        self.push(later, cost, number, NONE);
+    }
+
+    fn push(&mut self, mut state: State, cost: usize, parent: u32, op: u32) {
+        // A chain of which nothing is left makes no difference.
+        if state.chain != NONE {
+            let last = self.poset.chains()[state.chain as usize].last();
+            if last.is_none_or(|&last| state.done.contains(last)) {
+                state.chain = NONE;
+            }
+        }
+        self.scratch.clear();
+        self.scratch.extend([
+            state.chain,
+            state.states,
+            state.done.hi,
+            state.done.holes.len() as u32,
+        ]);
+        self.scratch.extend_from_slice(&state.done.holes);
+        self.scratch.extend_from_slice(&state.delayed);
+        let hash = self.hasher.hash_one(self.scratch.as_slice());
+        let (nodes, words) = (&self.nodes, &self.words);
+        let found = self.table.find(hash, |&number| {
+            key(nodes, words, number) == self.scratch.as_slice()
+        });
+        let number = match found {
+            Some(&number) => {
+                let node = &mut self.nodes[number as usize];
+                if node.is_expanded || node.cost as usize <= cost {
+                    return;
+                }
+                (node.cost, node.parent, node.op) = (cost as u32, parent, op);
+                number
+            }
+            None => {
+                let number = self.nodes.len() as u32;
+                self.nodes.push(Node {
+                    start: self.words.len(),
+                    parent,
+                    op,
+                    cost: cost as u32,
+                    is_expanded: false,
+                });
+                self.words.extend_from_slice(&self.scratch);
+                let (nodes, words, hasher) = (&self.nodes, &self.words, &self.hasher);
+                self.table.insert_unique(hash, number, |&number| {
+                    hasher.hash_one(key(nodes, words, number))
+                });
+                number
+            }
+        };
+        if self.buckets.len() <= cost {
+            self.buckets.resize_with(cost + 1, Vec::new);
+        }
+        self.buckets[cost].push(number);
+    }
+
+    fn read(&self, number: u32) -> State {
+        let key = key(&self.nodes, &self.words, number);
+        let (holes, delayed) = key[4..].split_at(key[3] as usize);
+        State {
+            chain: key[0],
+            states: key[1],
+            done: Down {
+                hi: key[2],
+                holes: SmallVec::from_slice(holes),
+            },
+            delayed: SmallVec::from_slice(delayed),
+        }
+    }
+
+    /// The operations that took effect on the way to a node.
+    fn order(&self, number: u32) -> Vec<u32> {
+        let mut order = Vec::new();
+        let mut at = number;
+        while at != NONE {
+            let node = &self.nodes[at as usize];
+            if node.op != NONE {
+                order.push(node.op);
+            }
+            at = node.parent;
+        }
+        order.reverse();
+        order
+    }
+}
+
+/// The words of a node: up to where the next one begins.
+fn key<'w>(nodes: &[Node], words: &'w [u32], number: u32) -> &'w [u32] {
+    let start = nodes[number as usize].start;
+    let end = nodes
+        .get(number as usize + 1)
+        .map_or(words.len(), |next| next.start);
+    &words[start..end]
+}

@@ -1,0 +1,207 @@
+//! What there is to measure about a history: its three numbers, and what a family makes of it.
+
+use super::enumerate::{MOST_MEMBERS, enumerate};
+use super::runs::{Runs, StateSets};
+use super::{Base, Delayed, Family, Measured, Poset, Shown, ShownBy, depth, width};
+use crate::engine::{Answer, Budget, GaveUp, Task, Ticker, search};
+use crate::error::Error;
+use crate::spec::Spec;
+use crate::verdict::{Limit, certify};
+
+/// The three numbers of a history; see the [module](super).
+#[derive(Clone, Debug)]
+pub struct Depths {
+    /// What breaks ties in the canonical family that is meant.
+    pub base: Base,
+    /// The least d whose family has a schedule that explains the history, and that schedule.
+    pub shown_by: Measured<Shown>,
+    /// The linearizability depth.
+    pub depth: Measured<Delayed>,
+    /// The width.
+    pub width: Measured<usize>,
+}
+
+impl Depths {
+    /// Measures all three, none beyond `most`. Each may take a third of the time.
+    pub fn measure<S: Spec>(
+        task: &Task<'_, S>,
+        base: Base,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Depths, Error> {
+        let family = Family {
+            base,
+            ..Family::default()
+        };
+        let depths = match is_linearizable(task, budget) {
+            Err(limit) => Depths {
+                base,
+                shown_by: Measured::Unknown(limit),
+                depth: Measured::Unknown(limit),
+                width: Measured::Unknown(limit),
+            },
+            Ok(false) => Depths {
+                base,
+                shown_by: Measured::Never,
+                depth: Measured::Never,
+                width: Measured::Never,
+            },
+            Ok(true) => Depths {
+                base,
+                shown_by: ShownBy::new(task, family).up_to(most, &budget.slice(budget.left() / 3)),
+                depth: depth(task, most, &budget.slice(budget.left() / 2)),
+                width: width(task, base, budget),
+            },
+        };
+        depths.certified(task)
+    }
+
+    /// The same, if the evidence holds.
+    fn certified<S: Spec>(self, task: &Task<'_, S>) -> Result<Depths, Error> {
+        if let Some(shown) = self.shown_by.known() {
+            certify::witness(task, &shown.order)?;
+        }
+        if let Some(delayed) = self.depth.known() {
+            certify::witness(task, &delayed.order)?;
+        }
+        let numbers = self.shown_by.known().zip(self.depth.known());
+        if numbers.is_some_and(|(shown, delayed)| shown.d > delayed.depth) {
+            return Err(Error::bug("a history is shown later than its depth"));
+        }
+        Ok(self)
+    }
+}
+
+/// What a family makes of a history.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// Whether the history is linearizable, by the general search.
+    pub linearizable: Result<bool, Limit>,
+    /// How many distinct schedules the families have, from d = 1 on; fewer entries if a limit was hit.
+    pub sizes: Vec<usize>,
+    /// The least d whose family has a schedule that explains the history.
+    pub shown_by: Measured<usize>,
+    /// How many schedules were looked at.
+    pub schedules: usize,
+}
+
+/// The most operations of a history whose schedules are made; each takes some of the stack.
+const MOST_OPS: usize = 1000;
+
+/// What to evaluate of a family.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// The largest d.
+    pub d: usize,
+    /// The largest d for linearizable histories that no smaller family shows.
+    pub further_d: usize,
+}
+
+impl Evaluation {
+    /// Makes all schedules of a family and looks for one that explains the history; `poset` is the order of its operations.
+    pub fn of<S: Spec>(
+        task: &Task<'_, S>,
+        poset: &Poset,
+        family: Family,
+        extent: Extent,
+        budget: &Budget,
+    ) -> Result<Evaluation, Error> {
+        if poset.len() > MOST_OPS {
+            let reason = format!("more than {MOST_OPS} operations: too many to make all schedules");
+            return Err(Error::malformed(reason));
+        }
+        let linearizable = is_linearizable(task, budget);
+        let mut evaluation = Evaluation {
+            linearizable,
+            sizes: Vec::new(),
+            shown_by: Measured::Above(extent.d),
+            schedules: 0,
+        };
+        let mut runs = StateSets::new(task);
+        if let Err(limit) = evaluation.look(&mut runs, poset, family, extent.d, budget) {
+            evaluation.shown_by = Measured::Unknown(limit);
+        }
+        if linearizable == Ok(false) {
+            if evaluation.shown_by.known().is_some() {
+                return Err(Error::bug("a schedule explains what is not linearizable"));
+            }
+            evaluation.shown_by = Measured::Never;
+        }
+        let sizes = evaluation.sizes.clone();
+        for d in extent.d + 1..=extent.further_d {
+            if linearizable != Ok(true) || !matches!(evaluation.shown_by, Measured::Above(_)) {
+                break;
+            }
+            if let Err(limit) = evaluation.look(&mut runs, poset, family, d, budget) {
+                evaluation.shown_by = Measured::Unknown(limit);
+            }
+        }
+        evaluation.sizes = sizes;
+        Ok(evaluation)
+    }
+
+    fn look(
+        &mut self,
+        runs: &mut dyn Runs,
+        poset: &Poset,
+        family: Family,
+        d_max: usize,
+        budget: &Budget,
+    ) -> Result<(), Limit> {
+        let d_max = d_max.min(MOST_MEMBERS);
+        let mut least = None;
+        let mut schedules = 0;
+        let found = enumerate(
+            poset,
+            family,
+            d_max,
+            &mut Ticker::new(budget),
+            &mut |d, order| {
+                schedules += 1;
+                if least.is_none_or(|least| d < least) && explains(runs, order) {
+                    least = Some(d);
+                }
+            },
+        )?;
+        self.schedules += schedules;
+        self.sizes = (1..=d_max).map(|d| found.size(d)).collect();
+        self.shown_by = least.map_or(Measured::Above(d_max), Measured::Is);
+        Ok(())
+    }
+}
+
+fn explains(runs: &mut dyn Runs, order: &[u32]) -> bool {
+    let mut states = runs.start();
+    order.iter().all(|&op| match runs.step(states, op) {
+        Some(next) => {
+            states = next;
+            true
+        }
+        None => false,
+    })
+}
+
+/// By the general search, which no family can replace.
+fn is_linearizable<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<bool, Limit> {
+    match search::decide(task, budget) {
+        Ok(Answer::Linearizable(_)) => Ok(true),
+        Ok(Answer::NotLinearizable { .. }) => Ok(false),
+        Err(GaveUp { limit, .. }) => Err(limit),
+    }
+}
+
+/// The answer of the engine: a schedule of the family up to `d_max`, with its d, or that there is none at all.
+pub(crate) fn decide<S: Spec>(
+    task: &Task<'_, S>,
+    d_max: Option<usize>,
+    budget: &Budget,
+) -> (Result<Answer, GaveUp>, Option<usize>) {
+    let d_max = d_max.unwrap_or(usize::MAX);
+    let gave_up = |limit| Err(GaveUp { limit, reached: 0 });
+    match ShownBy::new(task, Family::default()).up_to(d_max, budget) {
+        Measured::Is(Shown { d, order }) => (Ok(Answer::Linearizable(order)), Some(d)),
+        Measured::Never => (Ok(Answer::nothing_fits()), None),
+        Measured::Above(d) => (gave_up(Limit::Depth(d)), None),
+        Measured::Unknown(limit) => (gave_up(limit), None),
+    }
+}

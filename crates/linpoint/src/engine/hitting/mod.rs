@@ -1,0 +1,322 @@
+//! Strong hitting families: schedules that delay a few operations as long as they can.
+//!
+//! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and measures
+//! how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families* (PPoPP 2019),
+//! with the slips of its Algorithm 1 mended ([`Rule`]), and without making the schedules one by one ([`lazy`]).
+//!
+//! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in their
+//! order and each as late as it can ([`strongly_hits`]); the d-th family has a schedule for every d operations. Pending
+//! operations may take effect at their place in a schedule or not at all.
+//!
+//! Three numbers, which are not to be mixed up ([`Depth`]):
+//!
+//! * *shown by d*: the least d whose family has a schedule that explains the history. Depends on the family.
+//! * *linearizability depth*: the least d such that, for some d operations, all schedules that strongly hit them do.
+//! * *width*: the least b such that some schedule does in which never more than b operations are delayed at the same time.
+//!
+//! Tested against the definitions on random small orders, and against [`brute`](crate::engine::brute) on random histories;
+//! every witness is replayed.
+
+mod blocks;
+mod depth;
+mod discrepancy;
+mod enumerate;
+mod family;
+mod insert;
+mod lazy;
+mod measure;
+mod poset;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+pub use blocks::{blocks, family_size, strongly_hits};
+pub use family::{Family, Index, Rule, Schedule, Schedules};
+pub(crate) use measure::decide;
+pub use measure::{Depths, Evaluation, Extent};
+pub use poset::{Base, Poset};
+
+use std::borrow::Cow;
+
+use crate::engine::{Answer, Budget, Facts, Task, Ticker};
+use crate::history::{History, OpId};
+use crate::spec::Spec;
+use crate::verdict::Limit;
+
+use depth::Found;
+use discrepancy::Discrepancy;
+use family::Maker;
+use lazy::{Cost, Walk, Walked};
+use runs::StateSets;
+
+/// The name of this engine in reports.
+pub(crate) const NAME: &str = "hitting";
+
+/// The schedules of the d-th canonical family of a history, ties broken by return; equal ones may come several times.
+///
+/// ```
+/// use linpoint::engine::hitting::schedules;
+/// use linpoint::format::{ReadOptions, parse};
+/// let text = r#"
+/// {"process": 0, "method": "write", "arg": 1, "call": 0, "return": 5}
+/// {"process": 1, "method": "read", "ret": null, "call": 1, "return": 2}
+/// {"process": 1, "method": "read", "ret": 1, "call": 3, "return": 4}
+/// "#;
+/// let history = parse(text.as_bytes(), &ReadOptions::default()).remove(0)?.history;
+/// let orders: Vec<Vec<u32>> = schedules(&history, 1).map(|order| order.iter().map(|id| id.0).collect()).collect();
+/// // Each of the two processes is delayed once.
+/// assert_eq!(orders, [[1, 2, 0], [0, 1, 2]]);
+/// # Ok::<(), linpoint::Error>(())
+/// ```
+pub fn schedules(history: &History, d: usize) -> impl Iterator<Item = Vec<OpId>> + use<> {
+    let schedules = Family::default().schedules_of(Cow::Owned(Poset::of(history)), d);
+    schedules.map(|schedule| schedule.order.into_iter().map(OpId).collect())
+}
+
+/// The real-time order of the operations of a task; they have the same numbers there.
+fn poset_of<S: Spec>(task: &Task<'_, S>) -> Poset {
+    let process = |id| task.history.process(id);
+    let ops = task.ops.iter().map(|op| (op.call, op.ret, process(op.id)));
+    Poset::new(&ops.collect::<Vec<_>>())
+}
+
+/// A schedule that explains a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The least d whose family has such a schedule.
+    pub d: usize,
+    /// The operations that take effect, in their order.
+    pub order: Vec<OpId>,
+}
+
+/// Operations to be delayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delayed {
+    /// The linearizability depth.
+    pub depth: usize,
+    /// Every schedule that strongly hits these operations explains the history. There are as many as the depth; none, if
+    /// every schedule whatsoever explains it, where the depth is one.
+    pub tuple: Vec<OpId>,
+    /// One of these schedules: the operations that take effect, in their order.
+    pub order: Vec<OpId>,
+}
+
+/// What was found out about one of the numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measured<T> {
+    /// This.
+    Is(T),
+    /// It is larger than the largest that was asked for.
+    Above(usize),
+    /// There is none: the history is not linearizable.
+    Never,
+    /// A limit was hit first.
+    Unknown(Limit),
+}
+
+impl<T> Measured<T> {
+    /// The same with another number.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Measured<U> {
+        match self {
+            Measured::Is(known) => Measured::Is(change(known)),
+            Measured::Above(most) => Measured::Above(most),
+            Measured::Never => Measured::Never,
+            Measured::Unknown(limit) => Measured::Unknown(limit),
+        }
+    }
+
+    /// The number, if it is known.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Measured::Is(known) => Some(known),
+            _ => None,
+        }
+    }
+}
+
+/// A canonical family, looked at from small d to large ones.
+///
+/// ```
+/// use linpoint::engine::hitting::{Base, Family, Measured, ShownBy};
+/// use linpoint::engine::{Budget, Task};
+/// use linpoint::spec::{Register, RegisterOp::*};
+/// use linpoint::{TypedHistory, Value};
+/// // A write takes effect only after a concurrent read that returns later.
+/// let mut history = TypedHistory::new();
+/// let write = history.call(0, Write(Value::from(1)));
+/// let read = history.call(1, Read);
+/// history.ret(write, Value::Nil);
+/// history.ret(read, Value::Nil);
+/// let register = Register { initial: Value::Nil, cas: false };
+/// let task = Task::new(&register, &history, &[write, read]);
+/// let mut shown_by = ShownBy::new(&task, Family::default());
+/// let Measured::Is(shown) = shown_by.up_to(1, &Budget::default()) else { panic!() };
+/// assert_eq!((shown.d, shown.order), (1, vec![read, write]));
+/// ```
+pub struct ShownBy<'a, S: Spec> {
+    task: &'a Task<'a, S>,
+    walk: Walk,
+    runs: StateSets<'a, S>,
+}
+
+impl<S: Spec> std::fmt::Debug for ShownBy<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ShownBy({} nodes)", self.nodes())
+    }
+}
+
+impl<'a, S: Spec> ShownBy<'a, S> {
+    /// Begins to look at a canonical family; its [rule](Family::rule) is not asked for, since others cannot be looked at
+    /// without making all schedules.
+    pub fn new(task: &'a Task<'a, S>, family: Family) -> Self {
+        Self::with_cost(task, family, Cost::Sum)
+    }
+
+    fn with_cost(task: &'a Task<'a, S>, family: Family, cost: Cost) -> Self {
+        let mut runs = StateSets::new(task);
+        ShownBy {
+            walk: Walk::new(poset_of(task), family, cost, &mut runs),
+            task,
+            runs,
+        }
+    }
+
+    /// Looks at the families up to `d`, from where it ended before. What is found at last does not change any more.
+    pub fn up_to(&mut self, d: usize, budget: &Budget) -> Measured<Shown> {
+        let found = self.walk.go_on(d, &mut self.runs, &mut Ticker::new(budget));
+        match found {
+            Ok(Walked::Shown(cost, schedule)) => {
+                let order = runs::witness(self.task, &schedule);
+                Measured::Is(Shown {
+                    d: cost.max(1),
+                    order: order.expect("bug: a schedule that was shown to fit does not"),
+                })
+            }
+            Ok(Walked::NotYet) => Measured::Above(d),
+            Ok(Walked::Never) => Measured::Never,
+            Err(limit) => Measured::Unknown(limit),
+        }
+    }
+
+    /// Stops at the latest when so many beginnings of schedules were met.
+    pub(crate) fn with_most_nodes(mut self, nodes: usize) -> Self {
+        self.walk.most_nodes = nodes;
+        self
+    }
+
+    /// How many beginnings of schedules were met.
+    pub fn nodes(&self) -> usize {
+        self.walk.nodes()
+    }
+}
+
+/// The least number b such that some schedule explains the history in which never more than b operations are delayed at
+/// the same time: passed over in the base order, and still to come.
+pub fn width<S: Spec>(task: &Task<'_, S>, base: Base, budget: &Budget) -> Measured<usize> {
+    let family = Family {
+        base,
+        index: Index::Tuples,
+        ..Family::default()
+    };
+    let mut walk = ShownBy::with_cost(task, family, Cost::Most);
+    let found = walk
+        .walk
+        .go_on(usize::MAX, &mut walk.runs, &mut Ticker::new(budget));
+    match found {
+        Ok(Walked::Shown(cost, _)) => Measured::Is(cost),
+        Ok(Walked::NotYet | Walked::Never) => Measured::Never,
+        Err(limit) => Measured::Unknown(limit),
+    }
+}
+
+/// The linearizability depth, up to `most`, with the operations that prove it.
+///
+/// ```
+/// use linpoint::engine::hitting::{Measured, depth};
+/// use linpoint::engine::{Budget, Task};
+/// use linpoint::spec::{Register, RegisterOp::*};
+/// use linpoint::{TypedHistory, Value};
+/// let mut history = TypedHistory::new();
+/// let write = history.call(0, Write(Value::from(1)));
+/// let read = history.call(1, Read);
+/// history.ret(read, Value::Nil);
+/// history.ret(write, Value::Nil);
+/// let register = Register { initial: Value::Nil, cas: false };
+/// let task = Task::new(&register, &history, &[write, read]);
+/// let Measured::Is(delayed) = depth(&task, 5, &Budget::default()) else { panic!() };
+/// assert_eq!((delayed.depth, delayed.tuple), (1, vec![write]));
+/// ```
+pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measured<Delayed> {
+    let mut runs = StateSets::new(task);
+    let poset = poset_of(task);
+    match depth::shortest_tuple(&poset, &mut runs, most, &mut Ticker::new(budget)) {
+        Ok(Found::Tuple(tuple)) => {
+            let schedule = Maker::new(Cow::Owned(poset), Family::default()).schedule(None, &tuple);
+            let order = runs::witness(task, &schedule);
+            Measured::Is(Delayed {
+                depth: tuple.len().max(1),
+                tuple: tuple.iter().map(|&op| task.ops[op as usize].id).collect(),
+                order: order.expect("bug: a schedule that hits the tuple explains nothing"),
+            })
+        }
+        Ok(Found::NotYet) => Measured::Above(most),
+        Ok(Found::Never) => Measured::Never,
+        Err(limit) => Measured::Unknown(limit),
+    }
+}
+
+/// A complete search that goes against the order of returns as little as it can, and can be gone on with.
+pub(crate) struct LimitedDiscrepancy<'a, S: Spec> {
+    task: &'a Task<'a, S>,
+    search: Discrepancy,
+    runs: StateSets<'a, S>,
+}
+
+impl<'a, S: Spec> LimitedDiscrepancy<'a, S> {
+    pub(crate) fn new(task: &'a Task<'a, S>) -> Self {
+        let pure = task.ops.iter().map(|&op| task.is_pure(op)).collect();
+        Self::with(task, Cost::Sum, pure)
+    }
+
+    fn with(task: &'a Task<'a, S>, cost: Cost, pure: Vec<bool>) -> Self {
+        let mut runs = StateSets::new(task);
+        let poset = poset_of(task);
+        LimitedDiscrepancy {
+            task,
+            search: Discrepancy::new(poset, Base::Return, cost, pure, &mut runs),
+            runs,
+        }
+    }
+
+    /// Goes on until it is decided, or a limit is hit.
+    pub(crate) fn go_on(&mut self, budget: &Budget) -> Result<Answer, Limit> {
+        let mut ticker = Ticker::new(budget);
+        Ok(match self.search.go_on(&mut self.runs, &mut ticker)? {
+            Walked::Shown(_, schedule) => {
+                let order = runs::witness(self.task, &schedule);
+                Answer::Linearizable(order.expect("bug: an order that was shown to fit does not"))
+            }
+            Walked::NotYet | Walked::Never => Answer::nothing_fits(),
+        })
+    }
+}
+
+/// Whether every schedule that strongly hits these operations explains the history. They must be
+/// [feasible](Poset::is_feasible): none before an earlier one.
+pub fn always_explains<S: Spec>(
+    task: &Task<'_, S>,
+    tuple: &[OpId],
+    budget: &Budget,
+) -> Result<bool, Limit> {
+    let place = |id: &OpId| {
+        task.ops
+            .iter()
+            .position(|op| op.id == *id)
+            .map(|i| i as u32)
+    };
+    let Some(tuple) = tuple.iter().map(place).collect::<Option<Vec<u32>>>() else {
+        return Ok(false);
+    };
+    let mut runs = StateSets::new(task);
+    depth::always_explains(&poset_of(task), &mut runs, &tuple, &mut Ticker::new(budget))
+}

@@ -1,0 +1,328 @@
+//! The real-time order of operations, as hitting families see it.
+
+use smallvec::SmallVec;
+
+use crate::history::{History, NEVER};
+
+/// Operations in the order of their calls, with what precedes what, split into chains.
+///
+/// The order is that of intervals: what comes after an operation are those that are called after its return, and these
+/// are all operations from some place on.
+///
+/// ```
+/// use linpoint::engine::hitting::Poset;
+/// // Two threads: the first one returns before the second call of the other.
+/// let poset = Poset::new(&[(0, 3, 0), (1, 2, 1), (4, 5, 1)]);
+/// assert!(poset.precedes(0, 2) && !poset.precedes(0, 1));
+/// assert_eq!(poset.chains().len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Poset {
+    calls: Vec<u32>,
+    rets: Vec<u32>,
+    /// The number of the thread, by operation.
+    threads: Vec<u32>,
+    chains: Vec<Vec<u32>>,
+    chain_of: Vec<u32>,
+    /// The first operation that is called after the return.
+    after: Vec<u32>,
+    /// One past the last operation that returned.
+    returned: u32,
+}
+
+/// A linear extension that breaks ties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// Thread by thread, as far as real time allows: the numbers that Violat gives to operations.
+    Ids,
+    /// By call.
+    Call,
+    /// By return.
+    #[default]
+    Return,
+    /// By the middle between call and return.
+    Midpoint,
+}
+
+impl Base {
+    /// All of them with their names.
+    pub const NAMES: &'static [(&'static str, Base)] = &[
+        ("ids", Base::Ids),
+        ("call", Base::Call),
+        ("return", Base::Return),
+        ("midpoint", Base::Midpoint),
+    ];
+
+    /// The name by which users call it.
+    pub fn name(self) -> &'static str {
+        let found = Self::NAMES.iter().find(|(_, base)| *base == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
+
+impl Poset {
+    /// The order of operations with these calls, returns ([`NEVER`] while pending) and threads. They are numbered in the
+    /// order of their calls.
+    pub fn new(intervals: &[(u32, u32, u32)]) -> Self {
+        let mut sorted = intervals.to_vec();
+        sorted.sort_unstable_by_key(|&(call, ..)| call);
+        let calls: Vec<u32> = sorted.iter().map(|op| op.0).collect();
+        let rets: Vec<u32> = sorted.iter().map(|op| op.1).collect();
+        let threads: Vec<u32> = sorted.iter().map(|op| op.2).collect();
+        let after = |&ret: &u32| calls.partition_point(|&call| call < ret) as u32;
+        let (chains, chain_of) = split_into_chains(&calls, &rets, &threads);
+        let last = rets.iter().rposition(|&ret| ret != NEVER);
+        Poset {
+            after: rets.iter().map(after).collect(),
+            returned: last.map_or(0, |last| last as u32 + 1),
+            calls,
+            rets,
+            threads,
+            chains,
+            chain_of,
+        }
+    }
+
+    /// The order of the operations of a recorded history. Threads are its processes, in the order of their names.
+    pub fn of(history: &History) -> Self {
+        let mut names: Vec<u32> = (0..history.processes().len() as u32).collect();
+        names.sort_by_key(|&process| &history.processes()[process as usize]);
+        let mut place = vec![0; names.len()];
+        (0u32..)
+            .zip(&names)
+            .for_each(|(i, &process)| place[process as usize] = i);
+        let columns = history.calls().iter().zip(history.rets());
+        let intervals: Vec<_> = columns
+            .zip(history.process_column())
+            .map(|((&call, &ret), process)| (call, ret, place[process.0 as usize]))
+            .collect();
+        Self::new(&intervals)
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The chains: each thread is one. (Where the operations of a thread overlap, it is several.)
+    pub fn chains(&self) -> &[Vec<u32>] {
+        &self.chains
+    }
+
+    pub(super) fn chain_of(&self, op: u32) -> u32 {
+        self.chain_of[op as usize]
+    }
+
+    pub(super) fn is_pending(&self, op: u32) -> bool {
+        self.rets[op as usize] == NEVER
+    }
+
+    #[cfg(test)]
+    pub(super) fn interval(&self, op: usize) -> (u32, u32) {
+        (self.calls[op], self.rets[op])
+    }
+
+    /// Whether `a` returned before `b` was called.
+    pub fn precedes(&self, a: u32, b: u32) -> bool {
+        self.rets[a as usize] < self.calls[b as usize]
+    }
+
+    /// Whether neither precedes the other.
+    pub fn are_concurrent(&self, a: u32, b: u32) -> bool {
+        a != b && !self.precedes(a, b) && !self.precedes(b, a)
+    }
+
+    /// Whether `y` is `x` or comes after it.
+    pub fn is_at_or_after(&self, y: u32, x: u32) -> bool {
+        y == x || y >= self.after[x as usize]
+    }
+
+    /// `x` and what comes after it.
+    pub(super) fn up(&self, x: u32) -> impl Iterator<Item = u32> + use<> {
+        std::iter::once(x).chain(self.after[x as usize]..self.len() as u32)
+    }
+
+    /// For each operation, whether some other one is concurrent with it.
+    pub(super) fn contended(&self) -> Vec<bool> {
+        let mut latest_return = 0;
+        let is_contended = |op: usize| {
+            let overlaps_earlier = op > 0 && latest_return > self.calls[op];
+            latest_return = latest_return.max(self.rets[op]);
+            overlaps_earlier || self.after[op] as usize > op + 1
+        };
+        (0..self.len()).map(is_contended).collect()
+    }
+
+    /// Whether no member comes before an earlier one, and none stands twice: others are hit by the same schedules as
+    /// the tuple without them.
+    pub fn is_feasible(&self, tuple: &[u32]) -> bool {
+        let later_fits = |i: usize| {
+            tuple[i + 1..]
+                .iter()
+                .all(|&later| later != tuple[i] && !self.precedes(later, tuple[i]))
+        };
+        (0..tuple.len()).all(later_fits)
+    }
+
+    /// Whether this order of all operations obeys real time.
+    pub fn is_schedule(&self, order: &[u32]) -> bool {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        let mut latest_call = 0;
+        sorted.iter().copied().eq(0..self.len() as u32)
+            && order.iter().all(|&op| {
+                let fits = self.rets[op as usize] >= latest_call;
+                latest_call = latest_call.max(self.calls[op as usize]);
+                fits
+            })
+    }
+
+    /// The operations in this order, which obeys real time.
+    pub fn base_order(&self, base: Base) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        let call = |op: u32| u64::from(self.calls[op as usize]);
+        // A pending operation may take effect as soon as it is called, and need not.
+        let ret = |op: u32| match self.rets[op as usize] {
+            NEVER => call(op),
+            ret => u64::from(ret),
+        };
+        match base {
+            Base::Call => {}
+            Base::Return => order.sort_by_key(|&op| ret(op)),
+            Base::Midpoint => order.sort_by_key(|&op| call(op) + ret(op)),
+            Base::Ids => {
+                order.sort_by_key(|&op| self.threads[op as usize]);
+                let by_thread = std::mem::take(&mut order);
+                for op in by_thread {
+                    let place = order.iter().position(|&listed| self.precedes(op, listed));
+                    order.insert(place.unwrap_or(order.len()), op);
+                }
+            }
+        }
+        order
+    }
+}
+
+/// Each thread in order; an operation that overlaps an earlier one of its thread begins a chain of its own.
+fn split_into_chains(calls: &[u32], rets: &[u32], threads: &[u32]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut by_thread: Vec<u32> = (0..calls.len() as u32).collect();
+    by_thread.sort_by_key(|&op| threads[op as usize]);
+    let mut chains: Vec<Vec<u32>> = Vec::new();
+    let mut chain_of = vec![0; calls.len()];
+    for op in by_thread {
+        let goes_on = chains
+            .last()
+            .and_then(|chain| chain.last())
+            .is_some_and(|&last| {
+                threads[last as usize] == threads[op as usize]
+                    && rets[last as usize] < calls[op as usize]
+            });
+        if !goes_on {
+            chains.push(Vec::new());
+        }
+        chain_of[op as usize] = chains.len() as u32 - 1;
+        if let Some(chain) = chains.last_mut() {
+            chain.push(op);
+        }
+    }
+    (chains, chain_of)
+}
+
+/// Operations that took effect: with each one, all that precede it.
+///
+/// All operations below `hi` did, except the holes; these are open at the call of the last one that did, so there are
+/// fewer than threads, however long the history is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Down {
+    pub(super) hi: u32,
+    pub(super) holes: SmallVec<[u32; 6]>,
+}
+
+impl Down {
+    pub(super) fn contains(&self, op: u32) -> bool {
+        op < self.hi && !self.holes.contains(&op)
+    }
+
+    /// The same with one more operation, which is minimal among the others.
+    pub(super) fn with(&self, op: u32) -> Down {
+        let mut next = self.clone();
+        if op >= self.hi {
+            next.holes.extend(self.hi..op);
+            next.hi = op + 1;
+        } else {
+            next.holes.retain(|hole| *hole != op);
+        }
+        next
+    }
+
+    /// The operations outside that nothing outside precedes, in the order of their calls.
+    pub(super) fn minimal_outside(&self, poset: &Poset, out: &mut Vec<u32>) {
+        out.clear();
+        let mut first_return = NEVER;
+        let outside = self
+            .holes
+            .iter()
+            .copied()
+            .chain(self.hi..poset.len() as u32);
+        for op in outside {
+            if poset.calls[op as usize] > first_return {
+                break;
+            }
+            first_return = first_return.min(poset.rets[op as usize]);
+            out.push(op);
+        }
+    }
+
+    /// Whether all operations are here that returned.
+    pub(super) fn is_done(&self, poset: &Poset) -> bool {
+        self.hi >= poset.returned && self.holes.iter().all(|&op| poset.is_pending(op))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_hold_even_where_a_thread_overlaps_itself() {
+        let poset = Poset::new(&[(0, 1, 0), (2, NEVER, 0), (3, 4, 0), (5, 6, 1)]);
+        assert_eq!(poset.chains(), [vec![0, 1], vec![2], vec![3]]);
+        let ordered = |chain: &Vec<u32>| chain.windows(2).all(|two| poset.precedes(two[0], two[1]));
+        assert!(poset.chains().iter().all(ordered));
+    }
+
+    #[test]
+    fn holes_come_and_go() {
+        // 0 is long; 1, 2 and 3 follow each other beside it.
+        let poset = Poset::new(&[(0, 7, 0), (1, 2, 1), (3, 4, 1), (5, 6, 1)]);
+        let mut out = Vec::new();
+        let one = Down::default().with(1);
+        assert_eq!((one.hi, one.holes.as_slice()), (2, [0].as_slice()));
+        one.minimal_outside(&poset, &mut out);
+        assert_eq!(out, [0, 2]);
+        let both = one.with(2).with(0);
+        assert_eq!((both.hi, both.holes.len()), (3, 0));
+        assert!(both.contains(0) && !both.contains(3) && !both.is_done(&poset));
+        assert!(both.with(3).is_done(&poset));
+    }
+
+    #[test]
+    fn contended_operations_overlap_some_other() {
+        let poset = Poset::new(&[(0, 1, 0), (2, 6, 0), (3, 4, 1), (5, 8, 1), (9, 10, 0)]);
+        assert_eq!(poset.contended(), [false, true, true, true, false]);
+    }
+
+    #[test]
+    fn base_orders_are_schedules() {
+        let poset = Poset::new(&[(0, 9, 2), (1, 2, 1), (3, 6, 1), (4, 5, 0), (7, NEVER, 0)]);
+        for &(_, base) in Base::NAMES {
+            assert!(poset.is_schedule(&poset.base_order(base)), "{base:?}");
+        }
+        assert_eq!(poset.base_order(Base::Ids), [1, 3, 2, 4, 0]);
+    }
+}
