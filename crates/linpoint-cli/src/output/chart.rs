@@ -25,10 +25,12 @@ pub(crate) struct Line {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 80.0;
-const RIGHT: f64 = 150.0;
+/// Where the lines end and their names begin, and the room for names: at least so much, and so much for each letter.
+const END: f64 = 570.0;
+const NAMES: f64 = 150.0;
+const LETTER: f64 = 7.5;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 56.0;
 
@@ -111,15 +113,18 @@ impl Chart<'_> {
     pub(crate) fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let across = points().map(|point| point.0);
-        let across = Axis::new(self.scale, across, LEFT, WIDTH - RIGHT);
+        let across = Axis::new(self.scale, across, LEFT, END);
         let up = points().map(|point| point.1);
         let up = Axis::new(self.scale, up, HEIGHT - BOTTOM, TOP);
+        let letters = self.lines.iter().map(|line| line.name.chars().count());
+        let names = 36.0 + LETTER * letters.max().unwrap_or(0) as f64;
+        let width = END + names.max(NAMES);
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-             font-size=\"13\" role=\"img\" aria-label=\"{}\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" font-family=\"sans-serif\" \
+             font-size=\"13\" role=\"img\" aria-label=\"{}\">\n<rect width=\"{width}\" height=\"{HEIGHT}\" fill=\"white\"/>\n",
             escaped(self.title),
         );
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let (right, bottom) = (END, HEIGHT - BOTTOM);
         for (x, label) in across.marks() {
             let _ = writeln!(
                 svg,

@@ -16,6 +16,9 @@ use crate::units::{show_bytes, show_duration};
 
 pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {
     let history = &measured.recorded.history;
+    if measured.parts.is_empty() {
+        writeln!(out, "{}: no operations", measured.recorded.label())?;
+    }
     for part in &measured.parts {
         writeln!(
             out,

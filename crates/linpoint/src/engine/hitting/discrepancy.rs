@@ -93,17 +93,17 @@ impl Discrepancy {
                 self.level += 1;
                 continue;
             };
+            // Whatever ends here, the node stays where it is, so that one can go on.
             ticker.tick()?;
-            self.buckets[self.level].pop();
             let node = &mut self.nodes[number as usize];
-            if std::mem::replace(&mut node.is_expanded, true) {
-                continue;
-            }
             if node.done.is_done(&self.poset) {
                 return Ok(Walked::Shown(self.level, self.order(number)));
             }
-            self.expanded += 1;
-            self.expand(number, runs);
+            self.buckets[self.level].pop();
+            if !std::mem::replace(&mut node.is_expanded, true) {
+                self.expanded += 1;
+                self.expand(number, runs);
+            }
         }
         Ok(Walked::Never)
     }

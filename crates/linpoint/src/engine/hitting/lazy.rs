@@ -49,6 +49,8 @@ pub(super) struct Walk {
     table: HashTable<u32>,
     /// The keys of all nodes, one after the other.
     words: Vec<u32>,
+    /// The room for keys that may be doubled.
+    granted: usize,
     nodes: Vec<Node>,
     /// Nodes to be expanded, by cost.
     buckets: Vec<Vec<u32>>,
@@ -94,6 +96,7 @@ impl Walk {
             hasher: foldhash::fast::FixedState::default(),
             table: HashTable::new(),
             words: Vec::new(),
+            granted: 0,
             nodes: Vec::new(),
             buckets: Vec::new(),
             level: 0,
@@ -137,41 +140,39 @@ impl Walk {
             if self.level > most || self.nodes.len() > self.most_nodes {
                 return Ok(Walked::NotYet);
             }
-            let Some(number) = self.buckets[self.level].pop() else {
+            let Some(&number) = self.buckets[self.level].last() else {
                 self.level += 1;
                 continue;
             };
-            let node = &mut self.nodes[number as usize];
-            // Since it was put here it was found at a lower cost.
-            if std::mem::replace(&mut node.is_expanded, true) {
-                continue;
-            }
+            // Whatever ends here, the node stays where it is, so that one can go on.
             ticker.tick()?;
             self.ask_to_grow(ticker)?;
-            if self.expand(number, runs) {
+            if self.is_done(number) {
                 return Ok(Walked::Shown(self.level, self.order(number)));
+            }
+            self.buckets[self.level].pop();
+            // If it was expanded, it was found at a lower cost since it was put here.
+            if !std::mem::replace(&mut self.nodes[number as usize].is_expanded, true) {
+                self.expand(number, runs);
             }
         }
         Ok(Walked::Never)
     }
 
-    /// Asks before a large table is copied into a larger one.
-    fn ask_to_grow(&self, ticker: &Ticker<'_>) -> Result<(), Limit> {
+    /// Asks before the keys, the largest table, are copied into one twice as large.
+    fn ask_to_grow(&mut self, ticker: &Ticker<'_>) -> Result<(), Limit> {
         const LARGE: usize = 1 << 18;
         let (used, room) = (self.words.len(), self.words.capacity());
-        // A node adds a few keys at most.
-        if room > LARGE && used + used / 16 > room && used % 1024 < 32 {
+        if room > LARGE && room > self.granted && used > room - room / 16 {
             ticker.budget().reserve(room as u64 * 8)?;
+            self.granted = room;
         }
         Ok(())
     }
 
-    /// Adds what can follow a node; whether nothing need follow.
-    fn expand(&mut self, number: u32, runs: &mut dyn Runs) -> bool {
+    /// Adds what can follow a node.
+    fn expand(&mut self, number: u32, runs: &mut dyn Runs) {
         let at = self.read(number);
-        if at.done.is_done(&self.poset) {
-            return true;
-        }
         let mut minimal = std::mem::take(&mut self.minimal);
         at.done.minimal_outside(&self.poset, &mut minimal);
         let is_in_chain = |op: u32| self.poset.chain_of(op) == at.chain;
@@ -207,7 +208,6 @@ impl Walk {
             }
         }
         self.minimal = minimal;
-        false
     }
 
     /// Adds the node after which `op` is delayed.
@@ -275,6 +275,12 @@ impl Walk {
             self.buckets.resize_with(cost + 1, Vec::new);
         }
         self.buckets[cost].push(number);
+    }
+
+    fn is_done(&self, number: u32) -> bool {
+        let key = key(&self.nodes, &self.words, number);
+        let holes = &key[4..][..key[3] as usize];
+        self.poset.all_returned_are_in(key[2], holes)
     }
 
     fn read(&self, number: u32) -> State {

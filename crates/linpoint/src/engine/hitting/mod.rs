@@ -2,13 +2,13 @@
 //!
 //! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and measures
 //! how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families* (PPoPP 2019),
-//! with the slips of its Algorithm 1 mended ([`Rule`]), and without making the schedules one by one ([`lazy`]).
+//! with the slips of its Algorithm 1 mended ([`Rule`]), and without making the schedules one by one ([`ShownBy`]).
 //!
 //! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in their
 //! order and each as late as it can ([`strongly_hits`]); the d-th family has a schedule for every d operations. Pending
 //! operations may take effect at their place in a schedule or not at all.
 //!
-//! Three numbers, which are not to be mixed up ([`Depth`]):
+//! Three numbers, which are not to be mixed up ([`Depths`]):
 //!
 //! * *shown by d*: the least d whose family has a schedule that explains the history. Depends on the family.
 //! * *linearizability depth*: the least d such that, for some d operations, all schedules that strongly hit them do.

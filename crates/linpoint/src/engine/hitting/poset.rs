@@ -127,6 +127,11 @@ impl Poset {
         (self.calls[op], self.rets[op])
     }
 
+    /// Whether all operations that returned are below `hi` and none of the holes.
+    pub(super) fn all_returned_are_in(&self, hi: u32, holes: &[u32]) -> bool {
+        hi >= self.returned && holes.iter().all(|&op| self.is_pending(op))
+    }
+
     /// Whether `a` returned before `b` was called.
     pub fn precedes(&self, a: u32, b: u32) -> bool {
         self.rets[a as usize] < self.calls[b as usize]
@@ -280,7 +285,7 @@ impl Down {
 
     /// Whether all operations are here that returned.
     pub(super) fn is_done(&self, poset: &Poset) -> bool {
-        self.hi >= poset.returned && self.holes.iter().all(|&op| poset.is_pending(op))
+        poset.all_returned_are_in(self.hi, &self.holes)
     }
 }
 

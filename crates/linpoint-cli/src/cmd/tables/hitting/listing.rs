@@ -101,22 +101,26 @@ impl Findings {
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         let mut lines = vec![format!(
-            "{} in {}: {}",
+            "{} in {}{}{}",
             histories(self.rows.len()),
             show_duration(self.time),
+            if verdicts.is_empty() { "" } else { ": " },
             verdicts.join(", "),
         )];
         let shown = |row: &Row| row.evaluation.shown_by.known().copied();
         let most = self.rows.iter().filter_map(shown).max().unwrap_or(0);
         let left = count(&|row| row.is_linearizable() && shown(row).is_none());
-        lines.push(match left {
-            0 => format!("linearizable: each is shown by some d up to {most}"),
-            left => format!(
-                "linearizable, but not shown up to d = {}: {}",
-                self.extent.further_d,
+        if left > 0 {
+            let d = self.extent.further_d;
+            lines.push(format!(
+                "linearizable, but not shown up to d = {d}: {}",
                 histories(left)
-            ),
-        });
+            ));
+        } else if most > 0 {
+            lines.push(format!(
+                "linearizable: each is shown by some d up to {most}"
+            ));
+        }
         if self.has_depths {
             let later = count(&|row| {
                 let depth = row.depth.as_ref().and_then(Measured::known);

@@ -133,7 +133,10 @@ fn evaluate(
     let history = &recorded.history;
     let shape = history.shape();
     if shape.pending > 0 {
-        let reason = format!("{} operations never return: left out", shape.pending);
+        let reason = format!(
+            "operations that never return, {} here, are not evaluated",
+            shape.pending
+        );
         return Err(recorded.locate(Error::malformed(reason)));
     }
     let locate = |error| recorded.locate(with_methods(error, &choice));
@@ -187,7 +190,8 @@ impl Findings {
             });
             writeln!(out, "{document}")?;
         } else {
-            for (_, sheet) in &sheets {
+            // Without histories there is nothing to tabulate.
+            for (_, sheet) in sheets.iter().filter(|_| !self.rows.is_empty()) {
                 let text = match args.markdown {
                     true => sheet.markdown(args.raw),
                     false => sheet.text(args.raw),

@@ -1,6 +1,8 @@
 //! Walking a family finds what making it finds, and searches decide what the reference decides.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,6 +35,16 @@ fn walking_a_family_finds_what_making_it_finds() {
         let stepwise = steps.into_iter().find_map(|step| step.known().cloned());
         let at_once = ShownBy::new(task, family).up_to(usize::MAX, &budget);
         assert_eq!(at_once.known(), stepwise.as_ref());
+        // Whoever is stopped all the time and goes on comes to the same.
+        let stop = Arc::new(AtomicBool::new(true));
+        let stopped = Budget::default().cancelled_by(Arc::clone(&stop));
+        let mut interrupted = ShownBy::new(task, family);
+        let mut at_last = interrupted.up_to(usize::MAX, &stopped);
+        while let Measured::Unknown(_) = at_last {
+            at_last = interrupted.up_to(usize::MAX, &stopped);
+        }
+        assert_eq!(at_last, at_once);
+        assert_eq!(interrupted.up_to(usize::MAX, &budget), at_once);
         assert_eq!(stepwise.as_ref().map(|shown| shown.d), expected, "{task:?}");
         match at_once {
             Measured::Is(shown) => {
