@@ -98,6 +98,7 @@ pub(crate) fn small_params(name: &str) -> Params {
         "semaphore" => &[("permits", 2)],
         "bank" => &[("accounts", 2), ("balance", 2)],
         "snapshot" => &[("processes", 8)],
+        "multi-writer-snapshot" => &[("entries", 3)],
         _ => &[],
     };
     pairs

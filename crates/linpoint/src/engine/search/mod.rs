@@ -49,7 +49,9 @@ pub(crate) fn reason(task: &dyn Facts) -> &'static str {
         None if task.has_independent_keys() => {
             "searched, with the knowledge that keys do not affect each other"
         }
-        None | Some(Kind::Counter(_) | Kind::Semaphore(_)) => "searched: decides any specification",
+        None | Some(Kind::Counter(_) | Kind::Semaphore(_) | Kind::Snapshot(_)) => {
+            "searched: decides any specification"
+        }
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
         }
@@ -98,6 +100,7 @@ fn decide_by_facts(
             partial: Vec::new(),
             reached: 0,
             suspects: None,
+            first_bad: None,
         });
     }
     let problem = Problem {
@@ -120,6 +123,7 @@ fn decide_by_facts(
             partial: ids(partial),
             reached,
             suspects: None,
+            first_bad: None,
         },
     })
 }
