@@ -91,7 +91,7 @@ pub(crate) struct OutputArgs {
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// The output format, jsonl or parquet [default: parquet if FILE ends in .parquet, else jsonl]
+    /// The output format: jsonl, parquet, or snapshot for histories of snapshots [default: parquet if FILE ends in .parquet, else jsonl]
     #[arg(long, value_name = "FORMAT", value_parser = parse_written_format)]
     pub(crate) to: Option<Format>,
 }
@@ -311,8 +311,8 @@ fn parse_format(name: &str) -> Result<Format, String> {
 
 fn parse_written_format(name: &str) -> Result<Format, String> {
     match parse_format(name)? {
-        written @ (Format::Jsonl | Format::Parquet) => Ok(written),
-        _ => Err("histories are written as jsonl or parquet".to_owned()),
+        written @ (Format::Jsonl | Format::Parquet | Format::Snapshot) => Ok(written),
+        _ => Err("histories are written as jsonl, parquet or snapshot".to_owned()),
     }
 }
 
