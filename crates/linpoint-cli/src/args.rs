@@ -265,7 +265,7 @@ fn table_ops(text: &str) -> Result<usize, String> {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WatchArgs {
-    /// A file of JSON lines, one for each event; `-` is the standard input
+    /// A file of JSON lines, one for each event, or of the events of a snapshot; `-` is the standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
 

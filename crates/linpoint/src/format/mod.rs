@@ -26,6 +26,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub use jsonl::{StreamLine, stream_line, write_jsonl};
+pub use snapshot::snapshot_event;
 
 use self::input::Content;
 use self::labels::Labels;

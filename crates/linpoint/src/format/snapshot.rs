@@ -90,8 +90,21 @@ fn take(builder: &mut HistoryBuilder, line: u64, text: &str) -> Result<(), Strin
     done.map_err(|error| error.reason().to_owned())
 }
 
-/// Reads one event, without its `;`. The end of an update tells the value once more.
-pub(super) fn event(text: &str) -> Result<StreamLine, String> {
+/// Reads one event of a snapshot, without its `;`; `None` if it is blank. The end of an update tells the value once more.
+///
+/// ```
+/// use linpoint::format::{StreamLine, snapshot_event};
+/// assert!(matches!(snapshot_event("startScan!2")?, Some(StreamLine::Call { .. })));
+/// # Ok::<(), linpoint::Error>(())
+/// ```
+pub fn snapshot_event(text: &str) -> Result<Option<StreamLine>, Error> {
+    match text.trim_ascii() {
+        "" => Ok(None),
+        text => event(text).map(Some).map_err(Error::malformed),
+    }
+}
+
+fn event(text: &str) -> Result<StreamLine, String> {
     let unknown = || {
         let seen: String = text.chars().take(30).collect();
         format!(
@@ -194,7 +207,7 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "update(1) → nil",
+                "update(1)",
                 "scan() → [1, 0]",
                 "update(-7) → ?",
                 "scan() → ?"
@@ -215,7 +228,7 @@ mod tests {
         let queue = parse(queue, &ReadOptions::default()).remove(0).unwrap();
         let error = write(&queue.history, None, &mut again).unwrap_err();
         assert!(
-            error.to_string().ends_with("not enq(3) → nil by process 0"),
+            error.to_string().ends_with("not enq(3) by process 0"),
             "{error}"
         );
     }

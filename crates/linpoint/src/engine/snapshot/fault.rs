@@ -75,7 +75,7 @@ impl<T> Fault<T> {
         }
     }
 
-    /// The sentence: `describe` names operations, `returned` tells what a scan returned in an entry.
+    /// The sentence, with the property: `describe` names operations, `returned` tells what a scan returned in an entry.
     pub fn sentence<D: fmt::Display>(
         &self,
         describe: impl Fn(&T) -> D,
@@ -86,7 +86,7 @@ impl<T> Fault<T> {
             "{scan} has {} in entry {entry}",
             returned(&self.scan, entry)
         );
-        match &self.what {
+        let sentence = match &self.what {
             What::Stale(update) => format!(
                 "{wrong}, although {} had finished before the scan began",
                 describe(update)
@@ -120,6 +120,7 @@ impl<T> Fault<T> {
                 describe(missed),
                 describe(seen)
             ),
-        }
+        };
+        format!("{sentence} ({})", self.property())
     }
 }

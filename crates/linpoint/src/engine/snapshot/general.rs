@@ -29,6 +29,9 @@ type Time = u64;
 
 const NEVER: Time = Time::MAX;
 
+/// How many updates of an entry that are over are kept, only to explain better.
+const EXPLAINED: usize = 8;
+
 /// Judges histories of a snapshot event by event. `V` are the values, `T` names operations.
 ///
 /// ```
@@ -360,7 +363,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
         link.map_or(0, |link| link.saw(place))
     }
 
-    /// Forgets what no scan can see any more in an entry.
+    /// Forgets what no scan can see any more in an entry, but for the last few.
     pub fn forget_updates(&mut self, number: u32) {
         let place = self.entry(number);
         self.forget_at(place);
@@ -370,7 +373,9 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
         let (called, floor) = self.oldest();
         let floor = self.floor_of(floor, place);
         let entry = &mut self.entries[place];
-        while entry.first < entry.last_index() && entry.is_over(entry.first, called, floor) {
+        while entry.updates.len() > EXPLAINED
+            && entry.is_over(entry.first + EXPLAINED as u64, called, floor)
+        {
             if let Some(update) = entry.updates.pop_front()
                 && entry.with_value.get(&update.value) == Some(&entry.first)
             {
