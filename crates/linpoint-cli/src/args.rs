@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use linpoint::format::Format;
+use linpoint::generate::SnapshotFault;
 use linpoint::{EngineChoice, Ties};
 
 use crate::units;
@@ -201,9 +202,18 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) values: Option<i64>,
 
-    /// Make one result near the end wrong, so that the history is not linearizable
+    /// Of a snapshot: two entries change once, from 0 to 1, and nothing else does
+    #[arg(long, conflicts_with = "general")]
+    pub(crate) simple: bool,
+
+    /// Of a snapshot: all values are distinct
     #[arg(long)]
-    pub(crate) violation: bool,
+    pub(crate) general: bool,
+
+    /// Make one result near the end wrong, so that the history is not linearizable; for a snapshot with --simple or
+    /// --general, in this way only: inversion, decreasing, stale, future, order
+    #[arg(long, value_name = "KIND", num_args = 0..=1)]
+    pub(crate) violation: Option<Option<SnapshotFault>>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
