@@ -249,6 +249,27 @@ pub(crate) struct TablesArgs {
 pub(crate) enum Table {
     /// Times of the monitors by operations and by processes (Lee and Mathur 2024, Figures 1 and 2)
     Monitors(MonitorTableArgs),
+    /// Snapshot histories decided, beside the published columns (Amram et al. 2022, Tables 3 and 4)
+    Snapshot(SnapshotTableArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SnapshotTableArgs {
+    /// The directory with `histories.tar.gz` and `expected.csv`
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Print Markdown
+    #[arg(long, group = "style")]
+    pub(crate) markdown: bool,
+
+    /// Print comma-separated values
+    #[arg(long, group = "style")]
+    pub(crate) csv: bool,
+
+    /// Print a JSON document
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
