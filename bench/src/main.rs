@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach|repeated|hitting]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -12,6 +12,7 @@ mod monitors;
 mod peers;
 mod reach;
 mod repeated;
+mod snapshot;
 mod versus;
 
 use anyhow::bail;
@@ -22,11 +23,13 @@ fn main() -> anyhow::Result<()> {
     match words.as_slice() {
         [child::COMMAND, rest @ ..] => child::answer(rest),
         [monitors::COMMAND, rest @ ..] => monitors::answer(rest),
+        [snapshot::COMMAND, rest @ ..] => snapshot::answer(rest),
         [] => {
             versus::run()?;
             growth::run()?;
             input::run()?;
             monitors::run()?;
+            snapshot::run()?;
             columnar::run()?;
             reach::run()?;
             repeated::run()?;
@@ -36,10 +39,11 @@ fn main() -> anyhow::Result<()> {
         ["growth"] => growth::run(),
         ["input"] => input::run(),
         ["monitors"] => monitors::run(),
+        ["snapshot"] => snapshot::run(),
         ["columnar"] => columnar::run(),
         ["reach"] => reach::run(),
         ["repeated"] => repeated::run(),
         ["hitting"] => hitting::run(),
-        _ => bail!("expected versus, growth, input, monitors, columnar, reach, repeated or hitting"),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated or hitting"),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use linpoint::engine::hitting::{Base, Rule};
 use linpoint::format::Format;
+use linpoint::generate::SnapshotFault;
 use linpoint::{EngineChoice, Ties};
 
 use crate::units;
@@ -105,7 +106,7 @@ pub(crate) struct OutputArgs {
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// The output format, jsonl or parquet [default: parquet if FILE ends in .parquet, else jsonl]
+    /// The output format: jsonl, parquet, or snapshot for histories of snapshots [default: parquet if FILE ends in .parquet, else jsonl]
     #[arg(long, value_name = "FORMAT", value_parser = parse_written_format)]
     pub(crate) to: Option<Format>,
 }
@@ -245,9 +246,18 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) values: Option<i64>,
 
-    /// Make one result near the end wrong, so that the history is not linearizable
+    /// Of a snapshot: two entries change once, from 0 to 1, and nothing else does
+    #[arg(long, conflicts_with = "general")]
+    pub(crate) simple: bool,
+
+    /// Of a snapshot: all values are distinct
     #[arg(long)]
-    pub(crate) violation: bool,
+    pub(crate) general: bool,
+
+    /// Make one result near the end wrong, so that the history is not linearizable; for a snapshot with --simple or
+    /// --general, in this way only: inversion, decreasing, stale, future, order
+    #[arg(long, value_name = "KIND", num_args = 0..=1)]
+    pub(crate) violation: Option<Option<SnapshotFault>>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -286,6 +296,8 @@ pub(crate) enum Table {
     /// Hitting families of recorded histories: sizes, and how many histories they show to be linearizable (Ozkan,
     /// Majumdar and Niksic 2019, Tables 1 to 3 and Figure 4)
     Hitting(HittingTableArgs),
+    /// Snapshot histories decided, beside the published columns (Amram et al. 2022, Tables 3 and 4)
+    Snapshot(SnapshotTableArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -336,6 +348,25 @@ pub(crate) struct HittingTableArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct SnapshotTableArgs {
+    /// The directory with `histories.tar.gz` and `expected.csv`
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Print Markdown
+    #[arg(long, group = "style")]
+    pub(crate) markdown: bool,
+
+    /// Print comma-separated values
+    #[arg(long, group = "style")]
+    pub(crate) csv: bool,
+
+    /// Print a JSON document
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct MonitorTableArgs {
     /// The most operations
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = table_ops)]
@@ -359,7 +390,7 @@ fn table_ops(text: &str) -> Result<usize, String> {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WatchArgs {
-    /// A file of JSON lines, one for each event; `-` is the standard input
+    /// A file of JSON lines, one for each event, or of the events of a snapshot; `-` is the standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
 
@@ -405,8 +436,8 @@ fn parse_format(name: &str) -> Result<Format, String> {
 
 fn parse_written_format(name: &str) -> Result<Format, String> {
     match parse_format(name)? {
-        written @ (Format::Jsonl | Format::Parquet) => Ok(written),
-        _ => Err("histories are written as jsonl or parquet".to_owned()),
+        written @ (Format::Jsonl | Format::Parquet | Format::Snapshot) => Ok(written),
+        _ => Err("histories are written as jsonl, parquet or snapshot".to_owned()),
     }
 }
 

@@ -41,6 +41,7 @@ fn run(command: Command) -> Exit {
         Command::Tables(args) => match args.table {
             Table::Monitors(args) => cmd::tables::monitors::run(&args),
             Table::Hitting(args) => cmd::tables::hitting::run(&args),
+            Table::Snapshot(args) => cmd::tables::snapshot::run(&args),
         },
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),

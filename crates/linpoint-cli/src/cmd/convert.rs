@@ -19,8 +19,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
             .as_ref()
             .map(|choice| (choice.name.as_str(), &choice.params));
         converted += 1;
-        if converted > 1 && format == Format::Parquet {
-            let reason = "a Parquet file holds one history, and this is the second";
+        if converted > 1 && format != Format::Jsonl {
+            let reason = format!("a {format} file holds one history, and this is the second");
             return Err(recorded.locate(Error::usage(reason)).into());
         }
         Ok(write(format, &recorded.history, choice, &mut out)?)

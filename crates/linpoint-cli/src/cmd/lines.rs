@@ -1,9 +1,9 @@
-//! Lines as they come: from the standard input, or from a file that may still grow.
+//! Lines, or events, as they come: from the standard input, or from a file that may still grow.
 //!
 //! A thread of its own reads, so that Ctrl-C is noticed while nothing comes.
 
 use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -25,15 +25,49 @@ pub(crate) enum AtEnd {
     Wait,
 }
 
+/// What is whole: a line of JSON, or an event of the format `snapshot`, which may stand on one line with all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Line,
+    Event,
+}
+
+impl Unit {
+    /// Told by how the input begins; `None` if it is blank.
+    fn of(input: &[u8]) -> Option<Self> {
+        match input.trim_ascii_start().first()? {
+            b's' | b'e' => Some(Unit::Event),
+            _ => Some(Unit::Line),
+        }
+    }
+
+    /// What ends it.
+    pub(crate) fn end(self) -> u8 {
+        match self {
+            Unit::Line => b'\n',
+            Unit::Event => b';',
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Unit::Line => "line",
+            Unit::Event => "event",
+        }
+    }
+}
+
+type Read = io::Result<(Unit, Vec<u8>)>;
+
 /// Whole lines, in pieces of some lines each.
 pub(crate) struct Lines {
-    pieces: Receiver<std::io::Result<Vec<u8>>>,
+    pieces: Receiver<Read>,
 }
 
 /// What came.
 pub(crate) enum Piece {
-    /// Some whole lines.
-    Lines(Vec<u8>),
+    /// Some whole lines or events.
+    Whole(Unit, Vec<u8>),
     /// Nothing yet.
     Nothing,
     End,
@@ -44,7 +78,7 @@ impl Lines {
     pub(crate) fn open(path: &Path, at_end: AtEnd) -> Result<Self, Error> {
         let (sender, pieces) = sync_channel(4);
         if path.as_os_str() == "-" {
-            thread::spawn(move || read(std::io::stdin(), AtEnd::Stop, &sender));
+            thread::spawn(move || read(io::stdin(), AtEnd::Stop, &sender));
             return Ok(Lines { pieces });
         }
         let file = File::open(path).map_err(|error| Error::unreadable(error.to_string()))?;
@@ -53,9 +87,9 @@ impl Lines {
     }
 
     /// Waits for lines, but not for long.
-    pub(crate) fn next(&self) -> std::io::Result<Piece> {
+    pub(crate) fn next(&self) -> io::Result<Piece> {
         match self.pieces.recv_timeout(PAUSE) {
-            Ok(piece) => piece.map(Piece::Lines),
+            Ok(piece) => piece.map(|(unit, bytes)| Piece::Whole(unit, bytes)),
             Err(RecvTimeoutError::Timeout) => Ok(Piece::Nothing),
             Err(RecvTimeoutError::Disconnected) => Ok(Piece::End),
         }
@@ -63,9 +97,10 @@ impl Lines {
 }
 
 /// Reads to the end, or until nobody listens any more.
-fn read(mut input: impl Read, at_end: AtEnd, sender: &SyncSender<std::io::Result<Vec<u8>>>) {
+fn read(mut input: impl io::Read, at_end: AtEnd, sender: &SyncSender<Read>) {
     let mut buffer = vec![0; CHUNK];
     let mut pending = Vec::new();
+    let mut unit = None;
     loop {
         let piece = match input.read(&mut buffer) {
             Ok(0) if at_end == AtEnd::Wait => {
@@ -75,16 +110,18 @@ fn read(mut input: impl Read, at_end: AtEnd, sender: &SyncSender<std::io::Result
             Ok(0) => break,
             Ok(count) => {
                 let read = &buffer[..count];
+                unit = unit.or_else(|| Unit::of(read));
+                let known = unit.unwrap_or(Unit::Line);
                 // A line is whole when its end has come.
-                let Some(end) = read.iter().rposition(|&byte| byte == b'\n') else {
+                let Some(end) = read.iter().rposition(|&byte| byte == known.end()) else {
                     pending.extend_from_slice(read);
                     continue;
                 };
                 pending.extend_from_slice(&read[..=end]);
                 let lines = std::mem::replace(&mut pending, read[end + 1..].to_vec());
-                Ok(lines)
+                Ok((known, lines))
             }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => Err(error),
         };
         let is_over = piece.is_err();
@@ -94,6 +131,6 @@ fn read(mut input: impl Read, at_end: AtEnd, sender: &SyncSender<std::io::Result
     }
     if !pending.is_empty() {
         // Nobody may be left to hear it, and then it does not matter.
-        let _ = sender.send(Ok(pending));
+        let _ = sender.send(Ok((unit.unwrap_or(Unit::Line), pending)));
     }
 }

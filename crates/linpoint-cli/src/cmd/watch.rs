@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use linpoint::Error;
 use linpoint::engine::monitor::online::{Notice, Watcher};
-use linpoint::format::{StreamLine, stream_line};
+use linpoint::format::{StreamLine, snapshot_event, stream_line};
 use linpoint::spec::{ObjectType, Params, find_type};
 
 use super::check::with_methods;
-use super::lines::{AtEnd, Lines, Piece};
+use super::lines::{AtEnd, Lines, Piece, Unit};
 use super::source::{Output, TypeChoice};
 use crate::args::WatchArgs;
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
         let read = match lines.next() {
             Ok(Piece::Nothing) => continue,
             Ok(Piece::End) => break,
-            Ok(Piece::Lines(bytes)) => run.take_all(&bytes),
+            Ok(Piece::Whole(unit, bytes)) => run.take_all(unit, &bytes),
             Err(error) => Err(Error::unreadable(error.to_string()).into()),
         };
         match read {
@@ -84,13 +84,23 @@ struct Run {
 }
 
 impl Run {
-    fn take_all(&mut self, bytes: &[u8]) -> anyhow::Result<Next> {
-        let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        for line in lines.split(|&byte| byte == b'\n') {
+    fn take_all(&mut self, unit: Unit, bytes: &[u8]) -> anyhow::Result<Next> {
+        self.printer.counts_in(unit.name());
+        if unit == Unit::Event && self.watched.is_none() {
+            let choice = TypeChoice::parse("snapshot")?;
+            let object = choice.build()?;
+            self.begin(choice, object)?;
+        }
+        let lines = bytes.strip_suffix(&[unit.end()]).unwrap_or(bytes);
+        for line in lines.split(|&byte| byte == unit.end()) {
             self.line += 1;
             let text = std::str::from_utf8(line)
                 .map_err(|_| Error::malformed("not UTF-8").at_line(self.line))?;
-            let said = stream_line(text).map_err(|error| error.at_line(self.line))?;
+            let said = match unit {
+                Unit::Line => stream_line(text),
+                Unit::Event => snapshot_event(text),
+            };
+            let said = said.map_err(|error| error.at_line(self.line))?;
             if let Some(said) = said
                 && let Next::Nothing = self.take(said)?
             {

@@ -5,7 +5,7 @@ use linpoint::verdict::{Limit, Undecided, Violation};
 use linpoint::{History, OpId, Verdict};
 use serde_json::{Value, json};
 
-use super::{Outcome, Summary, error_name};
+use super::{Outcome, Summary, error_name, first_bad_event};
 
 const SCHEMA: u32 = 1;
 
@@ -89,6 +89,7 @@ fn violation(history: &History, violation: &Violation) -> Value {
         "last": operation(history, violation.last),
         "prefix_events": violation.prefix_events,
         "shortest": violation.shortest,
+        "first_bad_event": first_bad_event(history, violation),
         "partial": violation.partial.iter().map(|id| id.0).collect::<Vec<_>>(),
     })
 }

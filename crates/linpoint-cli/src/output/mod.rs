@@ -12,7 +12,8 @@ pub(crate) mod witness;
 
 use std::io::Write;
 
-use linpoint::{Error, ErrorKind, Verdict};
+use linpoint::verdict::Violation;
+use linpoint::{Error, ErrorKind, History, Verdict};
 
 use crate::args::CheckArgs;
 use crate::cmd::check::Checked;
@@ -68,12 +69,7 @@ impl Printer {
             Style::Quiet => text::print(&mut self.out, outcome, self.explain)?,
             Style::Brief => match outcome {
                 Ok(checked) => {
-                    writeln!(
-                        self.out,
-                        "{}\t{}",
-                        checked.recorded.label(),
-                        brief(&checked.report.verdict)
-                    )?;
+                    writeln!(self.out, "{}\t{}", checked.recorded.label(), brief(checked))?
                 }
                 // What could not be read is not known; the message says why.
                 Err(error) => writeln!(
@@ -110,12 +106,24 @@ fn is_fine(outcome: &Outcome) -> bool {
         && checked.as_labelled() != Some(false))
 }
 
-fn brief(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Linearizable(_) => "true",
-        Verdict::Violation(_) => "false",
-        Verdict::Undecided(_) => ":unknown",
+/// One word, and the first bad event where that is known.
+fn brief(checked: &Checked) -> String {
+    match &checked.report.verdict {
+        Verdict::Linearizable(_) => "true".to_owned(),
+        Verdict::Undecided(_) => ":unknown".to_owned(),
+        Verdict::Violation(violation) => {
+            match first_bad_event(&checked.recorded.history, violation) {
+                Some(event) => format!("false\t{event}"),
+                None => "false".to_owned(),
+            }
+        }
     }
+}
+
+/// The number of the first event, counted from 0 over the whole history, that cannot be explained, if it is known.
+fn first_bad_event(history: &History, violation: &Violation) -> Option<u32> {
+    let last = history.op(violation.last);
+    violation.shortest.then_some(last.ret)
 }
 
 /// How many histories came to what.

@@ -16,6 +16,8 @@ use crate::exit::Exit;
 pub(crate) struct Printer {
     input: String,
     style: Style,
+    /// What the numbers count.
+    unit: &'static str,
     out: Output,
 }
 
@@ -70,8 +72,14 @@ impl Printer {
         Printer {
             input: input.to_owned(),
             style,
+            unit: "line",
             out,
         }
+    }
+
+    /// Numbers count these from here on.
+    pub(crate) fn counts_in(&mut self, unit: &'static str) {
+        self.unit = unit;
     }
 
     pub(crate) fn notice(&mut self, line: u64, notice: &Notice) -> std::io::Result<()> {
@@ -107,7 +115,7 @@ impl Printer {
             self.input, violation.sentence
         )?;
         for op in violation.others.iter().chain([&violation.op]) {
-            writeln!(self.out, "    {op}, called on line {}", op.line)?;
+            writeln!(self.out, "    {op}, called on {} {}", self.unit, op.line)?;
         }
         writeln!(self.out)
     }

@@ -5,6 +5,7 @@ mod budget;
 pub mod hitting;
 pub mod monitor;
 pub(crate) mod search;
+pub mod snapshot;
 
 pub(crate) use budget::Ticker;
 pub use budget::{Budget, Progress};
@@ -95,6 +96,11 @@ impl<'a, S: Spec> Task<'a, S> {
         }
     }
 
+    /// The same task as it was after the event of a rank: what returned later is pending.
+    pub(crate) fn until(&self, rank: u32) -> Self {
+        self.with_ops(until(&self.ops, rank))
+    }
+
     /// What the operation at `position` does: the operation and its result, `None` while pending.
     pub fn action(&self, position: usize) -> (&'a S::Op, Option<&'a S::Ret>) {
         self.action_of(self.ops[position])
@@ -109,6 +115,22 @@ impl<'a, S: Spec> Task<'a, S> {
     pub fn events(&self) -> usize {
         count_events(&self.ops)
     }
+
+    /// How many calls and returns have this rank or a lower one.
+    pub(crate) fn events_until(&self, rank: u32) -> usize {
+        let ranks = self.ops.iter().flat_map(|op| [op.call, op.ret]);
+        ranks.filter(|&at| at <= rank).count()
+    }
+}
+
+/// The operations that were called at a rank or before; what returned later is pending.
+pub(crate) fn until(ops: &[TaskOp], rank: u32) -> Vec<TaskOp> {
+    let called = ops.iter().filter(|op| op.call <= rank);
+    let seen = called.map(|op| TaskOp {
+        ret: if op.ret > rank { NEVER } else { op.ret },
+        ..*op
+    });
+    seen.collect()
 }
 
 pub(crate) fn count_events(ops: &[TaskOp]) -> usize {
@@ -187,16 +209,24 @@ pub enum Answer {
         /// Operations that may contradict each other by themselves, if the engine knows some: these, seen as pending where
         /// they are so here.
         suspects: Option<Vec<TaskOp>>,
+        /// The rank of the first return that cannot be explained, if the engine knows it.
+        first_bad: Option<u32>,
     },
 }
 
 impl Answer {
     /// Not linearizable, and nothing more is known.
     pub(crate) fn nothing_fits() -> Self {
+        Answer::explains_only(Vec::new(), 0)
+    }
+
+    /// Not linearizable: an order for `reached` events is the most that was found.
+    pub(crate) fn explains_only(partial: Vec<OpId>, reached: usize) -> Self {
         Answer::NotLinearizable {
-            partial: Vec::new(),
-            reached: 0,
+            partial,
+            reached,
             suspects: None,
+            first_bad: None,
         }
     }
 

@@ -7,12 +7,13 @@
 //! 2. Another `{`, or `[`, `(`, `;`, `#_`, or `#` with a brace on the same line: EDN. A first map with `:key`
 //!    and `:f` of `:get`, `:put` or `:append` makes it [`Format::PorcupineKv`], anything else [`Format::Edn`].
 //! 3. A `jepsen.util` among the first lines: [`Format::JepsenLog`].
-//! 4. `#`, `//`, or a line of at least four fields of which the last two are a time and a time, `inf` or `-`:
+//! 4. One of the four names of events with a `!`: [`Format::Snapshot`].
+//! 5. `#`, `//`, or a line of at least four fields of which the last two are a time and a time, `inf` or `-`:
 //!    [`Format::Operations`].
 
 use serde_json::value::RawValue;
 
-use super::{Format, json};
+use super::{Format, json, snapshot};
 use crate::error::Error;
 
 /// How many lines are searched for a mark of Jepsen's log: other things may be logged before the first operation.
@@ -52,6 +53,9 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
         .any(|line| line.contains("jepsen.util"))
     {
         return Ok(Format::JepsenLog);
+    }
+    if snapshot::begins(start) {
+        return Ok(Format::Snapshot);
     }
     if start.starts_with('#') || start.starts_with("//") || looks_like_operation(line) {
         return Ok(Format::Operations);

@@ -16,6 +16,7 @@ mod operations;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod porcupine_kv;
+mod snapshot;
 mod violat;
 
 use std::fmt;
@@ -25,6 +26,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub use jsonl::{StreamLine, stream_line, write_jsonl};
+pub use snapshot::snapshot_event;
 
 use self::input::Content;
 use self::labels::Labels;
@@ -58,19 +60,22 @@ pub enum Format {
     Violat,
     /// Plain text of the published monitors: method, value, call and return on each line.
     Operations,
+    /// Events of snapshots, as the tests of Amram et al. are written: `startScan!2;endScan!2,0,1;`.
+    Snapshot,
     /// Apache Parquet: one row for each operation. Read and written where linpoint is built with the feature `parquet`.
     Parquet,
 }
 
 impl Format {
     /// All formats, in the order in which they are documented.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 8] = [
         Format::Jsonl,
         Format::Edn,
         Format::JepsenLog,
         Format::PorcupineKv,
         Format::Violat,
         Format::Operations,
+        Format::Snapshot,
         Format::Parquet,
     ];
 
@@ -83,6 +88,7 @@ impl Format {
             Format::PorcupineKv => "porcupine-kv",
             Format::Violat => "violat",
             Format::Operations => "operations",
+            Format::Snapshot => "snapshot",
             Format::Parquet => "parquet",
         }
     }
@@ -229,7 +235,8 @@ pub fn parse(bytes: &[u8], options: &ReadOptions) -> Vec<Result<Recorded, Error>
     histories
 }
 
-/// Writes `history` in one of the formats that linpoint writes, which are [`Format::Jsonl`] and [`Format::Parquet`].
+/// Writes `history` in one of the formats that linpoint writes, which are [`Format::Jsonl`], [`Format::Parquet`] and, where
+/// it can be, [`Format::Snapshot`].
 ///
 /// Reading it back gives the same history, but for numbers and map keys that JSON cannot express.
 pub fn write(
@@ -240,13 +247,14 @@ pub fn write(
 ) -> io::Result<()> {
     match format {
         Format::Jsonl => write_jsonl(history, object_type, out),
+        Format::Snapshot => snapshot::write(history, object_type, out),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write(history, object_type, out),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(io::Error::new(io::ErrorKind::Unsupported, NO_PARQUET)),
         other => Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            format!("histories are written as jsonl or parquet, not as {other}"),
+            format!("histories are written as jsonl, parquet or snapshot, not as {other}"),
         )),
     }
 }
@@ -298,6 +306,7 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
         Format::PorcupineKv => porcupine_kv::read(text, options, sink),
         Format::Violat => violat::read(text, options, sink),
         Format::Operations => operations::read(text, options, sink),
+        Format::Snapshot => snapshot::read(text, options, sink),
         Format::Parquet => unreachable!("bug: no text is Parquet"),
     }
 }

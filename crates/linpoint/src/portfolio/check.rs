@@ -6,7 +6,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::{Config, Cores, EngineChoice, Witnesses, columns, guided};
-use crate::engine::monitor::{self, Decision, Monitored, Refusal};
+use crate::engine::monitor::{self, Decision, Monitored, Refusal, Suspect};
 use crate::engine::{
     Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
 };
@@ -285,8 +285,9 @@ impl<'a, S: Spec> Run<'a, S> {
                 partial,
                 reached,
                 suspects,
+                first_bad,
             }) => Verdict::Violation(match self.config.cores {
-                Cores::Whole => Violation::unreduced(task, partial.clone()),
+                Cores::Whole => Violation::unreduced(task, partial.clone(), *first_bad),
                 Cores::Reduced => {
                     let decide = |ops: &[TaskOp], budget: &Budget| {
                         self.decide(&task.with_ops(ops.to_vec()), true, budget)
@@ -358,22 +359,14 @@ fn decide_by_monitor(
             )),
             reason,
         ),
-        Ok((Decision::Violation(suspects), reason)) => (
-            Ok(Answer::NotLinearizable {
-                partial: Vec::new(),
-                reached: 0,
-                suspects: Some(
-                    suspects
-                        .iter()
-                        .map(|suspect| match op(suspect.position) {
-                            op if suspect.is_open => TaskOp { ret: NEVER, ..op },
-                            op => op,
-                        })
-                        .collect(),
-                ),
-            }),
-            reason,
-        ),
+        Ok((Decision::Violation(suspects), reason)) => {
+            (Ok(not_linearizable(task, &suspects, None)), reason)
+        }
+        Ok((Decision::FirstViolation(suspects), reason)) => {
+            let returns = suspects.iter().filter(|suspect| !suspect.is_open);
+            let last = returns.map(|suspect| op(suspect.position).ret).max();
+            (Ok(not_linearizable(task, &suspects, last)), reason)
+        }
     };
     if answer.is_ok() {
         let events = count_events(task.ops()) as u64;
@@ -385,6 +378,20 @@ fn decide_by_monitor(
         reason,
         shown_by: None,
     })
+}
+
+/// The answer of a monitor that found these operations to be contradictory.
+fn not_linearizable(task: &dyn Facts, suspects: &[Suspect], first_bad: Option<u32>) -> Answer {
+    let seen = |suspect: &Suspect| match task.ops()[suspect.position as usize] {
+        op if suspect.is_open => TaskOp { ret: NEVER, ..op },
+        op => op,
+    };
+    Answer::NotLinearizable {
+        partial: Vec::new(),
+        reached: 0,
+        suspects: Some(suspects.iter().map(seen).collect()),
+        first_bad,
+    }
 }
 
 /// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.

@@ -270,7 +270,31 @@ pub(super) const TYPES: &[TypeInfo] = &[
         ],
         make: |given| {
             boxed(Snapshot {
+                writers: Writers::Single,
                 processes: given.count("processes", 1..=MOST_ENTRIES)?,
+                initial: given.take("initial").unwrap_or(Value::Int(0)),
+            })
+        },
+    },
+    TypeInfo {
+        name: "multi-writer-snapshot",
+        aliases: &["mw-snapshot"],
+        summary: "a multi-writer snapshot: any process updates any entry, a scan sees all",
+        params: &[
+            (
+                "entries",
+                "how many entries there are; by default as many as the scans show",
+            ),
+            ("initial", "what every entry holds at first; 0 by default"),
+        ],
+        methods: methods![
+            "update([i, v])" => "nil",
+            "scan()" => "the list of all entries; those left out at the end hold the initial value",
+        ],
+        make: |given| {
+            boxed(Snapshot {
+                writers: Writers::Many,
+                processes: given.count("entries", 1..=MOST_ENTRIES)?,
                 initial: given.take("initial").unwrap_or(Value::Int(0)),
             })
         },

@@ -120,6 +120,7 @@ fn check_laws<S: Object>(object: &S) {
             Some(Kind::Slot(initial)) => check_slot(object, &walk, &initial),
             Some(Kind::Counter(initial)) => check_counts(object, &walk, initial, i64::MIN),
             Some(Kind::Semaphore(permits)) => check_counts(object, &walk, permits as i64, 0),
+            Some(Kind::Snapshot(_)) => check_entries(object, &walk),
             Some(kind) => {
                 check_container(object, &walk, &kind);
                 check_deletion(object, &walk);
@@ -340,6 +341,29 @@ fn check_counts<S: Object>(object: &S, walk: &Walk<S>, initial: i64, least: i64)
     }
 }
 
+/// Updates change the entry that they say, and scans see what was last written.
+fn check_entries<S: Object>(object: &S, walk: &Walk<S>) {
+    let mut entries: Vec<Option<Value>> = Vec::new();
+    for (op, ret) in &walk.actions {
+        match object.role(op, Some(ret)) {
+            Role::Updates { entry, value } => {
+                let entry = entry as usize;
+                assert_eq!(object.role(op, None), object.role(op, Some(ret)));
+                entries.resize(entries.len().max(entry + 1), None);
+                entries[entry] = value;
+            }
+            Role::Scans(mut seen) => {
+                assert!(object.is_pure(op, None));
+                let length = seen.len().max(entries.len());
+                seen.resize(length, None);
+                entries.resize(length, None);
+                assert_eq!(seen, entries);
+            }
+            role => panic!("{op:?} is {role:?}"),
+        }
+    }
+}
+
 /// A run stays legal when all operations on one value are left out.
 fn check_deletion<S: Object>(object: &S, walk: &Walk<S>) {
     let value_of = |(op, ret): &(S::Op, Value)| match object.role(op, Some(ret)) {
@@ -407,7 +431,8 @@ laws! {
     reentrant_mutex: "reentrant-mutex" = ReentrantMutex;
     rw_lock: "rw-lock" = RwLock;
     semaphore: "semaphore" = Semaphore { permits: 2 };
-    snapshot: "snapshot" = Snapshot { processes: Some(3), initial: Value::Int(0) };
+    snapshot: "snapshot" = Snapshot { writers: Writers::Single, processes: Some(3), initial: Value::Int(0) };
+    multi_writer_snapshot: "multi-writer-snapshot" = Snapshot { writers: Writers::Many, processes: None, initial: Value::Int(2) };
     multi_register: "multi-register" = MultiRegister { initial: Value::Nil };
     bank: "bank" = Bank { accounts: 3, balance: 10, overdraft: Overdraft::Refused };
     log: "list" = Log;

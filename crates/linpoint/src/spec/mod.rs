@@ -46,7 +46,7 @@ pub use registry::{
 pub use rw_lock::{Access, Holders, RwLock, RwLockOp};
 pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp};
-pub use snapshot::{Snapshot, SnapshotOp};
+pub use snapshot::{Snapshot, SnapshotOp, Writers};
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -202,6 +202,9 @@ pub enum Kind {
     Counter(i64),
     /// Counts from this number on and never falls below zero: an operation that would make it waits.
     Semaphore(u64),
+    /// Entries that hold this value at first, are updated one by one, and scanned all at once; every operation is
+    /// [`Role::Updates`] or [`Role::Scans`], but for scans that are pending.
+    Snapshot(Value),
 }
 
 /// What one operation, with its recorded result, does.
@@ -240,6 +243,16 @@ pub enum Role {
         /// The count before that, if the result tells it.
         seen: Option<i64>,
     },
+    /// Changes one entry of a [snapshot](Kind::Snapshot).
+    Updates {
+        /// The entry.
+        entry: u32,
+        /// What it holds then; `None` for what it held at first.
+        value: Option<Value>,
+    },
+    /// Sees all entries of a [snapshot](Kind::Snapshot) at once; `None` is what an entry held at first, and entries that are
+    /// left out at the end hold that too.
+    Scans(Vec<Option<Value>>),
 }
 
 /// What a [slot](Kind::Slot) must hold for an operation to be possible.

@@ -1,17 +1,28 @@
-//! An atomic snapshot.
+//! Atomic snapshots.
 
 use super::catalog::MOST_ENTRIES;
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
-/// A single-writer snapshot: each process updates its own entry, a scan sees all entries at once.
+/// A snapshot: updates change one entry, a scan sees all entries at once.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
+    /// Who may update an entry.
+    pub writers: Writers,
     /// How many entries there are. Without it, scans may answer as many as they like: entries that are left out at the
     /// end hold the initial value.
     pub processes: Option<usize>,
     /// What every entry holds at first.
     pub initial: Value,
+}
+
+/// Who may update an entry of a [`Snapshot`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Writers {
+    /// The process with its number, which need not name it.
+    Single,
+    /// Any process; each update names the entry.
+    Many,
 }
 
 /// An operation on a [`Snapshot`].
@@ -74,6 +85,25 @@ impl Spec for Snapshot {
     fn is_pure(&self, op: &SnapshotOp, _: Option<&Value>) -> bool {
         matches!(op, SnapshotOp::Scan)
     }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Snapshot(self.initial.clone()))
+    }
+
+    fn role(&self, op: &SnapshotOp, ret: Option<&Value>) -> Role {
+        let noted = |value: &Value| (*value != self.initial).then(|| value.clone());
+        match op {
+            SnapshotOp::Update(entry, value) => Role::Updates {
+                entry: *entry as u32,
+                value: noted(value),
+            },
+            SnapshotOp::Scan => ret
+                .and_then(Value::as_list)
+                .map_or(Role::Opaque, |entries| {
+                    Role::Scans(entries.iter().map(noted).collect())
+                }),
+        }
+    }
 }
 
 impl Object for Snapshot {
@@ -85,14 +115,19 @@ impl Object for Snapshot {
             ("update" | "write", Some([i, value])) => {
                 Ok(SnapshotOp::Update(self.entry(i)?, value.clone()))
             }
-            ("update" | "write", None) => Ok(SnapshotOp::Update(
-                self.entry(call.process)?,
-                call.argument.clone(),
-            )),
-            ("update" | "write", Some(_)) => Err(format!(
-                "update takes a value or [entry, value], not {}",
-                call.argument
-            )),
+            ("update" | "write", None) if self.writers == Writers::Single => Ok(
+                SnapshotOp::Update(self.entry(call.process)?, call.argument.clone()),
+            ),
+            ("update" | "write", _) => {
+                let wanted = match self.writers {
+                    Writers::Single => "a value or [entry, value]",
+                    Writers::Many => "[entry, value]",
+                };
+                Err(format!(
+                    "{} takes {wanted}, not {}",
+                    call.method, call.argument
+                ))
+            }
             _ => call.unknown(),
         }
     }
@@ -117,11 +152,19 @@ impl Object for Snapshot {
     }
 
     fn sample(&self, _: &Vec<Value>, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
-        if sampler.percent(50) && self.entry(&Value::Int(process.into())).is_ok() {
-            ("update", sampler.value())
-        } else {
-            ("scan", Value::Nil)
+        /// Entries of which random clients of one without a given number write.
+        const ENTRIES: usize = 4;
+        match self.writers {
+            Writers::Single if self.entry(&Value::Int(process.into())).is_err() => {}
+            Writers::Single if sampler.percent(50) => return ("update", sampler.value()),
+            Writers::Many if sampler.percent(50) => {
+                let entry = sampler.below(self.processes.unwrap_or(ENTRIES));
+                let argument = Value::list([Value::Int(entry as i64), sampler.value()]);
+                return ("update", argument);
+            }
+            _ => {}
         }
+        ("scan", Value::Nil)
     }
 }
 
@@ -136,6 +179,7 @@ mod tests {
         let initial = Value::Int(0);
         run(
             &Snapshot {
+                writers: Writers::Single,
                 processes: Some(3),
                 initial: initial.clone(),
             },
@@ -143,6 +187,7 @@ mod tests {
         );
         run(
             &Snapshot {
+                writers: Writers::Single,
                 processes: None,
                 initial,
             },
@@ -152,7 +197,8 @@ mod tests {
 
     #[test]
     fn entries_that_do_not_exist_are_refused() {
-        let snapshot = Snapshot {
+        let mut snapshot = Snapshot {
+            writers: Writers::Single,
             processes: Some(2),
             initial: Value::Nil,
         };
@@ -164,5 +210,13 @@ mod tests {
             };
             assert!(snapshot.decode(call).is_err());
         }
+        snapshot.writers = Writers::Many;
+        let call = CallView {
+            process: &Value::Int(0),
+            method: "update",
+            argument: &Value::Int(5),
+        };
+        let refused = snapshot.decode(call).unwrap_err();
+        assert_eq!(refused, "update takes [entry, value], not 5");
     }
 }

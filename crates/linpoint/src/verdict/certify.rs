@@ -1,16 +1,17 @@
 //! Checks the evidence of every verdict. Shares no code with the engines but the reference, [`brute`], where that is fast
-//! enough; larger cores are [swept](sweep).
+//! enough; larger cores are seen by [two entries](pairs) where they are of a snapshot, or [swept](sweep).
 //!
 //! A certificate that fails is a bug in linpoint, never a verdict.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::reduce::{Reduced, values_of};
-use super::sweep;
+use super::{pairs, sweep};
 use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
-use crate::spec::{Need, Role, Spec};
+use crate::spec::{Kind, Need, Role, Spec};
+use crate::value::Value;
 
 /// Steps that the reference may take on a core: some milliseconds.
 const BRUTE_STEPS: u64 = 10_000;
@@ -133,11 +134,52 @@ pub(crate) fn core<S: Spec>(
     match brute::try_all_orders(&core, too_many) {
         Ok(None) => Ok(true),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
+        Err(()) if pairs::contradict(&core, BRUTE_STEPS) => Ok(true),
         Err(()) => match sweep::has_no_order(&core, SWEEP_CONFIGURATIONS, budget) {
             Some(false) => fail("some order explains it".into()),
             confirmed => Ok(confirmed.is_some()),
         },
     }
+}
+
+/// The updates of a snapshot that write what their entries hold anyway, once those are dropped that none of the kept scans
+/// shows.
+fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
+    let mut repeats = HashSet::new();
+    if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {
+        return repeats;
+    }
+    let kept: HashSet<OpId> = reduced.ops.iter().map(|op| op.id).collect();
+    let roles = reduced.ops.iter().map(|op| whole.role(*op));
+    let scans = roles.filter(|role| matches!(role, Role::Scans(_)));
+    let shown: HashSet<Value> = scans
+        .filter_map(|scan| values_of(&scan))
+        .flatten()
+        .collect();
+    let mut of_entry: HashMap<u32, Vec<(TaskOp, Option<Value>)>> = HashMap::new();
+    for op in whole.ops().iter().filter(|op| op.call <= reduced.cut) {
+        let role = whole.role(*op);
+        let values = values_of(&role).unwrap_or_default();
+        if let Role::Updates { entry, value } = role
+            && (kept.contains(&op.id) || values.iter().any(|value| shown.contains(value)))
+        {
+            of_entry.entry(entry).or_default().push((*op, value));
+        }
+    }
+    for updates in of_entry.values() {
+        // What the entry holds, unless the last updates overlapped.
+        let (mut held, mut finished) = (Some(&None), 0);
+        for (i, (op, value)) in updates.iter().enumerate() {
+            let next = updates.get(i + 1);
+            let is_alone = finished <= op.call && next.is_none_or(|(next, _)| next.call > op.ret);
+            if is_alone && held == Some(value) {
+                repeats.insert(op.id);
+            }
+            held = is_alone.then_some(value);
+            finished = finished.max(op.ret);
+        }
+    }
+    repeats
 }
 
 /// Whether what is left follows by sound reductions; if not, why not.
@@ -167,11 +209,12 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     }
 
     // What was dropped changed no state, or went together with everything on its values.
+    let repeats = repeated_updates(whole, reduced);
     let mut gone = HashSet::new();
     for op in dropped {
         // What changes nothing as it was recorded may be dropped before the cut.
         let relaxed = TaskOp { ret: NEVER, ..op };
-        if whole.is_pure(op) || whole.is_pure(relaxed) {
+        if whole.is_pure(op) || whole.is_pure(relaxed) || repeats.contains(&op.id) {
             continue;
         }
         match values_of(&whole.role(cut(&op))) {

@@ -43,11 +43,7 @@ pub(crate) fn violation<S: Spec>(
     };
     let clash = known.suspects.and_then(clashing);
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {
-        let cut = last_return(clash).map_or(NEVER, |op| op.ret);
-        task.ops
-            .iter()
-            .map(|op| usize::from(op.call <= cut) + usize::from(op.ret <= cut))
-            .sum()
+        task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
     });
     // The clash may rest on what operations answered later.
     let is_bad = |events| {
@@ -127,6 +123,9 @@ fn sentence<S: Spec>(
         return format!("{what} is impossible: {reason}");
     }
     if let Some(sentence) = wording::container(core, describe) {
+        return sentence;
+    }
+    if let Some(sentence) = wording::snapshot(&whole.until(cut), describe) {
         return sentence;
     }
     let others = match returned().count() - 1 {

@@ -2,6 +2,7 @@
 
 pub(crate) mod certify;
 mod explain;
+mod pairs;
 mod reduce;
 pub(crate) mod replay;
 mod sweep;
@@ -53,15 +54,22 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation as an engine found it, without prefix and core.
-    pub(crate) fn unreduced<S: Spec>(task: &Task<'_, S>, partial: Vec<OpId>) -> Self {
+    /// A violation as an engine found it, without core, and without prefix unless the engine knows the rank of the first
+    /// return that cannot be explained.
+    pub(crate) fn unreduced<S: Spec>(
+        task: &Task<'_, S>,
+        partial: Vec<OpId>,
+        first_bad: Option<u32>,
+    ) -> Self {
         let returned = || task.ops.iter().filter(|op| op.ret != NEVER);
+        let cut = first_bad.unwrap_or(NEVER - 1);
         Violation {
             last: returned()
+                .filter(|op| op.ret <= cut)
                 .max_by_key(|op| op.ret)
                 .map_or(OpId(0), |op| op.id),
-            prefix_events: task.events(),
-            shortest: false,
+            prefix_events: task.events_until(cut),
+            shortest: first_bad.is_some(),
             partial,
             core: Core {
                 ops: returned().map(|op| op.id).collect(),

@@ -4,9 +4,11 @@
 //!
 //! * **Cut** to a beginning: what was linearizable stays so, with the operations open at the cut left pending.
 //! * **Drop an operation that changes no state**: the others never noticed it.
-//! * **Drop all operations on some values** of a container or a slot ([`Role`]): that is the contract of the roles. In a
+//! * **Drop all operations on some values** of a container, a slot, or the entries of a snapshot ([`Role`]): that is the contract of the roles. In a
 //!   slot, values that one operation exchanges for each other go together, and nothing may need the slot to *differ*
 //!   from a value, since dropping a write uncovers an older value.
+//! * **Drop an update of a snapshot that writes what its entry holds**: no other update of the entry overlaps it, and the last
+//!   one before it wrote the same.
 //! * **Relax** an operation: forget its result and its return. It may then have happened at any time after its call, with
 //!   any result, or not at all; that includes what it did.
 //!
@@ -15,7 +17,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use crate::engine::{Answer, Budget, Facts, GaveUp, TaskOp, count_events};
+use crate::engine::{Answer, Budget, Facts, GaveUp, TaskOp, count_events, until};
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role};
 use crate::value::Value;
@@ -57,7 +59,21 @@ pub(super) fn values_of(role: &Role) -> Option<Vec<Value>> {
         }
         Role::Adds(value) | Role::Removes(value) | Role::Peeks(value) => Some(vec![value.clone()]),
         Role::RemovesSome | Role::Empty => Some(Vec::new()),
+        Role::Updates { entry, value } => Some(vec![entry_value(*entry, value.as_ref())]),
+        // Every scan sees the initial value in the entries that it leaves out.
+        Role::Scans(entries) => {
+            let seen = (0..).zip(entries).filter(|(_, value)| value.is_some());
+            let seen = seen.map(|(entry, value)| entry_value(entry, value.as_ref()));
+            Some(seen.chain([entry_value(0, None)]).collect())
+        }
     }
+}
+
+/// A value together with its entry of a snapshot; the initial value is the same in all entries.
+fn entry_value(entry: u32, value: Option<&Value>) -> Value {
+    value.map_or(Value::Nil, |value| {
+        Value::list([Value::Int(entry.into()), value.clone()])
+    })
 }
 
 /// The first `events` calls and returns of `ops`: what was open then is pending.
@@ -71,13 +87,7 @@ pub(crate) fn prefix(ops: &[TaskOp], events: usize) -> Vec<TaskOp> {
     let Some(&last) = events.checked_sub(1).and_then(|last| ranks.get(last)) else {
         return Vec::new();
     };
-    let called = ops.iter().filter(|op| op.call <= last);
-    called
-        .map(|op| TaskOp {
-            ret: if op.ret > last { NEVER } else { op.ret },
-            ..*op
-        })
-        .collect()
+    until(ops, last)
 }
 
 /// The shortest beginning of `ops` that is not linearizable; the first `bad` events are not.

@@ -1,6 +1,6 @@
-//! What is wrong with the core of a container, in words.
+//! What is wrong with the core of a container or a snapshot, in words.
 
-use crate::engine::{Facts, TaskOp};
+use crate::engine::{Facts, TaskOp, snapshot};
 use crate::history::{NEVER, OpId};
 use crate::spec::{Kind, Role};
 use crate::value::Value;
@@ -100,6 +100,15 @@ pub(super) fn container(core: &dyn Facts, describe: &dyn Fn(OpId) -> String) -> 
         },
         _ => None,
     }
+}
+
+/// A sentence on a snapshot of which the last event makes it wrong.
+pub(super) fn snapshot(whole: &dyn Facts, describe: &dyn Fn(OpId) -> String) -> Option<String> {
+    if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {
+        return None;
+    }
+    let describe = |position: u32| describe(whole.ops()[position as usize].id);
+    snapshot::Case::new(whole).ok()?.sentence(whole, &describe)
 }
 
 fn not_empty(words: &Words, seen: &[Seen], what: &str) -> Option<String> {

@@ -8,13 +8,14 @@ use linpoint::{
 };
 
 /// The readers, each with the name of its target.
-pub(crate) const READERS: [(&str, Format); 6] = [
+pub(crate) const READERS: [(&str, Format); 7] = [
     ("parse_jsonl", Format::Jsonl),
     ("parse_edn", Format::Edn),
     ("parse_jepsen_log", Format::JepsenLog),
     ("parse_porcupine_kv", Format::PorcupineKv),
     ("parse_violat", Format::Violat),
     ("parse_operations", Format::Operations),
+    ("parse_snapshot", Format::Snapshot),
 ];
 
 /// Whatever the bytes are, they are refused or read; what is read can be validated, and written and read again.
@@ -98,6 +99,7 @@ pub(crate) fn small_params(name: &str) -> Params {
         "semaphore" => &[("permits", 2)],
         "bank" => &[("accounts", 2), ("balance", 2)],
         "snapshot" => &[("processes", 8)],
+        "multi-writer-snapshot" => &[("entries", 3)],
         _ => &[],
     };
     pairs

@@ -11,3 +11,4 @@ mod metamorphic;
 mod monitors;
 mod recorded;
 mod repeated;
+mod snapshots;

@@ -2,3 +2,4 @@
 
 pub(crate) mod hitting;
 pub(crate) mod monitors;
+pub(crate) mod snapshot;

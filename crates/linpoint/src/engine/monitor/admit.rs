@@ -7,7 +7,7 @@ use super::register::{self, Rw};
 use super::semaphore::{self, Permits};
 use super::shelf::{Shelf, with_order};
 use super::{Act, Decision, Finding, Log, Suspect, cell, multiset};
-use crate::engine::{Budget, Facts, TaskOp};
+use crate::engine::{Budget, Facts, TaskOp, snapshot};
 use crate::history::NEVER;
 use crate::spec::{Kind, Need, Role};
 use crate::value::{Value, ValueTable};
@@ -31,6 +31,7 @@ enum Monitor {
     Counter(Log<Count>, i64),
     Semaphore(Log<Permits>, u64),
     Multiset(Log<Act>),
+    Snapshot(snapshot::Case),
 }
 
 impl Monitored {
@@ -65,6 +66,10 @@ impl Monitored {
                 let monitor = Monitor::Semaphore(log, *permits);
                 Ok(Monitored { monitor, positions })
             }
+            Kind::Snapshot(_) => Ok(Monitored {
+                monitor: Monitor::Snapshot(snapshot::Case::new(task)?),
+                positions: Vec::new(),
+            }),
         }
     }
 
@@ -94,6 +99,7 @@ impl Monitored {
             Monitor::Register(..) => "register",
             Monitor::Counter(..) => "counter",
             Monitor::Semaphore(..) => "semaphore",
+            Monitor::Snapshot(case) => case.name(),
         }
     }
 
@@ -141,6 +147,7 @@ impl Monitored {
                 let finding = with_order(finding, wants_order, |()| semaphore::witness(&log));
                 Ok(decision(&log, at, finding))
             }
+            Monitor::Snapshot(case) => case.decide(wants_order),
         }
     }
 }
@@ -162,7 +169,7 @@ fn decision<A>(log: &Log<A>, at: &[u32], finding: Finding<Option<Vec<u32>>>) -> 
 }
 
 /// The operations that can matter, with their positions: pending ones that change nothing do not.
-fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> + '_ {
+pub(crate) fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> + '_ {
     (0u32..)
         .zip(task.ops().iter().copied())
         .filter(|(_, op)| op.ret != NEVER || !task.is_pure(*op))

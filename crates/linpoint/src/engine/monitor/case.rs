@@ -345,7 +345,7 @@ impl Trial<'_> {
         let Some((first, rest)) = open.split_first() else {
             return Ok(match self.with_lost(case, shelf)? {
                 Decision::Linearizable(order) => Some(order),
-                Decision::Violation(_) => None,
+                Decision::Violation(_) | Decision::FirstViolation(_) => None,
             });
         };
         for copy in first.copies.clone() {

@@ -38,7 +38,7 @@ mod trial;
 mod users;
 mod zones;
 
-pub(crate) use admit::Monitored;
+pub(crate) use admit::{Monitored, relevant};
 pub(crate) use case::Refusal;
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
@@ -126,6 +126,9 @@ pub(crate) enum Decision {
     Linearizable(Option<Vec<u32>>),
     /// Not linearizable; most often these operations are not by themselves.
     Violation(Vec<Suspect>),
+    /// Not linearizable; these operations are not by themselves, and the last return among them is the first event that
+    /// cannot be explained.
+    FirstViolation(Vec<Suspect>),
 }
 
 /// An operation that may contradict others.

@@ -52,7 +52,10 @@ impl Implied {
         let mut implied = Implied::default();
         let is_queue = match task.kind() {
             Some(Kind::Queue) => true,
-            None | Some(Kind::Slot(_) | Kind::Counter(_) | Kind::Semaphore(_)) => return implied,
+            None
+            | Some(Kind::Slot(_) | Kind::Counter(_) | Kind::Semaphore(_) | Kind::Snapshot(_)) => {
+                return implied;
+            }
             Some(_) => false,
         };
         let mut values = ValueTable::default();

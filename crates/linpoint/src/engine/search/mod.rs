@@ -56,7 +56,9 @@ pub(crate) fn reason(task: &dyn Facts) -> &'static str {
         None if task.has_independent_keys() => {
             "searched, with the knowledge that keys do not affect each other"
         }
-        None | Some(Kind::Counter(_) | Kind::Semaphore(_)) => "searched: decides any specification",
+        None | Some(Kind::Counter(_) | Kind::Semaphore(_) | Kind::Snapshot(_)) => {
+            "searched: decides any specification"
+        }
         Some(Kind::Slot(_)) => {
             "the object holds one value: searched with a full view of the future"
         }
@@ -127,11 +129,7 @@ fn decide_by_facts(
     let ids = |order: Vec<u32>| order.into_iter().map(|i| ops[i as usize].id).collect();
     Ok(match outcome? {
         Outcome::Order(order) => Answer::Linearizable(ids(order)),
-        Outcome::Nothing { partial, reached } => Answer::NotLinearizable {
-            partial: ids(partial),
-            reached,
-            suspects: None,
-        },
+        Outcome::Nothing { partial, reached } => Answer::explains_only(ids(partial), reached),
     })
 }
 

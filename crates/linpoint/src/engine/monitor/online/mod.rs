@@ -10,6 +10,7 @@
 //! | a key of a set, a lock | `bits` | at the event that makes it certain |
 //! | a register, a key of a map, each value written once at a time | `register` | at the event that makes it certain |
 //! | a counter that grows by one and the same amount | `counter` | at the event that makes it certain |
+//! | a snapshot, updates of one entry one after the other | `snapshot` | at the event that makes it certain |
 //! | a priority queue, no value in it twice | `priority` | at the latest when all operations that were open at that event have returned |
 //!
 //! What does not fit makes a monitor say that it cannot tell; it never guesses. `tests.rs` compares each of them with
@@ -21,6 +22,7 @@ mod observed;
 mod priority;
 mod register;
 mod slot;
+mod snapshot;
 mod takes;
 #[cfg(test)]
 mod tests;
@@ -105,6 +107,7 @@ fn monitor(kind: &Kind) -> Option<Box<dyn Online>> {
     match kind {
         Kind::Slot(initial) => Some(Box::new(slot::Slot::new(initial.clone()))),
         Kind::Counter(initial) => Some(Box::new(counter::Counter::new(*initial))),
+        Kind::Snapshot(initial) => Some(Box::new(snapshot::Snapshot::new(initial.clone()))),
         Kind::MaxPriorityQueue => Some(Box::new(Priority::new(Served::Largest))),
         Kind::MinPriorityQueue => Some(Box::new(Priority::new(Served::Smallest))),
         _ => None,

@@ -8,7 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use super::{Notice, Watcher};
 use crate::engine::{Task, brute};
 use crate::history::{Call, OpId, TypedHistory};
-use crate::spec::{CallView, Container, Counter, Discipline, Mutex, Object, Register, Set};
+use crate::spec::{
+    CallView, Container, Counter, Discipline, Mutex, Object, Register, Set, Snapshot, Writers,
+};
 use crate::value::Value;
 
 /// How many random histories a test looks at, by default.
@@ -370,6 +372,40 @@ fn queues_that_serve_the_largest() {
 #[test]
 fn queues_that_serve_the_smallest() {
     queues(Discipline::Smallest);
+}
+
+#[test]
+fn snapshots() {
+    let clients = Clients {
+        object: &Snapshot {
+            writers: Writers::Many,
+            processes: None,
+            initial: Value::from(0),
+        },
+        call: |rng| match rng.random_range(0..2) {
+            0 => ("scan", Value::Nil),
+            _ => {
+                let universe = [3, 40, 40][rng.random_range(0..3)];
+                let (entry, value) = (rng.random_range(0..6), rng.random_range(0..universe));
+                ("update", Value::list([entry.into(), Value::from(value)]))
+            }
+        },
+        answer: |rng, method, calls| match method {
+            // Whatever is written in each entry by somebody.
+            "scan" => Value::list((0..6).map(|entry| {
+                let written = calls
+                    .iter()
+                    .filter_map(|(_, argument)| match argument.as_list() {
+                        Some([of, value]) if *of == Value::from(entry) => Some(value.clone()),
+                        _ => None,
+                    });
+                let mut values: Vec<Value> = written.chain([0.into()]).collect();
+                values.swap_remove(rng.random_range(0..values.len()))
+            })),
+            _ => Value::Nil,
+        },
+    };
+    compare(&clients, Patience::None);
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Watcher {
         let kind = object_type.known_as();
         let kind = kind.filter(|kind| monitor(kind).is_some()).ok_or_else(|| {
             Error::usage(
-                "objects of this type can only be checked; those that hold one value, count, or serve by priority can be watched",
+                "objects of this type can only be checked; those that hold one value, count, serve by priority, or are snapshots can be watched",
             )
         })?;
         Ok(Watcher {

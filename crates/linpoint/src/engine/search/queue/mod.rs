@@ -97,11 +97,7 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
         Ok(true) => Ok(Answer::Linearizable(ids(queue.order(&walk.trail())))),
         Ok(false) => {
             let (partial, reached) = queue.explained(walk.best());
-            Ok(Answer::NotLinearizable {
-                partial: ids(partial),
-                reached,
-                suspects: None,
-            })
+            Ok(Answer::explains_only(ids(partial), reached))
         }
         Err(limit) => {
             let (_, reached) = queue.explained(walk.best());

@@ -66,11 +66,7 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
     };
     match found {
         Ok(true) => Ok(Answer::Linearizable(ids(order))),
-        Ok(false) => Ok(Answer::NotLinearizable {
-            partial: ids(order),
-            reached,
-            suspects: None,
-        }),
+        Ok(false) => Ok(Answer::explains_only(ids(order), reached)),
         Err(limit) => Err(GaveUp { limit, reached }),
     }
 }

@@ -1,0 +1,126 @@
+//! What can be wrong with a scan, in words.
+
+use std::fmt;
+
+/// Why a scan cannot have returned what it did. `T` names operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault<T> {
+    /// The scan.
+    pub scan: T,
+    /// The entry in which it is wrong.
+    pub entry: u32,
+    /// What is wrong there.
+    pub what: What<T>,
+}
+
+/// What a scan got wrong in an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What<T> {
+    /// This update had replaced the value before the scan began.
+    Stale(T),
+    /// No update with the value had begun, or, where what is over is forgotten, all were replaced before the scan began.
+    Future {
+        /// Whether earlier updates of the entry are forgotten.
+        forgets: bool,
+    },
+    /// This scan had seen a later value before the scan began.
+    Decreasing(T),
+    /// This scan saw a later value here, and an earlier one in another entry.
+    Inversion {
+        /// The other scan.
+        other: T,
+        /// The other entry.
+        entry: u32,
+    },
+    /// An update that had replaced the value had finished before another one began that the scan did see.
+    Order {
+        /// The update that it should have seen.
+        missed: T,
+        /// The update that it saw.
+        seen: T,
+        /// The entry of that.
+        entry: u32,
+    },
+}
+
+impl<T> Fault<T> {
+    /// The property that does not hold, after the paper's names.
+    pub fn property(&self) -> &'static str {
+        match self.what {
+            What::Stale(_) | What::Future { .. } | What::Order { .. } => "appropriateness",
+            What::Decreasing(_) => "non-decreasing",
+            What::Inversion { .. } => "no inversion",
+        }
+    }
+
+    /// The kind of violation, in one word.
+    pub fn kind(&self) -> &'static str {
+        match self.what {
+            What::Stale(_) => "stale",
+            What::Future { .. } => "future",
+            What::Decreasing(_) => "decreasing",
+            What::Inversion { .. } => "inversion",
+            What::Order { .. } => "order",
+        }
+    }
+
+    /// The operations beside the scan that are part of the contradiction.
+    pub fn others(&self) -> Vec<&T> {
+        match &self.what {
+            What::Stale(other) | What::Decreasing(other) | What::Inversion { other, .. } => {
+                vec![other]
+            }
+            What::Future { .. } => Vec::new(),
+            What::Order { missed, seen, .. } => vec![missed, seen],
+        }
+    }
+
+    /// The sentence, with the property: `describe` names operations, `returned` tells what a scan returned in an entry.
+    pub fn sentence<D: fmt::Display>(
+        &self,
+        describe: impl Fn(&T) -> D,
+        returned: impl Fn(&T, u32) -> String,
+    ) -> String {
+        let (scan, entry) = (describe(&self.scan), self.entry);
+        let wrong = format!(
+            "{scan} has {} in entry {entry}",
+            returned(&self.scan, entry)
+        );
+        let sentence = match &self.what {
+            What::Stale(update) => format!(
+                "{wrong}, although {} had finished before the scan began",
+                describe(update)
+            ),
+            What::Future { forgets: false } => {
+                format!("{wrong}, although no update of that entry with it had begun")
+            }
+            What::Future { forgets: true } => format!(
+                "{wrong}, although no update of that entry with it had begun, or it had been replaced before the scan began"
+            ),
+            What::Decreasing(earlier) => format!(
+                "{wrong}, although {} had seen the later value {} there before the scan began",
+                describe(earlier),
+                returned(earlier, entry)
+            ),
+            What::Inversion {
+                other,
+                entry: ahead,
+            } => format!(
+                "{wrong}, where {} has the later value {}, although it is ahead of that in entry {ahead}",
+                describe(other),
+                returned(other, entry)
+            ),
+            What::Order {
+                missed,
+                seen,
+                entry: other,
+            } => format!(
+                "{wrong}, although it has {} in entry {other} and {} had finished before {} began",
+                returned(&self.scan, *other),
+                describe(missed),
+                describe(seen)
+            ),
+        };
+        format!("{sentence} ({})", self.property())
+    }
+}

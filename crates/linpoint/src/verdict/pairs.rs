@@ -1,0 +1,86 @@
+//! Large cores of snapshots: a contradiction shows in two entries, and of these alone little is left.
+//!
+//! Whoever sees two entries of a snapshot only, sees a snapshot. So if what the operations of a core say about two entries is
+//! contradictory, the core is.
+
+use std::collections::BTreeSet;
+
+use crate::engine::{Facts, Task, brute};
+use crate::history::{EventKind, OpId, TypedHistory, events_in_order};
+use crate::spec::{Kind, Role, Snapshot, SnapshotOp, Writers};
+use crate::value::Value;
+
+/// Entries that are looked at.
+const MOST_ENTRIES: usize = 64;
+
+/// Whether some two entries of a snapshot contradict each other; `false` if that is not found within `steps` for each two.
+pub(super) fn contradict(core: &dyn Facts, steps: u64) -> bool {
+    let Some(Kind::Snapshot(initial)) = core.kind() else {
+        return false;
+    };
+    let mut entries = BTreeSet::new();
+    for op in core.ops() {
+        match core.role(*op) {
+            Role::Updates { entry, .. } => {
+                entries.insert(entry);
+            }
+            Role::Scans(values) => {
+                let noted = (0u32..).zip(values).filter(|(_, value)| value.is_some());
+                entries.extend(noted.map(|(entry, _)| entry));
+            }
+            _ => {}
+        }
+    }
+    let entries: Vec<u32> = entries.into_iter().take(MOST_ENTRIES).collect();
+    let mut pairs = (0..entries.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    pairs.any(|(i, j)| is_contradictory(core, [entries[i], entries[j]], initial, steps))
+}
+
+/// Whether no order explains what the operations say about these entries.
+fn is_contradictory(core: &dyn Facts, entries: [u32; 2], initial: &Value, steps: u64) -> bool {
+    let snapshot = Snapshot {
+        writers: Writers::Many,
+        processes: Some(2),
+        initial: initial.clone(),
+    };
+    let value_or_initial = |value: Option<Value>| value.unwrap_or_else(|| initial.clone());
+    let ops = core.ops();
+    let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
+    let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
+    let mut history = TypedHistory::new();
+    let mut ids = vec![None; ops.len()];
+    for (i, event) in events_in_order(&calls, &rets) {
+        let role = core.role(ops[i as usize]);
+        match (event, role) {
+            (EventKind::Call, Role::Updates { entry, value }) => {
+                if let Some(place) = entries.iter().position(|&known| known == entry) {
+                    let op = SnapshotOp::Update(place, value_or_initial(value));
+                    ids[i as usize] = Some(history.call(i, op));
+                }
+            }
+            (EventKind::Call, Role::Scans(_)) => {
+                ids[i as usize] = Some(history.call(i, SnapshotOp::Scan));
+            }
+            (EventKind::Return, role) => {
+                let Some(id) = ids[i as usize] else { continue };
+                let result = match role {
+                    Role::Scans(values) => Value::list(entries.map(|entry| {
+                        value_or_initial(values.get(entry as usize).cloned().flatten())
+                    })),
+                    _ => Value::Nil,
+                };
+                history.ret(id, result);
+            }
+            // A pending scan says nothing.
+            (EventKind::Call, _) => {}
+        }
+    }
+    let all: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+    let task = Task::new(&snapshot, &history, &all);
+    let mut left = steps;
+    let found = brute::try_all_orders(&task, &mut || {
+        let step = left.checked_sub(1);
+        step.map(|fewer| left = fewer).ok_or(())
+    });
+    found == Ok(None)
+}
