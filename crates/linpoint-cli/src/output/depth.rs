@@ -78,6 +78,9 @@ fn words(history: &History, depths: &Depths) -> Vec<String> {
     sentences
 }
 
+/// More operations than this are only counted.
+const LISTED: usize = 20;
+
 /// Which operations must be delayed.
 fn demand(history: &History, delayed: &Delayed) -> Vec<String> {
     let name = |id: &OpId| {
@@ -93,10 +96,12 @@ fn demand(history: &History, delayed: &Delayed) -> Vec<String> {
         several => {
             let head =
                 "every order is a witness in which these come as late as they can, in this order:";
-            let listed = (1..)
-                .zip(several)
-                .map(|(i, id)| format!("  {i}. {}", name(id)));
-            [head.to_owned()].into_iter().chain(listed).collect()
+            let listed = (1..).zip(several).take(LISTED);
+            let listed = listed.map(|(i, id)| format!("  {i}. {}", name(id)));
+            let more = several.len().saturating_sub(LISTED);
+            let more = (more > 0).then(|| format!("  and {more} more; --json has all"));
+            let sentences = [head.to_owned()].into_iter().chain(listed);
+            sentences.chain(more).collect()
         }
     }
 }
