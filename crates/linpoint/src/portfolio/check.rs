@@ -95,13 +95,15 @@ impl Checker {
         }))
     }
 
-    /// Does some work with as many threads as the configuration allows.
+    /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is used: a
+    /// thread that waited for another one would take up more and more of the caller's work meanwhile, each on top of the last.
     fn on_threads<T: Send>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
-        let Some(threads) = self.config.threads else {
-            return work();
+        let threads = match self.config.threads {
+            Some(threads) if rayon::current_thread_index().is_none() => threads,
+            _ => return work(),
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error| Error::usage(format!("{threads} threads cannot be started: {error}"));

@@ -22,7 +22,7 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Use at most this many bytes of memory; four fifths of what the machine has left, by default.
     pub memory: Option<u64>,
-    /// Threads; all cores by default.
+    /// Threads; all cores by default. A check that is called on a thread of a rayon pool uses that pool.
     pub threads: Option<usize>,
     /// How finely the history is split.
     pub partitioning: Partitioning,
