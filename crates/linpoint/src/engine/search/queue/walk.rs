@@ -214,9 +214,9 @@ impl<'a> Walk<'a> {
         item.call < self.adds.deadline()
             // Something that comes before was called later still.
             || item.call <= self.latest
-            // No empty result comes before it in any case.
-            || self.fronts.upcoming(EMPTY).call > item.ret
-                && self.fronts.waiting_of(EMPTY).next().is_none()
+            // No empty result is there. One that is called later follows an operation that returned before, but after this
+            // call; so it also follows the insertions that returned before this call.
+            || self.fronts.waiting_of(EMPTY).next().is_none()
     }
 
     /// Whether nothing comes of this configuration, as was found out before.
