@@ -69,9 +69,11 @@ fn measure(events: usize, pass: &dyn Fn(), decide: &dyn Fn() -> bool) -> anyhow:
     let runs = (30_000_000 / events).clamp(3, 200);
     let best = |work: &dyn Fn()| {
         let once = |_| {
-            let started = Instant::now();
+            let (started, worked) = (Instant::now(), cpu_seconds());
             work();
-            started.elapsed().as_secs_f64()
+            let elapsed = started.elapsed().as_secs_f64();
+            // Nobody has the processor alone for long; the time on it is known up to a few milliseconds.
+            if elapsed > 0.1 { cpu_seconds() - worked } else { elapsed }
         };
         (0..runs).map(once).fold(f64::INFINITY, f64::min)
     };
@@ -84,6 +86,13 @@ fn measure(events: usize, pass: &dyn Fn(), decide: &dyn Fn() -> bool) -> anyhow:
     let decided = best(&|| assert!(decide()));
     println!("{events} {plain} {decided} {}", working.max(0.0));
     Ok(())
+}
+
+/// How long this thread was at work.
+fn cpu_seconds() -> f64 {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = statistics.split(' ').next().and_then(|first| first.parse::<f64>().ok());
+    nanoseconds.unwrap_or_default() / 1e9
 }
 
 fn measure_simple(generator: &SnapshotGenerator, decide: impl Fn(&[Event]) -> bool) -> anyhow::Result<()> {

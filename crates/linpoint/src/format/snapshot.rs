@@ -157,6 +157,8 @@ pub(super) fn write(
     if let Some(initial) = initial.filter(|value| **value != Value::Int(0)) {
         return Err(refuse(format!("here entries hold {initial}")));
     }
+    // All of it is looked at before anything is written.
+    let mut text = String::new();
     for (op, kind) in events_in_order(history.calls(), history.rets()) {
         let op = history.op(OpId(op));
         let unfit = || refuse(format!("not {} by process {}", op.text(), op.process));
@@ -172,20 +174,20 @@ pub(super) fn write(
                     EventKind::Call => "startUpdate",
                     EventKind::Return => "endUpdate",
                 };
-                write!(out, "{name}!{process},{value};")?;
+                text += &format!("{name}!{process},{value};");
             }
-            "scan" if kind == EventKind::Call => write!(out, "startScan!{process};")?,
+            "scan" if kind == EventKind::Call => text += &format!("startScan!{process};"),
             "scan" => {
-                write!(out, "endScan!{process}")?;
+                text += &format!("endScan!{process}");
                 for value in op.result.and_then(Value::as_list).ok_or_else(unfit)? {
-                    write!(out, ",{}", value.as_int().ok_or_else(unfit)?)?;
+                    text += &format!(",{}", value.as_int().ok_or_else(unfit)?);
                 }
-                write!(out, ";")?;
+                text.push(';');
             }
             _ => return Err(unfit()),
         }
     }
-    writeln!(out)
+    writeln!(out, "{text}")
 }
 
 #[cfg(test)]

@@ -142,26 +142,20 @@ pub(crate) fn core<S: Spec>(
     }
 }
 
-/// The updates of a snapshot that write what their entries hold anyway, once those are dropped that none of the kept scans
-/// shows.
+/// The updates of a snapshot that write what their entries hold anyway, once all are dropped whose values nothing kept is about.
 fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     let mut repeats = HashSet::new();
     if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {
         return repeats;
     }
-    let kept: HashSet<OpId> = reduced.ops.iter().map(|op| op.id).collect();
-    let roles = reduced.ops.iter().map(|op| whole.role(*op));
-    let scans = roles.filter(|role| matches!(role, Role::Scans(_)));
-    let shown: HashSet<Value> = scans
-        .filter_map(|scan| values_of(&scan))
-        .flatten()
-        .collect();
+    let kept = reduced.ops.iter().map(|op| whole.role(*op));
+    let kept: HashSet<Value> = kept.filter_map(|role| values_of(&role)).flatten().collect();
     let mut of_entry: HashMap<u32, Vec<(TaskOp, Option<Value>)>> = HashMap::new();
     for op in whole.ops().iter().filter(|op| op.call <= reduced.cut) {
         let role = whole.role(*op);
         let values = values_of(&role).unwrap_or_default();
         if let Role::Updates { entry, value } = role
-            && (kept.contains(&op.id) || values.iter().any(|value| shown.contains(value)))
+            && values.iter().any(|value| kept.contains(value))
         {
             of_entry.entry(entry).or_default().push((*op, value));
         }
