@@ -17,13 +17,15 @@ const RUNS: usize = 7;
 
 pub fn run() -> anyhow::Result<()> {
     println!("## From Parquet to a verdict\n");
-    println!("{OPS} operations, 100 processes; best of {RUNS} runs, in one process. \"Columns\" reads all columns into arrow arrays.\n");
+    println!("{OPS} operations, 100 processes; best of {RUNS} runs, in one process. \"Columns\" reads all columns into arrow arrays.");
+    println!("The first row is of 50 producers and 50 consumers; in the others every process does everything, peeks included.\n");
     println!("| object | size | columns | history | verdict | times columns | with a witness, replayed | times columns |");
     println!("|---|---|---|---|---|---|---|---|");
-    for name in ["queue", "stack", "priority-queue", "set", "register"] {
+    let mixed = ["queue", "stack", "priority-queue", "set", "register"].map(|name| (name, None));
+    for (name, producers) in std::iter::once(("queue", Some(50))).chain(mixed) {
         let path = std::env::temp_dir().join(format!("linpoint-bench-{name}.parquet"));
         let object = object_type(name, &Default::default())?;
-        let history = Generator { ops: OPS, processes: 100, ..Generator::default() }.linearizable(&*object)?;
+        let history = Generator { ops: OPS, processes: 100, producers, ..Generator::default() }.linearizable(&*object)?;
         let mut out = BufWriter::new(File::create(&path)?);
         write(Format::Parquet, &history, Some((name, &Default::default())), &mut out)?;
         out.flush()?;

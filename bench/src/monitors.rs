@@ -37,7 +37,10 @@ pub fn run() -> anyhow::Result<()> {
     for name in CASES {
         let mut before: Option<f64> = None;
         for ops in [100_000usize, 1_000_000, 10_000_000] {
-            let output = Command::new(std::env::current_exe()?).arg(COMMAND).arg(name).arg(ops.to_string()).output()?;
+            let mut child = Command::new(std::env::current_exe()?);
+            // Memory that is new each time, at every size: small runs would get back what the run before them had.
+            child.env("MALLOC_MMAP_THRESHOLD_", "65536");
+            let output = child.arg(COMMAND).arg(name).arg(ops.to_string()).output()?;
             ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
             let text = String::from_utf8(output.stdout)?;
             let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
@@ -106,7 +109,7 @@ fn measure<A: Copy>(log: &Log<A>, decide: impl Fn(&Log<A>) -> bool) -> anyhow::R
     };
     let pass = best(&|| {
         let mut sum = 0u64;
-        for event in &log.events {
+        for event in log.events() {
             let op = event.op();
             black_box(&log.acts[op]);
             sum += u64::from(log.values[op]) + u64::from(log.calls[op]) + u64::from(log.rets[op]);

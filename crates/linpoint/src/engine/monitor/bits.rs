@@ -97,7 +97,7 @@ fn sweep(log: &Log<Bit>, initially_on: bool, watch: &mut impl Watch) -> Result<(
     };
     let mut keys = vec![fresh; log.distinct as usize];
     let mut heaps = Heaps::new();
-    for (rank, event) in (0u32..).zip(&log.events) {
+    for (rank, event) in (0u32..).zip(log.events()) {
         let op = event.op();
         let (act, number) = (log.acts[op], log.values[op]);
         let needs = act.needs();

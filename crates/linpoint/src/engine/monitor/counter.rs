@@ -146,7 +146,7 @@ impl<W: Watch> Sweep<'_, W> {
         let log = self.log;
         // How many steps had been done when an operation was called.
         let mut before = vec![0u32; log.len()];
-        for (rank, event) in (0u32..).zip(&log.events) {
+        for (rank, event) in (0u32..).zip(log.events()) {
             let op = event.op();
             let Count { by, seen } = log.acts[op];
             let seen = seen.filter(|_| !log.is_pending(op));

@@ -6,36 +6,47 @@ use std::hint::select_unpredictable;
 
 use super::cover::{clash, cover};
 use super::{Act, Clash, Lives, Log, What};
-use crate::history::NEVER;
 
 /// The latest gap in which each empty result can take effect, as (position, gap) in the order of returns; or the first
 /// one that has none.
 pub(super) fn place(log: &Log<Act>, lives: &Lives) -> Result<Vec<(u32, u32)>, Clash> {
-    let mut placed = Vec::new();
     if !lives.has_empties {
-        return Ok(placed);
+        return Ok(Vec::new());
     }
-    let mut critical = 0u32;
-    // No gap yet: before the first event nothing has been called.
-    let mut last = NEVER;
-    for (rank, event) in (0u32..).zip(&log.events) {
-        let op = event.op();
-        if log.acts[op] == Act::Empty {
-            if event.is_return() {
-                if last == NEVER || last < log.calls[op] {
-                    return Err(not_empty(log, lives, op as u32));
-                }
-                placed.push((op as u32, last));
-            }
-        } else {
-            let life = &lives[log.values[op]];
-            let counts = life.is_critical();
-            critical += u32::from(counts & (rank == life.in_by));
-            critical -= u32::from(counts & (rank == life.out_from));
-        }
-        last = select_unpredictable(critical == 0, rank, last);
+    // By rank: whether one value more is critical from there on, or one less.
+    let mut change = vec![0i8; log.end() as usize + 1];
+    for (_, life) in lives.iter().filter(|(_, life)| life.is_critical()) {
+        change[life.in_by as usize] = 1;
+        change[life.out_from as usize] = -1;
     }
-    Ok(placed)
+    let mut critical = 0i32;
+    let mut last = 0;
+    // By rank: the last gap before it in which nothing is critical. The first one is after the first call, as none is
+    // before any return.
+    let free: Vec<u32> = (0u32..)
+        .zip(&change)
+        .map(|(rank, &change)| {
+            let before = last;
+            critical += i32::from(change);
+            last = select_unpredictable(critical == 0, rank, last);
+            before
+        })
+        .collect();
+    let empties = (0u32..)
+        .zip(&log.acts)
+        .filter(|(_, act)| **act == Act::Empty);
+    let returned = empties.filter(|&(op, _)| !log.is_pending(op as usize));
+    let mut placed: Vec<(u32, u32)> = returned
+        .map(|(op, _)| (op, free[log.rets[op as usize] as usize]))
+        .collect();
+    placed.sort_by_key(|&(op, _)| log.rets[op as usize]);
+    match placed
+        .iter()
+        .find(|&&(op, gap)| gap < log.calls[op as usize])
+    {
+        Some(&(op, _)) => Err(not_empty(log, lives, op)),
+        None => Ok(placed),
+    }
 }
 
 fn not_empty(log: &Log<Act>, lives: &Lives, op: u32) -> Clash {

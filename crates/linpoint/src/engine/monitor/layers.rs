@@ -53,7 +53,7 @@ pub(super) fn place(
         }
         _ => Err(Blocked { op, from, to }),
     };
-    for (rank, event) in (0u32..).zip(&log.events) {
+    for (rank, event) in (0u32..).zip(log.events()) {
         let op = event.op();
         let act = log.acts[op];
         let is_empty = act == Act::Empty;
@@ -193,7 +193,7 @@ pub(super) fn order(
     // Values that nobody will touch after the current gap.
     let mut closing = BinaryHeap::new();
     let is_free = |op: u32| !constrained_adds && log.acts[op as usize] == Act::Add;
-    for (gap, event) in log.events.iter().enumerate() {
+    for (gap, event) in log.events().iter().enumerate() {
         let op = event.op();
         if !event.is_return() && log.acts[op] != Act::Empty {
             let value = log.values[op];

@@ -162,7 +162,7 @@ impl Lives {
         }
         let has = |wanted: Act| log.acts.contains(&wanted);
         let is_open = |(&act, &ret): (&Act, &u32)| act == Act::Remove && ret == NEVER;
-        let has_pending = log.events.len() < 2 * log.len();
+        let has_pending = (log.end() as usize) < 2 * log.len();
         let (has_peeks, has_empties) = (has(Act::Peek), has(Act::Empty));
         let has_open = has_pending && log.acts.iter().zip(&log.rets).any(is_open);
         Ok(Lives {

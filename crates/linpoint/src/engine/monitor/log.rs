@@ -1,5 +1,7 @@
 //! What monitors see of a history: integers in columns, and the events in order.
 
+use std::sync::OnceLock;
+
 use crate::history::{EventKind, NEVER, events_in_order};
 
 /// A history of one object as columns of integers. Operations stand in the order of their calls.
@@ -15,10 +17,11 @@ pub struct Log<A> {
     pub calls: Vec<u32>,
     /// The ranks of the returns; [`NEVER`] for pending operations.
     pub rets: Vec<u32>,
-    /// All calls and returns, by rank.
-    pub events: Vec<Event>,
     /// Numbers of values are below this.
     pub distinct: u32,
+    end: u32,
+    /// Made when first asked for: not every monitor goes from event to event.
+    events: OnceLock<Vec<Event>>,
 }
 
 /// The call or the return of the operation at some position.
@@ -51,32 +54,38 @@ impl<A> Log<A> {
     pub fn new(acts: Vec<A>, values: Vec<u32>, mut calls: Vec<u32>, mut rets: Vec<u32>) -> Self {
         assert!(acts.len() <= MOST_OPS, "too many operations for one log");
         let distinct = values.iter().map(|&value| value + 1).max().unwrap_or(0);
-        let events = match dense_events(&calls, &rets) {
-            Some(events) => events,
-            None => {
-                let events: Vec<Event> = events_in_order(&calls, &rets)
-                    .into_iter()
-                    .map(|(op, kind)| Event::new(op, kind))
-                    .collect();
-                for (rank, event) in (0u32..).zip(&events) {
-                    let column = if event.is_return() {
-                        &mut rets
-                    } else {
-                        &mut calls
-                    };
-                    column[event.op()] = rank;
-                }
-                events
-            }
-        };
+        let (mut count, mut last) = (calls.len(), calls.last().copied());
+        for &ret in &rets {
+            let returned = ret != NEVER;
+            count += usize::from(returned);
+            last = last.max(returned.then_some(ret));
+        }
+        if last.map_or(0, |last| last as usize + 1) != count {
+            close_gaps(&mut calls, &mut rets);
+        }
         Log {
             acts,
             values,
             calls,
             rets,
-            events,
             distinct,
+            end: count as u32,
+            events: OnceLock::new(),
         }
+    }
+
+    /// All calls and returns, by rank.
+    pub fn events(&self) -> &[Event] {
+        self.events.get_or_init(|| {
+            let mut events = vec![Event(0); self.end as usize];
+            for (op, (&call, &ret)) in (0u32..).zip(self.calls.iter().zip(&self.rets)) {
+                events[call as usize] = Event::new(op, EventKind::Call);
+                if ret != NEVER {
+                    events[ret as usize] = Event::new(op, EventKind::Return);
+                }
+            }
+            events
+        })
     }
 
     /// How many operations there are.
@@ -91,7 +100,7 @@ impl<A> Log<A> {
 
     /// The moment after all events.
     pub fn end(&self) -> u32 {
-        self.events.len() as u32
+        self.end
     }
 
     /// Whether the operation never returned.
@@ -100,24 +109,14 @@ impl<A> Log<A> {
     }
 }
 
-/// The events by rank, if the ranks have no gaps.
-fn dense_events(calls: &[u32], rets: &[u32]) -> Option<Vec<Event>> {
-    let (mut count, mut last) = (calls.len(), calls.last().copied());
-    for &ret in rets.iter().filter(|&&ret| ret != NEVER) {
-        count += 1;
-        last = last.max(Some(ret));
-    }
-    if last.map_or(0, |last| last as usize + 1) != count {
-        return None;
-    }
-    let mut events = vec![Event(0); count];
-    for (op, (&call, &ret)) in (0u32..).zip(calls.iter().zip(rets)) {
-        events[call as usize] = Event::new(op, EventKind::Call);
-        if ret != NEVER {
-            events[ret as usize] = Event::new(op, EventKind::Return);
+/// Numbers the events without gaps, in the same order.
+fn close_gaps(calls: &mut [u32], rets: &mut [u32]) {
+    for (rank, (op, kind)) in (0u32..).zip(events_in_order(calls, rets)) {
+        match kind {
+            EventKind::Call => calls[op as usize] = rank,
+            EventKind::Return => rets[op as usize] = rank,
         }
     }
-    Some(events)
 }
 
 impl<A: Copy> Log<A> {

@@ -60,7 +60,7 @@ struct Stock {
 /// The operation that returns what cannot be there, if there is one.
 fn sweep(log: &Log<Act>, watch: &mut impl Watch) -> Result<(), u32> {
     let mut stocks = vec![Stock::default(); log.distinct as usize];
-    for (rank, event) in (0u32..).zip(&log.events) {
+    for (rank, event) in (0u32..).zip(log.events()) {
         let (op, act, value) = (
             event.op() as u32,
             log.acts[event.op()],

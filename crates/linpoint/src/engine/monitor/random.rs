@@ -187,7 +187,7 @@ pub(super) fn assert_clashes<M: Model>(model: &M, log: &Log<M::Act>, clash: &Cla
 
 fn with_task<M: Model>(model: &M, log: &Log<M::Act>, use_it: impl FnOnce(&Task<'_, M::Spec>)) {
     let mut history = TypedHistory::new();
-    for event in &log.events {
+    for event in log.events() {
         let op = event.op();
         let (act, value) = (log.acts[op], log.values[op]);
         if event.is_return() {

@@ -25,7 +25,7 @@ pub fn decide(log: &Log<Permits>, permits: u64) -> Result<Finding, &'static str>
     });
     released.ok_or("permits may overflow")?;
     let mut there = permits;
-    for event in &log.events {
+    for event in log.events() {
         let op = event.op();
         match log.acts[op] {
             Permits::Release(n) if !event.is_return() => there += n,
@@ -42,7 +42,7 @@ pub fn decide(log: &Log<Permits>, permits: u64) -> Result<Finding, &'static str>
 /// An order that explains everything, if [`decide`] found that there is one.
 pub fn witness(log: &Log<Permits>) -> Vec<u32> {
     let effects = log
-        .events
+        .events()
         .iter()
         .filter(|event| event.is_return() == matches!(log.acts[event.op()], Permits::Acquire(_)));
     effects.map(|event| event.op() as u32).collect()

@@ -77,7 +77,7 @@ pub(super) fn in_order<A>(
     // Values with a backward zone that begins within the open one; they come after it.
     let mut waiting = Vec::new();
     order.extend(first.map(|value| (0, value)));
-    for (rank, event) in (0u32..).zip(&log.events) {
+    for (rank, event) in (0u32..).zip(log.events()) {
         let value = log.values[event.op()];
         let this = zone(value);
         if event.is_return() {

@@ -34,7 +34,7 @@ pub(super) fn shortest(log: &Log<Act>, lives: &Lives, is_stuck: &[bool]) -> Vec<
     };
     let stuck = |value: u32| is_stuck[value as usize];
     let (mut critical, mut sum) = (0u32, 0u32);
-    for (rank, event) in (0u32..).zip(&log.events) {
+    for (rank, event) in (0u32..).zip(log.events()) {
         let op = event.op();
         let (act, value) = (log.acts[op], log.values[op]);
         if act != Act::Empty && stuck(value) {

@@ -68,7 +68,7 @@ impl Plan {
         let mut opened = vec![(NEVER, NEVER); distinct];
         let mut peeks = vec![NEVER; if lives.has_peeks { log.len() } else { 0 }];
         let mut critical = 0;
-        for (rank, event) in (0u32..).zip(&log.events) {
+        for (rank, event) in (0u32..).zip(log.events()) {
             let op = event.op();
             let (act, value) = (log.acts[op], log.values[op]);
             if act == Act::Empty {
