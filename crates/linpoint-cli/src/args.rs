@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use linpoint::format::Format;
+use linpoint::generate::SnapshotFault;
 use linpoint::{EngineChoice, Ties};
 
 use crate::units;
@@ -201,9 +202,18 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) values: Option<i64>,
 
-    /// Make one result near the end wrong, so that the history is not linearizable
+    /// Of a snapshot: two entries change once, from 0 to 1, and nothing else does
+    #[arg(long, conflicts_with = "general")]
+    pub(crate) simple: bool,
+
+    /// Of a snapshot: all values are distinct
     #[arg(long)]
-    pub(crate) violation: bool,
+    pub(crate) general: bool,
+
+    /// Make one result near the end wrong, so that the history is not linearizable; for a snapshot with --simple or
+    /// --general, in this way only: inversion, decreasing, stale, future, order
+    #[arg(long, value_name = "KIND", num_args = 0..=1)]
+    pub(crate) violation: Option<Option<SnapshotFault>>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -239,6 +249,27 @@ pub(crate) struct TablesArgs {
 pub(crate) enum Table {
     /// Times of the monitors by operations and by processes (Lee and Mathur 2024, Figures 1 and 2)
     Monitors(MonitorTableArgs),
+    /// Snapshot histories decided, beside the published columns (Amram et al. 2022, Tables 3 and 4)
+    Snapshot(SnapshotTableArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SnapshotTableArgs {
+    /// The directory with `histories.tar.gz` and `expected.csv`
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Print Markdown
+    #[arg(long, group = "style")]
+    pub(crate) markdown: bool,
+
+    /// Print comma-separated values
+    #[arg(long, group = "style")]
+    pub(crate) csv: bool,
+
+    /// Print a JSON document
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -39,6 +39,7 @@ fn run(command: Command) -> Exit {
         Command::Types(args) => cmd::types::run(&args),
         Command::Tables(args) => match args.table {
             Table::Monitors(args) => cmd::tables::monitors(&args),
+            Table::Snapshot(args) => cmd::tables::snapshot(&args),
         },
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),

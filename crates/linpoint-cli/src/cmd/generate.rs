@@ -1,8 +1,9 @@
 //! `linpoint generate`: a history from a simulated concurrent object.
 
 use linpoint::format::write;
-use linpoint::generate::Generator;
-use linpoint::{Checker, Config, Error};
+use linpoint::generate::{Generator, SnapshotFault, SnapshotGenerator, SnapshotShape};
+use linpoint::portfolio::AnyObject;
+use linpoint::{Checker, Config, Error, History};
 
 use super::source::TypeChoice;
 use crate::args::GenerateArgs;
@@ -15,25 +16,91 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
         return Err(Error::usage("--pending is a share in percent, from 0 to 100").into());
     }
     let format = args.output.format()?;
-    let generator = Generator {
-        ops: args.ops,
-        processes: args.processes,
-        producers: args.producers,
-        objects: args.objects,
-        seed: args.seed,
-        pending_per_mille: (args.pending * 10.0).round() as u32,
-        idle_percent: args.idle,
-        universe: args.values,
-    };
-    let history = if args.violation {
-        let checker = Checker::new(Config::default().verdicts_only());
-        generator.violating(&*object, &checker)?
-    } else {
-        generator.linearizable(&*object)?
+    let history = match snapshot_shape(args, &choice)? {
+        Some(shape) => snapshot(args, shape)?,
+        None => simulated(args, &*object)?,
     };
     let mut out = args.output.open()?;
     let object_type = Some((choice.name.as_str(), &choice.params));
     write(format, &history, object_type, &mut out)?;
     out.finish()?;
     Ok(Exit::Linearizable)
+}
+
+fn simulated(args: &GenerateArgs, object: &dyn AnyObject) -> Result<History, Error> {
+    let generator = Generator {
+        ops: args.ops,
+        processes: args.processes,
+        producers: args.producers,
+        objects: args.objects,
+        seed: args.seed,
+        pending_per_mille: per_mille(args.pending),
+        idle_percent: args.idle,
+        universe: args.values,
+    };
+    match args.violation {
+        None => generator.linearizable(object),
+        Some(None) => {
+            let checker = Checker::new(Config::default().verdicts_only());
+            generator.violating(object, &checker)
+        }
+        Some(Some(_)) => {
+            let reason = "a kind of violation takes --type snapshot with --simple or --general";
+            Err(Error::usage(reason))
+        }
+    }
+}
+
+/// Which histories of snapshots are asked for, if they are.
+fn snapshot_shape(
+    args: &GenerateArgs,
+    choice: &TypeChoice,
+) -> Result<Option<SnapshotShape>, Error> {
+    let shape = match (args.simple, args.general) {
+        (true, _) => SnapshotShape::Simple,
+        (_, true) => SnapshotShape::General,
+        _ => return Ok(None),
+    };
+    if choice.name != "snapshot" || !choice.params.is_empty() {
+        let reason = "--simple and --general are for --type snapshot, without parameters";
+        return Err(Error::usage(reason));
+    }
+    let unused = [
+        (args.producers.is_some(), "--producers"),
+        (args.objects != 1, "--objects"),
+        (args.idle != 0, "--idle"),
+        (args.values.is_some(), "--values"),
+    ];
+    match unused.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Error::usage(format!(
+            "{option} does not go with --simple or --general"
+        ))),
+        None => Ok(Some(shape)),
+    }
+}
+
+fn snapshot(args: &GenerateArgs, shape: SnapshotShape) -> Result<History, Error> {
+    let fault = match args.violation {
+        None => None,
+        Some(Some(fault)) => Some(fault),
+        // Any will do, and equal seeds give the same.
+        Some(None) => {
+            let kinds = SnapshotFault::NAMES;
+            Some(kinds[(args.seed % kinds.len() as u64) as usize].1)
+        }
+    };
+    let processes = u32::try_from(args.processes);
+    let generator = SnapshotGenerator {
+        ops: args.ops,
+        processes: processes.map_err(|_| Error::usage("these are too many processes"))?,
+        seed: args.seed,
+        shape,
+        pending_per_mille: per_mille(args.pending),
+        fault,
+    };
+    generator.history()
+}
+
+fn per_mille(percent: f64) -> u32 {
+    (percent * 10.0).round() as u32
 }

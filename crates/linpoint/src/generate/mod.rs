@@ -3,6 +3,10 @@
 //! Each process takes turns at random: it calls, its operation takes effect on one atomic object, it returns. So the
 //! order of effects is a witness, and about two thirds of the processes have an operation open at any moment.
 
+mod snapshot;
+
+pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
+
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, OpId, Ties};
 use crate::portfolio::{AnyObject, Checker, Simulation};

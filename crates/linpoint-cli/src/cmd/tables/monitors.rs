@@ -1,4 +1,4 @@
-//! `linpoint tables`: published tables and figures, measured anew.
+//! The times of the monitors.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,8 +10,8 @@ use linpoint::engine::monitor::{bits, priority, queue, stack};
 use linpoint::spec::Discipline;
 use serde_json::json;
 
-use super::source::Output;
 use crate::args::MonitorTableArgs;
+use crate::cmd::source::Output;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::chart::{Chart, Line};
