@@ -178,7 +178,7 @@ impl Case {
             repeats: Vec::new(),
         };
         let mut open = HashMap::new();
-        for event in &self.log.events {
+        for event in self.log.events() {
             let op = event.op();
             match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, false) => {
@@ -280,8 +280,8 @@ impl Case {
         };
         let mut free: Vec<u32> = (0..simple::SLOTS).rev().collect();
         let mut slots = HashMap::new();
-        let mut events = Vec::with_capacity(self.log.events.len());
-        for event in &self.log.events {
+        let mut events = Vec::with_capacity(self.log.events().len());
+        for event in self.log.events() {
             let op = event.op();
             events.push(match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, is_return) => match side(entry, value) {
