@@ -257,7 +257,7 @@ fn compare_simple(case: &Case, bad: Option<u32>, shown: &str) {
     assert_eq!(wrong, at_once, "{shown}");
     assert_eq!(wrong.is_some(), bad.is_some(), "{shown}");
     if let Some(wrong) = wrong {
-        let scan = case.log.events[wrong].op() as u32;
+        let scan = case.log.events()[wrong].op() as u32;
         assert_eq!(case.run().unwrap().fault.unwrap().scan, scan, "{shown}");
     }
 }
