@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|columnar|reach]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -10,6 +10,7 @@ mod input;
 mod monitors;
 mod peers;
 mod reach;
+mod snapshot;
 mod versus;
 
 use anyhow::bail;
@@ -20,11 +21,13 @@ fn main() -> anyhow::Result<()> {
     match words.as_slice() {
         [child::COMMAND, rest @ ..] => child::answer(rest),
         [monitors::COMMAND, rest @ ..] => monitors::answer(rest),
+        [snapshot::COMMAND, rest @ ..] => snapshot::answer(rest),
         [] => {
             versus::run()?;
             growth::run()?;
             input::run()?;
             monitors::run()?;
+            snapshot::run()?;
             columnar::run()?;
             reach::run()
         }
@@ -32,8 +35,9 @@ fn main() -> anyhow::Result<()> {
         ["growth"] => growth::run(),
         ["input"] => input::run(),
         ["monitors"] => monitors::run(),
+        ["snapshot"] => snapshot::run(),
         ["columnar"] => columnar::run(),
         ["reach"] => reach::run(),
-        _ => bail!("expected versus, growth, input, monitors, columnar or reach"),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar or reach"),
     }
 }

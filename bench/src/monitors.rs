@@ -140,7 +140,7 @@ fn measure<A: Copy>(log: &Log<A>, decide: impl Fn(&Log<A>) -> bool) -> anyhow::R
     Ok(())
 }
 
-fn resident_mib() -> anyhow::Result<f64> {
+pub fn resident_mib() -> anyhow::Result<f64> {
     let statm = std::fs::read_to_string("/proc/self/statm")?;
     let pages: f64 = statm.split(' ').nth(1).context("no resident size")?.parse()?;
     Ok(pages * 4096.0 / 1048576.0)

@@ -138,15 +138,27 @@ pub(crate) fn core<S: Spec>(whole: &Task<'_, S>, reduced: &Reduced) -> Result<bo
     }
 }
 
-/// The updates of a snapshot, up to a rank, that write what their entries hold anyway.
-fn repeated_updates(whole: &dyn Facts, cut: u32) -> HashSet<OpId> {
+/// The updates of a snapshot that write what their entries hold anyway, once those are dropped that none of the kept scans
+/// shows.
+fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     let mut repeats = HashSet::new();
     if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {
         return repeats;
     }
+    let kept: HashSet<OpId> = reduced.ops.iter().map(|op| op.id).collect();
+    let roles = reduced.ops.iter().map(|op| whole.role(*op));
+    let scans = roles.filter(|role| matches!(role, Role::Scans(_)));
+    let shown: HashSet<Value> = scans
+        .filter_map(|scan| values_of(&scan))
+        .flatten()
+        .collect();
     let mut of_entry: HashMap<u32, Vec<(TaskOp, Option<Value>)>> = HashMap::new();
-    for op in whole.ops().iter().filter(|op| op.call <= cut) {
-        if let Role::Updates { entry, value } = whole.role(*op) {
+    for op in whole.ops().iter().filter(|op| op.call <= reduced.cut) {
+        let role = whole.role(*op);
+        let values = values_of(&role).unwrap_or_default();
+        if let Role::Updates { entry, value } = role
+            && (kept.contains(&op.id) || values.iter().any(|value| shown.contains(value)))
+        {
             of_entry.entry(entry).or_default().push((*op, value));
         }
     }
@@ -154,10 +166,8 @@ fn repeated_updates(whole: &dyn Facts, cut: u32) -> HashSet<OpId> {
         // What the entry holds, unless the last updates overlapped.
         let (mut held, mut finished) = (Some(&None), 0);
         for (i, (op, value)) in updates.iter().enumerate() {
-            let is_alone = finished <= op.call
-                && updates
-                    .get(i + 1)
-                    .is_none_or(|(next, _)| next.call > op.ret);
+            let next = updates.get(i + 1);
+            let is_alone = finished <= op.call && next.is_none_or(|(next, _)| next.call > op.ret);
             if is_alone && held == Some(value) {
                 repeats.insert(op.id);
             }
@@ -195,7 +205,7 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     }
 
     // What was dropped changed no state, or went together with everything on its values.
-    let repeats = repeated_updates(whole, reduced.cut);
+    let repeats = repeated_updates(whole, reduced);
     let mut gone = HashSet::new();
     for op in dropped {
         // What changes nothing as it was recorded may be dropped before the cut.

@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use linpoint::format::Recorded;
-use linpoint::{Config, Partitioning};
+use linpoint::{Checker, Config, Partitioning, Verdict};
 
-use crate::recorded::{compare, data, labelled, read_all};
+use crate::recorded::{compare, data, labelled, read_all, type_of};
 
 fn verdicts() -> Config {
     Config::default().verdicts_only()
@@ -86,6 +86,47 @@ fn juc() {
     assert_eq!(all.len(), 6325);
     assert_eq!(compare(&all, &verdicts(), labelled), 424);
     compare(&sample(&all, 17), &Config::default(), labelled);
+}
+
+#[test]
+fn snapshot() {
+    let Some(path) = data("snapshot/histories.tar.gz") else {
+        return;
+    };
+    let table = std::fs::read_to_string(path.with_file_name("expected.csv")).unwrap();
+    // The first bad event of each history, counted from 0; none of those that are linearizable.
+    let first_bad: HashMap<&str, Option<u32>> = table
+        .lines()
+        .skip(1)
+        .map(|row| {
+            let columns: Vec<&str> = row.split(',').collect();
+            let event = columns[6].parse().ok();
+            assert_eq!(event.is_none(), columns[4] == "yes");
+            (columns[0], event)
+        })
+        .collect();
+    let of = |recorded: &Recorded| {
+        let (_, name) = recorded.input.rsplit_once('/').unwrap();
+        first_bad[name]
+    };
+    let all = read_all(&path);
+    assert_eq!(all.len(), 540);
+    let checker = Checker::new(verdicts());
+    for recorded in &all {
+        let report = type_of(recorded).check(&recorded.history, &checker, &checker.budget());
+        let found = match report.unwrap().verdict {
+            Verdict::Violation(violation) => {
+                assert!(violation.shortest);
+                Some(recorded.history.op(violation.last).ret)
+            }
+            Verdict::Linearizable(_) => None,
+            Verdict::Undecided(undecided) => panic!("{undecided:?}"),
+        };
+        assert_eq!(found, of(recorded), "{}", recorded.label());
+    }
+    compare(&sample(&all, 7), &Config::default(), |recorded| {
+        of(recorded).is_none()
+    });
 }
 
 #[test]

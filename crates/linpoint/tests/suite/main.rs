@@ -9,3 +9,4 @@ mod juc_conformance;
 mod metamorphic;
 mod monitors;
 mod recorded;
+mod snapshots;

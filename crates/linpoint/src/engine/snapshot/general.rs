@@ -17,20 +17,11 @@
 //!
 //! **Cost:** for each return of a scan, the number of entries and a search among the scans before; constant for all else.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::hash::Hash;
 
-use foldhash::fast::FixedState;
-
+use super::entry::{Entry, NEVER, Time, Update};
 use super::fault::{Fault, What};
-
-/// The number of an event, counted from 1.
-type Time = u64;
-
-const NEVER: Time = Time::MAX;
-
-/// How many updates of an entry that are over are kept, only to explain better.
-const EXPLAINED: usize = 8;
 
 /// Judges histories of a snapshot event by event. `V` are the values, `T` names operations.
 ///
@@ -59,26 +50,6 @@ pub struct General<V, T> {
     chain: BTreeMap<u64, Link<T>>,
     /// The open scans by the times of their calls, with the sums of the latest scans before them, if there were any.
     open: BTreeMap<Time, Option<u64>>,
-}
-
-#[derive(Clone, Debug)]
-struct Entry<V, T> {
-    number: u32,
-    /// From the `first` one on; the one with the number 0 is the initial value.
-    updates: VecDeque<Update<V, T>>,
-    first: u64,
-    /// The latest update with each value.
-    with_value: HashMap<V, u64, FixedState>,
-    /// Whether an update is open, be it one that changes nothing.
-    is_busy: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Update<V, T> {
-    op: Option<T>,
-    value: V,
-    called: Time,
-    returned: Time,
 }
 
 /// A scan, or several that saw the same.
@@ -154,18 +125,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
         let length = self.places.len().max(number as usize + 1);
         self.places.resize(length, None);
         self.places[number as usize] = Some(place as u32);
-        self.entries.push(Entry {
-            number,
-            updates: VecDeque::from([Update {
-                op: None,
-                value: self.initial.clone(),
-                called: 0,
-                returned: 0,
-            }]),
-            first: 0,
-            with_value: HashMap::from_iter([(self.initial.clone(), 0)]),
-            is_busy: false,
-        });
+        self.entries.push(Entry::new(number, self.initial.clone()));
         place
     }
 
@@ -180,7 +140,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
             return Err(Unclear::Overlap(number));
         }
         let last = entry.last_index();
-        let earlier = entry.with_value.get(&value).copied();
+        let earlier = entry.with_value(&value);
         if earlier == Some(last) {
             entry.is_busy = true;
             return Ok(Effect::Nothing);
@@ -191,7 +151,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
             return Err(Unclear::Repeated(number));
         }
         entry.is_busy = true;
-        entry.with_value.insert(value.clone(), last + 1);
+        entry.by_value.insert(value.clone(), last + 1);
         entry.updates.push_back(Update {
             op: Some(op),
             value,
@@ -230,7 +190,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
             return Err(link.scan.clone());
         }
         if let Some(update) = entry.updates.pop_back() {
-            entry.with_value.remove(&update.value);
+            entry.by_value.remove(&update.value);
         }
         Ok(())
     }
@@ -271,7 +231,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
         let (mut missed, mut ended) = (None, now);
         for entry in &self.entries {
             let value = values.get(entry.number as usize).unwrap_or(&self.initial);
-            let Some(&index) = entry.with_value.get(value) else {
+            let Some(index) = entry.with_value(value) else {
                 let forgets = entry.first > 0;
                 return Err(fault(entry.number, What::Future { forgets }));
             };
@@ -366,29 +326,18 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
     /// Forgets what no scan can see any more in an entry, but for the last few.
     pub fn forget_updates(&mut self, number: u32) {
         let place = self.entry(number);
-        self.forget_at(place);
-    }
-
-    fn forget_at(&mut self, place: usize) {
         let (called, floor) = self.oldest();
         let floor = self.floor_of(floor, place);
-        let entry = &mut self.entries[place];
-        while entry.updates.len() > EXPLAINED
-            && entry.is_over(entry.first + EXPLAINED as u64, called, floor)
-        {
-            if let Some(update) = entry.updates.pop_front()
-                && entry.with_value.get(&update.value) == Some(&entry.first)
-            {
-                entry.with_value.remove(&update.value);
-            }
-            entry.first += 1;
-        }
+        self.entries[place].forget(called, floor);
     }
 
     /// Forgets all that no scan can see, or run into, any more.
     pub fn forget(&mut self) {
-        (0..self.entries.len()).for_each(|place| self.forget_at(place));
-        let (_, floor) = self.oldest();
+        let (called, floor) = self.oldest();
+        let link = floor.and_then(|sum| self.chain.get(&sum));
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            entry.forget(called, link.map_or(0, |link| link.saw(place)));
+        }
         while let Some(first) = self.chain.first_entry()
             && Some(*first.key()) < floor
         {
@@ -415,21 +364,5 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
     /// The scans by their sums.
     pub(super) fn chain(&self) -> &BTreeMap<u64, Link<T>> {
         &self.chain
-    }
-}
-
-impl<V, T> Entry<V, T> {
-    fn last_index(&self) -> u64 {
-        self.first + self.updates.len() as u64 - 1
-    }
-
-    fn update(&self, index: u64) -> &Update<V, T> {
-        &self.updates[(index - self.first) as usize]
-    }
-
-    /// Whether no scan can see an update any more, if all that may still return were called at this time or later, and after
-    /// a scan that saw the update with the number `floor`.
-    fn is_over(&self, index: u64, called: Time, floor: u64) -> bool {
-        index < floor || (index < self.last_index() && self.update(index + 1).returned < called)
     }
 }

@@ -38,18 +38,18 @@ impl Side {
 /// Scans that can be open at a time: each has a slot of its own below this while it is open.
 pub const SLOTS: u32 = 64;
 
-/// What happens, as far as it matters: which of nine things, as one bit of the lower half, and the slot of a scan above.
+/// What happens, as far as it matters: which of nine things, as one of the lowest bits, and the slot of a scan above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event(u32);
+pub struct Event(u16);
 
-const UPDATE_CALLED: u32 = 0;
-const UPDATE_RETURNED: u32 = 2;
-const SCAN_CALLED: u32 = 4;
-const SCAN_RETURNED: u32 = 5;
-const SLOT: u32 = 16;
+const UPDATE_CALLED: u16 = 0;
+const UPDATE_RETURNED: u16 = 2;
+const SCAN_CALLED: u16 = 4;
+const SCAN_RETURNED: u16 = 5;
+const SLOT: u16 = 9;
 
 /// The events of scans.
-const OF_SCANS: u32 = 0b11111 << SCAN_CALLED;
+const OF_SCANS: u16 = 0b11111 << SCAN_CALLED;
 
 impl Event {
     /// Anything that cannot matter: an update with 0, or of an entry that never changes.
@@ -57,35 +57,39 @@ impl Event {
 
     /// An update of this entry with 1 is called.
     pub fn update_called(side: Side) -> Self {
-        Event(1 << (UPDATE_CALLED + side as u32))
+        Event(1 << (UPDATE_CALLED + side as u16))
     }
 
     /// An update of this entry with 1 returns.
     pub fn update_returned(side: Side) -> Self {
-        Event(1 << (UPDATE_RETURNED + side as u32))
+        Event(1 << (UPDATE_RETURNED + side as u16))
     }
 
     /// A scan is called; until it returns, no other one has its slot, which is below [`SLOTS`].
     pub fn scan_called(slot: u32) -> Self {
         debug_assert!(slot < SLOTS);
-        Event(1 << SCAN_CALLED | slot << SLOT)
+        Event(1 << SCAN_CALLED | (slot as u16) << SLOT)
     }
 
     /// The scan in this slot returns, with 1 in these of the two entries.
     pub fn scan_returned(slot: u32, ones: [bool; 2]) -> Self {
         debug_assert!(slot < SLOTS);
-        let result = u32::from(ones[0]) | u32::from(ones[1]) << 1;
-        Event(1 << (SCAN_RETURNED + result) | slot << SLOT)
+        let result = u16::from(ones[0]) | u16::from(ones[1]) << 1;
+        Event(1 << (SCAN_RETURNED + result) | (slot as u16) << SLOT)
     }
 
     /// The event as an integer: for those who store many of them.
-    pub fn bits(self) -> u32 {
+    pub fn bits(self) -> u16 {
         self.0
     }
 
     /// The slot of a scan as a bit; none for other events.
     fn slot_bit(self) -> u64 {
         u64::from(self.0 & OF_SCANS != 0) << (self.0 >> SLOT)
+    }
+
+    fn is_scan_called(self) -> bool {
+        self.0 & 1 << SCAN_CALLED != 0
     }
 }
 
@@ -188,14 +192,14 @@ impl Monitor {
                 self.first[l] = Progress::Done;
             }
         }
-        if event.0 & 1 << SCAN_CALLED != 0 {
+        if event.is_scan_called() {
             self.open |= bit;
             for l in 0..2 {
                 let must = bit * u64::from(self.needs(l));
                 self.must[l] = self.must[l] & !bit | must;
             }
         } else if bit != 0 {
-            let result = (event.0 & OF_SCANS).trailing_zeros() - SCAN_RETURNED;
+            let result = (event.0 & OF_SCANS).trailing_zeros() - u32::from(SCAN_RETURNED);
             self.judge(bit, [result & 1 != 0, result & 2 != 0])?;
             self.open &= !bit;
             self.must = self.must.map(|must| must & !bit);
@@ -303,7 +307,7 @@ impl Monitor {
     }
 
     /// The events, as bits, that change anything or may be wrong while all open scans must return the same.
-    fn alerts(&self) -> u32 {
+    fn alerts(&self) -> u16 {
         let mut alerts = 0;
         for side in Side::BOTH {
             match self.first[side as usize] {
@@ -332,7 +336,8 @@ impl Monitor {
 /// Events that are looked at together.
 const CHUNK: usize = 256;
 
-/// Decides a whole history; the first event that cannot be explained, by its place, if there is one.
+/// Decides a whole history whose scans use the slots below `slots`; the first event that cannot be explained, by its place, if
+/// there is one.
 ///
 /// The state changes at most eight times in any history, however long. Between these, once the scans are gone that began
 /// before the last change, an event is either always fine or always worth a look, so most are merely passed over.
@@ -340,9 +345,9 @@ const CHUNK: usize = 256;
 /// ```
 /// use linpoint::engine::snapshot::simple::{Event, Side, Violation, decide};
 /// let events = [Event::scan_called(0), Event::scan_returned(0, [false, true])];
-/// assert_eq!(decide(&events), Err((1, Violation::Future(Side::Second))));
+/// assert_eq!(decide(&events, 1), Err((1, Violation::Future(Side::Second))));
 /// ```
-pub fn decide(events: &[Event]) -> Result<(), (usize, Violation)> {
+pub fn decide(events: &[Event], slots: u32) -> Result<(), (usize, Violation)> {
     let mut monitor = Monitor::default();
     let mut at = 0;
     while at < events.len() {
@@ -353,7 +358,7 @@ pub fn decide(events: &[Event]) -> Result<(), (usize, Violation)> {
             if at == events.len() {
                 break;
             }
-            monitor.open ^= passed.iter().fold(0, |open, event| open ^ event.slot_bit());
+            monitor.open = open_after(monitor.open, passed, slots);
             for l in 0..2 {
                 monitor.must[l] = monitor.open * u64::from(monitor.needs(l));
             }
@@ -364,8 +369,22 @@ pub fn decide(events: &[Event]) -> Result<(), (usize, Violation)> {
     Ok(())
 }
 
+/// The slots of the scans that are open after some events, if those of `open` were before: the last event of a slot tells.
+fn open_after(mut open: u64, passed: &[Event], slots: u32) -> u64 {
+    let mut unknown = u64::MAX >> (SLOTS - slots.clamp(1, SLOTS));
+    for event in passed.iter().rev() {
+        let bit = event.slot_bit() & unknown;
+        unknown &= !bit;
+        open = open & !bit | (bit * u64::from(event.is_scan_called()));
+        if unknown == 0 {
+            break;
+        }
+    }
+    open
+}
+
 /// How many events at the beginning are none of `alerts`.
-fn quiet_events(events: &[Event], alerts: u32) -> usize {
+fn quiet_events(events: &[Event], alerts: u16) -> usize {
     let is_quiet = |chunk: &[Event]| chunk.iter().fold(0, |all, event| all | event.0) & alerts == 0;
     let chunks = events.chunks(CHUNK).take_while(|chunk| is_quiet(chunk));
     let quiet: usize = chunks.map(<[Event]>::len).sum();
@@ -402,7 +421,7 @@ mod tests {
         let returns = Side::BOTH.into_iter().any(|side| {
             event == Event::update_returned(side) && monitor.first[side as usize] == Progress::None
         });
-        !returns && (event.slot_bit() == 0 || is_open == (event.0 & 1 << SCAN_CALLED == 0))
+        !returns && (event.slot_bit() == 0 || is_open != event.is_scan_called())
     }
 
     /// All states that can be reached, with `form` applied to each, and what follows.
@@ -494,7 +513,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(decide(&events), wrong.map_or(Ok(()), Err));
+            assert_eq!(decide(&events, 3), wrong.map_or(Ok(()), Err));
             lengths.insert((wrong.is_some(), events.len() > CHUNK));
         }
         assert_eq!(lengths.len(), 4);

@@ -242,7 +242,7 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
 
 /// The monitor of simple histories finds the same event, step by step and at once.
 fn compare_simple(case: &Case, bad: Option<u32>, shown: &str) {
-    let Some(events) = case.simple_events() else {
+    let Some((events, slots)) = case.simple_events() else {
         assert!(bad.is_some(), "nobody wrote what a scan shows: {shown}");
         return;
     };
@@ -253,7 +253,7 @@ fn compare_simple(case: &Case, bad: Option<u32>, shown: &str) {
         wrong.is_err()
     });
     // Pending operations that cannot matter are left out of the log, so events are told by their operations.
-    let at_once = simple::decide(&events).err().map(|(at, _)| at);
+    let at_once = simple::decide(&events, slots).err().map(|(at, _)| at);
     assert_eq!(wrong, at_once, "{shown}");
     assert_eq!(wrong.is_some(), bad.is_some(), "{shown}");
     if let Some(wrong) = wrong {

@@ -1,0 +1,271 @@
+//! Recorded operations in numbers, and the monitor that decides them.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::FixedState;
+
+use super::fault::Fault;
+use super::general::{Effect, General, Unclear};
+use super::simplify::{Changes, simple_entries};
+use super::{simple, witness};
+use crate::engine::monitor::{Decision, Log, Refusal, Suspect, relevant};
+use crate::engine::{Facts, TaskOp};
+use crate::history::NEVER;
+use crate::spec::{Kind, Role};
+use crate::value::{Value, ValueTable};
+
+/// The number of the initial value.
+pub(super) const INITIAL: u32 = 0;
+
+/// A task on a snapshot, in numbers.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(super) log: Log<Act>,
+    /// The positions of the log's operations in the task.
+    positions: Vec<u32>,
+    /// The values of scans, one after the other.
+    shown: Vec<u32>,
+    /// The two entries that change, and the values that they get, where the history is simple.
+    pub(super) simple: Option<Changes>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Act {
+    Update {
+        entry: u32,
+        value: u32,
+    },
+    /// From this place to that one among the values of scans.
+    Scan {
+        from: u32,
+        to: u32,
+    },
+}
+
+impl Case {
+    /// The operations of a task in numbers, or why they cannot be.
+    pub(crate) fn new(task: &dyn Facts) -> Result<Self, Refusal> {
+        let mut values = ValueTable::default();
+        let mut number =
+            |value: Option<Value>| value.map_or(INITIAL, |value| values.intern(value.into()) + 1);
+        let (mut shown, mut seen) = (Vec::new(), HashSet::with_hasher(FixedState::default()));
+        let mut ops: Vec<(u32, TaskOp, Act)> = Vec::new();
+        for (position, op) in relevant(task) {
+            let act = match task.role(op) {
+                Role::Updates { entry, value } => Act::Update {
+                    entry,
+                    value: number(value),
+                },
+                Role::Scans(entries) => {
+                    let from = shown.len() as u32;
+                    shown.extend(entries.into_iter().map(&mut number));
+                    seen.extend((0u32..).zip(shown[from as usize..].iter().copied()));
+                    let to = u32::try_from(shown.len());
+                    let to = to.map_err(|_| Refusal::HandOn("the scans show too many values"))?;
+                    Act::Scan { from, to }
+                }
+                _ => {
+                    return Err(Refusal::HandOn(
+                        "some operation is neither an update nor a scan",
+                    ));
+                }
+            };
+            ops.push((position, op, act));
+        }
+        // A pending update that nobody saw need not have happened.
+        ops.retain(|(_, op, act)| match act {
+            Act::Update { entry, value } if op.ret == NEVER => {
+                *value == INITIAL || seen.contains(&(*entry, *value))
+            }
+            _ => true,
+        });
+        let simple = simple_entries(ops.iter().map(|&(_, op, act)| (op, act)));
+        let (calls, rets) = ops.iter().map(|(_, op, _)| (op.call, op.ret)).unzip();
+        Ok(Case {
+            positions: ops.iter().map(|&(position, ..)| position).collect(),
+            log: Log::new(
+                ops.iter().map(|&(.., act)| act).collect(),
+                vec![0; ops.len()],
+                calls,
+                rets,
+            ),
+            shown,
+            simple,
+        })
+    }
+
+    /// What kind of monitor decides it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.simple {
+            Some(_) => "simple snapshot",
+            None => "snapshot",
+        }
+    }
+
+    /// Decides it; positions are those of the task.
+    pub(crate) fn decide(&self, wants_order: bool) -> Result<Decision, Refusal> {
+        if !wants_order
+            && let Some((events, slots)) = self.simple_events()
+            && simple::decide(&events, slots).is_ok()
+        {
+            return Ok(Decision::Linearizable(None));
+        }
+        let run = self.run()?;
+        let at = |&op: &u32| self.positions[op as usize];
+        Ok(match run.fault {
+            None => Decision::Linearizable(wants_order.then(|| {
+                let order = witness::order(&self.log, &run.snapshot, run.scans, run.repeats);
+                order.iter().map(at).collect()
+            })),
+            Some(fault) => {
+                let cut = self.log.rets[fault.scan as usize];
+                let suspect = |op: u32| Suspect {
+                    position: at(&op),
+                    is_open: self.log.rets[op as usize] > cut,
+                };
+                let ops = self.suspects(&fault, &run.repeats);
+                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
+            }
+        })
+    }
+
+    /// What is wrong, in words: `describe` names the operation at a position of the task.
+    pub(crate) fn sentence(
+        &self,
+        task: &dyn Facts,
+        describe: &dyn Fn(u32) -> String,
+    ) -> Option<String> {
+        let Some(Kind::Snapshot(initial)) = task.kind() else {
+            return None;
+        };
+        let fault = self.run().ok()?.fault?;
+        let at = |&op: &u32| self.positions[op as usize];
+        Some(fault.sentence(
+            |op| describe(at(op)),
+            |scan, entry| match task.role(task.ops()[at(scan) as usize]) {
+                Role::Scans(values) => {
+                    let value = values.get(entry as usize).and_then(Option::as_ref);
+                    value.unwrap_or(initial).to_string()
+                }
+                _ => String::new(),
+            },
+        ))
+    }
+
+    pub(super) fn values(&self, act: Act) -> &[u32] {
+        match act {
+            Act::Scan { from, to } => &self.shown[from as usize..to as usize],
+            Act::Update { .. } => &[],
+        }
+    }
+
+    /// Tells the general monitor everything, until it finds something wrong.
+    pub(super) fn run(&self) -> Result<Run, Refusal> {
+        let mut run = Run {
+            snapshot: General::new(INITIAL),
+            fault: None,
+            scans: Vec::new(),
+            repeats: Vec::new(),
+        };
+        let mut open = HashMap::with_hasher(FixedState::default());
+        for event in &self.log.events {
+            let op = event.op();
+            match (self.log.acts[op], event.is_return()) {
+                (Act::Update { entry, value }, false) => {
+                    match run.snapshot.call_update(op as u32, entry, value) {
+                        Ok(Effect::Changes) => {}
+                        Ok(Effect::Nothing) => run.repeats.push(op as u32),
+                        Err(Unclear::Overlap(_)) => {
+                            return Err(Refusal::HandOn(
+                                "updates of one entry overlap, as with several writers",
+                            ));
+                        }
+                        Err(Unclear::Repeated(_)) => {
+                            return Err(Refusal::HandOn(
+                                "an entry is given a value again that scans may still show from before",
+                            ));
+                        }
+                    }
+                }
+                (Act::Update { entry, .. }, true) => run.snapshot.return_update(entry),
+                (Act::Scan { .. }, false) => {
+                    open.insert(op, run.snapshot.call_scan(op as u32));
+                }
+                (act @ Act::Scan { .. }, true) => {
+                    let scan = open
+                        .remove(&op)
+                        .expect("bug: a scan returns that was not called");
+                    match run.snapshot.return_scan(scan, self.values(act)) {
+                        Ok(sum) => run.scans.push((sum, op as u32)),
+                        Err(fault) => {
+                            run.fault = Some(fault);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(run)
+    }
+
+    /// The operations that contradict each other by themselves: the culprits, and all updates with what the scans among them
+    /// show, but for those that change nothing.
+    fn suspects(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
+        let mut ops: HashSet<u32> = fault.others().into_iter().copied().collect();
+        ops.insert(fault.scan);
+        let scans = ops
+            .iter()
+            .map(|&op| self.values(self.log.acts[op as usize]));
+        let scans: Vec<&[u32]> = scans.filter(|values| !values.is_empty()).collect();
+        let cut = self.log.rets[fault.scan as usize];
+        let repeats: HashSet<u32> = repeats.iter().copied().collect();
+        // Which update a value is from that was written several times depends on those between.
+        let mut writes: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut again = HashSet::new();
+        let updates = || {
+            (0u32..)
+                .zip(&self.log.acts)
+                .filter_map(|(op, act)| match act {
+                    Act::Update { entry, value } if !repeats.contains(&op) => {
+                        Some((op, *entry, *value))
+                    }
+                    _ => None,
+                })
+        };
+        let is_shown = |entry: u32, value: u32| {
+            value == INITIAL
+                || scans
+                    .iter()
+                    .any(|shown| shown.get(entry as usize) == Some(&value))
+        };
+        for (_, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
+            if is_shown(entry, value) {
+                let times = writes
+                    .entry((entry, value))
+                    .or_insert(u32::from(value == INITIAL));
+                *times += 1;
+                if *times > 1 {
+                    again.insert(entry);
+                }
+            }
+        }
+        for (op, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
+            if is_shown(entry, value) || again.contains(&entry) {
+                ops.insert(op);
+            }
+        }
+        let mut ops: Vec<u32> = ops.into_iter().collect();
+        ops.sort_unstable();
+        ops
+    }
+}
+
+/// What the general monitor makes of a case.
+pub(super) struct Run {
+    snapshot: General<u32, u32>,
+    pub(super) fault: Option<Fault<u32>>,
+    /// The scans, with the numbers by which they are ordered.
+    scans: Vec<(u64, u32)>,
+    /// The updates that change nothing.
+    repeats: Vec<u32>,
+}
