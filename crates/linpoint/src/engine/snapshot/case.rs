@@ -168,7 +168,7 @@ impl Case {
             repeats: Vec::new(),
         };
         let mut open = HashMap::with_hasher(FixedState::default());
-        for event in &self.log.events {
+        for event in self.log.events() {
             let op = event.op();
             match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, false) => {

@@ -52,8 +52,8 @@ impl Case {
         };
         let mut free: Vec<u32> = (0..simple::SLOTS).rev().collect();
         let (mut slots, mut used) = (HashMap::with_hasher(FixedState::default()), 0);
-        let mut events = Vec::with_capacity(self.log.events.len());
-        for event in &self.log.events {
+        let mut events = Vec::with_capacity(self.log.events().len());
+        for event in self.log.events() {
             let op = event.op();
             events.push(match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, is_return) => match side(entry, value) {
