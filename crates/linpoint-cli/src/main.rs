@@ -40,8 +40,10 @@ fn run(command: Command) -> Exit {
         Command::Tables(args) => match args.table {
             Table::Monitors(args) => cmd::tables::monitors(&args),
             Table::Snapshot(args) => cmd::tables::snapshot(&args),
+            Table::Verification(args) => cmd::tables::verification(&args),
         },
         Command::Watch(args) => cmd::watch::run(&args),
+        Command::Verify(args) => cmd::verify::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man => cmd::shell::man(),
     };

@@ -134,6 +134,6 @@ pub(super) fn cut(text: &str) -> String {
 }
 
 /// `text` and as many blanks as it takes to fill `width` columns of a terminal.
-fn pad(text: &str, width: usize) -> String {
+pub(super) fn pad(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
 }

@@ -3,7 +3,8 @@
 pub(crate) mod chart;
 mod core_table;
 mod json;
-mod text;
+pub(crate) mod text;
+pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod witness;
 

@@ -103,6 +103,10 @@ pub fn explore<A: SnapshotAlgorithm>(
         Method::Full => Form::full(n),
         Method::Automata | Method::Simple => Form::simple(n, task.pair, short),
     };
+    let form = match &task.bounds.active {
+        Some(active) => form.with_active(active),
+        None => form,
+    };
     let algorithm = A::new(form, bug);
     let client = SimpleClient {
         pair: task.pair,

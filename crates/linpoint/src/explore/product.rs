@@ -76,7 +76,10 @@ pub(crate) struct Happened<Op, Ret> {
 type Offers<Op> = Vec<(Op, u8)>;
 
 /// All that tells a process from others.
-type Key = (u64, u64, Caller, [u64; 4]);
+type Key = (u64, u64, Caller, [u64; KEY_WORDS]);
+
+/// Processes are sorted only where the variables of each fit into so many words.
+const KEY_WORDS: usize = 2;
 
 /// The product.
 pub(crate) struct Product<'a, A: Algorithm, O> {
@@ -124,7 +127,10 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
             )));
         }
         let memories = offers.iter().map(Vec::len).max().unwrap_or(1);
-        let symmetric = reductions.symmetry && algorithm.is_symmetric();
+        let mut local = Measure::default();
+        algorithm.layout_local(&mut A::Local::default(), &mut local);
+        let symmetric =
+            reductions.symmetry && algorithm.is_symmetric() && local.0 as usize <= 64 * KEY_WORDS;
         let mut product = Product {
             algorithm,
             observer,
@@ -182,10 +188,16 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         self.layout(state, &mut Writer::new(words));
     }
 
-    pub(crate) fn unpack(&self, words: &[u64]) -> StateOf<A, O> {
-        let mut state = self.start();
-        self.layout(&mut state, &mut Reader::new(words));
-        state
+    /// Sets a state, whatever it was, from words.
+    fn unpack(&self, words: &[u64], state: &mut StateOf<A, O>) {
+        self.layout(state, &mut Reader::new(words));
+    }
+
+    /// Whether these words hold all of a state.
+    fn keeps_all(&self, state: &StateOf<A, O>, words: &[u64]) -> bool {
+        let mut unpacked = self.start();
+        self.unpack(words, &mut unpacked);
+        unpacked == *state
     }
 
     pub(crate) fn packed(&self, state: &StateOf<A, O>) -> Vec<u64> {
@@ -315,7 +327,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
     }
 
     fn key(&self, state: &mut StateOf<A, O>, p: usize) -> Key {
-        let mut words = [0; 4];
+        let mut words = [0; KEY_WORDS];
         let local = &mut state.locals[p];
         self.algorithm
             .layout_local(local, &mut Writer::new(&mut words));
@@ -358,9 +370,10 @@ impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Model for Product<'_, A, O> {
     }
 
     fn expand(&self, states: &[u64], found: &mut Found) {
-        let mut next = self.start();
+        let mut state = self.start();
+        let mut next = state.clone();
         for packed in states.chunks_exact(self.words) {
-            let state = self.unpack(packed);
+            self.unpack(packed, &mut state);
             let before = found.states.len();
             for a_move in self.moves(&state) {
                 next.set_to(&state);
@@ -374,7 +387,7 @@ impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Model for Product<'_, A, O> {
                 found.states.resize(at + self.words, 0);
                 self.pack(&mut next, &mut found.states[at..]);
                 debug_assert!(
-                    self.unpack(&found.states[at..]) == next,
+                    self.keeps_all(&next, &found.states[at..]),
                     "a layout loses something of {next:?}"
                 );
             }

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::bits::Bits;
+use crate::error::Error;
 
 /// What a step of an operation leaves to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,13 +184,33 @@ impl Reductions {
     /// Their names, with whether each is on.
     pub fn named(&self) -> [(&'static str, bool); 6] {
         [
-            ("merged steps", self.merged),
-            ("local steps", self.local_steps),
-            ("fake operations", self.fake_operations),
+            ("merged-steps", self.merged),
+            ("local-steps", self.local_steps),
+            ("fake-operations", self.fake_operations),
             ("symmetry", self.symmetry),
-            ("dead values", self.dead_values),
-            ("monitor form", self.monitor_form),
+            ("dead-values", self.dead_values),
+            ("monitor-form", self.monitor_form),
         ]
+    }
+
+    /// The others, without the one of this name.
+    pub fn without(mut self, name: &str) -> Result<Self, Error> {
+        match name {
+            "merged-steps" => self.merged = false,
+            "local-steps" => self.local_steps = false,
+            "fake-operations" => self.fake_operations = false,
+            "symmetry" => self.symmetry = false,
+            "dead-values" => self.dead_values = false,
+            "monitor-form" => self.monitor_form = false,
+            _ => {
+                let names = self.named().map(|(name, _)| name);
+                return Err(Error::usage(format!(
+                    "unknown reduction {name:?}; known are {}",
+                    names.join(", ")
+                )));
+            }
+        }
+        Ok(self)
     }
 }
 

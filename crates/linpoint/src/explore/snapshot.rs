@@ -40,6 +40,9 @@ pub struct Form {
     pub entries: u16,
     /// Updates of other entries are shortened to what the rest notices of them.
     pub short: bool,
+    /// The processes that take part, as bits. What the others would write never changes, so it does not matter when it is
+    /// read.
+    pub active: u16,
 }
 
 impl Form {
@@ -49,6 +52,7 @@ impl Form {
             processes,
             entries: (1 << processes) - 1,
             short: false,
+            active: (1 << processes) - 1,
         }
     }
 
@@ -58,7 +62,20 @@ impl Form {
             processes,
             entries: 1 << i | 1 << j,
             short,
+            ..Form::full(processes)
         }
+    }
+
+    /// The same with these processes taking part.
+    #[must_use]
+    pub fn with_active(mut self, active: &[usize]) -> Self {
+        self.active = active.iter().fold(0, |all, p| all | 1 << p);
+        self
+    }
+
+    /// Whether what belongs to `p` and `q` alone is the business of nobody but `p`.
+    pub fn is_private(&self, p: usize, q: u8) -> bool {
+        usize::from(q) == p || self.active >> q & 1 == 0
     }
 
     /// Whether an entry is kept.

@@ -2,6 +2,8 @@
 
 mod monitors;
 mod snapshot;
+mod verification;
 
 pub(crate) use monitors::monitors;
 pub(crate) use snapshot::snapshot;
+pub(crate) use verification::verification;

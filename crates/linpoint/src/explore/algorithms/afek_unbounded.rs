@@ -177,10 +177,10 @@ impl Algorithm for AfekUnbounded {
         bits.subset(&mut my.view, self.form.entries);
     }
 
-    /// Nobody else writes the own register, and comparing is nobody's business.
+    /// Nobody else writes the own register, those of idle processes are never written, and comparing is nobody's business.
     fn is_local(&self, p: usize, my: &Local) -> bool {
         match my.at {
-            At::First | At::Second => usize::from(my.j) == p,
+            At::First | At::Second => self.form.is_private(p, my.j),
             at => at == At::Decide,
         }
     }
@@ -194,9 +194,8 @@ impl Algorithm for AfekUnbounded {
             if my.borrowed && matches!(my.at, At::Second | At::Decide) {
                 (shared.watched[p], shared.changed[p]) = (0, 0);
                 (my.moved, my.differs, my.b) = (0, 0, 0);
-                let last = self.form.processes as u8 - 1;
                 if my.at == At::Second {
-                    my.j = my.j.max(last - u8::from(p == usize::from(last)));
+                    my.j = self.form.processes as u8 - 1;
                 }
                 if my.updates {
                     *my = to_write(my, my.view);

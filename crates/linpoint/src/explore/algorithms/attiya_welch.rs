@@ -254,10 +254,12 @@ impl Algorithm for AttiyaWelch {
         }
     }
 
-    /// Nobody else writes the own registers, and deciding is nobody's business.
+    /// Nobody else writes the own registers, those of idle processes are never written, and deciding is nobody's business.
     fn is_local(&self, p: usize, my: &Local) -> bool {
         match my.at {
-            At::Shake | At::First | At::Second | At::Check | At::Answer => usize::from(my.j) == p,
+            At::Shake | At::First | At::Second | At::Check | At::Answer => {
+                self.form.is_private(p, my.j)
+            }
             at => at == At::Decide,
         }
     }
