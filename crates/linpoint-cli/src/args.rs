@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use linpoint::engine::hitting::{Base, Rule};
+use linpoint::explore::Method;
 use linpoint::format::Format;
 use linpoint::generate::SnapshotFault;
 use linpoint::{EngineChoice, Ties};
@@ -40,6 +41,9 @@ pub(crate) enum Command {
     /// Report violations while the history happens, event by event
     #[command(after_help = WATCH_EXIT_CODES)]
     Watch(WatchArgs),
+    /// Verify a snapshot algorithm, or find the bug in a broken one, by exploring all its executions
+    #[command(after_help = VERIFY_EXIT_CODES)]
+    Verify(VerifyArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -74,6 +78,14 @@ Exit codes:
   64  the request makes no sense
   65  the input is malformed
   66  the input cannot be read";
+
+const VERIFY_EXIT_CODES: &str = "\
+Exit codes:
+  0   every execution that was to be explored is linearizable
+  1   some execution is not
+  2   a limit was hit first
+  64  the request makes no sense
+  70  a bug in linpoint: the evidence for a bug did not hold";
 
 /// Where histories come from and how to read them.
 #[derive(Debug, ClapArgs)]
@@ -298,6 +310,27 @@ pub(crate) enum Table {
     Hitting(HittingTableArgs),
     /// Snapshot histories decided, beside the published columns (Amram et al. 2022, Tables 3 and 4)
     Snapshot(SnapshotTableArgs),
+    /// Snapshot algorithms verified and their bugs found, beside the published figures (Amram et al. 2022, Tables 1 and 2)
+    Verification(VerificationTableArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct VerificationTableArgs {
+    /// The most processes
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) processes: usize,
+
+    /// Give up each cell after this long
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
+    pub(crate) timeout: Duration,
+
+    /// Use at most this much memory
+    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = units::bytes)]
+    pub(crate) memory: u64,
+
+    /// Print a JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -413,6 +446,95 @@ pub(crate) struct WatchArgs {
     /// Print only violations, and what cannot be told
     #[arg(long, short, group = "style")]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct VerifyArgs {
+    /// The algorithm (see --list)
+    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    pub(crate) algorithm: Option<String>,
+
+    /// List the algorithms and their bugs
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// How many processes
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) processes: usize,
+
+    /// Make this mistake in the algorithm (see --list)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bug: Option<String>,
+
+    /// What is explored and who judges: automata (simple executions, a monitor), simple (simple executions, the
+    /// specification), full (all executions, the specification)
+    #[arg(long, default_value = "automata", value_parser = parse_method)]
+    pub(crate) method: Method,
+
+    /// At most so many operations for each process [default: any number]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) ops_per_process: Option<u8>,
+
+    /// The pairs of entries that change in simple executions: all, or one as in 0,1; can be repeated
+    #[arg(long, value_name = "I,J", default_value = "all", value_parser = parse_pairs)]
+    pub(crate) pairs: Vec<Pairs>,
+
+    /// Look at all processes from the beginning, instead of two, then three, and so on
+    #[arg(long)]
+    pub(crate) at_once: bool,
+
+    /// Watch the scans of one process at a time: more explorations, of fewer states
+    #[arg(long)]
+    pub(crate) watch_each: bool,
+
+    /// Do without a reduction: merged-steps, local-steps, fake-operations, symmetry, dead-values, monitor-form
+    #[arg(long, value_name = "REDUCTION")]
+    pub(crate) without: Vec<String>,
+
+    /// Stop after this long and call it undecided: 30s, 5m; a bare number is seconds
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Use at most this much memory: 512M, 2G [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Write the history of a bug to this file, as JSON lines that `linpoint check` reads
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `--pairs` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    All,
+    One(usize, usize),
+}
+
+fn parse_method(name: &str) -> Result<Method, String> {
+    let found = Method::NAMES.iter().find(|(known, _)| *known == name);
+    found
+        .map(|&(_, method)| method)
+        .ok_or_else(|| "expected automata, simple or full".to_owned())
+}
+
+fn parse_pairs(text: &str) -> Result<Pairs, String> {
+    if text == "all" {
+        return Ok(Pairs::All);
+    }
+    let pair = text.split_once(',').and_then(|(i, j)| {
+        let number = |text: &str| text.trim().parse().ok();
+        Some(Pairs::One(number(i)?, number(j)?))
+    });
+    pair.ok_or_else(|| "expected all, or two entries as in 0,1".to_owned())
 }
 
 #[derive(Debug, ClapArgs)]

@@ -42,8 +42,10 @@ fn run(command: Command) -> Exit {
             Table::Monitors(args) => cmd::tables::monitors::run(&args),
             Table::Hitting(args) => cmd::tables::hitting::run(&args),
             Table::Snapshot(args) => cmd::tables::snapshot::run(&args),
+            Table::Verification(args) => cmd::tables::verification::run(&args),
         },
         Command::Watch(args) => cmd::watch::run(&args),
+        Command::Verify(args) => cmd::verify::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man => cmd::shell::man(),
     };

@@ -35,6 +35,15 @@ impl Watcher {
         budgets: &[&Budget],
         work: impl FnOnce() -> T,
     ) -> T {
+        self.watch_text(&|| events_text(done_before, budgets), work)
+    }
+
+    /// Runs `work` while showing what `text` says.
+    pub(crate) fn watch_text<T>(
+        &self,
+        text: &(dyn Fn() -> String + Sync),
+        work: impl FnOnce() -> T,
+    ) -> T {
         if self.bar.is_hidden() {
             return work();
         }
@@ -44,7 +53,7 @@ impl Watcher {
                 // What is over in a moment needs no bar.
                 std::thread::park_timeout(Duration::from_millis(500));
                 while !over.load(Relaxed) {
-                    self.show(done_before, budgets);
+                    self.say(text());
                     std::thread::park_timeout(Duration::from_millis(200));
                 }
             });
@@ -53,20 +62,6 @@ impl Watcher {
             watcher.thread().unpark();
             result
         })
-    }
-
-    fn show(&self, done_before: usize, budgets: &[&Budget]) {
-        let sum = |of: fn(&Budget) -> u64| budgets.iter().map(|budget| of(budget)).sum::<u64>();
-        let done = sum(|budget| budget.progress().done.load(Relaxed));
-        let total = sum(|budget| budget.progress().total.load(Relaxed));
-        let histories = if done_before == 0 {
-            String::new()
-        } else {
-            format!("{done_before} histories decided, then ")
-        };
-        self.bar
-            .set_message(format!("{histories}{done} of {total} events explained"));
-        self.bar.tick();
     }
 
     /// Shows what is being done.
@@ -80,4 +75,17 @@ impl Watcher {
         self.bar.finish_and_clear();
         self.bar.reset();
     }
+}
+
+/// How far checks have come.
+fn events_text(done_before: usize, budgets: &[&Budget]) -> String {
+    let sum = |of: fn(&Budget) -> u64| budgets.iter().map(|budget| of(budget)).sum::<u64>();
+    let done = sum(|budget| budget.progress().done.load(Relaxed));
+    let total = sum(|budget| budget.progress().total.load(Relaxed));
+    let histories = if done_before == 0 {
+        String::new()
+    } else {
+        format!("{done_before} histories decided, then ")
+    };
+    format!("{histories}{done} of {total} events explained")
 }

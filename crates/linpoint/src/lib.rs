@@ -82,12 +82,14 @@
 //! | [`spec`] | the [`Spec`] trait and the built-in types |
 //! | [`mod@format`] | readers and writers |
 //! | [`portfolio`] | the [`Checker`] |
+//! | [`explore`] | verification of algorithms by exploring all executions |
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
 //! | [`verdict`] | verdicts and their evidence |
 //! | [`generate`] | histories from simulated objects |
 
 pub mod engine;
 pub mod error;
+pub mod explore;
 pub mod format;
 pub mod generate;
 pub mod history;

@@ -10,4 +10,5 @@ pub(crate) mod source;
 pub(crate) mod stats;
 pub(crate) mod tables;
 pub(crate) mod types;
+pub(crate) mod verify;
 pub(crate) mod watch;

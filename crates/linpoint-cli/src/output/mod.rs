@@ -5,8 +5,9 @@ mod core_table;
 pub(crate) mod depth;
 mod json;
 pub(crate) mod sheet;
-mod text;
+pub(crate) mod text;
 mod timeline;
+pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod witness;
 

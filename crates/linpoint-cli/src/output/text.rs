@@ -46,7 +46,7 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
 }
 
 /// `1 operation`, `2 operations`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     let plural = match what {
         _ if count == 1 => "",
         "process" => "es",
@@ -55,16 +55,27 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-fn why(undecided: &Undecided) -> String {
-    let limit = match undecided.limit {
+/// Which limit was hit.
+pub(crate) fn show_limit(limit: Limit) -> String {
+    match limit {
         Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
         Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
-        Limit::Engine(why) => return format!("engine {} cannot tell: {why}", undecided.engine),
-        Limit::Depth(d) => {
-            return format!("no witness up to d = {d} (engine {})", undecided.engine);
-        }
+        Limit::Engine(why) => why.to_owned(),
+        Limit::Depth(d) => format!("no witness up to d = {d}"),
         _ => "interrupted".to_owned(),
-    };
+    }
+}
+
+fn why(undecided: &Undecided) -> String {
+    match undecided.limit {
+        Limit::Engine(why) => return format!("engine {} cannot tell: {why}", undecided.engine),
+        Limit::Depth(_) => {
+            let limit = show_limit(undecided.limit);
+            return format!("{limit} (engine {})", undecided.engine);
+        }
+        _ => {}
+    }
+    let limit = show_limit(undecided.limit);
     let Undecided {
         engine,
         prefix_events,

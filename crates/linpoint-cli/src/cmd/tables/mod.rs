@@ -3,3 +3,4 @@
 pub(crate) mod hitting;
 pub(crate) mod monitors;
 pub(crate) mod snapshot;
+pub(crate) mod verification;

@@ -117,6 +117,38 @@ pub enum Violation {
     Order(Side),
 }
 
+impl Violation {
+    /// What is wrong, in words, if the two entries that change have these numbers.
+    pub fn sentence(self, first: usize, second: usize) -> String {
+        let names = |side: Side| match side {
+            Side::First => (first, second),
+            Side::Second => (second, first),
+        };
+        match self {
+            Violation::Low(side) => format!(
+                "a scan returns 0 in entry {}, although before it began an update with 1 had finished or a scan had returned 1 there",
+                names(side).0
+            ),
+            Violation::Future(side) => format!(
+                "a scan returns 1 in entry {} before any update with 1 has begun",
+                names(side).0
+            ),
+            Violation::Inversion(side) => {
+                let (this, other) = names(side);
+                format!(
+                    "one scan returns 1 in entry {this} and 0 in entry {other}, another one 1 in entry {other} and 0 in entry {this}"
+                )
+            }
+            Violation::Order(side) => {
+                let (this, other) = names(side);
+                format!(
+                    "a scan returns 1 in entry {this} and 0 in entry {other}, although entry {other} had become 1 before the first update of entry {this} with 1 began"
+                )
+            }
+        }
+    }
+}
+
 /// Watches a simple history, event by event.
 ///
 /// ```
@@ -218,6 +250,55 @@ impl Monitor {
             self.seen[l] &= self.first[l] != Progress::Done;
         }
         self
+    }
+
+    /// Lets no scan fail for what it must return, but those in `slots`: watching one scanner at a time takes fewer states,
+    /// and finds the same violations if everyone is watched in turn.
+    pub fn watch_only(&mut self, slots: u64) {
+        self.must = self.must.map(|must| must & slots);
+    }
+
+    /// Exchanges the scans in two slots.
+    pub fn exchange(&mut self, a: u32, b: u32) {
+        let both: u64 = 1 << a | 1 << b;
+        for slots in std::iter::once(&mut self.open).chain(&mut self.must) {
+            if (*slots & both).count_ones() == 1 {
+                *slots ^= both;
+            }
+        }
+    }
+
+    /// The state in parts, for those who store many: a number below [`Self::CODES`], then sets of slots.
+    pub fn parts(&self) -> (u16, [u64; 3]) {
+        let side = |side: Option<Side>| side.map_or(0, |side| 1 + side as u16);
+        let digits = [
+            self.first[0] as u16,
+            self.first[1] as u16,
+            side(self.ahead),
+            side(self.alone),
+        ];
+        let code = digits.iter().fold(0, |code, digit| code * 3 + digit);
+        let seen = u16::from(self.seen[0]) | u16::from(self.seen[1]) << 1;
+        (code * 4 + seen, [self.open, self.must[0], self.must[1]])
+    }
+
+    /// How many numbers [`Self::parts`] may have.
+    pub const CODES: u16 = 3 * 3 * 3 * 3 * 4;
+
+    /// The state with these [parts](Self::parts).
+    pub fn from_parts(code: u16, [open, first, second]: [u64; 3]) -> Self {
+        let progress =
+            |digit: u16| [Progress::None, Progress::Open, Progress::Done][digit as usize];
+        let side = |digit: u16| [None, Some(Side::First), Some(Side::Second)][digit as usize];
+        let digit = |power: u16| code / 4 / power % 3;
+        Monitor {
+            first: [progress(digit(27)), progress(digit(9))],
+            ahead: side(digit(3)),
+            alone: side(digit(1)),
+            seen: [code & 1 != 0, code & 2 != 0],
+            open,
+            must: [first, second],
+        }
     }
 
     /// The slots of the open scans, as bits.
@@ -357,6 +438,19 @@ mod tests {
             }
         }
         found
+    }
+
+    #[test]
+    fn states_can_be_taken_apart() {
+        for monitor in reachable(|monitor| monitor) {
+            let (code, slots) = monitor.parts();
+            assert!(code < Monitor::CODES);
+            assert_eq!(Monitor::from_parts(code, slots), monitor);
+            let mut exchanged = monitor;
+            exchanged.exchange(0, 1);
+            let swapped = slots.map(|slots| slots >> 1 & 1 | (slots & 1) << 1);
+            assert_eq!(exchanged.parts(), (code, swapped));
+        }
     }
 
     #[test]

@@ -1,0 +1,123 @@
+//! `linpoint verify`: explore an algorithm and say what came of it.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use linpoint::Error;
+use linpoint::engine::Budget;
+use linpoint::explore::{ALGORITHMS, Explored, Outcome, Plan, Reductions, Verification, verify};
+
+use super::source::Output;
+use crate::args::{Pairs, VerifyArgs};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::verify as output;
+use crate::progress::Watcher;
+
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
+    let mut out = Output::new(None)?;
+    if args.list {
+        list(&mut out, args.json)?;
+        out.finish()?;
+        return Ok(Exit::Linearizable);
+    }
+    let plan = plan(args)?;
+    let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
+    let started = Instant::now();
+    let found = match args.threads {
+        None => explore(&plan, &budget)?,
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+            pool.build()?.install(|| explore(&plan, &budget))?
+        }
+    };
+    let time = started.elapsed();
+    if args.json {
+        writeln!(out, "{}", output::json(&plan, &found, time))?;
+    } else {
+        output::text(&mut out, &plan, &found, time)?;
+    }
+    out.finish()?;
+    if let Some(path) = &args.history {
+        write_history(path, &plan, &found)?;
+    }
+    Ok(match found.outcome {
+        Outcome::Verified => Exit::Linearizable,
+        Outcome::Bug(_) => Exit::Violation,
+        Outcome::Undecided(_) => Exit::Undecided,
+    })
+}
+
+/// Carries out a plan, showing how far it has come.
+pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Error> {
+    let explored = Explored::default();
+    let started = Instant::now();
+    let watcher = Watcher::new();
+    let text = || {
+        let states = explored.states.load(Relaxed);
+        let rate = states as f64 / started.elapsed().as_secs_f64();
+        format!(
+            "{states} states, {} transitions, depth {}, {rate:.0} states per second",
+            explored.transitions.load(Relaxed),
+            explored.depth.load(Relaxed),
+        )
+    };
+    let found = watcher.watch_text(&text, || verify(plan, budget, &explored));
+    watcher.clear();
+    found
+}
+
+fn plan(args: &VerifyArgs) -> Result<Plan, Error> {
+    let mut reductions = Reductions::ALL;
+    for name in &args.without {
+        reductions = reductions.without(name)?;
+    }
+    let pairs: Vec<(usize, usize)> = args
+        .pairs
+        .iter()
+        .filter_map(|pairs| match *pairs {
+            Pairs::All => None,
+            Pairs::One(i, j) => Some((i, j)),
+        })
+        .collect();
+    let is_all = args.pairs.contains(&Pairs::All);
+    Ok(Plan {
+        bug: args.bug.clone(),
+        method: args.method,
+        pairs: (!is_all).then_some(pairs),
+        ops_per_process: args.ops_per_process,
+        staged: !args.at_once,
+        watch_each: args.watch_each,
+        reductions,
+        ..Plan::new(
+            args.algorithm.as_deref().unwrap_or_default(),
+            args.processes,
+        )
+    })
+}
+
+fn list(out: &mut Output, json: bool) -> std::io::Result<()> {
+    if json {
+        let all: Vec<_> = ALGORITHMS.iter().map(output::algorithm_json).collect();
+        return writeln!(out, "{}", serde_json::Value::from(all));
+    }
+    for info in ALGORITHMS {
+        writeln!(out, "{} ({})", info.name, info.source)?;
+        for (bug, what) in info.bugs {
+            writeln!(out, "  --bug {bug}: {what}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_history(path: &Path, plan: &Plan, found: &Verification) -> anyhow::Result<()> {
+    let mut file = Output::new(Some(path))?;
+    if let Outcome::Bug(execution) = &found.outcome {
+        for line in output::history_lines(plan, execution) {
+            writeln!(file, "{line}")?;
+        }
+    }
+    file.finish()
+}

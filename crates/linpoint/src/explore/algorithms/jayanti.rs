@@ -1,0 +1,576 @@
+//! Jayanti's snapshot from LL/SC, for single writers: scanners drive a cycle of three phases, updaters forward what they
+//! wrote to the scanner of the cycle.
+//!
+//! Each update forwards its value once, as there is one writer for each entry. Copying an entry into a scanner's own row is
+//! one step, as is each access to a register otherwise.
+
+use crate::explore::snapshot::{
+    Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
+};
+use crate::explore::{Algorithm, Bits, Step, width};
+
+/// The algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Jayanti {
+    form: Form,
+    planted: bool,
+    wrong_link: bool,
+}
+
+/// The register that says how far the cycle is: the phase, whose rows count, and which cycle it is, in turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct X {
+    /// Phases 1, 2 and 3, from 0 on.
+    phase: u8,
+    proc_a: u8,
+    proc_b: u8,
+    toggle: bool,
+}
+
+/// Registers. Links are the processes whose next store-conditional would succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    a: u16,
+    x: X,
+    x_links: u16,
+    ss_toggle: bool,
+    ss: u16,
+    ss_links: u16,
+    /// Of each scanner: what it read.
+    row_a: [u16; MOST_PROCESSES],
+    /// Of each scanner: what updaters forwarded to it, and which did.
+    row_b: [u16; MOST_PROCESSES],
+    filled: [u16; MOST_PROCESSES],
+    /// Of each updater: the scanner in whose row it has linked its own entry, plus one. Nobody else links that.
+    cell: [u8; MOST_PROCESSES],
+}
+
+crate::places! {
+    enum At {
+        Idle, Write, LinkX, LinkB, Validate, Forward,
+        Look, Empty, SetB, LookB, Gather, SetA, LookA, TakeA, TakeB, LinkSs, ValidateSs, StoreSs, SetX, Result,
+    }
+}
+
+/// Variables: for updates the value and whom to forward it to; for scans which push it is, what `X` was, the entry that
+/// comes next, and the view being made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Local {
+    at: At,
+    value: bool,
+    q: u8,
+    second: bool,
+    x: X,
+    entry: u8,
+    v: u16,
+}
+
+impl Local {
+    /// The place after a push.
+    fn pushed(&self) -> Local {
+        Local {
+            at: if self.second { At::Result } else { At::Look },
+            second: true,
+            ..Local::default()
+        }
+    }
+
+    /// An update that has nothing left to do but to notice it.
+    fn given_up() -> Local {
+        Local {
+            at: At::Validate,
+            ..Local::default()
+        }
+    }
+}
+
+impl Jayanti {
+    /// Stores into `X` if process `p` is linked.
+    fn store_x(p: usize, shared: &mut Shared, x: X) {
+        if shared.x_links >> p & 1 != 0 {
+            shared.x = x;
+            shared.x_links = 0;
+        }
+    }
+
+    fn link_x(p: usize, shared: &mut Shared, my: &mut Local) {
+        my.x = shared.x;
+        shared.x_links |= 1 << p;
+    }
+
+    /// Goes on with the entries, at this place.
+    fn entries(&self, my: &mut Local, at: At) {
+        (my.at, my.entry) = (at, self.form.first_entry());
+    }
+
+    /// The next entry; the next place once there is none.
+    fn next_entry(&self, my: &mut Local, then: At) {
+        my.entry = self.form.entry_from(my.entry + 1);
+        if self.form.is_past(my.entry) {
+            match then {
+                At::TakeB => self.entries(my, At::TakeB),
+                _ => (my.at, my.entry) = (then, 0),
+            }
+        }
+    }
+
+    fn row_b_counts(shared: &Shared, p: usize) -> bool {
+        shared.x.phase >= 1 && usize::from(shared.x.proc_b) == p
+    }
+}
+
+impl Algorithm for Jayanti {
+    type Op = Request;
+    type Ret = Answer;
+    type Shared = Shared;
+    type Local = Local;
+
+    fn processes(&self) -> usize {
+        self.form.processes
+    }
+
+    fn shared(&self) -> Shared {
+        Shared {
+            a: 0,
+            x: X::default(),
+            x_links: 0,
+            ss_toggle: false,
+            ss: 0,
+            ss_links: 0,
+            row_a: [0; MOST_PROCESSES],
+            row_b: [0; MOST_PROCESSES],
+            filled: [0; MOST_PROCESSES],
+            cell: [0; MOST_PROCESSES],
+        }
+    }
+
+    fn call(&self, _: usize, op: &Request, my: &mut Local) {
+        match *op {
+            Request::Update(value) => (my.at, my.value) = (At::Write, value),
+            Request::Scan => my.at = At::Look,
+        }
+    }
+
+    fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
+        let is_linked = shared.x_links >> p & 1 != 0;
+        match my.at {
+            At::Idle => unreachable!("no operation is open"),
+            // update(value)
+            At::Write => {
+                if self.form.keeps(p) {
+                    put(&mut shared.a, p, my.value);
+                }
+                my.at = At::LinkX;
+            }
+            At::LinkX => {
+                Self::link_x(p, shared, my);
+                if my.x.phase != 1 {
+                    return done(my, Answer::Done);
+                }
+                (my.at, my.q) = (At::LinkB, my.x.proc_b);
+                my.x = X::default();
+            }
+            At::LinkB => {
+                shared.cell[p] = my.q + 1;
+                my.at = At::Validate;
+            }
+            At::Validate if is_linked => my.at = At::Forward,
+            At::Validate => return done(my, Answer::Done),
+            At::Forward => {
+                if shared.cell[p] == my.q + 1 && self.form.keeps(p) {
+                    let q = usize::from(my.q);
+                    put(&mut shared.row_b[q], p, my.value);
+                    shared.filled[q] |= 1 << p;
+                    shared.cell[p] = 0;
+                }
+                return done(my, Answer::Done);
+            }
+            // scan(): push, push, and read SS
+            At::Look => {
+                Self::link_x(p, shared, my);
+                match my.x.phase {
+                    0 => self.entries(my, At::Empty),
+                    1 => self.entries(my, At::Gather),
+                    _ => self.entries(my, At::TakeA),
+                }
+            }
+            At::Empty => {
+                shared.filled[p] &= !(1 << my.entry);
+                put(&mut shared.row_b[p], usize::from(my.entry), false);
+                // A plain write breaks the link of the only one who can have one.
+                let mut owner = usize::from(my.entry);
+                if self.wrong_link {
+                    owner = usize::from(self.form.first_entry());
+                }
+                if shared.cell[owner] == p as u8 + 1 {
+                    shared.cell[owner] = 0;
+                }
+                self.next_entry(my, At::SetB);
+            }
+            At::SetB => {
+                let (phase, proc_b) = (1, p as u8);
+                Self::store_x(
+                    p,
+                    shared,
+                    X {
+                        phase,
+                        proc_b,
+                        ..my.x
+                    },
+                );
+                (my.at, my.x) = (At::LookB, X::default());
+            }
+            At::LookB => {
+                Self::link_x(p, shared, my);
+                match my.x.phase {
+                    0 => *my = my.pushed(),
+                    1 => self.entries(my, At::Gather),
+                    _ => self.entries(my, At::TakeA),
+                }
+            }
+            At::Gather => {
+                copy(shared.a, my.entry, &mut shared.row_a[p]);
+                self.next_entry(my, At::SetA);
+            }
+            At::SetA => {
+                let (phase, proc_a) = (2, p as u8);
+                Self::store_x(
+                    p,
+                    shared,
+                    X {
+                        phase,
+                        proc_a,
+                        ..my.x
+                    },
+                );
+                (my.at, my.x) = (At::LookA, X::default());
+            }
+            At::LookA => {
+                Self::link_x(p, shared, my);
+                match my.x.phase {
+                    2 => self.entries(my, At::TakeA),
+                    _ => *my = my.pushed(),
+                }
+            }
+            At::TakeA => {
+                copy(shared.row_a[usize::from(my.x.proc_a)], my.entry, &mut my.v);
+                self.next_entry(my, At::TakeB);
+            }
+            At::TakeB => {
+                let q = usize::from(my.x.proc_b);
+                if shared.filled[q] >> my.entry & 1 != 0 {
+                    copy(shared.row_b[q], my.entry, &mut my.v);
+                }
+                self.next_entry(my, At::LinkSs);
+            }
+            At::LinkSs => {
+                if !self.planted {
+                    shared.ss_links |= 1 << p;
+                }
+                if shared.ss_toggle != my.x.toggle {
+                    my.at = At::ValidateSs;
+                } else {
+                    (my.at, my.v) = (At::SetX, 0);
+                }
+            }
+            At::ValidateSs if is_linked => my.at = At::StoreSs,
+            At::ValidateSs => (my.at, my.v) = (At::SetX, 0),
+            At::StoreSs => {
+                if self.planted || shared.ss_links >> p & 1 != 0 {
+                    (shared.ss_toggle, shared.ss) = (my.x.toggle, my.v);
+                    shared.ss_links = 0;
+                }
+                (my.at, my.v) = (At::SetX, 0);
+            }
+            At::SetX => {
+                let toggle = !my.x.toggle;
+                Self::store_x(
+                    p,
+                    shared,
+                    X {
+                        phase: 0,
+                        toggle,
+                        ..my.x
+                    },
+                );
+                *my = my.pushed();
+            }
+            At::Result => return done(my, Answer::View(shared.ss)),
+        }
+        Step::Go
+    }
+
+    fn next(&self, p: usize, my: &Local) -> String {
+        let (entry, q) = (my.entry, my.q);
+        match my.at {
+            At::Idle => String::new(),
+            At::Write => format!("A[{p}] := {}", u8::from(my.value)),
+            At::LinkX | At::Look | At::LookB | At::LookA => "x := LL(X)".into(),
+            At::LinkB => format!("LL(B{q}[{p}])"),
+            At::Validate | At::ValidateSs => "VL(X)".into(),
+            At::Forward => format!("SC(B{q}[{p}], {})", u8::from(my.value)),
+            At::Empty => format!("B{p}[{entry}] := empty"),
+            At::SetB => format!("SC(X, phase 2, B{p})"),
+            At::Gather => format!("A{p}[{entry}] := A[{entry}]"),
+            At::SetA => format!("SC(X, phase 3, A{p})"),
+            At::TakeA => format!("V[{entry}] := A{}[{entry}]", my.x.proc_a),
+            At::TakeB => format!("V[{entry}] := B{}[{entry}], if there", my.x.proc_b),
+            At::LinkSs => "LL(SS)".into(),
+            At::StoreSs if self.planted => format!("SS := {}", self.form.show(my.v)),
+            At::StoreSs => format!("SC(SS, {})", self.form.show(my.v)),
+            At::SetX => "SC(X, phase 1)".into(),
+            At::Result => "read SS".into(),
+        }
+    }
+
+    fn registers(&self, shared: &Shared) -> String {
+        let X {
+            phase,
+            proc_a,
+            proc_b,
+            toggle,
+        } = shared.x;
+        let mut text = format!(
+            "A={} X={}/A{proc_a}/B{proc_b}/{} SS={}/{}",
+            self.form.show(shared.a),
+            phase + 1,
+            u8::from(toggle),
+            self.form.show(shared.ss),
+            u8::from(shared.ss_toggle),
+        );
+        for p in 0..self.form.processes {
+            let kept = (0..self.form.processes).filter(|&k| self.form.keeps(k));
+            let b: String = kept
+                .map(
+                    |k| match (shared.filled[p] >> k & 1, shared.row_b[p] >> k & 1) {
+                        (0, _) => '-',
+                        (_, 0) => '0',
+                        _ => '1',
+                    },
+                )
+                .collect();
+            if shared.filled[p] != 0 {
+                text += &format!(" B{p}={b}");
+            }
+        }
+        text
+    }
+
+    fn layout<B: Bits>(&self, shared: &mut Shared, bits: &mut B) {
+        let (n, entries) = (self.form.processes, self.form.entries);
+        bits.subset(&mut shared.a, entries);
+        layout_x(&mut shared.x, n, bits);
+        bits.set(&mut shared.x_links, n as u32);
+        bits.flag(&mut shared.ss_toggle);
+        bits.subset(&mut shared.ss, entries);
+        bits.set(&mut shared.ss_links, n as u32);
+        for p in 0..n {
+            bits.subset(&mut shared.row_a[p], entries);
+            bits.subset(&mut shared.row_b[p], entries);
+            bits.subset(&mut shared.filled[p], entries);
+            bits.int(&mut shared.cell[p], width(n + 1));
+        }
+    }
+
+    fn layout_local<B: Bits>(&self, my: &mut Local, bits: &mut B) {
+        let n = self.form.processes;
+        bits.place(&mut my.at);
+        bits.flag(&mut my.value);
+        bits.int(&mut my.q, width(n));
+        bits.flag(&mut my.second);
+        layout_x(&mut my.x, n, bits);
+        bits.int(&mut my.entry, width(n));
+        bits.subset(&mut my.v, self.form.entries);
+    }
+
+    /// A process whose link on `X` is broken can only fail to set it, so the rest of its push is dead; except that it may
+    /// have validated `X` already and be about to store `SS`. Rows count only while `X` names them, or while their owner,
+    /// linked, fills them.
+    fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
+        if shared.x.phase < 2 {
+            shared.x.proc_a = 0;
+        }
+        if shared.x.phase < 1 {
+            shared.x.proc_b = 0;
+        }
+        for (p, my) in locals.iter_mut().enumerate() {
+            self.normalize_local(p, shared, my);
+        }
+        for (p, my) in locals.iter_mut().enumerate() {
+            let read = match my.at {
+                At::SetA => self.form.entries,
+                At::Gather => self.form.entries & ((1 << my.entry) - 1),
+                _ => 0,
+            };
+            let row_a_counts = shared.x.phase == 2 && usize::from(shared.x.proc_a) == p;
+            if !row_a_counts {
+                shared.row_a[p] &= read;
+            }
+            let emptied = match my.at {
+                At::SetB => self.form.entries,
+                At::Empty => self.form.entries & ((1 << my.entry) - 1),
+                _ => 0,
+            };
+            if !Self::row_b_counts(shared, p) {
+                shared.filled[p] &= emptied;
+                shared.row_b[p] &= emptied;
+            }
+            shared.row_b[p] &= shared.filled[p];
+        }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn standing(&self, shared: &Shared, p: usize) -> u64 {
+        let bit = |set: u16| u64::from(set >> p & 1);
+        let is = |q: u8| u64::from(usize::from(q) == p);
+        let flags = [
+            bit(shared.x_links),
+            bit(shared.ss_links),
+            is(shared.x.proc_a),
+            is(shared.x.proc_b),
+        ];
+        let rows = [shared.row_a[p], shared.row_b[p], shared.filled[p]];
+        let flags = flags.iter().fold(0, |all, flag| all << 1 | flag);
+        rows.iter()
+            .fold(flags, |all, &row| all << 16 | u64::from(row))
+    }
+
+    fn exchange(&self, shared: &mut Shared, locals: &mut [Local], a: usize, b: usize) {
+        let rename = |q: &mut u8| {
+            if usize::from(*q) == a {
+                *q = b as u8;
+            } else if usize::from(*q) == b {
+                *q = a as u8;
+            }
+        };
+        let swap = |set: &mut u16| *set ^= ((*set >> a ^ *set >> b) & 1) * (1 << a | 1 << b);
+        let rename_x = |x: &mut X| {
+            rename(&mut x.proc_a);
+            rename(&mut x.proc_b);
+        };
+        rename_x(&mut shared.x);
+        swap(&mut shared.x_links);
+        swap(&mut shared.ss_links);
+        for rows in [&mut shared.row_a, &mut shared.row_b, &mut shared.filled] {
+            rows.swap(a, b);
+        }
+        shared.cell.swap(a, b);
+        for cell in shared.cell.iter_mut().filter(|cell| **cell != 0) {
+            *cell -= 1;
+            rename(cell);
+            *cell += 1;
+        }
+        for my in locals {
+            rename_x(&mut my.x);
+            rename(&mut my.q);
+        }
+    }
+}
+
+impl Jayanti {
+    fn normalize_local(&self, p: usize, shared: &mut Shared, my: &mut Local) {
+        let is_linked = shared.x_links >> p & 1 != 0;
+        let ss_fails = !self.planted && shared.ss_links >> p & 1 == 0;
+        match my.at {
+            At::Validate | At::LinkB if !is_linked => *my = Local::given_up(),
+            At::Validate | At::Forward => {
+                let fails = shared.cell[p] != my.q + 1;
+                let in_vain = !self.wrong_link && !Self::row_b_counts(shared, usize::from(my.q));
+                if fails || in_vain {
+                    *my = Local::given_up();
+                    shared.x_links &= !(1 << p);
+                }
+            }
+            At::Empty | At::SetB if !is_linked => go(my, At::LookB),
+            At::Gather | At::SetA if !is_linked => go(my, At::LookA),
+            At::TakeA | At::TakeB | At::LinkSs | At::ValidateSs | At::SetX if !is_linked => {
+                *my = my.pushed();
+            }
+            At::ValidateSs if ss_fails => go(my, At::SetX),
+            At::StoreSs if ss_fails && is_linked => go(my, At::SetX),
+            At::StoreSs if ss_fails => *my = my.pushed(),
+            _ => {}
+        }
+        let needs_no_link = matches!(
+            my.at,
+            At::Idle
+                | At::Write
+                | At::LinkX
+                | At::Forward
+                | At::Look
+                | At::LookB
+                | At::LookA
+                | At::Result
+        );
+        if needs_no_link {
+            shared.x_links &= !(1 << p);
+        }
+        if !matches!(my.at, At::ValidateSs | At::StoreSs) {
+            shared.ss_links &= !(1 << p);
+        }
+        let is_given_up = my.at == At::Validate && shared.x_links >> p & 1 == 0;
+        if !matches!(my.at, At::Validate | At::Forward) || is_given_up {
+            shared.cell[p] = 0;
+        }
+        // Whoever is linked knows what X holds.
+        let scans = !matches!(my.at, At::LinkB | At::Validate);
+        if scans && shared.x_links >> p & 1 != 0 {
+            my.x = shared.x;
+        } else {
+            my.x = X {
+                toggle: my.x.toggle && my.at == At::StoreSs,
+                ..X::default()
+            };
+        }
+    }
+}
+
+/// Goes to a place in the same push and forgets all else.
+fn go(my: &mut Local, at: At) {
+    *my = Local {
+        at,
+        second: my.second,
+        ..Local::default()
+    };
+}
+
+fn done(my: &mut Local, answer: Answer) -> Step<Answer> {
+    *my = Local::default();
+    Step::Return(answer)
+}
+
+fn layout_x<B: Bits>(x: &mut X, n: usize, bits: &mut B) {
+    bits.int(&mut x.phase, 2);
+    bits.int(&mut x.proc_a, width(n));
+    bits.int(&mut x.proc_b, width(n));
+    bits.flag(&mut x.toggle);
+}
+
+impl SnapshotAlgorithm for Jayanti {
+    const NAME: &'static str = "jayanti";
+    const SOURCE: &'static str = "Jayanti 2005, one writer for each entry";
+    const BUGS: &'static [(&'static str, &'static str)] = &[
+        (
+            "planted",
+            "SS is a plain register: it is read without a link and written whatever happened since",
+        ),
+        (
+            "wrong-link",
+            "emptying a row breaks the link of the first entry's updater, whichever entry it empties",
+        ),
+    ];
+    const OTHERS_MATTER: bool = false;
+    const ONE_PAIR: Option<&'static str> =
+        Some("entries are only read in order of their numbers, and process numbers only compared");
+
+    fn new(form: Form, bug: Option<&str>) -> Self {
+        Jayanti {
+            form,
+            planted: bug == Some("planted"),
+            wrong_link: bug == Some("wrong-link"),
+        }
+    }
+}

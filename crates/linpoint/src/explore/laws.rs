@@ -1,0 +1,132 @@
+//! What an algorithm promises about itself, checked on the states that it reaches.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::bits::Bits;
+use super::observe::Observer;
+use super::product::{Happened, Product};
+use super::program::{Algorithm, Bounds, Client, Reductions};
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug)]
+struct Nobody;
+
+impl<Op, Ret> Observer<Op, Ret> for Nobody {
+    type State = ();
+
+    fn start(&self) {}
+    fn called(&self, _: &mut (), _: usize, _: &Op) {}
+    fn returned(&self, _: &mut (), _: usize, _: &Ret) -> Result<(), String> {
+        Ok(())
+    }
+    fn layout<B: Bits>(&self, _: &mut (), _: &mut B) {}
+}
+
+/// Checks, on the first `most` states that are reached, that an algorithm and its
+/// [normal form](Algorithm::normalize) can do the same: every move from a state leads to the same normal form as some move
+/// from its normal form with the same call and return, or changes the normal form in nothing and shows nothing; and every
+/// move from the normal form can be made from the state, after such moves of the same process.
+///
+/// With `merged`, moves are as [`Reductions::merged`] and [`Reductions::local_steps`] have them; otherwise every step is one.
+///
+/// How many states were looked at; the first one that breaks the promise otherwise.
+pub fn check_normal_form<A: Algorithm>(
+    algorithm: &A,
+    client: &(impl Client<A::Op> + ?Sized),
+    merged: bool,
+    most: usize,
+) -> Result<usize, String> {
+    let reductions = Reductions {
+        merged,
+        local_steps: merged,
+        dead_values: true,
+        ..Reductions::NONE
+    };
+    let product = Product::new(
+        algorithm,
+        client,
+        Nobody,
+        Bounds::default(),
+        reductions,
+        Vec::new(),
+    )
+    .map_err(|error| error.to_string())?;
+    let nothing = || Happened {
+        call: None,
+        steps: Vec::new(),
+        ret: None,
+    };
+    let after = |state: &_, a_move| {
+        let mut next = Clone::clone(state);
+        let mut happened = nothing();
+        // Nobody watches, so nothing is wrong.
+        let _ = product.make(&mut next, a_move, Some(&mut happened));
+        (next, happened.call, happened.ret)
+    };
+    let start = product.start();
+    let mut seen = HashSet::from([product.packed(&start)]);
+    let mut waiting = VecDeque::from([start]);
+    let mut looked_at = 0;
+    while let Some(state) = waiting.pop_front() {
+        if looked_at == most {
+            break;
+        }
+        looked_at += 1;
+        let mut form = state.clone();
+        product.normalize(&mut form);
+        let packed = product.packed(&form);
+        let from_form: Vec<_> = product
+            .moves(&form)
+            .map(|a_move| {
+                let (next, call, ret) = after(&form, a_move);
+                (a_move.process, product.form(&next), call, ret)
+            })
+            .collect();
+        for a_move in product.moves(&state) {
+            let (next, call, ret) = after(&state, a_move);
+            let next_form = product.form(&next);
+            let stutters = call.is_none() && ret.is_none() && next_form == packed;
+            let wanted = (a_move.process, next_form, call, ret);
+            if !stutters && !from_form.contains(&wanted) {
+                return Err(format!(
+                    "process {} can do from\n  {state:?}\nwhat it cannot from its normal form\n  {form:?}",
+                    a_move.process
+                ));
+            }
+            if seen.insert(product.packed(&next)) {
+                waiting.push_back(next);
+            }
+        }
+        for wanted in &from_form {
+            let possible = product
+                .moves(&state)
+                .filter(|a_move| a_move.process == wanted.0)
+                .any(|a_move| {
+                    let (mut state, mut a_move) = (state.clone(), a_move);
+                    loop {
+                        let (next, call, ret) = after(&state, a_move);
+                        let next_form = product.form(&next);
+                        if (wanted.1 == next_form) && wanted.2 == call && wanted.3 == ret {
+                            return true;
+                        }
+                        let stutters = call.is_none() && ret.is_none() && next_form == packed;
+                        // A process that does nothing at all will never do anything else.
+                        if !stutters || next == state {
+                            return false;
+                        }
+                        match product.going_on(&next, a_move.process) {
+                            Some(next_move) => (state, a_move) = (next, next_move),
+                            None => return false,
+                        }
+                    }
+                });
+            if !possible {
+                return Err(format!(
+                    "process {} can do from the normal form\n  {form:?}\nwhat it cannot from\n  {state:?}",
+                    wanted.0
+                ));
+            }
+        }
+    }
+    Ok(looked_at)
+}

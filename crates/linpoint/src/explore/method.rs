@@ -1,0 +1,250 @@
+//! Methods: what is explored, and who watches.
+
+use super::execution::Execution;
+use super::observe::{Observer, SimpleMonitor};
+use super::product::Product;
+use super::program::{Algorithm, Bounds, Client, Reductions};
+use super::refine::{Refinement, SnapshotRefinement};
+use super::search::{self, Ended, Explored};
+use super::snapshot::{
+    Answer, Bitwise, FULL_CLIENT, Form, Request, SimpleClient, SnapshotAlgorithm, history_of,
+    spec_of,
+};
+use crate::engine::Budget;
+use crate::error::Error;
+use crate::history::TypedHistory;
+use crate::portfolio::{Checker, Config, EngineChoice};
+use crate::spec::Spec;
+use crate::verdict::{Limit, Verdict};
+
+/// What was found out about an algorithm.
+#[derive(Clone, Debug)]
+pub enum Outcome<Op, Ret> {
+    /// Every execution that was to be explored is linearizable.
+    Verified,
+    /// This one is not; no execution that was to be explored takes fewer moves to go wrong.
+    Bug(Execution<Op, Ret>),
+    /// A limit was hit first.
+    Undecided(Limit),
+}
+
+/// How snapshots are verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Simple executions, watched by the monitor of simple histories.
+    #[default]
+    Automata,
+    /// Simple executions, compared with the specification.
+    Simple,
+    /// All executions, compared with the specification.
+    Full,
+}
+
+impl Method {
+    /// All methods with their names.
+    pub const NAMES: &'static [(&'static str, Method)] = &[
+        ("automata", Method::Automata),
+        ("simple", Method::Simple),
+        ("full", Method::Full),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
+    }
+}
+
+/// One exploration of a snapshot algorithm.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// How many processes.
+    pub processes: usize,
+    /// Who watches.
+    pub method: Method,
+    /// The two entries that change; of no meaning where all do.
+    pub pair: (usize, usize),
+    /// Only scans of this process can be too old ([`Method::Automata`] alone): everyone must be watched in turn.
+    pub watched: Option<usize>,
+    /// Which executions.
+    pub bounds: Bounds,
+    /// Which reductions.
+    pub reductions: Reductions,
+}
+
+/// Explores a snapshot algorithm once.
+///
+/// ```
+/// use linpoint::engine::Budget;
+/// use linpoint::explore::algorithms::Bowman;
+/// use linpoint::explore::{Bounds, Explored, Method, Outcome, Reductions, Task, explore};
+/// let task = Task {
+///     processes: 3,
+///     method: Method::Automata,
+///     pair: (0, 1),
+///     watched: None,
+///     bounds: Bounds::default(),
+///     reductions: Reductions::ALL,
+/// };
+/// let outcome = explore::<Bowman>(&task, None, &Budget::default(), &Explored::default())?;
+/// assert!(matches!(outcome, Outcome::Verified));
+/// let outcome = explore::<Bowman>(&task, Some("planted"), &Budget::default(), &Explored::default())?;
+/// assert!(matches!(outcome, Outcome::Bug(_)));
+/// # Ok::<(), linpoint::Error>(())
+/// ```
+pub fn explore<A: SnapshotAlgorithm>(
+    task: &Task,
+    bug: Option<&str>,
+    budget: &Budget,
+    explored: &Explored,
+) -> Result<Outcome<Request, Answer>, Error> {
+    let n = task.processes;
+    let short = task.reductions.fake_operations;
+    let form = match task.method {
+        Method::Full => Form::full(n),
+        Method::Automata | Method::Simple => Form::simple(n, task.pair, short),
+    };
+    let form = match &task.bounds.active {
+        Some(active) => form.with_active(active),
+        None => form,
+    };
+    let algorithm = A::new(form, bug);
+    let client = SimpleClient {
+        pair: task.pair,
+        others: A::OTHERS_MATTER || !short,
+    };
+    let spec = Bitwise {
+        entries: form.entries,
+    };
+    let refinement = || SnapshotRefinement(Refinement::new(&spec, n));
+    let is_alike = |p: &usize| !form.keeps(*p) && task.watched != Some(*p);
+    let others = (0..n).filter(is_alike).collect();
+    let outcome = match task.method {
+        Method::Automata => {
+            let monitor = SimpleMonitor {
+                processes: n,
+                pair: task.pair,
+                normal_form: task.reductions.monitor_form,
+                watched: task.watched,
+            };
+            run(&algorithm, &client, monitor, task, others, budget, explored)
+        }
+        Method::Simple => run(
+            &algorithm,
+            &client,
+            refinement(),
+            task,
+            vec![],
+            budget,
+            explored,
+        ),
+        Method::Full => run(
+            &algorithm,
+            FULL_CLIENT,
+            refinement(),
+            task,
+            vec![],
+            budget,
+            explored,
+        ),
+    }?;
+    if let Outcome::Bug(execution) = &outcome {
+        confirm(&spec_of(n), &history_of(n, execution.events()))?;
+    }
+    Ok(outcome)
+}
+
+fn run<A: Algorithm>(
+    algorithm: &A,
+    client: &(impl Client<A::Op> + ?Sized),
+    observer: impl Observer<A::Op, A::Ret> + Clone,
+    task: &Task,
+    alike: Vec<usize>,
+    budget: &Budget,
+    explored: &Explored,
+) -> Result<Outcome<A::Op, A::Ret>, Error> {
+    let product = |reductions, alike| {
+        let bounds = task.bounds.clone();
+        Product::new(
+            algorithm,
+            client,
+            observer.clone(),
+            bounds,
+            reductions,
+            alike,
+        )
+    };
+    let reduced = product(task.reductions, alike)?;
+    let way = match search::run(&reduced, budget, explored) {
+        Ended::Exhausted => return Ok(Outcome::Verified),
+        Ended::Limit(limit) => return Ok(Outcome::Undecided(limit)),
+        Ended::Bad(way) => way,
+    };
+    let replayed = reduced.replay(&way);
+    if replayed.is_ok() || !task.reductions.symmetry {
+        return replayed.map(Outcome::Bug);
+    }
+    // Sorting need not find the same order for all states that differ in the numbers of processes only. Then the way to the
+    // bug is looked for among states as they are.
+    let reductions = Reductions {
+        symmetry: false,
+        ..task.reductions
+    };
+    let plain = product(reductions, Vec::new())?;
+    match search::run(&plain, budget, explored) {
+        Ended::Bad(way) => plain.replay(&way).map(Outcome::Bug),
+        Ended::Limit(limit) => Ok(Outcome::Undecided(limit)),
+        Ended::Exhausted => Err(Error::bug("bug in linpoint: symmetry makes up a bug")),
+    }
+}
+
+/// Explores any algorithm against any specification with the same operations and results.
+///
+/// Every execution of the client that keeps to the bounds is compared with the specification; a bug comes with an
+/// execution that nobody can shorten. The history of the execution is decided once more by the general search.
+pub fn refine<A: Algorithm>(
+    algorithm: &A,
+    client: &(impl Client<A::Op> + ?Sized),
+    spec: &impl Spec<Op = A::Op, Ret = A::Ret>,
+    bounds: &Bounds,
+    reductions: Reductions,
+    budget: &Budget,
+    explored: &Explored,
+) -> Result<Outcome<A::Op, A::Ret>, Error> {
+    let task = Task {
+        processes: algorithm.processes(),
+        method: Method::Full,
+        pair: (0, 0),
+        watched: None,
+        bounds: bounds.clone(),
+        reductions,
+    };
+    let observer = Refinement::new(spec, task.processes);
+    let outcome = run(algorithm, client, observer, &task, vec![], budget, explored)?;
+    if let Outcome::Bug(execution) = &outcome {
+        let mut history = TypedHistory::new();
+        let mut open = vec![None; task.processes];
+        for (p, event) in execution.events() {
+            match event {
+                Ok(op) => open[p] = Some(history.call(p as u32, op)),
+                Err(ret) => {
+                    if let Some(id) = open[p].take() {
+                        history.ret(id, ret);
+                    }
+                }
+            }
+        }
+        confirm(spec, &history)?;
+    }
+    Ok(outcome)
+}
+
+/// No bug is reported that another engine does not see.
+fn confirm<S: Spec>(spec: &S, history: &TypedHistory<S::Op, S::Ret>) -> Result<(), Error> {
+    let config = Config::default().with_engine(EngineChoice::Search);
+    match Checker::new(config).check(spec, history)?.verdict {
+        Verdict::Violation(_) => Ok(()),
+        _ => Err(Error::bug(
+            "bug in linpoint: the general search can explain the history of a counterexample",
+        )),
+    }
+}

@@ -1,0 +1,398 @@
+//! An algorithm together with whoever watches it, as something to search: states, moves, and the reductions.
+
+use std::sync::RwLock;
+
+use smallvec::SmallVec;
+
+use super::bits::{Bits, Measure, Reader, Writer, width};
+use super::observe::Observer;
+use super::program::{Algorithm, Bounds, Client, Reductions, Step};
+use super::search::{Found, MOST_SUCCESSORS, Model};
+use crate::error::Error;
+use crate::value::Interner;
+
+/// A state of everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State<S, L, O> {
+    pub(crate) shared: S,
+    pub(crate) locals: Vec<L>,
+    callers: Vec<Caller>,
+    observed: O,
+}
+
+impl<S: Clone, L: Clone, O: Clone> State<S, L, O> {
+    /// Becomes a copy of another state, in the memory that this one has.
+    fn set_to(&mut self, other: &Self) {
+        self.shared.clone_from(&other.shared);
+        self.locals.clone_from(&other.locals);
+        self.callers.clone_from(&other.callers);
+        self.observed.clone_from(&other.observed);
+    }
+}
+
+/// The state of a product of these two.
+pub(crate) type StateOf<A, O> = State<
+    <A as Algorithm>::Shared,
+    <A as Algorithm>::Local,
+    <O as Observer<<A as Algorithm>::Op, <A as Algorithm>::Ret>>::State,
+>;
+
+/// Where a process is in its dealings with the object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Caller {
+    memory: u8,
+    calls: u8,
+    phase: Phase,
+    /// The number of the result, while returning.
+    ret: u16,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    #[default]
+    Idle,
+    Running,
+    /// All steps are done, but nobody has seen it return: only where returns are not merged.
+    Returning,
+}
+
+/// What a process may do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Move {
+    pub(crate) process: usize,
+    /// The operation that it calls, as a place in what it is offered; 0 where it has one open.
+    offer: usize,
+}
+
+/// What happened in a move, for those who want to show it.
+#[derive(Clone, Debug)]
+pub(crate) struct Happened<Op, Ret> {
+    pub(crate) call: Option<Op>,
+    pub(crate) steps: Vec<String>,
+    pub(crate) ret: Option<Ret>,
+}
+
+/// What a process may call, with what it remembers then.
+type Offers<Op> = Vec<(Op, u8)>;
+
+/// All that tells a process from others.
+type Key = (u64, u64, Caller, [u64; KEY_WORDS]);
+
+/// Processes are sorted only where the variables of each fit into so many words.
+const KEY_WORDS: usize = 2;
+
+/// The product.
+pub(crate) struct Product<'a, A: Algorithm, O> {
+    pub(crate) algorithm: &'a A,
+    observer: O,
+    /// What each process may call, by what it remembers.
+    offers: Vec<Vec<Offers<A::Op>>>,
+    memory_width: u32,
+    bounds: Bounds,
+    reductions: Reductions,
+    /// Processes that can be exchanged.
+    alike: Vec<usize>,
+    rets: RwLock<Interner<A::Ret>>,
+    words: usize,
+}
+
+impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
+    /// The processes in `alike` have equal clients and can be exchanged, if the algorithm is symmetric.
+    pub(crate) fn new(
+        algorithm: &'a A,
+        client: &(impl Client<A::Op> + ?Sized),
+        observer: O,
+        bounds: Bounds,
+        reductions: Reductions,
+        alike: Vec<usize>,
+    ) -> Result<Self, Error> {
+        let processes = algorithm.processes();
+        let is_active = |p: usize| bounds.active.as_ref().is_none_or(|all| all.contains(&p));
+        let offers: Vec<_> = (0..processes)
+            .map(|p| {
+                if is_active(p) {
+                    offers_of(client, p)
+                } else {
+                    vec![Vec::new()]
+                }
+            })
+            .collect();
+        let most: usize = offers
+            .iter()
+            .map(|by_memory| by_memory.iter().map(Vec::len).max().unwrap_or(0).max(1))
+            .sum();
+        if most > MOST_SUCCESSORS as usize {
+            return Err(Error::usage(format!(
+                "{processes} processes with so many operations to call have too many next steps"
+            )));
+        }
+        let memories = offers.iter().map(Vec::len).max().unwrap_or(1);
+        let mut local = Measure::default();
+        algorithm.layout_local(&mut A::Local::default(), &mut local);
+        let symmetric =
+            reductions.symmetry && algorithm.is_symmetric() && local.0 as usize <= 64 * KEY_WORDS;
+        let mut product = Product {
+            algorithm,
+            observer,
+            offers,
+            memory_width: width(memories),
+            alike: if symmetric {
+                alike.into_iter().filter(|&p| is_active(p)).collect()
+            } else {
+                Vec::new()
+            },
+            bounds,
+            reductions,
+            rets: RwLock::default(),
+            words: 0,
+        };
+        let mut measure = Measure::default();
+        product.layout(&mut product.start(), &mut measure);
+        product.words = measure.0.div_ceil(64).max(1) as usize;
+        Ok(product)
+    }
+
+    pub(crate) fn start(&self) -> StateOf<A, O> {
+        let processes = self.algorithm.processes();
+        let mut start = State {
+            shared: self.algorithm.shared(),
+            locals: vec![A::Local::default(); processes],
+            callers: vec![Caller::default(); processes],
+            observed: self.observer.start(),
+        };
+        self.normalize(&mut start);
+        start
+    }
+
+    fn layout<B: Bits>(&self, state: &mut StateOf<A, O>, bits: &mut B) {
+        self.algorithm.layout(&mut state.shared, bits);
+        for local in &mut state.locals {
+            self.algorithm.layout_local(local, bits);
+        }
+        for caller in &mut state.callers {
+            bits.int(&mut caller.memory, self.memory_width);
+            if let Some(bound) = self.bounds.ops_per_process {
+                bits.int(&mut caller.calls, width(usize::from(bound) + 1));
+            }
+            let mut phase = caller.phase as u8;
+            bits.int(&mut phase, if self.reductions.merged { 1 } else { 2 });
+            caller.phase = [Phase::Idle, Phase::Running, Phase::Returning][usize::from(phase)];
+            if !self.reductions.merged {
+                bits.set(&mut caller.ret, 16);
+            }
+        }
+        self.observer.layout(&mut state.observed, bits);
+    }
+
+    pub(crate) fn pack(&self, state: &mut StateOf<A, O>, words: &mut [u64]) {
+        self.layout(state, &mut Writer::new(words));
+    }
+
+    /// Sets a state, whatever it was, from words.
+    fn unpack(&self, words: &[u64], state: &mut StateOf<A, O>) {
+        self.layout(state, &mut Reader::new(words));
+    }
+
+    /// Whether these words hold all of a state.
+    fn keeps_all(&self, state: &StateOf<A, O>, words: &[u64]) -> bool {
+        let mut unpacked = self.start();
+        self.unpack(words, &mut unpacked);
+        unpacked == *state
+    }
+
+    pub(crate) fn packed(&self, state: &StateOf<A, O>) -> Vec<u64> {
+        let mut words = vec![0; self.words];
+        self.pack(&mut state.clone(), &mut words);
+        words
+    }
+
+    /// All that can happen next.
+    pub(crate) fn moves(&self, state: &StateOf<A, O>) -> impl Iterator<Item = Move> {
+        let bound = self.bounds.ops_per_process.unwrap_or(u8::MAX);
+        let of_process = move |(process, caller): (usize, &Caller)| {
+            let count = match caller.phase {
+                Phase::Idle if caller.calls >= bound => 0,
+                Phase::Idle => self.offers[process][usize::from(caller.memory)].len(),
+                Phase::Running | Phase::Returning => 1,
+            };
+            (0..count).map(move |offer| Move { process, offer })
+        };
+        let callers: Vec<Caller> = state.callers.clone();
+        (0..callers.len()).flat_map(move |p| of_process((p, &callers[p])))
+    }
+
+    /// The next move of a process that has an operation open.
+    pub(crate) fn going_on(&self, state: &StateOf<A, O>, process: usize) -> Option<Move> {
+        (state.callers[process].phase != Phase::Idle).then_some(Move { process, offer: 0 })
+    }
+
+    /// Makes a move; the reason if what returns cannot be linearized. The state is not in normal form then.
+    pub(crate) fn make(
+        &self,
+        state: &mut StateOf<A, O>,
+        Move { process: p, offer }: Move,
+        mut notes: Option<&mut Happened<A::Op, A::Ret>>,
+    ) -> Result<(), String> {
+        let mut shared_steps = 1;
+        match state.callers[p].phase {
+            Phase::Idle => {
+                let caller = &mut state.callers[p];
+                let (op, memory) = &self.offers[p][usize::from(caller.memory)][offer];
+                caller.memory = *memory;
+                caller.phase = Phase::Running;
+                if self.bounds.ops_per_process.is_some() {
+                    caller.calls += 1;
+                }
+                self.observer.called(&mut state.observed, p, op);
+                self.algorithm.call(p, op, &mut state.locals[p]);
+                if let Some(notes) = notes.as_deref_mut() {
+                    notes.call = Some(op.clone());
+                }
+                if !self.reductions.merged {
+                    shared_steps = 0;
+                }
+            }
+            Phase::Running => {}
+            Phase::Returning => {
+                let number = usize::from(std::mem::take(&mut state.callers[p].ret));
+                let ret = {
+                    let rets = self.rets.read().expect("bug: a thread has panicked");
+                    rets.items()[number].clone()
+                };
+                return self.finish(state, p, ret, notes);
+            }
+        }
+        // So many shared steps, with the local ones before and after; nothing but local ones may stand alone.
+        loop {
+            let is_local = self.algorithm.is_local(p, &state.locals[p]);
+            match (is_local && self.reductions.local_steps, shared_steps) {
+                (true, _) => {}
+                (false, 0) => return Ok(()),
+                (false, _) => shared_steps = 0,
+            }
+            if let Some(notes) = notes.as_deref_mut() {
+                notes.steps.push(self.algorithm.next(p, &state.locals[p]));
+            }
+            let step = self
+                .algorithm
+                .step(p, &mut state.shared, &mut state.locals[p]);
+            let Step::Return(ret) = step else { continue };
+            if self.reductions.merged {
+                return self.finish(state, p, ret, notes);
+            }
+            let mut rets = self.rets.write().expect("bug: a thread has panicked");
+            state.callers[p].phase = Phase::Returning;
+            state.callers[p].ret = rets.intern(ret) as u16;
+            return Ok(());
+        }
+    }
+
+    fn finish(
+        &self,
+        state: &mut StateOf<A, O>,
+        p: usize,
+        ret: A::Ret,
+        notes: Option<&mut Happened<A::Op, A::Ret>>,
+    ) -> Result<(), String> {
+        state.callers[p].phase = Phase::Idle;
+        let fine = self.observer.returned(&mut state.observed, p, &ret);
+        if let Some(notes) = notes {
+            notes.ret = Some(ret);
+        }
+        fine
+    }
+
+    /// The state that stands for this one.
+    pub(crate) fn normalize(&self, state: &mut StateOf<A, O>) {
+        if self.reductions.dead_values {
+            self.algorithm
+                .normalize(&mut state.shared, &mut state.locals);
+        }
+        if self.alike.len() > 1 {
+            self.sort(state);
+        }
+    }
+
+    /// Orders processes that can be exchanged by all that tells them apart.
+    fn sort(&self, state: &mut StateOf<A, O>) {
+        let mut keys: SmallVec<[Key; 8]> = self.alike.iter().map(|&p| self.key(state, p)).collect();
+        for from in 1..keys.len() {
+            let mut at = from;
+            while at > 0 && keys[at] < keys[at - 1] {
+                keys.swap(at - 1, at);
+                self.exchange(state, self.alike[at - 1], self.alike[at]);
+                at -= 1;
+            }
+        }
+    }
+
+    fn key(&self, state: &mut StateOf<A, O>, p: usize) -> Key {
+        let mut words = [0; KEY_WORDS];
+        let local = &mut state.locals[p];
+        self.algorithm
+            .layout_local(local, &mut Writer::new(&mut words));
+        (
+            self.algorithm.standing(&state.shared, p),
+            self.observer.standing(&state.observed, p),
+            state.callers[p],
+            words,
+        )
+    }
+
+    fn exchange(&self, state: &mut StateOf<A, O>, a: usize, b: usize) {
+        state.locals.swap(a, b);
+        state.callers.swap(a, b);
+        self.observer.exchange(&mut state.observed, a, b);
+        self.algorithm
+            .exchange(&mut state.shared, &mut state.locals, a, b);
+    }
+}
+
+/// What `p` may call, by what it remembers, as far as it can come to remember it.
+fn offers_of<Op>(client: &(impl Client<Op> + ?Sized), p: usize) -> Vec<Offers<Op>> {
+    let mut offers: Vec<Offers<Op>> = Vec::new();
+    let mut most = 0;
+    while offers.len() <= usize::from(most) {
+        let next = client.offers(p, offers.len() as u8);
+        most = next.iter().map(|(_, memory)| *memory).fold(most, u8::max);
+        offers.push(next);
+    }
+    offers
+}
+
+impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Model for Product<'_, A, O> {
+    fn words(&self) -> usize {
+        self.words
+    }
+
+    fn initial(&self) -> Vec<u64> {
+        self.packed(&self.start())
+    }
+
+    fn expand(&self, states: &[u64], found: &mut Found) {
+        let mut state = self.start();
+        let mut next = state.clone();
+        for packed in states.chunks_exact(self.words) {
+            self.unpack(packed, &mut state);
+            let before = found.states.len();
+            for a_move in self.moves(&state) {
+                next.set_to(&state);
+                if self.make(&mut next, a_move, None).is_err() {
+                    found.states.truncate(before);
+                    found.is_bad = true;
+                    return;
+                }
+                self.normalize(&mut next);
+                let at = found.states.len();
+                found.states.resize(at + self.words, 0);
+                self.pack(&mut next, &mut found.states[at..]);
+                debug_assert!(
+                    self.keeps_all(&next, &found.states[at..]),
+                    "a layout loses something of {next:?}"
+                );
+            }
+            let count = (found.states.len() - before) / self.words;
+            found.counts.push(count as u32);
+        }
+    }
+}

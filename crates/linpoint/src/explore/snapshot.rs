@@ -1,0 +1,234 @@
+//! Snapshots of bits: what clients ask and get, the clients themselves, and the specification.
+//!
+//! Process `p` updates entry `p` with 0 or 1; a scan returns all entries, as a set of those that are 1.
+
+use super::program::{Algorithm, Client};
+use crate::history::TypedHistory;
+use crate::spec::{Outcomes, Snapshot, SnapshotOp, Spec, Writers};
+use crate::value::Value;
+
+/// Most processes that an algorithm here may have.
+pub const MOST_PROCESSES: usize = 16;
+
+/// What a client asks of a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Request {
+    /// Let its entry be 1, or 0.
+    Update(bool),
+    /// Tell all entries.
+    Scan,
+}
+
+/// What it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// The entry was updated.
+    Done,
+    /// The entries that are 1, as bits.
+    View(u16),
+}
+
+/// Which entries an algorithm keeps, and for how many processes.
+///
+/// In full, all of them. In an (i,j)-simple execution only `i` and `j` ever hold anything but 0, and everything that others
+/// would only copy about can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Processes, and entries.
+    pub processes: usize,
+    /// The entries that are kept, as bits.
+    pub entries: u16,
+    /// Updates of other entries are shortened to what the rest notices of them.
+    pub short: bool,
+    /// The processes that take part, as bits. What the others would write never changes, so it does not matter when it is
+    /// read.
+    pub active: u16,
+}
+
+impl Form {
+    /// All entries.
+    pub fn full(processes: usize) -> Self {
+        Form {
+            processes,
+            entries: (1 << processes) - 1,
+            short: false,
+            active: (1 << processes) - 1,
+        }
+    }
+
+    /// These two entries.
+    pub fn simple(processes: usize, (i, j): (usize, usize), short: bool) -> Self {
+        Form {
+            processes,
+            entries: 1 << i | 1 << j,
+            short,
+            ..Form::full(processes)
+        }
+    }
+
+    /// The same with these processes taking part.
+    #[must_use]
+    pub fn with_active(mut self, active: &[usize]) -> Self {
+        self.active = active.iter().fold(0, |all, p| all | 1 << p);
+        self
+    }
+
+    /// Whether what belongs to `p` and `q` alone is the business of nobody but `p`.
+    pub fn is_private(&self, p: usize, q: u8) -> bool {
+        usize::from(q) == p || self.active >> q & 1 == 0
+    }
+
+    /// Whether an entry is kept.
+    pub fn keeps(&self, entry: usize) -> bool {
+        self.entries >> entry & 1 != 0
+    }
+
+    /// The first entry that is kept, from `entry` on; the number of processes if there is none.
+    pub fn entry_from(&self, entry: u8) -> u8 {
+        let later = (u32::from(self.entries) >> entry).trailing_zeros();
+        (u32::from(entry) + later).min(self.processes as u32) as u8
+    }
+
+    /// The first entry that is kept.
+    pub fn first_entry(&self) -> u8 {
+        self.entry_from(0)
+    }
+
+    /// Whether all entries have been passed.
+    pub fn is_past(&self, entry: u8) -> bool {
+        usize::from(entry) >= self.processes
+    }
+
+    /// A set of entries as a list of bits, those that are left out as `.`.
+    pub fn show(&self, view: u16) -> String {
+        (0..self.processes)
+            .map(|k| match (self.keeps(k), view >> k & 1) {
+                (false, _) => '.',
+                (true, 0) => '0',
+                (true, _) => '1',
+            })
+            .collect()
+    }
+}
+
+/// Sets or clears one entry of a view.
+pub(crate) fn put(view: &mut u16, entry: usize, value: bool) {
+    *view = *view & !(1 << entry) | u16::from(value) << entry;
+}
+
+/// Copies one entry from a view into another.
+pub(crate) fn copy(from: u16, entry: u8, to: &mut u16) {
+    put(to, usize::from(entry), from >> entry & 1 != 0);
+}
+
+/// An algorithm for snapshots that is built in.
+pub trait SnapshotAlgorithm: Algorithm<Op = Request, Ret = Answer> + Sized {
+    /// Its name.
+    const NAME: &'static str;
+    /// Who it is from.
+    const SOURCE: &'static str;
+    /// Mistakes that can be made in it: a name, and what it is.
+    const BUGS: &'static [(&'static str, &'static str)];
+    /// Whether, in simple form, the updates of entries that are not kept change anything.
+    const OTHERS_MATTER: bool = true;
+    /// Why one pair of entries stands for all, where it does.
+    const ONE_PAIR: Option<&'static str> = None;
+    /// Whether its registers grow without bound, so that only so many operations can be explored.
+    const UNBOUNDED: bool = false;
+
+    /// The algorithm, with this mistake.
+    fn new(form: Form, bug: Option<&str>) -> Self;
+}
+
+/// The clients of simple executions: all update with 0, and `i` and `j` with 1 from some time on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SimpleClient {
+    pub(crate) pair: (usize, usize),
+    /// Whether the others update at all.
+    pub(crate) others: bool,
+}
+
+impl Client<Request> for SimpleClient {
+    fn offers(&self, p: usize, switched: u8) -> Vec<(Request, u8)> {
+        use Request::{Scan, Update};
+        let is_of_pair = p == self.pair.0 || p == self.pair.1;
+        match (is_of_pair, switched) {
+            (true, 0) => vec![(Update(false), 0), (Update(true), 1), (Scan, 0)],
+            (true, _) => vec![(Update(true), 1), (Scan, 1)],
+            (false, _) if self.others => vec![(Update(false), 0), (Scan, 0)],
+            (false, _) => vec![(Scan, 0)],
+        }
+    }
+}
+
+/// The clients of all executions: any update, any scan.
+pub(crate) const FULL_CLIENT: &[Request] =
+    &[Request::Update(false), Request::Update(true), Request::Scan];
+
+/// Snapshots as a specification, of which only some entries are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Bitwise {
+    /// The entries that scans return.
+    pub entries: u16,
+}
+
+/// An operation as the specification needs it: updates name their entry.
+impl Spec for Bitwise {
+    type Op = (u8, Request);
+    type Ret = Answer;
+    type State = u16;
+
+    fn init(&self) -> u16 {
+        0
+    }
+
+    fn apply(&self, state: &u16, (p, op): &(u8, Request)) -> Outcomes<Answer, u16> {
+        match op {
+            Request::Update(value) => {
+                let mut next = *state;
+                put(&mut next, usize::from(*p), *value);
+                Outcomes::One(Answer::Done, next & self.entries)
+            }
+            Request::Scan => Outcomes::One(Answer::View(*state), *state),
+        }
+    }
+}
+
+/// A history of bits as one that every engine for snapshots can read.
+pub(crate) fn history_of(
+    processes: usize,
+    events: impl IntoIterator<Item = (usize, Result<Request, Answer>)>,
+) -> TypedHistory<SnapshotOp, Value> {
+    let mut history = TypedHistory::new();
+    let mut open = vec![None; processes];
+    for (p, event) in events {
+        match event {
+            Ok(Request::Update(value)) => {
+                let op = SnapshotOp::Update(p, Value::Int(value.into()));
+                open[p] = Some(history.call(p as u32, op));
+            }
+            Ok(Request::Scan) => open[p] = Some(history.call(p as u32, SnapshotOp::Scan)),
+            Err(answer) => {
+                let value = match answer {
+                    Answer::Done => Value::Nil,
+                    Answer::View(view) => {
+                        Value::list((0..processes).map(|k| Value::Int((view >> k & 1).into())))
+                    }
+                };
+                if let Some(id) = open[p].take() {
+                    history.ret(id, value);
+                }
+            }
+        }
+    }
+    history
+}
+
+/// The specification of [`history_of`].
+pub(crate) fn spec_of(processes: usize) -> Snapshot {
+    Snapshot {
+        writers: Writers::Single,
+        processes: Some(processes),
+        initial: Value::Int(0),
+    }
+}

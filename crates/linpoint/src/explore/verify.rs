@@ -1,0 +1,291 @@
+//! Verifies the built-in snapshot algorithms: which explorations are needed, and in which order.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use super::algorithms::{
+    AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Locked, Riany, SingleCollect,
+};
+use super::method::{Method, Outcome, Task, explore};
+use super::program::{Bounds, Reductions};
+use super::search::Explored;
+use super::snapshot::{Answer, MOST_PROCESSES, Request, SnapshotAlgorithm};
+use crate::engine::Budget;
+use crate::error::Error;
+
+/// A built-in snapshot algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct AlgorithmInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Who it is from.
+    pub source: &'static str,
+    /// Mistakes that can be made in it: a name, and what it is.
+    pub bugs: &'static [(&'static str, &'static str)],
+    /// Why one pair of entries stands for all, where it does.
+    pub one_pair: Option<&'static str>,
+    /// Whether its registers grow without bound, so that only so many operations can be explored.
+    pub unbounded: bool,
+    explore: Explore,
+}
+
+type Explore =
+    fn(&Task, Option<&str>, &Budget, &Explored) -> Result<Outcome<Request, Answer>, Error>;
+
+const fn info<A: SnapshotAlgorithm>() -> AlgorithmInfo {
+    AlgorithmInfo {
+        name: A::NAME,
+        source: A::SOURCE,
+        bugs: A::BUGS,
+        one_pair: A::ONE_PAIR,
+        unbounded: A::UNBOUNDED,
+        explore: explore::<A>,
+    }
+}
+
+/// All of them.
+pub const ALGORITHMS: &[AlgorithmInfo] = &[
+    info::<Bowman>(),
+    info::<Jayanti>(),
+    info::<AfekBounded>(),
+    info::<AfekUnbounded>(),
+    info::<Riany>(),
+    info::<AttiyaWelch>(),
+    info::<SingleCollect>(),
+    info::<Locked>(),
+];
+
+/// What to verify, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The algorithm, by name.
+    pub algorithm: String,
+    /// How many processes.
+    pub processes: usize,
+    /// A mistake to make, by name.
+    pub bug: Option<String>,
+    /// The method.
+    pub method: Method,
+    /// The pairs of entries that change; by default all, or one where one stands for all.
+    pub pairs: Option<Vec<(usize, usize)>>,
+    /// Each process calls at most so many operations.
+    pub ops_per_process: Option<u8>,
+    /// Explore executions of two processes first, then of three, and so on: most bugs need few.
+    pub staged: bool,
+    /// Watch the scans of one process at a time, instead of all at once: more explorations of fewer states
+    /// ([`Method::Automata`] alone).
+    pub watch_each: bool,
+    /// Which reductions.
+    pub reductions: Reductions,
+}
+
+impl Plan {
+    /// The algorithm as it should be, with everything by default.
+    ///
+    /// ```
+    /// use linpoint::engine::Budget;
+    /// use linpoint::explore::{Explored, Outcome, Plan, verify};
+    /// let mut plan = Plan::new("bowman", 4);
+    /// let found = verify(&plan, &Budget::default(), &Explored::default())?;
+    /// assert!(matches!(found.outcome, Outcome::Verified));
+    /// plan.bug = Some("planted".into());
+    /// let found = verify(&plan, &Budget::default(), &Explored::default())?;
+    /// let Outcome::Bug(execution) = found.outcome else { panic!() };
+    /// println!("{}", execution.reason);
+    /// # Ok::<(), linpoint::Error>(())
+    /// ```
+    pub fn new(algorithm: &str, processes: usize) -> Self {
+        Plan {
+            algorithm: algorithm.to_owned(),
+            processes,
+            bug: None,
+            method: Method::default(),
+            pairs: None,
+            ops_per_process: None,
+            staged: true,
+            watch_each: false,
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn info(&self) -> Result<&'static AlgorithmInfo, Error> {
+        let found = ALGORITHMS.iter().find(|info| info.name == self.algorithm);
+        let info = found.ok_or_else(|| {
+            let names: Vec<_> = ALGORITHMS.iter().map(|info| info.name).collect();
+            Error::usage(format!(
+                "unknown algorithm {:?}; known are {}",
+                self.algorithm,
+                names.join(", ")
+            ))
+        })?;
+        if !(2..=MOST_PROCESSES - 1).contains(&self.processes) {
+            return Err(Error::usage(format!(
+                "{} processes cannot be explored: from 2 to {} can",
+                self.processes,
+                MOST_PROCESSES - 1
+            )));
+        }
+        if let Some(bug) = &self.bug
+            && !info.bugs.iter().any(|(name, _)| name == bug)
+        {
+            let names: Vec<_> = info.bugs.iter().map(|(name, _)| *name).collect();
+            let known = match names[..] {
+                [] => "it has none".into(),
+                _ => format!("known are {}", names.join(", ")),
+            };
+            return Err(Error::usage(format!(
+                "{} has no bug {bug:?}; {known}",
+                info.name
+            )));
+        }
+        match self.ops_per_process {
+            None if info.unbounded => {
+                return Err(Error::usage(format!(
+                    "the sequence numbers of {} grow without bound: say how many operations each process may call",
+                    info.name
+                )));
+            }
+            Some(bound) if info.unbounded && usize::from(bound) * self.processes > 60 => {
+                return Err(Error::usage(format!(
+                    "{} can be explored with at most 60 operations in all",
+                    info.name
+                )));
+            }
+            _ => {}
+        }
+        Ok(info)
+    }
+
+    fn pairs(&self, info: &AlgorithmInfo) -> Result<Vec<(usize, usize)>, Error> {
+        let n = self.processes;
+        if self.method == Method::Full {
+            return Ok(vec![(0, 1)]);
+        }
+        match &self.pairs {
+            Some(pairs) => {
+                if let Some((i, j)) = pairs.iter().find(|(i, j)| i >= j || *j >= n) {
+                    return Err(Error::usage(format!(
+                        "there is no pair {i},{j}: the first entry comes before the second, and both are below {n}"
+                    )));
+                }
+                Ok(pairs.clone())
+            }
+            None if info.one_pair.is_some() => Ok(vec![(0, 1)]),
+            None => Ok((0..n)
+                .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+                .collect()),
+        }
+    }
+
+    fn watched(&self) -> Vec<Option<usize>> {
+        if self.watch_each && self.method == Method::Automata {
+            (0..self.processes).map(Some).collect()
+        } else {
+            vec![None]
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// The verdict.
+    pub outcome: Outcome<Request, Answer>,
+    /// The pairs of entries that were to be explored; none where all entries change.
+    pub pairs: Vec<(usize, usize)>,
+    /// Why these suffice, if they are not all.
+    pub one_pair: Option<&'static str>,
+    /// The explorations, in order.
+    pub runs: Vec<Run>,
+}
+
+impl Verification {
+    /// Whether all pairs of entries are covered, so that a verdict holds for every client.
+    pub fn covers_all(&self, plan: &Plan) -> bool {
+        let n = plan.processes;
+        plan.method == Method::Full
+            || self.one_pair.is_some()
+            || self.pairs.len() == n * (n - 1) / 2
+    }
+}
+
+/// One exploration.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The entries that change.
+    pub pair: (usize, usize),
+    /// How many processes take part.
+    pub active: usize,
+    /// The only process whose scans were watched.
+    pub watched: Option<usize>,
+    /// States reached.
+    pub states: u64,
+    /// Steps between them.
+    pub transitions: u64,
+    /// The most steps from the start.
+    pub depth: u64,
+    /// Bytes used for the states.
+    pub bytes: u64,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Explores an algorithm in all ways that the plan needs, until a bug is found or a limit is hit.
+pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verification, Error> {
+    let info = plan.info()?;
+    let pairs = plan.pairs(info)?;
+    let all = pairs.len() == plan.processes * (plan.processes - 1) / 2;
+    let one_pair = info.one_pair.filter(|_| !all && pairs.len() == 1);
+    let mut runs = Vec::new();
+    let mut outcome = Outcome::Verified;
+    let fewest = if plan.staged { 2 } else { plan.processes };
+    'all: for active in fewest..=plan.processes {
+        for &pair in &pairs {
+            for watched in plan.watched() {
+                let task = Task {
+                    processes: plan.processes,
+                    method: plan.method,
+                    pair,
+                    watched,
+                    bounds: Bounds {
+                        ops_per_process: plan.ops_per_process,
+                        active: Some(participants(plan.processes, pair, active)),
+                    },
+                    reductions: plan.reductions,
+                };
+                let started = Instant::now();
+                let found = (info.explore)(&task, plan.bug.as_deref(), budget, explored)?;
+                runs.push(Run {
+                    pair,
+                    active,
+                    watched,
+                    states: explored.states.load(Relaxed),
+                    transitions: explored.transitions.load(Relaxed),
+                    depth: explored.depth.load(Relaxed),
+                    bytes: explored.bytes.load(Relaxed),
+                    time: started.elapsed(),
+                });
+                if !matches!(found, Outcome::Verified) {
+                    outcome = found;
+                    break 'all;
+                }
+            }
+        }
+    }
+    Ok(Verification {
+        outcome,
+        pairs: if plan.method == Method::Full {
+            Vec::new()
+        } else {
+            pairs
+        },
+        one_pair,
+        runs,
+    })
+}
+
+/// The processes that take part if `count` do: the pair and the first others.
+fn participants(processes: usize, (i, j): (usize, usize), count: usize) -> Vec<usize> {
+    let others = (0..processes).filter(|&p| p != i && p != j);
+    [i, j].into_iter().chain(others).take(count).collect()
+}
