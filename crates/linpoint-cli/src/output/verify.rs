@@ -152,7 +152,7 @@ fn show_execution(out: &mut dyn Write, plan: &Plan, execution: &Rows) -> std::io
             }
         }
     }
-    show_grid(out, &events)?;
+    show_grid(out, &events, "")?;
     let moves = counted(execution.rows.len(), "move");
     writeln!(
         out,
@@ -172,12 +172,16 @@ fn show_execution(out: &mut dyn Write, plan: &Plan, execution: &Rows) -> std::io
             (row.process, text, row.registers.clone())
         })
         .collect();
-    show_grid(out, &rows)?;
+    show_grid(out, &rows, "registers")?;
     writeln!(out)
 }
 
-/// A column for each process, and one for what stands at the end.
-fn show_grid(out: &mut dyn Write, rows: &[(usize, String, String)]) -> std::io::Result<()> {
+/// A column for each process, and one with this title for what stands at the end.
+fn show_grid(
+    out: &mut dyn Write,
+    rows: &[(usize, String, String)],
+    title: &str,
+) -> std::io::Result<()> {
     let mut processes: Vec<usize> = rows.iter().map(|(p, ..)| *p).collect();
     processes.sort_unstable();
     processes.dedup();
@@ -191,11 +195,8 @@ fn show_grid(out: &mut dyn Write, rows: &[(usize, String, String)]) -> std::io::
         })
         .collect();
     let number = rows.len().to_string().len();
-    let last = rows
-        .iter()
-        .map(|(.., last)| last.width())
-        .max()
-        .unwrap_or(0);
+    let lasts = rows.iter().map(|(.., last)| last.width());
+    let last = lasts.chain([title.width()]).max().unwrap_or(0);
     let line = |cells: &[String]| cells.join(" │ ").trim_end().to_owned();
     if widths.iter().sum::<usize>() + 3 * widths.len() + last > MAX_WIDTH {
         let widest = rows
@@ -221,8 +222,12 @@ fn show_grid(out: &mut dyn Write, rows: &[(usize, String, String)]) -> std::io::
             .zip(&widths)
             .map(|(&p, &width)| pad(&head(p), width)),
     );
+    if last > 0 {
+        heads.push(title.to_owned());
+    }
     let rules: Vec<String> = std::iter::once(&number)
         .chain(&widths)
+        .chain(Some(&last).filter(|&&last| last > 0))
         .map(|&width| "─".repeat(width))
         .collect();
     writeln!(out, "    {}", line(&heads))?;
@@ -296,7 +301,8 @@ fn answer_json(plan: &Plan, answer: &Answer) -> Value {
 
 /// The history of an execution in linpoint's own format.
 pub(crate) fn history_lines(plan: &Plan, execution: &Rows) -> impl Iterator<Item = Value> {
-    let header = json!({ "type": "snapshot", "params": { "processes": plan.processes } });
+    let header =
+        json!({ "linpoint": 1, "type": "snapshot", "params": { "processes": plan.processes } });
     let events = execution.events().map(|(p, event)| match event {
         Ok(Request::Update(value)) => {
             json!({ "process": p, "event": "call", "method": "update", "arg": u8::from(value) })

@@ -2,8 +2,8 @@
 
 /// Goes through the variables of a state, one after the other, with the bits that each takes.
 ///
-/// Written once by an algorithm as its layout, used in both directions: a [`Writer`] copies the variables into words, a
-/// [`Reader`] sets them from words. A layout must visit the same variables with the same widths whatever they hold.
+/// Written once by an algorithm as its layout, used in both directions: to copy the variables into words, and to
+/// set them from words. A layout must visit the same variables with the same widths whatever they hold.
 pub trait Bits {
     /// Visits a number below 2^`width`.
     fn number(&mut self, value: &mut u64, width: u32);

@@ -259,7 +259,7 @@ impl Algorithm for AfekBounded {
     /// of one toggle and its copies, can be negated at once.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
         let n = self.form.processes;
-        for (p, my) in locals.iter_mut().enumerate() {
+        for my in locals.iter_mut() {
             if my.differs != 0 {
                 my.b = 0;
                 my.a &= !my.differs;
