@@ -6,6 +6,7 @@ use std::hint::select_unpredictable;
 
 use super::cover::{clash, cover};
 use super::{Act, Clash, Lives, Log, What};
+use crate::history::NEVER;
 
 /// The latest gap in which each empty result can take effect, as (position, gap) in the order of returns; or the first
 /// one that has none.
@@ -19,34 +20,28 @@ pub(super) fn place(log: &Log<Act>, lives: &Lives) -> Result<Vec<(u32, u32)>, Cl
         change[life.in_by as usize] = 1;
         change[life.out_from as usize] = -1;
     }
+    let mut empties: Vec<(u32, u32)> = (0u32..)
+        .zip(log.acts.iter().zip(&log.rets))
+        .filter(|&(_, (act, ret))| *act == Act::Empty && *ret != NEVER)
+        .map(|(op, (_, &ret))| (ret, op))
+        .collect();
+    empties.sort_unstable();
+    let mut placed = Vec::with_capacity(empties.len());
+    let mut empties = empties.into_iter().peekable();
     let mut critical = 0i32;
+    // The last gap in which nothing is critical. The first one is after the first call, as nothing is before any return.
     let mut last = 0;
-    // By rank: the last gap before it in which nothing is critical. The first one is after the first call, as none is
-    // before any return.
-    let free: Vec<u32> = (0u32..)
-        .zip(&change)
-        .map(|(rank, &change)| {
-            let before = last;
-            critical += i32::from(change);
-            last = select_unpredictable(critical == 0, rank, last);
-            before
-        })
-        .collect();
-    let empties = (0u32..)
-        .zip(&log.acts)
-        .filter(|(_, act)| **act == Act::Empty);
-    let returned = empties.filter(|&(op, _)| !log.is_pending(op as usize));
-    let mut placed: Vec<(u32, u32)> = returned
-        .map(|(op, _)| (op, free[log.rets[op as usize] as usize]))
-        .collect();
-    placed.sort_by_key(|&(op, _)| log.rets[op as usize]);
-    match placed
-        .iter()
-        .find(|&&(op, gap)| gap < log.calls[op as usize])
-    {
-        Some(&(op, _)) => Err(not_empty(log, lives, op)),
-        None => Ok(placed),
+    for (rank, &change) in (0u32..).zip(&change) {
+        if let Some((_, op)) = empties.next_if(|&(ret, _)| ret == rank) {
+            if last < log.calls[op as usize] {
+                return Err(not_empty(log, lives, op));
+            }
+            placed.push((op, last));
+        }
+        critical += i32::from(change);
+        last = select_unpredictable(critical == 0, rank, last);
     }
+    Ok(placed)
 }
 
 fn not_empty(log: &Log<Act>, lives: &Lives, op: u32) -> Clash {
