@@ -45,6 +45,19 @@ impl TypeChoice {
     pub(crate) fn build(&self) -> Result<ObjectType, Error> {
         object_type(&self.name, &self.params)
     }
+
+    /// The same with the parameters that an input gives, if it is of the same type: only those count more that the user gave.
+    pub(crate) fn completed(&self, name: &str, params: &Params) -> Self {
+        let known = |name: &str| find_type(name).map(|info| info.name);
+        let mut completed = self.clone();
+        if known(name) == known(&self.name) {
+            for (key, value) in params {
+                let given = completed.params.entry(key.clone());
+                given.or_insert_with(|| value.clone());
+            }
+        }
+        completed
+    }
 }
 
 impl InputArgs {
@@ -109,7 +122,10 @@ pub(crate) fn type_of(
     chosen: Option<&TypeChoice>,
 ) -> Result<Option<TypeChoice>, Error> {
     if let Some(chosen) = chosen {
-        return Ok(Some(chosen.clone()));
+        return Ok(Some(match &recorded.object_type {
+            Some((name, params)) => chosen.completed(name, params),
+            None => chosen.clone(),
+        }));
     }
     if let Some((name, params)) = &recorded.object_type {
         // Inputs use all kinds of aliases; reports use one name.

@@ -1,7 +1,6 @@
 //! `linpoint verify`: explore an algorithm and say what came of it.
 
 use std::io::Write;
-use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -40,8 +39,12 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         output::text(&mut out, &plan, &found, time)?;
     }
     out.finish()?;
-    if let Some(path) = &args.history {
-        write_history(path, &plan, &found)?;
+    if let (Some(path), Outcome::Bug(execution)) = (&args.history, &found.outcome) {
+        let mut file = Output::new(Some(path))?;
+        for line in output::history_lines(&plan, execution) {
+            writeln!(file, "{line}")?;
+        }
+        file.finish()?;
     }
     Ok(match found.outcome {
         Outcome::Verified => Exit::Linearizable,
@@ -110,14 +113,4 @@ fn list(out: &mut Output, json: bool) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn write_history(path: &Path, plan: &Plan, found: &Verification) -> anyhow::Result<()> {
-    let mut file = Output::new(Some(path))?;
-    if let Outcome::Bug(execution) = &found.outcome {
-        for line in output::history_lines(plan, execution) {
-            writeln!(file, "{line}")?;
-        }
-    }
-    file.finish()
 }

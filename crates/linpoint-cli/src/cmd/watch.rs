@@ -61,8 +61,8 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
             }
         }
     }
-    // Who asked for what makes no sense wants to know no more.
-    if exit == Exit::Usage {
+    // Who asked for what makes no sense wants to know no more, and of what cannot be read there is nothing to tell.
+    if exit == Exit::Usage || exit != Exit::Linearizable && run.line <= 1 {
         return Ok(run.totals.exit().max(exit));
     }
     Ok(run.finish()?.max(exit))
@@ -145,7 +145,9 @@ impl Run {
     fn header(&mut self, object_type: Option<String>, params: Params) -> anyhow::Result<()> {
         self.end()?;
         let choice = match (&self.chosen, object_type) {
-            (Some(chosen), _) => chosen.clone(),
+            (Some(chosen), name) => {
+                chosen.completed(name.as_deref().unwrap_or(&chosen.name), &params)
+            }
             (None, None) => return Ok(()),
             (None, Some(name)) => {
                 let name = find_type(&name).map_or(name, |info| info.name.to_owned());

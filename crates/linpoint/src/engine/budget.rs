@@ -93,14 +93,15 @@ impl Budget {
         })
     }
 
-    /// This budget with at most `time` from now on.
+    /// This budget with at most `time` from now on. The limit that it names is still that of the whole, if there is one.
     pub(crate) fn slice(&self, time: Duration) -> Budget {
         let now = Instant::now();
         let left = self.timeout.map_or(time, |(deadline, _)| {
             deadline.saturating_duration_since(now).min(time)
         });
+        let limit = self.timeout.map_or(left, |(_, limit)| limit);
         Budget {
-            timeout: now.checked_add(left).map(|deadline| (deadline, left)),
+            timeout: now.checked_add(left).map(|deadline| (deadline, limit)),
             memory: self.memory,
             cancelled: Arc::clone(&self.cancelled),
             progress: Progress::default(),
