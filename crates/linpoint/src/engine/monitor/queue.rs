@@ -8,6 +8,7 @@
 //! against the reference on small random histories.
 
 use std::borrow::Cow;
+use std::hint::select_unpredictable;
 
 use super::cover::clash;
 use super::lives::{judge, known};
@@ -82,21 +83,22 @@ fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
 
 /// Two values of which the first was put in before the second, but served after it.
 fn overtaking(log: &Log<Act>, lives: &Lives) -> Option<(u32, u32)> {
-    // By rank: when the last of the values leaves that are in for sure. From value to value and then from rank to rank
-    // is faster than from event to operation to value.
-    let mut leaves = vec![0; log.end() as usize];
-    for (_, life) in lives.iter() {
-        leaves[life.in_by as usize] = life.out_from;
+    // When the last of the values leaves that are in for sure.
+    let mut leaves = 0;
+    // The first insertion of a value that was served before that. Chooses values, not ways to go: which event is of
+    // interest is hard to foresee.
+    let mut late = NEVER;
+    for (rank, event) in (0u32..).zip(log.events()) {
+        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
+        let Some(life) = lives.get(log.values[event.op()]) else {
+            continue;
+        };
+        leaves = leaves.max(select_unpredictable(rank == life.in_by, life.out_from, 0));
+        let is_late = (rank == life.added) & (life.seen_by < leaves);
+        late = late.min(select_unpredictable(is_late, rank, NEVER));
     }
-    let mut last = 0;
-    for leaves in &mut leaves {
-        last = last.max(*leaves);
-        *leaves = last;
-    }
-    let is_late = |life: &Life| life.seen_by < leaves[life.added as usize];
-    let late = lives.iter().filter(|(_, life)| is_late(life));
-    let (second, after) = late.min_by_key(|(_, life)| life.added)?;
-    let before = lives.iter().filter(|(_, life)| life.in_by < after.added);
+    let second = log.values[log.events().get(late as usize)?.op()];
+    let before = lives.iter().filter(|(_, life)| life.in_by < late);
     let (first, _) = before.max_by_key(|(_, life)| life.out_from)?;
     Some((first, second))
 }

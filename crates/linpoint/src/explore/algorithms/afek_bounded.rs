@@ -18,7 +18,7 @@ pub struct AfekBounded {
 
 /// Registers: of each process value, toggle, handshakes with all scanners and a view, written together; and of each scanner
 /// its handshakes with all updaters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     values: u16,
     toggles: u16,
@@ -89,13 +89,7 @@ impl Algorithm for AfekBounded {
     }
 
     fn shared(&self) -> Shared {
-        Shared {
-            values: 0,
-            toggles: 0,
-            p: [0; MOST_PROCESSES],
-            views: [0; MOST_PROCESSES],
-            q: [0; MOST_PROCESSES],
-        }
+        Shared::default()
     }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {

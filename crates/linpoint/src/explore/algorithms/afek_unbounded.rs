@@ -20,7 +20,7 @@ pub struct AfekUnbounded {
 
 /// Registers: the value and the view of each process, written together. For each scanner, the registers that it has read
 /// once and will read again, and which of these were written since.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     values: u16,
     views: [u16; MOST_PROCESSES],
@@ -56,12 +56,7 @@ impl Algorithm for AfekUnbounded {
     }
 
     fn shared(&self) -> Shared {
-        Shared {
-            values: 0,
-            views: [0; MOST_PROCESSES],
-            watched: [0; MOST_PROCESSES],
-            changed: [0; MOST_PROCESSES],
-        }
+        Shared::default()
     }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {

@@ -19,7 +19,7 @@ pub struct AttiyaWelch {
 }
 
 /// Registers: of each process value, toggle and view, written together; of each scanner and of each updater its handshakes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     values: u16,
     toggles: u16,
@@ -76,13 +76,7 @@ impl Algorithm for AttiyaWelch {
     }
 
     fn shared(&self) -> Shared {
-        Shared {
-            values: 0,
-            toggles: 0,
-            views: [0; MOST_PROCESSES],
-            hi: [0; MOST_PROCESSES],
-            hj: [0; MOST_PROCESSES],
-        }
+        Shared::default()
     }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {

@@ -28,7 +28,7 @@ struct X {
 }
 
 /// Registers. Links are the processes whose next store-conditional would succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     a: u16,
     x: X,
@@ -130,18 +130,7 @@ impl Algorithm for Jayanti {
     }
 
     fn shared(&self) -> Shared {
-        Shared {
-            a: 0,
-            x: X::default(),
-            x_links: 0,
-            ss_toggle: false,
-            ss: 0,
-            ss_links: 0,
-            row_a: [0; MOST_PROCESSES],
-            row_b: [0; MOST_PROCESSES],
-            filled: [0; MOST_PROCESSES],
-            cell: [0; MOST_PROCESSES],
-        }
+        Shared::default()
     }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {

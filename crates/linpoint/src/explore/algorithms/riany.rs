@@ -24,7 +24,7 @@ const VIEWS: usize = 2 * MOST_PROCESSES;
 const SEQ_WIDTH: u32 = 6;
 
 /// Registers; links are the processes whose next store-conditional would succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     high: u16,
     low: u16,
@@ -144,23 +144,7 @@ impl Algorithm for Riany {
     }
 
     fn shared(&self) -> Shared {
-        Shared {
-            high: 0,
-            low: 0,
-            high_seq: [0; MOST_PROCESSES],
-            seq: 0,
-            seq_links: 0,
-            turn: 0,
-            fills: false,
-            turn_links: 0,
-            proposed: [0; MOST_PROCESSES],
-            proposed_links: [0; MOST_PROCESSES],
-            view_seq: [0; VIEWS],
-            regs: [0; VIEWS],
-            filled: [0; VIEWS],
-            view_links: [0; VIEWS],
-            copied: [0; MOST_PROCESSES],
-        }
+        Shared::default()
     }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
