@@ -410,6 +410,15 @@ impl fmt::Debug for ValueTable {
 impl ValueTable {
     const NONE: u32 = u32::MAX;
 
+    /// An empty table with room for this many values: memory is taken up only as they come.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn with_room(values: usize) -> Self {
+        ValueTable {
+            items: Vec::with_capacity(values),
+            ..ValueTable::default()
+        }
+    }
+
     /// The number of `value`, which is added when it is new.
     pub(crate) fn intern(&mut self, value: ValueRef<'_>) -> u32 {
         match value {

@@ -1,5 +1,7 @@
 //! Building a history: pairs calls with returns and refuses what is malformed, naming the line.
 
+use std::sync::Arc;
+
 use super::columns::{Columns, Lines, NO_PROCESS, Timed, check_interval};
 use super::order::{Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
@@ -420,14 +422,11 @@ impl History {
             }
         };
         let mut history = self.clone().picked(&kept);
-        history
-            .call
-            .iter_mut()
-            .for_each(|rank| *rank = rank_of(*rank));
-        history
-            .ret
-            .iter_mut()
-            .for_each(|rank| *rank = rank_of(*rank));
+        for column in [&mut history.call, &mut history.ret] {
+            for rank in Arc::make_mut(column) {
+                *rank = rank_of(*rank);
+            }
+        }
         history
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
 
 use super::order::{Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties};
@@ -267,8 +268,8 @@ impl Columns {
             argument: self.argument,
             result: self.result,
             line: self.line,
-            call: ranks.call,
-            ret: ranks.ret,
+            call: Arc::new(ranks.call),
+            ret: Arc::new(ranks.ret),
             times,
             processes: self.processes,
             objects: self.objects,
@@ -310,8 +311,8 @@ impl History {
             argument: pick(order, &self.argument),
             result: pick(order, &self.result),
             line: Lines::Listed(order.iter().map(|&i| self.line.of(i)).collect()),
-            call: pick(order, &self.call),
-            ret: pick(order, &self.ret),
+            call: Arc::new(pick(order, &self.call)),
+            ret: Arc::new(pick(order, &self.ret)),
             times: self.times.map(|times| Times {
                 call: pick(order, &times.call),
                 ret: pick(order, &times.ret),

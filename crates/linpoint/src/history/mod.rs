@@ -22,6 +22,8 @@ pub(crate) use partition::partition;
 pub use partition::{Part, Partitioning};
 pub use typed::{Action, TypedHistory};
 
+use std::sync::Arc;
+
 use crate::spec::value_is_result;
 use crate::value::{Value, ValueId};
 
@@ -69,8 +71,8 @@ pub struct History {
     method: Vec<MethodId>,
     argument: Vec<ValueId>,
     result: Vec<ValueId>,
-    call: Vec<u32>,
-    ret: Vec<u32>,
+    call: Arc<Vec<u32>>,
+    ret: Arc<Vec<u32>>,
     line: columns::Lines,
     times: Option<order::Times>,
     processes: Vec<Value>,
@@ -188,6 +190,11 @@ impl History {
         &self.ret
     }
 
+    /// The ranks of calls and returns, to be kept.
+    pub(crate) fn shared_ranks(&self) -> (Arc<Vec<u32>>, Arc<Vec<u32>>) {
+        (Arc::clone(&self.call), Arc::clone(&self.ret))
+    }
+
     /// The column of processes.
     pub fn process_column(&self) -> &[ProcessId] {
         &self.process
@@ -246,7 +253,7 @@ impl History {
             .into_iter()
             .find(|ties| {
                 let ranks = ties.rank(times);
-                ranks.call == self.call && ranks.ret == self.ret
+                ranks.call == *self.call && ranks.ret == *self.ret
             })
     }
 

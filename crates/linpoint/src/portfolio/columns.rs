@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::hint::select_unpredictable;
 
 use rayon::prelude::*;
 
@@ -95,10 +96,7 @@ type Orders<'a, A> = &'a (dyn Fn(&Log<A>, bool) -> Result<Option<Vec<u32>>, Erro
 
 /// The operations of one object.
 struct Gathered<A> {
-    acts: Vec<A>,
-    values: Vec<u32>,
-    calls: Vec<u32>,
-    rets: Vec<u32>,
+    log: Log<A>,
     /// Their numbers in the history; `None` if these are their positions.
     ids: Option<Vec<u32>>,
 }
@@ -125,16 +123,15 @@ impl<'a> Columns<'a> {
     fn decide<A: Copy + Send + Sync>(
         &self,
         certify: bool,
-        read: impl Fn(&Self, usize, Pattern) -> Reading<A>,
+        read: impl Fn(&Self, usize, Pattern) -> Reading<A> + Sync,
         orders: Orders<'_, A>,
     ) -> Result<Option<Vec<PartReport>>, Error> {
         let Ok(gathered) = self.gather(read) else {
             return Ok(None);
         };
         let decide = |(number, of): (usize, Gathered<A>)| {
-            let ops = of.acts.len();
-            let log = Log::new(of.acts, of.values, of.calls, of.rets);
-            let Some(order) = orders(&log, certify)? else {
+            let ops = of.log.len();
+            let Some(order) = orders(&of.log, certify)? else {
                 return Ok(None);
             };
             let id = |op: u32| OpId(of.ids.as_ref().map_or(op, |ids| ids[op as usize]));
@@ -159,63 +156,74 @@ impl<'a> Columns<'a> {
     }
 
     /// The operations of each object.
-    fn gather<A>(
+    fn gather<A: Copy + Send>(
         &self,
-        read: impl Fn(&Self, usize, Pattern) -> Reading<A>,
+        read: impl Fn(&Self, usize, Pattern) -> Reading<A> + Sync,
     ) -> Result<Vec<Gathered<A>>, Unfit> {
         let history = self.history;
+        let read = |i: usize| {
+            let method = history.method_column()[i].0;
+            read(self, i, self.patterns[method as usize])
+        };
         let objects = history.objects().len();
         if objects == 1
-            && let Some(whole) = self.gather_whole(&read)?
+            && let Some(log) = self.whole(&read)
         {
-            return Ok(vec![whole]);
+            return Ok(vec![Gathered { log, ids: None }]);
         }
-        let mut gathered: Vec<Gathered<A>> = (0..objects)
-            .map(|_| Gathered {
-                acts: Vec::new(),
-                values: Vec::new(),
-                calls: Vec::new(),
-                rets: Vec::new(),
-                ids: Some(Vec::new()),
-            })
-            .collect();
+        let mut gathered: Vec<(Vec<A>, Vec<u32>, Vec<u32>)> = Vec::new();
+        gathered.resize_with(objects, Default::default);
         for i in 0..history.len() {
-            let pattern = self.patterns[history.method_column()[i].0 as usize];
-            let Some((act, value)) = read(self, i, pattern)? else {
+            let Some((act, value)) = read(i)? else {
                 continue;
             };
-            let of = &mut gathered[history.object_column()[i].0 as usize];
-            of.acts.push(act);
-            of.values.push(value);
-            of.calls.push(history.calls()[i]);
-            of.rets.push(history.rets()[i]);
-            of.ids.get_or_insert_default().push(i as u32);
-        }
-        Ok(gathered)
-    }
-
-    /// All operations, if each of them matters: ranks are copied as they are.
-    fn gather_whole<A>(
-        &self,
-        read: &impl Fn(&Self, usize, Pattern) -> Reading<A>,
-    ) -> Result<Option<Gathered<A>>, Unfit> {
-        let history = self.history;
-        let mut acts = Vec::with_capacity(history.len());
-        let mut values = Vec::with_capacity(history.len());
-        for (i, method) in history.method_column().iter().enumerate() {
-            let Some((act, value)) = read(self, i, self.patterns[method.0 as usize])? else {
-                return Ok(None);
-            };
+            let (acts, values, ids) = &mut gathered[history.object_column()[i].0 as usize];
             acts.push(act);
             values.push(value);
+            ids.push(i as u32);
         }
-        Ok(Some(Gathered {
-            acts,
-            values,
-            calls: history.calls().to_vec(),
-            rets: history.rets().to_vec(),
-            ids: None,
-        }))
+        let gathered = gathered.into_iter().map(|(acts, values, ids)| {
+            let pick = |ranks: &[u32]| ids.iter().map(|&i| ranks[i as usize]).collect();
+            Gathered {
+                log: Log::new(acts, values, pick(history.calls()), pick(history.rets())),
+                ids: Some(ids),
+            }
+        });
+        Ok(gathered.collect())
+    }
+
+    /// All operations, if each of them fits and matters: the ranks are those of the history.
+    fn whole<A: Send>(&self, read: &(impl Fn(usize) -> Reading<A> + Sync)) -> Option<Log<A>> {
+        /// Fewer operations are read before another thread is awake.
+        const WORTH_SHARING: usize = 1 << 14;
+        let ops = self.history.len();
+        let share = ops
+            .div_ceil(rayon::current_num_threads())
+            .max(WORTH_SHARING);
+        let read_share = |number: usize| {
+            let start = number * share;
+            // What the others read is put behind the first share.
+            let room = if number == 0 { ops } else { share };
+            let (mut acts, mut values) = (Vec::with_capacity(room), Vec::with_capacity(room));
+            for i in start..ops.min(start + share) {
+                let (act, value) = read(i).ok()??;
+                acts.push(act);
+                values.push(value);
+            }
+            Some((acts, values))
+        };
+        let shares: Option<Vec<_>> = match ops.div_ceil(share) {
+            0 | 1 => std::iter::once(read_share(0)).collect(),
+            count => (0..count).into_par_iter().map(read_share).collect(),
+        };
+        let mut shares = shares?.into_iter();
+        let (mut acts, mut values) = shares.next().unwrap_or_default();
+        for (more_acts, more_values) in shares {
+            acts.extend(more_acts);
+            values.extend(more_values);
+        }
+        let (calls, rets) = self.history.shared_ranks();
+        Some(Log::sharing(acts, values, calls, rets))
     }
 
     #[inline]
@@ -234,52 +242,60 @@ impl<'a> Columns<'a> {
         &self.history.values()[number as usize]
     }
 
-    /// That the call has no argument.
-    #[inline]
-    fn without_argument(&self, i: usize) -> Result<(), Unfit> {
-        if self.argument(i) == self.nil {
-            Ok(())
-        } else {
-            Err(Unfit)
-        }
-    }
-
+    /// Chooses values where it can, not ways to go: what the next operation does is hard to foresee.
     #[inline]
     fn act(&self, i: usize, pattern: Pattern) -> Reading<Act> {
-        let act = match pattern {
-            Pattern::Adds => {
-                let argument = self.argument(i);
-                let done = |result: u32| {
-                    result == self.nil
-                        || result == argument
-                        || *self.value(result) == Value::Bool(true)
-                };
-                if argument == self.nil || !self.result(i).is_none_or(done) {
-                    return Err(Unfit);
-                }
-                return Ok(Some((Act::Add, argument)));
-            }
+        let (argument, result) = (self.argument(i), self.history.result_column()[i].0);
+        let served = match pattern {
+            Pattern::Adds => Act::Add,
             Pattern::Removes => Act::Remove,
             Pattern::Peeks => Act::Peek,
             _ => return Err(Unfit),
         };
-        self.without_argument(i)?;
-        match self.result(i) {
+        let adds = served == Act::Add;
+        let fits = select_unpredictable(
+            adds,
+            (argument != self.nil) & ((result == self.nil) | (result == argument)),
+            argument == self.nil,
+        );
+        if !fits | (self.history.rets()[i] == NEVER) {
+            return self.unusual_act(i, pattern);
+        }
+        let found = select_unpredictable(result == self.nil, Act::Empty, served);
+        Ok(Some((
+            select_unpredictable(adds, Act::Add, found),
+            select_unpredictable(adds, argument, result),
+        )))
+    }
+
+    #[cold]
+    fn unusual_act(&self, i: usize, pattern: Pattern) -> Reading<Act> {
+        let argument = self.argument(i);
+        let is_true = |result: u32| *self.value(result) == Value::Bool(true);
+        match (pattern, self.result(i)) {
+            (Pattern::Adds, result) if argument != self.nil && result.is_none_or(is_true) => {
+                Ok(Some((Act::Add, argument)))
+            }
+            (Pattern::Peeks, None) if argument == self.nil => Ok(None),
             // What a removal took that never returned has to be found out.
-            None if act == Act::Remove => Err(Unfit),
-            None => Ok(None),
-            Some(result) if result == self.nil => Ok(Some((Act::Empty, result))),
-            Some(result) => Ok(Some((act, result))),
+            _ => Err(Unfit),
         }
     }
 
     #[inline]
     fn rw(&self, i: usize, pattern: Pattern) -> Reading<Rw> {
-        if pattern == Pattern::Writes {
-            return Ok(Some((Rw::Write, self.argument(i))));
+        let (argument, result) = (self.argument(i), self.history.result_column()[i].0);
+        let writes = pattern == Pattern::Writes;
+        if !writes & (argument != self.nil) {
+            return Err(Unfit);
         }
-        self.without_argument(i)?;
-        Ok(self.result(i).map(|result| (Rw::Read, result)))
+        if !writes & (self.history.rets()[i] == NEVER) {
+            return Ok(None);
+        }
+        Ok(Some((
+            select_unpredictable(writes, Rw::Write, Rw::Read),
+            select_unpredictable(writes, argument, result),
+        )))
     }
 
     #[inline]

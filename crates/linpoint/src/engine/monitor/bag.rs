@@ -1,11 +1,13 @@
 //! Bags: any value may be served next, so only each value by itself and empty results matter.
 
 use super::lives::{judge, known};
-use super::{Act, Finding, Log, empties};
+use super::{Act, Finding, Lives, Log, empties};
 
 /// Decides a bag whose values were each put in once; the value that was not, otherwise.
 pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
-    judge(log, |lives| empties::place(log, lives).map(|_| ()))
+    judge(Lives::of(log), |lives| {
+        empties::place(log, lives).map(|_| ())
+    })
 }
 
 /// An order that explains a log that was found to be linearizable, as positions.

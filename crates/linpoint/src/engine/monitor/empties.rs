@@ -21,7 +21,7 @@ pub(super) fn place(log: &Log<Act>, lives: &Lives) -> Result<Vec<(u32, u32)>, Cl
         change[life.out_from as usize] = -1;
     }
     let mut empties: Vec<(u32, u32)> = (0u32..)
-        .zip(log.acts.iter().zip(&log.rets))
+        .zip(log.acts.iter().zip(log.rets.iter()))
         .filter(|&(_, (act, ret))| *act == Act::Empty && *ret != NEVER)
         .map(|(op, (_, &ret))| (ret, op))
         .collect();

@@ -239,7 +239,7 @@ fn gaps(
     users: &Users,
 ) -> Vec<u32> {
     // Where nothing stands in the way.
-    let mut gaps = log.rets.clone();
+    let mut gaps = log.rets.to_vec();
     for gap in gaps.iter_mut().filter(|gap| **gap != NEVER) {
         *gap -= 1;
     }

@@ -145,7 +145,7 @@ impl Lives {
     pub fn of(log: &Log<Act>) -> Result<Self, NoLives> {
         let mut lives = vec![Life::UNKNOWN; log.distinct as usize];
         let columns = log.acts.iter().zip(&log.values);
-        for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(&log.rets)) {
+        for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(log.rets.iter())) {
             if act == Act::Empty {
                 continue;
             }
@@ -164,7 +164,7 @@ impl Lives {
         let is_open = |(&act, &ret): (&Act, &u32)| act == Act::Remove && ret == NEVER;
         let has_pending = (log.end() as usize) < 2 * log.len();
         let (has_peeks, has_empties) = (has(Act::Peek), has(Act::Empty));
-        let has_open = has_pending && log.acts.iter().zip(&log.rets).any(is_open);
+        let has_open = has_pending && log.acts.iter().zip(log.rets.iter()).any(is_open);
         Ok(Lives {
             lives,
             has_peeks,
@@ -178,24 +178,25 @@ impl Lives {
         self.lives.get(value as usize)
     }
 
-    #[inline]
-    pub(super) fn get_mut(&mut self, value: u32) -> &mut Life {
-        &mut self.lives[value as usize]
-    }
-
     /// All lives with the numbers of their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Life)> {
         (0u32..).zip(&self.lives).filter(|(_, life)| life.exists())
+    }
+
+    /// The same, to be changed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut Life)> {
+        let lives = (0u32..).zip(&mut self.lives);
+        lives.filter(|(_, life)| life.exists())
     }
 }
 
 /// What a container's rule says about the lives, if every life makes sense by itself; the value that was put in more than
 /// once, if there is one.
 pub(super) fn judge<P>(
-    log: &Log<Act>,
+    lives: Result<Lives, NoLives>,
     rule: impl FnOnce(&Lives) -> Result<P, Clash>,
 ) -> Result<Finding<P>, u32> {
-    let judged = match Lives::of(log) {
+    let judged = match lives {
         Ok(lives) => rule(&lives),
         Err(NoLives::Ambiguous(value)) => return Err(value),
         Err(NoLives::Clash(clash)) => Err(clash),

@@ -1,6 +1,6 @@
 //! What monitors see of a history: integers in columns, and the events in order.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::history::{EventKind, NEVER, events_in_order};
 
@@ -14,9 +14,9 @@ pub struct Log<A> {
     /// The number of the value that it does it with; any number where there is none.
     pub values: Vec<u32>,
     /// The ranks of the calls.
-    pub calls: Vec<u32>,
+    pub calls: Arc<Vec<u32>>,
     /// The ranks of the returns; [`NEVER`] for pending operations.
-    pub rets: Vec<u32>,
+    pub rets: Arc<Vec<u32>>,
     /// Numbers of values are below this.
     pub distinct: u32,
     end: u32,
@@ -46,22 +46,34 @@ impl Event {
     }
 }
 
-/// The most operations that a log can hold: events are numbered with one bit more than operations.
-pub(crate) const MOST_OPS: usize = 1 << 30;
+/// The most operations that a log can hold: ranks leave one bit free.
+pub(crate) const MOST_OPS: usize = (1 << 30) - 1;
 
 impl<A> Log<A> {
     /// The log of these operations. Ranks must be distinct and calls ascend; gaps between ranks are closed.
-    pub fn new(acts: Vec<A>, values: Vec<u32>, mut calls: Vec<u32>, mut rets: Vec<u32>) -> Self {
+    pub fn new(acts: Vec<A>, values: Vec<u32>, calls: Vec<u32>, rets: Vec<u32>) -> Self {
+        Log::sharing(acts, values, Arc::new(calls), Arc::new(rets))
+    }
+
+    /// The same, with ranks that stand elsewhere already.
+    pub(crate) fn sharing(
+        acts: Vec<A>,
+        values: Vec<u32>,
+        mut calls: Arc<Vec<u32>>,
+        mut rets: Arc<Vec<u32>>,
+    ) -> Self {
         assert!(acts.len() <= MOST_OPS, "too many operations for one log");
         let distinct = values.iter().map(|&value| value + 1).max().unwrap_or(0);
-        let (mut count, mut last) = (calls.len(), calls.last().copied());
-        for &ret in &rets {
-            let returned = ret != NEVER;
-            count += usize::from(returned);
-            last = last.max(returned.then_some(ret));
+        let mut count = calls.len();
+        let mut end = calls.last().map_or(0, |&call| call + 1);
+        for &ret in rets.iter() {
+            count += usize::from(ret != NEVER);
+            // The moment after what never happens is the first one.
+            end = end.max(ret.wrapping_add(1));
         }
-        if last.map_or(0, |last| last as usize + 1) != count {
-            close_gaps(&mut calls, &mut rets);
+        if end as usize != count {
+            let (calls, rets) = (Arc::make_mut(&mut calls), Arc::make_mut(&mut rets));
+            close_gaps(calls, rets);
         }
         Log {
             acts,
@@ -78,7 +90,7 @@ impl<A> Log<A> {
     pub fn events(&self) -> &[Event] {
         self.events.get_or_init(|| {
             let mut events = vec![Event(0); self.end as usize];
-            for (op, (&call, &ret)) in (0u32..).zip(self.calls.iter().zip(&self.rets)) {
+            for (op, (&call, &ret)) in (0u32..).zip(self.calls.iter().zip(self.rets.iter())) {
                 events[call as usize] = Event::new(op, EventKind::Call);
                 if ret != NEVER {
                     events[ret as usize] = Event::new(op, EventKind::Return);
@@ -86,6 +98,21 @@ impl<A> Log<A> {
             }
             events
         })
+    }
+
+    /// Does two things at once, where the log is large enough for that to pay.
+    pub(super) fn both<T: Send, U: Send>(
+        &self,
+        first: impl FnOnce() -> T + Send,
+        second: impl FnOnce() -> U + Send,
+    ) -> (T, U) {
+        /// Smaller logs are decided before another thread is awake.
+        const WORTH_SHARING: usize = 1 << 14;
+        if self.len() < WORTH_SHARING {
+            (first(), second())
+        } else {
+            rayon::join(first, second)
+        }
     }
 
     /// How many operations there are.
@@ -137,7 +164,9 @@ impl<A: Copy> Log<A> {
     #[cfg(test)]
     pub(super) fn clashing(&self, clash: &super::Clash) -> Self {
         let mut log = self.clone();
-        let late = log.rets.iter_mut().filter(|ret| **ret > clash.cut);
+        let late = Arc::make_mut(&mut log.rets)
+            .iter_mut()
+            .filter(|ret| **ret > clash.cut);
         late.for_each(|ret| *ret = NEVER);
         log.restricted(&clash.ops)
     }

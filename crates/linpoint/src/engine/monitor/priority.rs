@@ -13,7 +13,7 @@ use super::{Act, Clash, Finding, Lives, Log, What};
 /// Decides a priority queue whose values were each put in once; the value that was not, otherwise. Larger priorities are
 /// served first; `priorities` has one below `u32::MAX` for every number of a value in the log.
 pub fn decide(log: &Log<Act>, priorities: &[u32]) -> Result<Finding, u32> {
-    judge(log, |lives| {
+    judge(Lives::of(log), |lives| {
         layers::place(log, lives, priorities, None, |_, _| {})
             .map_err(|blocked| overtaken(log, lives, priorities, blocked))
     })

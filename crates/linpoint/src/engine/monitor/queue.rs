@@ -8,7 +8,6 @@
 //! against the reference on small random histories.
 
 use std::borrow::Cow;
-use std::hint::select_unpredictable;
 
 use super::cover::clash;
 use super::lives::{judge, known};
@@ -18,13 +17,19 @@ use crate::history::NEVER;
 
 /// Decides a queue whose values were each put in once; the value that was not, otherwise.
 pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
-    judge(log, |lives| {
-        let clipped = clip(log, lives)?;
-        if let Some((first, second)) = overtaking(log, &clipped) {
-            return Err(out_of_order(log, lives, first, second));
-        }
-        empties::place(log, lives).map(|_| ())
+    judge(Lives::of(log), |lives| {
+        let (ordered, placed) = log.both(|| in_order(log, lives), || empties::place(log, lives));
+        ordered?;
+        placed.map(|_| ())
     })
+}
+
+/// Whether the values can pass through the queue one after the other.
+fn in_order(log: &Log<Act>, lives: &Lives) -> Result<(), Clash> {
+    match overtaking(log, &*clip(log, lives)?) {
+        Some((first, second)) => Err(out_of_order(log, lives, first, second)),
+        None => Ok(()),
+    }
 }
 
 /// Whether the value was at the front in all gaps from `seen_by` up to `out_from`, and there are such.
@@ -41,41 +46,32 @@ fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
     if !lives.has_peeks {
         return Ok(Cow::Borrowed(lives));
     }
-    let mut clipped = lives.clone();
-    let mut front: Option<u32> = None;
-    let seen = |front: u32, value: u32, clipped: &mut Lives| {
-        if lives[value].out_from > lives[front].seen_by {
-            return Err(clash(log, What::OutOfOrder, &[front, value], &[]));
+    let contradict = |a: u32, b: u32| clash(log, What::OutOfOrder, &[a, b], &[]);
+    // By rank: one more than the value that is at the front from there on for sure.
+    let mut fronts = vec![0u32; log.end() as usize + 1];
+    for (value, life) in lives.iter().filter(|(_, life)| is_solid(life)) {
+        let time = &mut fronts[life.seen_by as usize..life.out_from as usize];
+        if let Some(other) = time.iter().find(|&&front| front != 0) {
+            return Err(contradict(*other - 1, value));
         }
-        clipped.get_mut(value).seen_by = lives[front].seen_by;
-        Ok(())
-    };
-    for (rank, event) in (0u32..).zip(log.events()) {
-        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
-        let value = log.values[event.op()];
-        let Some(life) = lives.get(value) else {
-            continue;
-        };
-        let (is_seen, is_last) = (rank == life.seen_by, rank == life.out_from);
-        // Few events are of interest, but which ones is hard to foresee: one branch for all.
-        if !(is_seen & (is_solid(life) | front.is_some()) | is_last & front.is_some()) {
-            continue;
-        }
-        match front {
-            None => {
-                front = Some(value);
-                clipped.get_mut(value).out_from = rank + 1;
-            }
-            Some(front) if is_seen => seen(front, value, &mut clipped)?,
-            Some(at) if at == value => front = None,
-            Some(front) => clipped.get_mut(value).out_from = lives[front].out_from,
-        }
+        time.fill(value + 1);
     }
-    if let Some(front) = front {
-        // Never taken out, so pending removals come before it.
-        let is_last = |life: &Life| life.removed_by == Life::OPEN && life.seen_by + 1 == log.end();
-        for (value, _) in lives.iter().filter(|(_, life)| is_last(life)) {
-            seen(front, value, &mut clipped)?;
+    let mut clipped = lives.clone();
+    for (value, life) in clipped.iter_mut() {
+        if is_solid(life) {
+            life.out_from = life.seen_by + 1;
+            continue;
+        }
+        if let Some(front) = fronts[life.out_from as usize].checked_sub(1) {
+            life.out_from = lives[front].out_from;
+        }
+        // What nobody saw there may still come.
+        let seen_in = fronts.get(life.seen_by as usize).copied().unwrap_or(0);
+        if let Some(front) = seen_in.checked_sub(1) {
+            if lives[value].out_from > lives[front].seen_by {
+                return Err(contradict(front, value));
+            }
+            life.seen_by = lives[front].seen_by;
         }
     }
     Ok(Cow::Owned(clipped))
@@ -83,22 +79,24 @@ fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
 
 /// Two values of which the first was put in before the second, but served after it.
 fn overtaking(log: &Log<Act>, lives: &Lives) -> Option<(u32, u32)> {
-    // When the last of the values leaves that are in for sure.
-    let mut leaves = 0;
-    // The first insertion of a value that was served before that. Chooses values, not ways to go: which event is of
-    // interest is hard to foresee.
-    let mut late = NEVER;
-    for (rank, event) in (0u32..).zip(log.events()) {
-        // None of the events of an empty result is in the life of a value, whichever it seems to be about.
-        let Some(life) = lives.get(log.values[event.op()]) else {
-            continue;
-        };
-        leaves = leaves.max(select_unpredictable(rank == life.in_by, life.out_from, 0));
-        let is_late = (rank == life.added) & (life.seen_by < leaves);
-        late = late.min(select_unpredictable(is_late, rank, NEVER));
+    /// Marks the call of an insertion. Makes it negative, so that it is never the latest moment.
+    const CALL: i32 = i32::MIN;
+    // By rank: when a value leaves that is in from there on, or when it was served if it is put in there.
+    let mut moments = vec![0i32; log.end() as usize];
+    for (_, life) in lives.iter() {
+        moments[life.in_by as usize] = life.out_from as i32;
+        moments[life.added as usize] = life.seen_by as i32 | CALL;
     }
-    let second = log.values[log.events().get(late as usize)?.op()];
-    let before = lives.iter().filter(|(_, life)| life.in_by < late);
+    // When the last of the values leaves that are in for sure. Without a branch for each kind of moment, which would be
+    // hard to foresee: without the mark, other moments are later than any that leaves.
+    let mut leaves = 0;
+    let late = moments.iter().position(|&moment| {
+        leaves = leaves.max(moment);
+        ((moment ^ CALL) as u32) < leaves as u32
+    })?;
+    let mut values = lives.iter();
+    let (second, _) = values.find(|(_, life)| life.added as usize == late)?;
+    let before = lives.iter().filter(|(_, life)| life.in_by < late as u32);
     let (first, _) = before.max_by_key(|(_, life)| life.out_from)?;
     Some((first, second))
 }

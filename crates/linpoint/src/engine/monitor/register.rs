@@ -74,7 +74,7 @@ fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32
     let mut clusters = vec![none; log.distinct as usize];
     let mut twice = None;
     let columns = log.acts.iter().zip(&log.values);
-    for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(&log.rets)) {
+    for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(log.rets.iter())) {
         // Minima instead of branches: nobody can predict which operation is a write.
         let cluster = &mut clusters[value as usize];
         let (written, read_by) = match act {

@@ -130,7 +130,7 @@ pub(super) fn assert_pending_removals_may_happen(
 /// The log without the returns of some removals, which still tell their values.
 fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut rets = log.rets.clone();
+    let mut rets = log.rets.to_vec();
     for (&act, ret) in log.acts.iter().zip(&mut rets) {
         if act == Act::Remove && rng.random_range(0..3) == 0 {
             *ret = NEVER;
@@ -139,7 +139,7 @@ fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
     Log::new(
         log.acts.clone(),
         log.values.clone(),
-        log.calls.clone(),
+        log.calls.to_vec(),
         rets,
     )
 }

@@ -353,7 +353,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
     /// The columns of arguments and results, and the values that occur in them.
     #[allow(clippy::type_complexity)]
     fn values(&self) -> Result<(Vec<ValueId>, Vec<ValueId>, Vec<Value>), Error> {
-        let mut table = ValueTable::default();
+        let mut table = ValueTable::with_room(self.room());
         let argument = self.value_column(Column::Argument, &mut table)?;
         let result = self.value_column(Column::Result, &mut table)?;
         Ok((argument, result, table.into_items()))

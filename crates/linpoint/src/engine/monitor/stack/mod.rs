@@ -35,7 +35,7 @@ pub(super) struct Stuck {
 
 /// Decides a stack whose values were each put in once; the value that was not, otherwise.
 pub fn decide(log: &Log<Act>) -> Result<Finding<Layers>, u32> {
-    judge(log, |lives| {
+    judge(Lives::of(log), |lives| {
         empties::place(log, lives)?;
         layer(log, lives).map_err(|stuck| buried::clash(log, lives, &stuck))
     })
