@@ -180,10 +180,21 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
 
+    /// Write a page that shows verdicts, cores and histories to this file, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// With `--html`: put at most this many operations on the page; of longer histories, those around the core
+    #[arg(long, value_name = "OPS", default_value_t = DEFAULT_HTML_LIMIT, requires = "html")]
+    pub(crate) html_limit: usize,
+
     /// Tell which engine decided, why, and facts about the history
     #[arg(long)]
     pub(crate) explain: bool,
 }
+
+/// A page with more operations opens too slowly to be of use.
+pub(crate) const DEFAULT_HTML_LIMIT: usize = 2_000_000;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DepthArgs {

@@ -3,6 +3,7 @@
 pub(crate) mod chart;
 mod core_table;
 pub(crate) mod depth;
+pub(crate) mod html;
 mod json;
 pub(crate) mod sheet;
 pub(crate) mod text;
