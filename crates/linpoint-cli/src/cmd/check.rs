@@ -17,7 +17,9 @@ use super::source::{Output, TypeChoice, object_of};
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
+use crate::output::junit::JunitReport;
 use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
 
@@ -105,6 +107,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             .as_deref()
             .map(|path| HtmlReport::new(path, args.html_limit))
             .transpose()?,
+        junit: args
+            .junit
+            .as_deref()
+            .map(|path| Output::new(Some(path)).map(JunitReport::new))
+            .transpose()?,
+        github: args.github.then(GithubReport::default),
         summary: Summary::default(),
     };
     let mut failed = None;
@@ -130,6 +138,8 @@ struct Run {
     printer: Printer,
     witness: Option<Output>,
     html: Option<HtmlReport>,
+    junit: Option<JunitReport>,
+    github: Option<GithubReport>,
     summary: Summary,
 }
 
@@ -174,6 +184,12 @@ impl Run {
             if let (Some(html), Ok(checked)) = (&mut self.html, &checked) {
                 html.add(checked)?;
             }
+            if let Some(junit) = &mut self.junit {
+                junit.add(&checked);
+            }
+            if let Some(github) = &mut self.github {
+                github.add(&checked, self.printer.out())?;
+            }
         }
         Ok(())
     }
@@ -188,6 +204,12 @@ impl Run {
         }
         if let Some(html) = self.html {
             html.finish()?;
+        }
+        if let Some(junit) = self.junit {
+            junit.finish()?;
+        }
+        if let Some(github) = self.github {
+            github.finish()?;
         }
         Ok(self.summary.exit())
     }

@@ -3,6 +3,9 @@
 const HTML: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
 
+/// The colours of all pages and figures, as variables of a style sheet, light and dark.
+pub const COLOURS: &str = include_str!("page/colours.css");
+
 /// Each imports from those before it only.
 const MODULES: &[(&str, &str)] = &[
     ("text", include_str!("page/text.js")),
@@ -22,7 +25,7 @@ const SCRIPT_PLACE: &str = "/* script */";
 
 /// Everything before the data.
 pub(super) fn head() -> String {
-    parts().0.replace(STYLE_PLACE, STYLE)
+    parts().0.replace(STYLE_PLACE, &[COLOURS, STYLE].concat())
 }
 
 /// Everything after the data.

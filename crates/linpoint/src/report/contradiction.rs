@@ -233,7 +233,7 @@ fn candidates(before: &[u32], taken: u32) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::history::TypedHistory;
-    use crate::spec::{Register, RegisterOp};
+    use crate::spec::{Register, RegisterOp, Sampler};
     use crate::value::Value;
     use crate::{Checker, Verdict};
 
@@ -280,37 +280,74 @@ mod tests {
         assert_eq!(found.attempts.len(), 1);
     }
 
-    #[test]
-    fn without_its_arrows_a_core_has_an_order() {
-        // Two overlapping writes, then reads that see them in both orders.
+    /// A random history of a register: reads and writes of three processes, with results from nowhere.
+    fn random(seed: u64) -> TypedHistory<RegisterOp, Value> {
+        let mut sampler = Sampler::new(seed, Some(3));
         let mut history = TypedHistory::new();
-        let a = history.call(0, RegisterOp::Write(1.into()));
-        let b = history.call(1, RegisterOp::Write(2.into()));
-        history.ret(a, Value::Nil);
-        history.ret(b, Value::Nil);
-        for value in [1, 2, 1] {
-            let read = history.call(2, RegisterOp::Read);
-            history.ret(read, value.into());
+        let mut open = [None; 3];
+        for _ in 0..12 {
+            let process = sampler.below(open.len());
+            match open[process].take() {
+                Some((op, is_read)) => {
+                    let answer = if is_read { sampler.value() } else { Value::Nil };
+                    history.ret(op, answer);
+                }
+                None => {
+                    let is_read = sampler.percent(50);
+                    let op = if is_read {
+                        RegisterOp::Read
+                    } else {
+                        RegisterOp::Write(sampler.value())
+                    };
+                    open[process] = Some((history.call(process as u32, op), is_read));
+                }
+            }
         }
-        let report = Checker::default().check(&register(), &history);
-        let report = report.expect("a verdict");
-        let Verdict::Violation(violation) = report.verdict else {
-            panic!("a violation")
-        };
+        history
+    }
+
+    #[test]
+    fn every_arrow_is_needed_and_all_together_suffice() {
         let register = register();
-        let core = violation.core;
-        let mut ops = [core.ops, core.relaxed].concat();
-        ops.sort_unstable();
-        let core = Task::new(&register, &history, &ops);
-        let found = look_at(&core);
-        assert!(!found.arrows.is_empty());
-        let mut search = Search {
-            core: &core,
-            steps: STEPS,
-            failed: HashSet::new(),
-        };
-        let none = vec![0; core.ops.len()];
-        let free = search.has_order(&none, 0, &Value::Nil);
-        assert!(matches!(free, Ok(true)));
+        let (mut violations, mut arrows) = (0, 0);
+        for seed in 0..400 {
+            let history = random(seed);
+            let report = Checker::default().check(&register, &history);
+            let Verdict::Violation(violation) = report.expect("a verdict").verdict else {
+                continue;
+            };
+            let core = violation.core;
+            let mut ops = [core.ops, core.relaxed].concat();
+            ops.sort_unstable();
+            let core = Task::new(&register, &history, &ops);
+            let found = look_at(&core);
+            let mut search = Search {
+                core: &core,
+                steps: STEPS,
+                failed: HashSet::new(),
+            };
+            let mut has_order = |arrows: &[(usize, usize)]| {
+                let mut before = vec![0; core.ops.len()];
+                arrows.iter().for_each(|&(a, b)| before[b] |= 1 << a);
+                search.failed.clear();
+                let found = search.has_order(&before, 0, &Value::Nil);
+                found.unwrap_or_else(|TooMany| panic!("a small core"))
+            };
+            assert!(!has_order(&found.arrows), "seed {seed}");
+            for left_out in 0..found.arrows.len() {
+                let mut others = found.arrows.clone();
+                others.remove(left_out);
+                assert!(has_order(&others), "seed {seed}: {:?}", found.arrows);
+            }
+            // Whatever an order cannot be continued with is refused for a reason.
+            for attempt in &found.attempts {
+                assert!(!attempt.refused.is_empty(), "seed {seed}");
+                let explained = |r: &Refused| !r.expected.contains(&r.recorded);
+                assert!(attempt.refused.iter().all(explained), "seed {seed}");
+            }
+            violations += 1;
+            arrows += found.arrows.len();
+        }
+        assert!(violations > 100 && arrows > 100, "{violations}, {arrows}");
     }
 }

@@ -34,6 +34,7 @@ mod source;
 mod steps;
 mod tell;
 
+pub use assets::COLOURS;
 pub use model::{Move, Story};
 pub use tell::{Told, tell};
 

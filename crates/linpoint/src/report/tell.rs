@@ -343,3 +343,73 @@ impl<S: Spec> Teller<'_, S> {
         packer.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Checker;
+    use crate::spec::{Register, RegisterOp};
+
+    /// Reads of 1 after a write of 1, and at the end one that sees nothing.
+    fn stale(reads: usize) -> (Register, TypedHistory<RegisterOp, Value>) {
+        let mut history = TypedHistory::new();
+        let mut happen = |op: RegisterOp, answer: Value| {
+            let op = history.call(0, op);
+            history.ret(op, answer);
+        };
+        happen(RegisterOp::Write(1.into()), Value::Nil);
+        (0..reads).for_each(|_| happen(RegisterOp::Read, 1.into()));
+        happen(RegisterOp::Read, Value::Nil);
+        (0..reads).for_each(|_| happen(RegisterOp::Read, 1.into()));
+        let initial = Value::Nil;
+        let register = Register {
+            initial,
+            cas: false,
+        };
+        (register, history)
+    }
+
+    fn told(most_ops: usize) -> Told<'static> {
+        Told {
+            name: "stale",
+            object_type: "register",
+            most_ops,
+        }
+    }
+
+    #[test]
+    fn a_violation_is_told_with_its_reasons() {
+        let (register, history) = stale(3);
+        let report = Checker::default().check(&register, &history);
+        let story = tell(told(100), &register, &history, &report.expect("a verdict"));
+        assert_eq!((story.operations, story.embedded), (8, 8));
+        let [part] = story.parts.as_slice() else {
+            panic!("one part")
+        };
+        let violation = part.violation.as_ref().expect("a violation");
+        assert_eq!(violation.last, 4);
+        let refused = &violation.refused[0];
+        assert_eq!((refused.op, refused.state.as_str()), (4, "1"));
+        assert_eq!(refused.expected, ["1"]);
+        assert_eq!(violation.core.arrows, [(0, 1)]);
+        let json = serde_json::to_string(&story).expect("JSON");
+        assert!(json.contains("\"not linearizable\""));
+    }
+
+    #[test]
+    fn a_small_page_holds_what_is_around_the_core_and_the_core() {
+        let (register, history) = stale(500);
+        let report = Checker::default().check(&register, &history);
+        let report = report.expect("a verdict");
+        let ids = shown(history.len(), &report, 100);
+        assert!(ids.len() <= 102, "{}", ids.len());
+        assert!(ids.is_sorted());
+        for wanted in [OpId(0), OpId(501), OpId(520)] {
+            assert!(ids.contains(&wanted), "{wanted:?}");
+        }
+        let story = tell(told(100), &register, &history, &report);
+        assert_eq!((story.operations, story.embedded), (1002, ids.len()));
+        // Nothing at all is a page too.
+        assert_eq!(shown(0, &report, 0), []);
+    }
+}

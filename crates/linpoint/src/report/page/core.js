@@ -4,7 +4,7 @@ import { byId, code, counted, cut, drawn, element, said, visible } from './text.
 
 const ROW = 78;
 const BAR = 48;
-const TOP = 14;
+const TOP = 26;
 const LETTER = 8.6;
 const LONGEST = 34;
 const CIRCLED = ['①', '②', '③', '④', '⑤', '⑥', '⑦', '⑧', '⑨', '⑩', '⑪', '⑫', '⑬', '⑭', '⑮', '⑯', '⑰', '⑱', '⑲', '⑳'];
@@ -94,10 +94,11 @@ export class CorePicture {
       drawn('line', { x1: this.left, x2: this.width, y1: TOP + i * ROW + BAR / 2, y2: TOP + i * ROW + BAR / 2, class: 'lane' })));
     this.bars = rows.map((row, i) => this.bar(row, i));
     this.through = drawn('g');
+    const paths = arrows.map(([a, b], i) => this.arrow(rows[a], rows[b], i));
     const names = rows.map((row) => said(row.call, row.result, row.to == null)).join('; ');
     return drawn('svg', { style: `width:100%;max-width:${this.width}px;min-width:${Math.round(this.width * 0.68)}px`, viewBox: `0 0 ${this.width} ${this.height}`, role: 'group',
       'aria-label': `The operations of the core: ${visible(cut(names, 2000))}` },
-    ...lanes, this.through, ...this.bars, ...arrows.map(([a, b], i) => this.arrow(rows[a], rows[b], i)));
+    ...lanes, ...paths.map(({ line }) => line), this.through, ...this.bars, ...paths.map(({ badge }) => badge));
   }
 
   bar(row, i) {
@@ -129,26 +130,34 @@ export class CorePicture {
     return bar;
   }
 
-  /** From a return to a call that came later. */
+  /** From a return to a call that came later: a line, and its number. */
   arrow(before, after, i) {
     const [x1, x2] = [this.x[before.to], this.x[after.from]];
     const [y1, y2] = [this.y(before) + BAR / 2, this.y(after) + BAR / 2];
+    const isOver = y1 === y2 && after.from > before.to + 1;
+    const top = y1 - BAR / 2 - 22;
     const bend = Math.max(14, (x2 - x1) / 2);
-    const path = y1 === y2 ? `M${x1 + 2} ${y1} L${x2 - 2} ${y2}` : `M${x1 + 2} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 2} ${y2}`;
-    const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
-    return drawn('g', { class: 'arrow' }, drawn('path', { d: path }),
-      drawn('path', { class: 'head', d: `M${x2 - 1} ${y2} l-10 -5 v10 z` }),
-      drawn('circle', { cx: x, cy: y - (y1 === y2 ? 13 : 0), r: 9 }),
-      drawn('text', { x, y: y - (y1 === y2 ? 13 : 0) + 4 }, String(i + 1)));
+    const path = isOver
+      ? `M${x1} ${y1 - 12} C${x1 + 26} ${top} ${x2 - 40} ${top} ${x2 - 8} ${y2 - 4}`
+      : `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 8} ${y2}`;
+    const [x, y] = [(x1 + x2) / 2, isOver ? y1 - BAR / 2 - 15 : (y1 + y2) / 2 - (y1 === y2 ? 14 : 0)];
+    return {
+      line: drawn('g', { class: 'arrow' }, drawn('path', { d: path }), drawn('path', { class: 'head', d: `M${x2 - 1} ${y2} l-10 -5 v10 z` })),
+      badge: drawn('g', { class: 'arrow' }, drawn('circle', { cx: x, cy: y, r: 9 }), drawn('text', { x, y: y + 4 }, String(i + 1))),
+    };
   }
 
   constraints() {
     const { rows, arrows } = this.core;
     const text = (row) => (row.relaxed ? row.call : said(row.call, row.result, false));
     const isAlone = (row) => rows.filter((other) => text(other) === text(row)).length === 1;
-    const name = (row) => element('span', {}, code(cut(text(row), 80)), isAlone(row) ? '' : ` by process ${visible(row.process)}`);
-    const items = arrows.map(([a, b], i) => element('li', {},
-      element('span', { class: 'number', 'aria-hidden': 'true' }, sign(i)), name(rows[a]), ' returned before ', name(rows[b]), ' was called.'));
+    const by = (several) => (isAlone(several[0]) ? '' : ` by process ${several.map((row) => visible(row.process)).join(', ')}`);
+    const name = (...several) => element('span', {}, code(cut(text(several[0]), 80)), by(several));
+    // What is said of several alike is said once.
+    const alike = Map.groupBy(arrows.map(([a, b], i) => ({ a: rows[a], b: rows[b], i })), ({ a, b }) => `${b.op} ${text(a)}`);
+    const items = [...alike.values()].map((same) => element('li', {},
+      element('span', { class: 'number', 'aria-hidden': 'true' }, same.map(({ i }) => sign(i)).join(' ')),
+      name(...same.map(({ a }) => a)), ' returned before ', name(same[0].b), ' was called.'));
     const relaxed = rows.filter((row) => row.relaxed).length;
     const ending = arrows.length === 0
       ? 'No order of these operations gives the recorded results, whenever they happened.'

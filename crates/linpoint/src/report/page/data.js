@@ -91,6 +91,11 @@ class Texts {
     this.decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   }
 
+  /** How long a text is, without reading it. */
+  size(number) {
+    return number === 0 ? 0 : this.starts[number] - this.starts[number - 1];
+  }
+
   get(number) {
     if (number === 0) return null;
     return this.decoder.decode(this.bytes.subarray(this.starts[number - 1], this.starts[number]));
@@ -117,8 +122,9 @@ class Columns {
     return result == null ? null : visible(result);
   }
 
-  isOpen(place) {
-    return this.ret[place] === NEVER;
+  /** About how many letters an operation takes. */
+  letters(place) {
+    return this.story.methods[this.method[place]].length + this.texts.size(this.argument[place]) + this.texts.size(this.result[place]) + 7;
   }
 
   /** The place of the operation with this number, or -1 if the page does not hold it. */

@@ -321,11 +321,12 @@ export function roundNumbers(from, to, most) {
   return { numbers, step };
 }
 
-/** The place among the events, with a part between two, at which a time stands. */
-export function placeOfTime(times, time) {
-  const after = firstAtLeast(times, time);
+/** The place among the events, with a part between two, at which something stands on an axis. */
+export function placeOn(axis, unit) {
+  const last = axis.length - 1;
+  const after = firstAtLeast(axis, unit);
   if (after === 0) return 0;
-  if (after >= times.length) return times.length - 1;
-  const span = times[after] - times[after - 1];
-  return after - 1 + (span > 0 ? (time - times[after - 1]) / span : 0);
+  if (after > last) return last;
+  const span = axis[after] - axis[after - 1];
+  return after - 1 + (span > 0 ? (unit - axis[after - 1]) / span : 0);
 }

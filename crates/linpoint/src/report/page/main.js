@@ -191,7 +191,7 @@ class ReportPage {
   showError() {
     const { view } = this;
     if (view?.firstError == null) return;
-    this.timeline.center(view.firstError, 40);
+    this.timeline.center(view.firstError, this.timeline.readable());
     this.select(view.last);
     byId('history').scrollIntoView({ block: 'nearest' });
     this.timeline.canvas.focus({ preventScroll: true });

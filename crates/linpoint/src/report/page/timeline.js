@@ -1,7 +1,7 @@
 // The timeline: zoom, pan, choose.
 
 import { byId, grouped } from './text.js';
-import { AXIS, BAR, GUTTER, Painter, ROW, placeOfTime, prepared, readTheme, roundNumbers } from './draw.js';
+import { AXIS, BAR, GUTTER, Painter, ROW, placeOn, prepared, readTheme, roundNumbers } from './draw.js';
 
 const OVERVIEW = 40;
 const MOST_HEIGHT = 620;
@@ -28,28 +28,34 @@ export class Timeline {
     this.scroll = 0;
     this.density = null;
     this.resize();
-    const readable = (this.width - GUTTER) / READABLE_GAP;
-    if (view.events <= 1.4 * readable) this.fit();
-    else this.center(view.firstError == null ? readable / 2 - 2 : view.firstError - readable / 8, readable);
+    const readable = this.readable();
+    const [first, last] = this.extent();
+    if (last - first <= 1.5 * readable) this.fit();
+    else if (view.firstError == null) this.look(first, first + readable);
+    else this.center(view.firstError, readable);
   }
 
   // Places and pixels.
 
-  /** From a place among the events to what the axis counts. */
+  /** Where the events stand: at their times, or so that they can be read. */
+  axis() {
+    return this.isTimed ? this.view.times : this.view.spaces;
+  }
+
+  /** From a place among the events to a place on the axis. */
   unit(place) {
-    const { times, events } = this.view;
-    if (!this.isTimed) return place;
-    const last = events - 1;
+    const axis = this.axis();
+    const last = axis.length - 1;
     if (last < 0) return 0;
-    const step = (times[last] - times[0]) / Math.max(1, last) || 1;
-    if (place <= 0) return times[0] + place * step;
-    if (place >= last) return times[last] + (place - last) * step;
+    const step = this.isTimed ? (axis[last] - axis[0]) / Math.max(1, last) || 1 : 1;
+    if (place <= 0) return axis[0] + place * step;
+    if (place >= last) return axis[last] + (place - last) * step;
     const floor = Math.floor(place);
-    return times[floor] + (place - floor) * (times[floor + 1] - times[floor]);
+    return axis[floor] + (place - floor) * (axis[floor + 1] - axis[floor]);
   }
 
   place(unit) {
-    return this.isTimed ? placeOfTime(this.view.times, unit) : unit;
+    return placeOn(this.axis(), unit);
   }
 
   at(place) {
@@ -83,20 +89,21 @@ export class Timeline {
     this.redraw();
   }
 
+  /** How much of the axis can be read at a time. */
+  readable() {
+    const [first, last] = this.extent();
+    const width = (this.width - GUTTER) / READABLE_GAP;
+    return this.isTimed ? ((last - first) * width) / Math.max(1, this.view.events) : width;
+  }
+
   fit() {
     this.look(...this.extent());
   }
 
-  /** Shows so many events around a place. */
-  center(place, events = null) {
-    const half = events == null ? null : events / 2;
-    if (half == null) {
-      const middle = this.unit(place);
-      const width = this.high - this.low;
-      this.look(middle - width / 2, middle + width / 2);
-    } else {
-      this.look(this.unit(place - half), this.unit(place + half));
-    }
+  /** Shows what is around a place, so much of the axis. */
+  center(place, width = this.high - this.low) {
+    const middle = this.unit(place);
+    this.look(middle - width / 2, middle + width / 2);
   }
 
   /** Shows everything between two places. */
@@ -224,11 +231,16 @@ export class Timeline {
 
   ticks() {
     const most = Math.max(2, (this.width - GUTTER) / 110);
+    if (!this.isTimed) {
+      const { events } = this.view;
+      const { numbers } = roundNumbers(this.place(this.low), this.place(this.high), most);
+      const whole = numbers.filter((number) => Number.isInteger(number) && number >= 0 && number < events);
+      return whole.map((number) => ({ x: this.at(number), text: grouped(Math.abs(number)) }));
+    }
     const { numbers, step } = roundNumbers(this.low, this.high, most);
     const scale = (this.width - GUTTER) / (this.high - this.low);
-    const whole = numbers.filter((number) => this.isTimed || Number.isInteger(number));
     const digits = Math.max(0, -Math.floor(Math.log10(step)));
-    return whole.filter((number) => number >= 0 && (this.isTimed || number < this.view.events)).map(Math.abs)
+    return numbers.filter((number) => number >= 0)
       .map((number) => ({ x: GUTTER + (number - this.low) * scale, text: step < 1 ? number.toFixed(digits) : grouped(Math.round(number)) }));
   }
 
@@ -323,10 +335,11 @@ export class Timeline {
       this.resize();
       this.redraw();
     })).observe(canvas.parentElement);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    const repaint = () => {
       this.theme = readTheme();
-      this.redraw();
-    });
+      if (this.view) this.draw();
+    };
+    for (const media of ['(prefers-color-scheme: dark)', 'print']) matchMedia(media).addEventListener('change', repaint);
   }
 
   wheel(event) {

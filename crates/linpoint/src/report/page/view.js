@@ -3,6 +3,11 @@
 import { visible } from './text.js';
 import { NEVER, firstAtLeast, search } from './data.js';
 
+/** Operations with so many events at most are widened, up to so many letters, each of which takes a share of a gap. */
+const WIDENED = 4;
+const WIDEST = 18;
+const LETTER = 0.33;
+
 /** The name of a part: object and key. */
 export function partName(part) {
   const names = [];
@@ -47,6 +52,23 @@ export class PartView {
       this.to[k] = ret[place] === NEVER ? Infinity : at(ret[place]);
     });
     this.times = this.columns.times && this.layTimes();
+    this.spaces = this.laySpaces();
+  }
+
+  /** Places of the events such that short operations have room for what they say. */
+  laySpaces() {
+    const gaps = new Float32Array(this.events + 1).fill(1);
+    for (let k = 0; k < this.length; k++) {
+      const [from, span] = [this.from[k], this.to[k] - this.from[k]];
+      if (span > WIDENED) continue;
+      let room = 0;
+      for (let i = 0; i < span; i++) room += gaps[from + i];
+      const more = (Math.min(WIDEST, this.columns.letters(this.ops[k])) * LETTER - room) / span;
+      for (let i = 0; i < span && more > 0; i++) gaps[from + i] += more;
+    }
+    const spaces = new Float64Array(this.events);
+    for (let i = 1; i < spaces.length; i++) spaces[i] = spaces[i - 1] + gaps[i - 1];
+    return spaces;
   }
 
   /** The time of each event; times never run backwards. */
