@@ -168,6 +168,10 @@ pub(crate) struct CheckArgs {
     #[arg(long, group = "style")]
     pub(crate) jsonl: bool,
 
+    /// Print results as EDN, with `:valid?` as Jepsen's checkers have it
+    #[arg(long, group = "style")]
+    pub(crate) edn: bool,
+
     /// Print `path<TAB>true|false|:unknown` for each history, as Knossos and elle-cli do
     #[arg(long, group = "style")]
     pub(crate) brief: bool,
@@ -180,10 +184,29 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
 
+    /// Write a page that shows verdicts, cores and histories to this file, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// With `--html`: put at most this many operations on the page; of longer histories, those around the core
+    #[arg(long, value_name = "OPS", default_value_t = DEFAULT_HTML_LIMIT, requires = "html")]
+    pub(crate) html_limit: usize,
+
+    /// Write the verdicts to this file as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Print annotations for GitHub Actions too, and append to the summary of the step
+    #[arg(long, conflicts_with_all = ["json", "jsonl", "edn"])]
+    pub(crate) github: bool,
+
     /// Tell which engine decided, why, and facts about the history
     #[arg(long)]
     pub(crate) explain: bool,
 }
+
+/// A page with more operations opens too slowly to be of use.
+pub(crate) const DEFAULT_HTML_LIMIT: usize = 2_000_000;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DepthArgs {
@@ -506,6 +529,10 @@ pub(crate) struct VerifyArgs {
     /// Write the history of a bug to this file, as JSON lines that `linpoint check` reads
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<PathBuf>,
+
+    /// Write a page that shows the history and the execution of a bug to this file, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 
     /// Print one JSON document
     #[arg(long)]

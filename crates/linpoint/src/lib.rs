@@ -85,6 +85,7 @@
 //! | [`explore`] | verification of algorithms by exploring all executions |
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
 //! | [`verdict`] | verdicts and their evidence |
+//! | [`report`] | a page that shows them |
 //! | [`generate`] | histories from simulated objects |
 
 pub mod engine;
@@ -94,6 +95,7 @@ pub mod format;
 pub mod generate;
 pub mod history;
 pub mod portfolio;
+pub mod report;
 pub mod spec;
 pub mod value;
 pub mod verdict;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::spec::find_type;
+use linpoint::spec::{ObjectType, find_type};
 use linpoint::{
     Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Report, Verdict,
     Witnesses,
@@ -17,6 +17,9 @@ use super::source::{Output, TypeChoice, object_of};
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::output::github::GithubReport;
+use crate::output::html::HtmlReport;
+use crate::output::junit::JunitReport;
 use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
 
@@ -24,6 +27,7 @@ use crate::progress::Watcher;
 pub(crate) struct Checked {
     pub(crate) recorded: Recorded,
     pub(crate) type_name: String,
+    pub(crate) object: ObjectType,
     pub(crate) report: Report,
     pub(crate) time: Duration,
 }
@@ -78,7 +82,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             Witnesses::Certified
         },
         // One word needs no evidence beyond what certifies it.
-        cores: if args.brief {
+        cores: if args.brief && args.html.is_none() {
             Cores::Whole
         } else {
             Cores::Reduced
@@ -98,6 +102,17 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             .as_deref()
             .map(|path| Output::new(Some(path)))
             .transpose()?,
+        html: args
+            .html
+            .as_deref()
+            .map(|path| HtmlReport::new(path, args.html_limit))
+            .transpose()?,
+        junit: args
+            .junit
+            .as_deref()
+            .map(|path| Output::new(Some(path)).map(JunitReport::new))
+            .transpose()?,
+        github: args.github.then(GithubReport::default),
         summary: Summary::default(),
     };
     let mut failed = None;
@@ -122,6 +137,9 @@ struct Run {
     watcher: Watcher,
     printer: Printer,
     witness: Option<Output>,
+    html: Option<HtmlReport>,
+    junit: Option<JunitReport>,
+    github: Option<GithubReport>,
     summary: Summary,
 }
 
@@ -163,6 +181,15 @@ impl Run {
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
                 witness::write(out, checked)?;
             }
+            if let (Some(html), Ok(checked)) = (&mut self.html, &checked) {
+                html.add(checked)?;
+            }
+            if let Some(junit) = &mut self.junit {
+                junit.add(&checked);
+            }
+            if let Some(github) = &mut self.github {
+                github.add(&checked, self.printer.out())?;
+            }
         }
         Ok(())
     }
@@ -174,6 +201,15 @@ impl Run {
         self.printer.finish(&self.summary)?;
         if let Some(out) = self.witness {
             out.finish()?;
+        }
+        if let Some(html) = self.html {
+            html.finish()?;
+        }
+        if let Some(junit) = self.junit {
+            junit.finish()?;
+        }
+        if let Some(github) = self.github {
+            github.finish()?;
         }
         Ok(self.summary.exit())
     }
@@ -191,6 +227,7 @@ fn check_one(
         Ok(report) => Ok(Checked {
             recorded,
             type_name: choice.name,
+            object,
             report,
             time: started.elapsed(),
         }),

@@ -1,14 +1,17 @@
 //! `linpoint verify`: explore an algorithm and say what came of it.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use linpoint::Error;
 use linpoint::engine::Budget;
 use linpoint::explore::{ALGORITHMS, Explored, Outcome, Plan, Reductions, Verification, verify};
+use linpoint::format::{ReadOptions, parse};
+use linpoint::report::{Page, Told};
+use linpoint::{Checker, Error};
 
-use super::source::Output;
+use super::source::{Output, object_of};
 use crate::args::{Pairs, VerifyArgs};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -46,11 +49,38 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         }
         file.finish()?;
     }
+    if let (Some(path), Outcome::Bug(execution)) = (&args.html, &found.outcome) {
+        write_page(path, &plan, execution)?;
+    }
     Ok(match found.outcome {
         Outcome::Verified => Exit::Linearizable,
         Outcome::Bug(_) => Exit::Violation,
         Outcome::Undecided(_) => Exit::Undecided,
     })
+}
+
+/// Writes the page of a bug: its history, judged as `linpoint check` would, and the execution that led to it.
+fn write_page(path: &Path, plan: &Plan, execution: &output::Rows) -> anyhow::Result<()> {
+    let lines: Vec<String> = output::history_lines(plan, execution)
+        .map(|line| line.to_string())
+        .collect();
+    let histories = parse(lines.join("\n").as_bytes(), &ReadOptions::default());
+    let recorded = histories.into_iter().next();
+    let recorded =
+        recorded.ok_or_else(|| Error::bug("bug in linpoint: a bug without a history"))??;
+    let (choice, object) = object_of(&recorded, None)?;
+    let checker = Checker::default();
+    let report = object.check(&recorded.history, &checker, &checker.budget())?;
+    let told = Told {
+        name: &output::name(plan),
+        object_type: &choice.name,
+        most_ops: usize::MAX,
+    };
+    let mut story = object.tell(told, &recorded.history, &report)?;
+    story.execution = output::moves(plan, execution);
+    let mut page = Page::new(Output::new(Some(path))?)?;
+    page.add(&story)?;
+    page.finish()?.finish()
 }
 
 /// Carries out a plan, showing how far it has come.

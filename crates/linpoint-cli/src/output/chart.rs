@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use linpoint::report::COLOURS as COLOUR_SHEET;
+
 /// A chart: lines over the same horizontal axis.
 pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
@@ -34,10 +36,18 @@ const LETTER: f64 = 7.5;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 56.0;
 
-/// Colours that stay apart for most eyes (after Okabe and Ito), and marks that do without colour.
+/// The colours of the report page, which stay apart for most eyes, by name and as they are in a figure by itself; marks do
+/// without colour.
 const COLOURS: &[&str] = &[
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+    "var(--point, #0067a3)",
+    "var(--bad, #c04a00)",
+    "var(--good, #00795a)",
+    "var(--note, #a3527f)",
+    "var(--open, #8a6100)",
+    "var(--soft, #5b626d)",
 ];
+
+const STYLE: &str = "text { fill: var(--ink, #1c2026) } .paper { fill: var(--card, #fff) } .grid { stroke: var(--line, #e4e2dc) }";
 
 /// An axis, from one mark to another: powers of ten, or multiples of a step.
 struct Axis {
@@ -120,22 +130,23 @@ impl Chart<'_> {
         let names = 36.0 + LETTER * letters.max().unwrap_or(0) as f64;
         let width = END + names.max(NAMES);
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" font-family=\"sans-serif\" \
-             font-size=\"13\" role=\"img\" aria-label=\"{}\">\n<rect width=\"{width}\" height=\"{HEIGHT}\" fill=\"white\"/>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" font-family=\"system-ui, sans-serif\" \
+             font-size=\"13\" role=\"img\" aria-label=\"{}\">\n<style>{STYLE}</style>\n\
+             <rect class=\"paper\" width=\"{width}\" height=\"{HEIGHT}\"/>\n",
             escaped(self.title),
         );
         let (right, bottom) = (END, HEIGHT - BOTTOM);
         for (x, label) in across.marks() {
             let _ = writeln!(
                 svg,
-                "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+                "<path d=\"M{x:.1} {TOP}V{bottom}\" class=\"grid\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
                 bottom + 18.0
             );
         }
         for (y, label) in up.marks() {
             let _ = writeln!(
                 svg,
-                "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+                "<path d=\"M{LEFT} {y:.1}H{right}\" class=\"grid\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
                 LEFT - 8.0,
                 y + 4.0
             );
@@ -172,7 +183,7 @@ impl Chart<'_> {
             if !path.is_empty() {
                 let _ = writeln!(
                     svg,
-                    "<path d=\"M{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+                    "<path d=\"M{}\" fill=\"none\" style=\"stroke: {colour}\" stroke-width=\"2\"/>",
                     path.join("L")
                 );
             }
@@ -199,8 +210,12 @@ pub(crate) fn page(title: &str, heading: &str, words: &str, charts: &[Chart<'_>]
     let charts: String = charts.iter().map(Chart::svg).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
-         <style>body {{ font-family: sans-serif; max-width: 46em; margin: 2em auto; }}</style>\n</head>\n<body>\n\
-         <h1>{heading}</h1>\n<p>{words}</p>\n{charts}</body>\n</html>\n"
+         <meta name=\"color-scheme\" content=\"light dark\">\n<style>\n{COLOUR_SHEET}\
+         html {{ background: var(--paper); color: var(--ink); font: 15px/1.5 var(--sans); }}\n\
+         body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; }}\n\
+         h1 {{ font-size: 21px; font-weight: 600; }}\n\
+         svg {{ display: block; margin: 1.5em 0; border: 1px solid var(--line); border-radius: 10px; }}\n\
+         </style>\n</head>\n<body>\n<h1>{heading}</h1>\n<p>{words}</p>\n{charts}</body>\n</html>\n"
     )
 }
 
@@ -218,18 +233,18 @@ fn step(distance: f64) -> f64 {
 /// A circle, square, diamond or triangle, so that lines can be told apart without colours.
 fn mark(line: usize, x: f64, y: f64, colour: &str) -> String {
     match line % 4 {
-        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{colour}\"/>"),
+        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" style=\"fill: {colour}\"/>"),
         1 => format!(
-            "<path d=\"M{:.1} {:.1}h7v7h-7z\" fill=\"{colour}\"/>",
+            "<path d=\"M{:.1} {:.1}h7v7h-7z\" style=\"fill: {colour}\"/>",
             x - 3.5,
             y - 3.5
         ),
         2 => format!(
-            "<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\" fill=\"{colour}\"/>",
+            "<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\" style=\"fill: {colour}\"/>",
             y - 5.0
         ),
         _ => format!(
-            "<path d=\"M{x:.1} {:.1}l5 8h-10z\" fill=\"{colour}\"/>",
+            "<path d=\"M{x:.1} {:.1}l5 8h-10z\" style=\"fill: {colour}\"/>",
             y - 5.0
         ),
     }

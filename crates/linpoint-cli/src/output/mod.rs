@@ -3,7 +3,11 @@
 pub(crate) mod chart;
 mod core_table;
 pub(crate) mod depth;
+mod edn;
+pub(crate) mod github;
+pub(crate) mod html;
 mod json;
+pub(crate) mod junit;
 pub(crate) mod sheet;
 pub(crate) mod text;
 mod timeline;
@@ -30,6 +34,8 @@ pub(crate) struct Printer {
     out: Output,
     /// What a single JSON document is made of, until it is complete.
     collected: Vec<serde_json::Value>,
+    /// The same of an EDN one: names and results.
+    results: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,6 +45,7 @@ enum Style {
     Brief,
     Json,
     JsonLines,
+    Edn,
 }
 
 impl Printer {
@@ -46,6 +53,7 @@ impl Printer {
         let style = match args {
             CheckArgs { json: true, .. } => Style::Json,
             CheckArgs { jsonl: true, .. } => Style::JsonLines,
+            CheckArgs { edn: true, .. } => Style::Edn,
             CheckArgs { brief: true, .. } => Style::Brief,
             CheckArgs { quiet: true, .. } => Style::Quiet,
             _ => Style::Text,
@@ -55,6 +63,7 @@ impl Printer {
             explain: args.explain,
             out,
             collected: Vec::new(),
+            results: Vec::new(),
         }
     }
 
@@ -81,9 +90,15 @@ impl Printer {
             },
             Style::Json => self.collected.push(json::outcome(outcome)),
             Style::JsonLines => writeln!(self.out, "{}", json::outcome(outcome))?,
+            Style::Edn => self.results.push(edn::outcome(outcome)),
         }
         // Somebody may be waiting for this line.
         self.out.flush()
+    }
+
+    /// Where everything is printed.
+    pub(crate) fn out(&mut self) -> &mut Output {
+        &mut self.out
     }
 
     pub(crate) fn finish(&mut self, summary: &Summary) -> std::io::Result<()> {
@@ -93,6 +108,7 @@ impl Printer {
                 "{}",
                 json::document(std::mem::take(&mut self.collected), summary)
             )?,
+            Style::Edn => writeln!(self.out, "{}", edn::document(&self.results, summary))?,
             Style::Text | Style::Quiet if summary.histories() > 1 || summary.interrupted => {
                 writeln!(self.out, "{}", text::summary(summary))?;
             }

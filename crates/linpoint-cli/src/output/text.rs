@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use linpoint::verdict::{Limit, PartReport, Undecided, Violation};
-use linpoint::{Value, Verdict};
+use linpoint::verdict::{Core, Limit, PartReport, Undecided, Violation};
+use linpoint::{History, Value, Verdict};
 
 use super::{Outcome, Summary, core_table};
 use crate::cmd::check::Checked;
@@ -66,7 +66,8 @@ pub(crate) fn show_limit(limit: Limit) -> String {
     }
 }
 
-fn why(undecided: &Undecided) -> String {
+/// Why nothing was decided, and how far it got.
+pub(super) fn why(undecided: &Undecided) -> String {
     match undecided.limit {
         Limit::Engine(why) => return format!("engine {} cannot tell: {why}", undecided.engine),
         Limit::Depth(_) => {
@@ -93,28 +94,12 @@ fn show_violation(
     part: &PartReport,
     violation: &Violation,
 ) -> std::io::Result<()> {
-    /// More relaxed operations than this are only counted.
-    const RELAXED: usize = 6;
     let history = &checked.recorded.history;
     let core = &violation.core;
     writeln!(out, "\n  {}\n", core.sentence)?;
-    for line in core_table::lines(history, core) {
-        writeln!(out, "    {line}")?;
-    }
-    if !core.relaxed.is_empty() {
-        writeln!(out, "\n  whatever these did, if anything:")?;
-        for &id in core.relaxed.iter().take(RELAXED) {
-            let op = history.op(id);
-            writeln!(
-                out,
-                "    {} by process {}",
-                core_table::cut(&op.call_text()),
-                op.process
-            )?;
-        }
-        if core.relaxed.len() > RELAXED {
-            writeln!(out, "    and {} more", core.relaxed.len() - RELAXED)?;
-        }
+    for line in core_lines(history, core) {
+        let line = format!("  {line}");
+        writeln!(out, "{}", line.trim_end())?;
     }
     let last = history.op(violation.last);
     let line = if last.line == 0 {
@@ -153,6 +138,30 @@ fn show_violation(
     )
 }
 
+/// The core as a picture, and what it leaves open.
+pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
+    /// More relaxed operations than this are only counted.
+    const RELAXED: usize = 6;
+    let indented = |line: String| format!("  {line}");
+    let mut lines: Vec<String> = core_table::lines(history, core)
+        .into_iter()
+        .map(indented)
+        .collect();
+    if core.relaxed.is_empty() {
+        return lines;
+    }
+    lines.extend([String::new(), "whatever these did, if anything:".to_owned()]);
+    for &id in core.relaxed.iter().take(RELAXED) {
+        let op = history.op(id);
+        let call = core_table::cut(&op.call_text());
+        lines.push(format!("  {call} by process {}", op.process));
+    }
+    if core.relaxed.len() > RELAXED {
+        lines.push(format!("  and {} more", core.relaxed.len() - RELAXED));
+    }
+    lines
+}
+
 /// ` of key y of object x`, as far as there are such.
 pub(super) fn of_part(object: &Value, key: Option<&Value>) -> String {
     let object = if object.is_nil() {
@@ -164,7 +173,8 @@ pub(super) fn of_part(object: &Value, key: Option<&Value>) -> String {
     key + &object
 }
 
-fn part_name(part: &PartReport) -> String {
+/// The same of a part.
+pub(super) fn part_name(part: &PartReport) -> String {
     of_part(&part.object, part.key.as_ref())
 }
 

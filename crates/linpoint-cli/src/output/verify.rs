@@ -4,7 +4,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use linpoint::explore::snapshot::{Answer, Request};
-use linpoint::explore::{AlgorithmInfo, Execution, Method, Outcome, Plan, Run, Verification};
+use linpoint::explore::{AlgorithmInfo, Execution, Method, Outcome, Plan, Row, Run, Verification};
+use linpoint::report::Move;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -15,7 +16,7 @@ use crate::units::{show_bytes, show_duration};
 /// No table is wider than this; where there are too many processes, they share a column.
 const MAX_WIDTH: usize = 200;
 
-type Rows = Execution<Request, Answer>;
+pub(crate) type Rows = Execution<Request, Answer>;
 
 pub(crate) fn text(
     out: &mut dyn Write,
@@ -23,10 +24,7 @@ pub(crate) fn text(
     found: &Verification,
     time: Duration,
 ) -> std::io::Result<()> {
-    let bug = plan.bug.as_ref();
-    let bug = bug.map_or(String::new(), |bug| format!(" with bug {bug}"));
-    let processes = counted(plan.processes, "process");
-    let name = format!("{}{bug}, {processes}", plan.algorithm);
+    let name = name(plan);
     match &found.outcome {
         Outcome::Verified => {
             writeln!(out, "{name}: verified ({})\n", show_duration(time))?;
@@ -54,6 +52,14 @@ pub(crate) fn text(
     };
     writeln!(out, "  reductions: {on}")?;
     writeln!(out, "  explored: {}", explored(found))
+}
+
+/// What was verified.
+pub(crate) fn name(plan: &Plan) -> String {
+    let bug = plan.bug.as_ref();
+    let bug = bug.map_or(String::new(), |bug| format!(" with bug {bug}"));
+    let processes = counted(plan.processes, "process");
+    format!("{}{bug}, {processes}", plan.algorithm)
 }
 
 /// Which executions a verdict is about.
@@ -161,19 +167,32 @@ fn show_execution(out: &mut dyn Write, plan: &Plan, execution: &Rows) -> std::io
     let rows: Vec<(usize, String, String)> = execution
         .rows
         .iter()
-        .map(|row| {
-            let call = row.call.as_ref();
-            let call = call.map_or(String::new(), |call| format!("{}: ", call_text(call)));
-            let ret = row.ret.as_ref();
-            let ret = ret.map_or(String::new(), |ret| {
-                format!(" → {}", answer_text(plan, ret))
-            });
-            let text = format!("{call}{}{ret}", row.steps.join("; "));
-            (row.process, text, row.registers.clone())
-        })
+        .map(|row| (row.process, move_text(plan, row), row.registers.clone()))
         .collect();
     show_grid(out, &rows, "registers")?;
     writeln!(out)
+}
+
+/// What one process does at once: its call, its steps, and what it returns.
+fn move_text(plan: &Plan, row: &Row<Request, Answer>) -> String {
+    let call = row.call.as_ref();
+    let call = call.map_or(String::new(), |call| format!("{}: ", call_text(call)));
+    let ret = row.ret.as_ref();
+    let ret = ret.map_or(String::new(), |ret| {
+        format!(" → {}", answer_text(plan, ret))
+    });
+    format!("{call}{}{ret}", row.steps.join("; "))
+}
+
+/// The execution for a page.
+pub(crate) fn moves(plan: &Plan, execution: &Rows) -> Vec<Move> {
+    let rows = execution.rows.iter();
+    let told = rows.map(|row| Move {
+        process: row.process.to_string(),
+        text: move_text(plan, row),
+        memory: row.registers.clone(),
+    });
+    told.collect()
 }
 
 /// A column for each process, and one with this title for what stands at the end.

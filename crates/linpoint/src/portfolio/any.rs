@@ -5,6 +5,7 @@ use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Poset};
 use crate::engine::{Budget, Task};
 use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
+use crate::report::{Story, Told, tell_recorded};
 use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
 use crate::value::Value;
 use crate::verdict::Report;
@@ -41,6 +42,9 @@ pub trait AnyObject: Send + Sync {
 
     /// Which well-known object this is, as seen on one key.
     fn known_as(&self) -> Option<Kind>;
+
+    /// Tells what a report says about a history, for a [page](crate::report::Page).
+    fn tell(&self, told: Told<'_>, history: &History, report: &Report) -> Result<Story, Error>;
 
     /// What a recorded operation does, or why it cannot be one of this type; `result` is `None` while it is open.
     fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String>;
@@ -170,6 +174,10 @@ impl<S: Object> AnyObject for S {
 
     fn known_as(&self) -> Option<Kind> {
         self.kind()
+    }
+
+    fn tell(&self, told: Told<'_>, history: &History, report: &Report) -> Result<Story, Error> {
+        tell_recorded(told, self, history, report)
     }
 
     fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String> {

@@ -4,8 +4,15 @@ use crate::value::Value;
 
 /// A map from keys to values, sorted by key in one allocation: states are cloned, compared and hashed all the time, and
 /// after splitting by key most have one entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Entries(Vec<(Value, Value)>);
+
+impl std::fmt::Debug for Entries {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let pairs = self.0.iter().map(|(key, value)| (key, value));
+        f.debug_map().entries(pairs).finish()
+    }
+}
 
 impl Entries {
     /// What `key` holds.

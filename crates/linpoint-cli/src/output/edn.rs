@@ -1,0 +1,126 @@
+//! Verdicts as EDN, in the shape of Jepsen's results: `:valid?` is `true`, `false` or `:unknown`.
+
+use linpoint::verdict::PartReport;
+use linpoint::{Value, Verdict};
+
+use super::text::why;
+use super::{Outcome, Summary};
+
+/// All histories: one as it is, several by name.
+pub(super) fn document(outcomes: &[(String, String)], summary: &Summary) -> String {
+    if let [(_, only)] = outcomes {
+        return only.clone();
+    }
+    let valid = if summary.violations > 0 {
+        "false"
+    } else if summary.undecided + summary.errors > 0 {
+        ":unknown"
+    } else {
+        "true"
+    };
+    let results: Vec<String> = outcomes
+        .iter()
+        .map(|(name, result)| format!("{} {result}", text(name)))
+        .collect();
+    format!("{{:valid? {valid}, :results {{{}}}}}", results.join("\n "))
+}
+
+/// The name of a history, and its result.
+pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
+    let checked = match outcome {
+        Ok(checked) => checked,
+        Err(error) => {
+            let label = error.label().unwrap_or_else(|| "-".to_owned());
+            let result = format!("{{:valid? :unknown, :error {}}}", text(&error.to_string()));
+            return (label, result);
+        }
+    };
+    let history = &checked.recorded.history;
+    let mut fields = vec![
+        format!(":valid? {}", valid(&checked.report.verdict)),
+        format!(":type {}", text(&checked.type_name)),
+        format!(":operations {}", history.len()),
+    ];
+    let failures: Vec<String> = checked
+        .report
+        .parts
+        .iter()
+        .filter_map(|part| match &part.verdict {
+            Verdict::Linearizable(_) => None,
+            Verdict::Undecided(undecided) => Some(failure(part, ":limit", &why(undecided), &[])),
+            Verdict::Violation(violation) => {
+                let ops = violation.core.ops.iter();
+                let ops: Vec<String> = ops.map(|&id| text(&history.op(id).text())).collect();
+                Some(failure(part, ":sentence", &violation.core.sentence, &ops))
+            }
+        })
+        .collect();
+    if !failures.is_empty() {
+        fields.push(format!(":failures [{}]", failures.join(" ")));
+    }
+    (
+        checked.recorded.label(),
+        format!("{{{}}}", fields.join(", ")),
+    )
+}
+
+fn valid(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Linearizable(_) => "true",
+        Verdict::Violation(_) => "false",
+        Verdict::Undecided(_) => ":unknown",
+    }
+}
+
+/// A part that is not valid, or not known to be.
+fn failure(part: &PartReport, why: &str, what: &str, ops: &[String]) -> String {
+    let mut fields = vec![format!(":valid? {}", valid(&part.verdict))];
+    if !part.object.is_nil() {
+        fields.push(format!(":object {}", value(&part.object)));
+    }
+    if let Some(key) = &part.key {
+        fields.push(format!(":key {}", value(key)));
+    }
+    fields.push(format!(":engine {}", text(part.engine)));
+    fields.push(format!("{why} {}", text(what)));
+    if !ops.is_empty() {
+        fields.push(format!(":core [{}]", ops.join(" ")));
+    }
+    format!("{{{}}}", fields.join(", "))
+}
+
+/// A plain value as it is, any other as a string.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Nil | Value::Bool(_) | Value::Int(_) => value.to_string(),
+        Value::Text(plain) => text(plain.as_str()),
+        value => text(&value.to_string()),
+    }
+}
+
+/// A string.
+fn text(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", c as u32)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn strings_are_those_of_clojure() {
+        assert_eq!(
+            super::text("a \"b\" \\ \n\u{1b} é"),
+            r#""a \"b\" \\ \n\u001b é""#
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! The report page of a check.
+
+use std::path::Path;
+
+use linpoint::report::{Page, Told};
+
+use crate::cmd::check::Checked;
+use crate::cmd::source::Output;
+
+/// A page that grows history by history.
+pub(crate) struct HtmlReport {
+    page: Page<Output>,
+    /// How many operations it may still hold.
+    ops_left: usize,
+}
+
+impl HtmlReport {
+    pub(crate) fn new(path: &Path, most_ops: usize) -> anyhow::Result<Self> {
+        Ok(HtmlReport {
+            page: Page::new(Output::new(Some(path))?)?,
+            ops_left: most_ops,
+        })
+    }
+
+    pub(crate) fn add(&mut self, checked: &Checked) -> anyhow::Result<()> {
+        let history = &checked.recorded.history;
+        let told = Told {
+            name: &checked.recorded.label(),
+            object_type: &checked.type_name,
+            most_ops: self.ops_left,
+        };
+        let story = checked.object.tell(told, history, &checked.report)?;
+        self.ops_left = self.ops_left.saturating_sub(history.len());
+        Ok(self.page.add(&story)?)
+    }
+
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        self.page.finish()?.finish()
+    }
+}

@@ -1,0 +1,115 @@
+//! The report page: what happened, for people.
+//!
+//! A [`Page`] is one HTML file that needs nothing else: no network, no server. It shows a [`Story`] for each history: the
+//! verdict, the core of a violation, the constraints that contradict each other, the whole history on a timeline, and the
+//! state after each step of the order that explains it, or of the longest beginning of one.
+//!
+//! ```
+//! use linpoint::report::{Page, Told, tell};
+//! use linpoint::spec::{Register, RegisterOp};
+//! use linpoint::{Checker, TypedHistory, Value};
+//!
+//! let mut history = TypedHistory::new();
+//! let write = history.call(0, RegisterOp::Write(1.into()));
+//! history.ret(write, Value::Nil);
+//! let read = history.call(1, RegisterOp::Read);
+//! history.ret(read, Value::Nil);
+//! let register = Register { initial: Value::Nil, cas: false };
+//! let report = Checker::default().check(&register, &history)?;
+//!
+//! let told = Told { name: "stale read", object_type: "register", most_ops: 1_000_000 };
+//! let mut html = Vec::new();
+//! let mut page = Page::new(&mut html)?;
+//! page.add(&tell(told, &register, &history, &report))?;
+//! page.finish()?;
+//! assert!(html.starts_with(b"<!doctype html>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod assets;
+mod contradiction;
+mod model;
+mod pack;
+mod source;
+mod steps;
+mod tell;
+
+pub use assets::COLOURS;
+pub use model::{Move, Story};
+pub use tell::{Told, tell};
+
+pub(crate) use tell::tell_recorded;
+
+use std::io::{self, Write};
+
+/// A report page that is being written.
+#[derive(Debug)]
+pub struct Page<W: Write> {
+    out: W,
+    is_empty: bool,
+}
+
+impl<W: Write> Page<W> {
+    /// Begins a page.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(assets::head().as_bytes())?;
+        write!(
+            out,
+            r#"{{"version":1,"generator":"linpoint {}","histories":["#,
+            env!("CARGO_PKG_VERSION")
+        )?;
+        Ok(Page {
+            out,
+            is_empty: true,
+        })
+    }
+
+    /// Adds a history.
+    pub fn add(&mut self, story: &Story) -> io::Result<()> {
+        let comma = if self.is_empty { "\n" } else { ",\n" };
+        self.is_empty = false;
+        self.out.write_all(comma.as_bytes())?;
+        let json = serde_json::to_string(story)?;
+        self.out.write_all(harmless(&json).as_bytes())
+    }
+
+    /// Ends the page.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(b"\n]}")?;
+        self.out.write_all(assets::tail().as_bytes())?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// JSON that nothing can be hidden in that ends the block or begins another: these characters stand in strings only.
+fn harmless(json: &str) -> String {
+    let mut harmless = String::with_capacity(json.len());
+    let mut rest = json;
+    let is_special = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    while let Some(at) = rest.find(is_special) {
+        let special = rest[at..].chars().next().unwrap_or_default();
+        harmless.push_str(&rest[..at]);
+        harmless.push_str(&format!("\\u{:04x}", special as u32));
+        rest = &rest[at + special.len_utf8()..];
+    }
+    harmless.push_str(rest);
+    harmless
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_cannot_leave_the_block() {
+        let hostile = "</script><!-- <script> & \u{2028} \0 ]]>";
+        let json = serde_json::to_string(hostile).expect("text");
+        let written = harmless(&json);
+        for bad in ["<", ">", "&", "\u{2028}", "\0"] {
+            assert!(!written.contains(bad), "{bad:?} in {written}");
+        }
+        let read: String = serde_json::from_str(&written).expect("JSON");
+        assert_eq!(read, hostile);
+    }
+}

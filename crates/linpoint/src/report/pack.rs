@@ -1,0 +1,141 @@
+//! Long columns in few bytes: numbers of variable length, compressed, and written in letters.
+//!
+//! A page of a million operations opens at once because it is small, and because nothing is parsed that is not shown: texts
+//! stay bytes until somebody looks at them. `page/data.js` reads what this writes.
+
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+/// Texts by number; 0 is no text.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+    /// Those that may come again.
+    known: std::collections::HashMap<String, u32>,
+}
+
+/// Texts longer than this are cut: a page is for reading.
+const LONGEST_TEXT: usize = 20_000;
+
+impl Texts {
+    /// A text that will not come again.
+    pub(crate) fn push(&mut self, text: &str) -> u32 {
+        self.bytes
+            .extend_from_slice(shortened(text, LONGEST_TEXT).as_bytes());
+        self.ends.push(self.bytes.len());
+        self.ends.len() as u32
+    }
+
+    /// A text that may have come before.
+    pub(crate) fn intern(&mut self, text: String) -> u32 {
+        if let Some(&id) = self.known.get(&text) {
+            return id;
+        }
+        let id = self.push(&text);
+        self.known.insert(text, id);
+        id
+    }
+}
+
+/// The beginning of a long text, and how long it is.
+pub(crate) fn shortened(text: &str, longest: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(longest) {
+        None => text.into(),
+        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()).into(),
+    }
+}
+
+/// Numbers one after the other, seven bits in a byte, the lowest first.
+#[derive(Debug, Default)]
+pub(crate) struct Packer {
+    bytes: Vec<u8>,
+}
+
+impl Packer {
+    pub(crate) fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    /// Numbers that are mostly close to the one before; signs go to the lowest bit.
+    pub(crate) fn differences(&mut self, numbers: impl Iterator<Item = i64>) {
+        let mut before = 0i64;
+        for number in numbers {
+            let difference = number.wrapping_sub(before);
+            self.number(((difference << 1) ^ (difference >> 63)) as u64);
+            before = number;
+        }
+    }
+
+    pub(crate) fn texts(&mut self, texts: &Texts) {
+        self.number(texts.ends.len() as u64);
+        let mut start = 0;
+        for &end in &texts.ends {
+            self.number((end - start) as u64);
+            start = end;
+        }
+        self.bytes.extend_from_slice(&texts.bytes);
+    }
+
+    pub(crate) fn finish(self) -> String {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
+        let written = encoder
+            .write_all(&self.bytes)
+            .and_then(|()| encoder.finish());
+        STANDARD.encode(written.expect("bug: memory cannot be written"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_can_be_read_back() {
+        let numbers = [0, 1, -1, 127, 128, -128, 1 << 40, i64::MAX, i64::MIN, 5];
+        let mut packer = Packer::default();
+        packer.differences(numbers.into_iter());
+        let bytes = STANDARD.decode(packer.finish()).expect("letters");
+        let mut read = Vec::new();
+        flate2::read::DeflateDecoder::new(&bytes[..])
+            .read_to_end(&mut read)
+            .expect("compressed");
+        let mut bytes = read.into_iter();
+        let mut before = 0i64;
+        for number in numbers {
+            let (mut word, mut shift) = (0u64, 0);
+            loop {
+                let byte = bytes.next().expect("another byte");
+                word |= u64::from(byte & 0x7f) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    break;
+                }
+            }
+            let difference = (word >> 1) as i64 ^ -((word & 1) as i64);
+            before = before.wrapping_add(difference);
+            assert_eq!(before, number);
+        }
+        assert_eq!(bytes.next(), None);
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äöüß", 2), "äö… (4 characters)");
+        let mut texts = Texts::default();
+        assert_eq!(texts.intern("a".into()), 1);
+        assert_eq!(texts.push("b"), 2);
+        assert_eq!(texts.intern("a".into()), 1);
+    }
+}

@@ -1,0 +1,114 @@
+// The panel: the operation that is pointed at or chosen, the states around it, and what cannot come next.
+
+import { byId, code, counted, cut, element, grouped, said, visible } from './text.js';
+
+const STEPS = 7;
+
+/** The operation as text. */
+export function opText(view, k) {
+  return said(view.callText(k), view.resultText(k), view.isOpen(k));
+}
+
+/** What is told about an operation. */
+export function showOperation(view, k, select) {
+  const box = byId('operation');
+  if (k < 0) {
+    box.replaceChildren(element('p', { class: 'soft small' }, 'Point at an operation, or choose one with the arrow keys.'));
+    return;
+  }
+  const { columns } = view;
+  const place = view.ops[k];
+  const step = view.stepOf[k];
+  const facts = [['process', view.rows[view.rowOf[k]].name]];
+  const events = view.isOpen(k) ? `${grouped(view.from[k])}, never returned` : `${grouped(view.from[k])} to ${grouped(view.to[k])}`;
+  facts.push(['events', events]);
+  if (columns.times) {
+    const { from, to } = columns.times;
+    facts.push(['time', view.isOpen(k) ? grouped(from[place]) : `${grouped(from[place])} to ${grouped(to[place])}`]);
+  }
+  if (columns.line[place] > 0) facts.push(['line', grouped(columns.line[place])]);
+  const mark = view.marks.get(k);
+  if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ whatever it did, it does not help']);
+  if (k === view.last) facts.push(['error', '✗ up to its return nothing explains the history']);
+  if (step >= 0) {
+    const state = (at) => code(cut(view.stateAfter(at) ?? 'not kept on this page', 2000), { class: 'state' });
+    facts.push(['step', `${grouped(view.part.steps_before + step + 1)}`]);
+    facts.push(['before', state(step - 1)], ['after', state(step)]);
+  } else if (view.order.length > 0) {
+    facts.push(['step', view.isOpen(k) ? 'took no effect' : 'not in the order']);
+  }
+  box.replaceChildren(
+    element('h3', { class: 'op-text' }, code(opText(view, k))),
+    element('dl', {}, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])));
+  showSteps(view, step, select);
+}
+
+/** Steps of the witness, or of the longest explanation, around one of them. */
+export function showSteps(view, step, select) {
+  const box = byId('steps');
+  const total = view.order.length;
+  if (total === 0) {
+    const why = view.part.undecided ?? (view.part.verdict === 'linearizable' ? 'No witness was asked for.' : '');
+    box.replaceChildren(...(why ? [element('p', { class: 'soft small' }, why)] : []));
+    return;
+  }
+  const isBad = view.part.violation != null;
+  const middle = step >= 0 ? step : isBad ? total - 1 : 0;
+  const first = Math.max(0, Math.min(middle - Math.floor(STEPS / 2), total - STEPS));
+  const rows = [];
+  for (let at = first; at < Math.min(total, first + STEPS); at++) {
+    const k = view.order[at];
+    const state = view.stateAfter(at);
+    rows.push(element('tr', { 'aria-selected': String(at === step), onclick: () => select(k) },
+      element('td', { class: 'soft' }, grouped(view.part.steps_before + at + 1)),
+      element('td', {}, element('button', { type: 'button', class: 'link' }, code(cut(opText(view, k), 48)))),
+      element('td', {}, state == null ? '' : code(cut(state, 80), { class: 'state' }))));
+  }
+  const title = isBad ? 'Longest explanation' : 'Witness';
+  const what = isBad
+    ? `An order of everything before the error, ${counted(total, 'step')}.`
+    : `An order that explains every result, ${counted(total, 'step')}.`;
+  box.replaceChildren(element('h2', {}, title), element('p', { class: 'soft small' }, what),
+    element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, ''), element('th', {}, 'operation'), element('th', {}, 'state after'))),
+      element('tbody', {}, ...rows)));
+}
+
+/** What cannot come next, and why. */
+export function showRefused(view, select) {
+  const box = byId('refused');
+  const refused = view.part.violation?.refused ?? [];
+  if (refused.length === 0) {
+    box.replaceChildren();
+    return;
+  }
+  const byOp = Map.groupBy(refused, ({ op }) => op);
+  const items = [...byOp].map(([op, reasons]) => {
+    const k = view.opWith(op);
+    const name = k < 0 ? `operation ${op}` : opText(view, k);
+    const { recorded } = reasons[0];
+    const rows = reasons.map(({ step, state, expected }) => element('tr', {},
+      element('td', { class: 'soft' }, step === 0 ? 'at first' : `step ${grouped(step)}`),
+      element('td', {}, code(cut(state, 200), { class: 'state' })),
+      element('td', {}, ...(expected.length === 0 ? ['to wait'] : expected.flatMap((answer, i) => [i ? ' or ' : '', code(cut(answer, 100))])))));
+    return element('li', {},
+      element('button', { type: 'button', class: 'link', onclick: () => select(k) }, element('span', { class: 'cross', 'aria-label': 'impossible' }, '✗ '), code(cut(name, 80))),
+      element('p', { class: 'soft small' }, 'recorded ', recorded === '' ? 'nothing' : code(cut(recorded, 100))),
+      element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'after'), element('th', {}, 'state'), element('th', {}, 'expected'))),
+        element('tbody', {}, ...rows)));
+  });
+  box.replaceChildren(element('h2', {}, 'Cannot come next'), element('ul', { class: 'plain' }, ...items));
+}
+
+/** How the part was decided. */
+export function showAbout(view) {
+  const { part } = view;
+  const facts = [['verdict', part.verdict]];
+  if (part.engine) facts.push(['engine', `${part.engine}: ${visible(part.reason)}`]);
+  const { violation } = part;
+  if (violation) {
+    facts.push([violation.shortest ? 'shortest bad beginning' : 'bad beginning', counted(violation.prefix_events, 'event')]);
+  }
+  facts.push(['operations', grouped(part.operations)], ['processes', grouped(view.rows.length)]);
+  byId('about').replaceChildren(element('h2', {}, 'About'),
+    element('dl', {}, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])));
+}

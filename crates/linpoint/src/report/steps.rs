@@ -1,0 +1,143 @@
+//! Orders step by step: the state after each, and what cannot come next.
+
+use std::collections::HashSet;
+
+use super::contradiction::{answers, state_text};
+use super::model::Refused;
+use super::pack::Texts;
+use crate::engine::{Task, TaskOp};
+use crate::history::{NEVER, OpId};
+use crate::spec::Spec;
+use crate::verdict::Violation;
+
+/// More reasons than these are not given for one operation.
+const MOST_REASONS: usize = 4;
+
+/// More operations than these are not said to be impossible next.
+const MOST_REFUSED: usize = 12;
+
+/// The states along an order.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// The state at the start.
+    pub(super) initial: String,
+    /// The number of the text of the state after each step; 0 where it is not kept.
+    pub(super) states: Vec<u32>,
+    pub(super) refused: Vec<Refused>,
+}
+
+/// Replays an order of operations of `task`, keeping the states after the steps in `kept`.
+///
+/// Where the task is a violation the order is one of its beginning: what was open at its end may have any result.
+pub(super) fn replay<S: Spec>(
+    task: &Task<'_, S>,
+    order: &[OpId],
+    violation: Option<&Violation>,
+    kept: std::ops::Range<usize>,
+    texts: &mut Texts,
+) -> Steps {
+    let last = violation.map(|violation| task.ops[position(task, violation.last)]);
+    let cut = last.map_or(NEVER, |last| last.ret);
+    let mut states = vec![task.spec.init()];
+    let mut steps = Steps {
+        initial: states_text(&states),
+        ..Steps::default()
+    };
+    // Where the last operation could come at the earliest: after all that had returned when it was called.
+    let earliest = last.map_or(0, |last| {
+        let is_before = |&id: &OpId| task.ops[position(task, id)].ret < last.call;
+        order.iter().rposition(is_before).map_or(0, |at| at + 1)
+    });
+    for (step, &id) in order.iter().enumerate() {
+        if let Some(last) = last.filter(|_| step >= earliest) {
+            steps.refuse(task, last, step, &states);
+        }
+        let place = position(task, id);
+        let (op, ret) = task.action(place);
+        let ret = ret.filter(|_| task.ops[place].ret < cut);
+        states = next_states(task.spec, states, op, ret);
+        let text = if kept.contains(&step) {
+            texts.intern(states_text(&states))
+        } else {
+            0
+        };
+        steps.states.push(text);
+    }
+    if let Some(last) = last {
+        steps.refuse(task, last, order.len(), &states);
+        let taken: HashSet<OpId> = order.iter().copied().collect();
+        let is_open = |op: &&TaskOp| {
+            op.call < cut && op.ret > cut && op.ret != NEVER && !taken.contains(&op.id)
+        };
+        for &op in task.ops.iter().filter(is_open).take(MOST_REFUSED) {
+            steps.refuse(task, op, order.len(), &states);
+        }
+    }
+    steps
+}
+
+impl Steps {
+    /// Notes that `op` cannot take effect now, if that is so and was not noted before.
+    fn refuse<S: Spec>(
+        &mut self,
+        task: &Task<'_, S>,
+        op: TaskOp,
+        step: usize,
+        states: &[S::State],
+    ) {
+        let (call, ret) = task.action(position(task, op.id));
+        let is_possible = |state: &S::State| !task.spec.step(state, call, ret).is_empty();
+        let Some(state) = states.first() else { return };
+        if states.iter().any(is_possible) {
+            return;
+        }
+        let refused = Refused {
+            op: op.id.0,
+            step,
+            state: states_text(states),
+            expected: answers(task.spec, state, call),
+            recorded: ret.map_or_else(String::new, state_text),
+        };
+        let mut alike = self.refused.iter().filter(|known| known.op == refused.op);
+        let is_known = alike
+            .clone()
+            .any(|known| known.expected == refused.expected);
+        if !is_known && alike.by_ref().count() < MOST_REASONS {
+            self.refused.push(refused);
+        }
+    }
+}
+
+/// The place of an operation in its task, which has them in order.
+fn position<S: Spec>(task: &Task<'_, S>, id: OpId) -> usize {
+    let found = task.ops.binary_search_by_key(&id, |op| op.id);
+    found.expect("bug: an order has an operation of another part")
+}
+
+fn next_states<S: Spec>(
+    spec: &S,
+    states: Vec<S::State>,
+    op: &S::Op,
+    ret: Option<&S::Ret>,
+) -> Vec<S::State> {
+    match <[S::State; 1]>::try_from(states) {
+        Ok([state]) => spec.step_from(state, op, ret),
+        Err(several) => {
+            let next = several.iter().flat_map(|state| spec.step(state, op, ret));
+            next.collect::<HashSet<_>>().into_iter().collect()
+        }
+    }
+}
+
+fn states_text<T: std::fmt::Debug>(states: &[T]) -> String {
+    match states {
+        [] => "impossible".into(),
+        [only] => state_text(only),
+        // Which of them comes first is chance.
+        several => {
+            let mut texts: Vec<String> = several.iter().map(state_text).collect();
+            texts.sort_unstable();
+            format!("{} (or one of {} others)", texts[0], texts.len() - 1)
+        }
+    }
+}
