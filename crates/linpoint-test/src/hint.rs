@@ -1,0 +1,3 @@
+//! What `std::hint` offers.
+
+pub use std::hint::*;

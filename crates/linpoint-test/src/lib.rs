@@ -1,0 +1,6 @@
+//! Is a live concurrent object linearizable? Runs it, and compares what happened with its own serial behaviour, or with a
+//! specification.
+
+pub mod hint;
+pub mod sync;
+pub mod thread;

@@ -1,0 +1,3 @@
+//! What `std::sync` offers.
+
+pub use std::sync::*;

@@ -1,0 +1,3 @@
+//! What `std::thread` offers.
+
+pub use std::thread::*;
