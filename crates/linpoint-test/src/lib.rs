@@ -2,5 +2,10 @@
 //! specification.
 
 pub mod hint;
+mod runtime;
+mod search;
 pub mod sync;
 pub mod thread;
+
+/// Maps with a fixed seed: runs are reproducible.
+type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
