@@ -15,6 +15,7 @@ use crate::invocation::Test;
 use crate::matrix::{self, Matrix};
 use crate::minimise;
 use crate::object::{Object, Plan, Progress};
+use crate::observations::Observations;
 use crate::report::{Failure, Report, TestReport, TestResult, Verdict};
 use crate::runtime::run::Program;
 use crate::token::Token;
@@ -44,6 +45,11 @@ enum Planned {
 fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
     if let Some(problem) = &object.problem {
         return Err(problem.clone());
+    }
+    let settings = &object.settings;
+    let observed = settings.write_observations.is_some() || settings.expect_observations.is_some();
+    if observed && (!matches!(object.plan, Plan::Matrix(_)) || object.spec.is_some()) {
+        return Err("observation files belong to one matrix, and to no specification".to_owned());
     }
     let choices = object.invocations.len();
     if choices == 0 {
@@ -106,6 +112,7 @@ pub(crate) fn program<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Rc<dyn
     Rc::new(Test::new(
         &object.construct,
         &object.invocations,
+        object.spec.as_ref(),
         matrix,
         object.settings.stack_size,
     ))
@@ -138,7 +145,7 @@ fn run_tests<X: 'static>(object: &Object<X>, start: Instant, tests: Tests, total
             let next = queue.lock().ok().and_then(|mut queue| queue.next());
             let Some((index, matrix)) = next else { return };
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() > deadline);
-            let tested = run_test(object, &matrix, deadline, out_of_time);
+            let (tested, changed) = run_test(object, &matrix, deadline, out_of_time);
             let failed = matches!(tested.result, TestResult::Fail(_));
             if failed {
                 first_failure.fetch_min(index, Ordering::Relaxed);
@@ -150,7 +157,7 @@ fn run_tests<X: 'static>(object: &Object<X>, start: Instant, tests: Tests, total
                 if let Some(show) = settings.progress {
                     show(*progress);
                 }
-                results.push((index, matrix, tested));
+                results.push((index, matrix, tested, changed));
             }
             if out_of_time {
                 return;
@@ -168,15 +175,16 @@ fn run_tests<X: 'static>(object: &Object<X>, start: Instant, tests: Tests, total
     }
     let mut results = done.into_inner().map(|(_, results)| results).unwrap_or_default();
     results.sort_by_key(|(index, ..)| *index);
-    let failing = results.iter().find(|(_, _, test)| matches!(test.result, TestResult::Fail(_)));
+    let failing = results.iter().find(|(_, _, test, _)| matches!(test.result, TestResult::Fail(_)));
     let verdict = match failing {
-        Some((_, matrix, _)) => match smallest(object, matrix) {
+        Some((_, _, _, Some(changed))) => Verdict::Fail(Box::new(changed.clone())),
+        Some((_, matrix, _, None)) => match smallest(object, matrix) {
             Ok(failure) => Verdict::Fail(Box::new(failure)),
             Err(why) => Verdict::Undecided(why),
         },
-        None => merged(results.iter().map(|(_, _, test)| &test.result)),
+        None => merged(results.iter().map(|(_, _, test, _)| &test.result)),
     };
-    (verdict, results.into_iter().map(|(_, _, test)| test).collect())
+    (verdict, results.into_iter().map(|(_, _, test, _)| test).collect())
 }
 
 impl Progress {
@@ -212,30 +220,71 @@ fn run_test<X: 'static>(
     matrix: &Matrix,
     deadline: Option<Instant>,
     out_of_time: bool,
-) -> TestReport {
+) -> (TestReport, Option<Failure>) {
     let problem = match out_of_time {
         true => Some("the time was up before all tests were run".to_owned()),
         false => matrix.problem(),
     };
+    let mut changed = None;
     let (result, effort) = match problem {
         Some(problem) => (TestResult::Undecided(problem), check::Effort::default()),
         None => {
-            let checked = check::check(&program(object, matrix), &limits(object, deadline));
-            let result = match checked.found {
+            let program = program(object, matrix);
+            let checked = check::check(&program, &limits(object, deadline));
+            let mut result = match checked.found {
                 Found::Pass(coverage) => TestResult::Pass(coverage),
                 Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.what)),
                 Found::Undecided(why) => TestResult::Undecided(why),
             };
+            if matches!(result, TestResult::Pass(_)) {
+                match compare_observations(object, matrix, &program, &checked.serial) {
+                    Ok(None) => {}
+                    Ok(Some(failure)) => {
+                        result = TestResult::Fail(failure.kind);
+                        changed = Some(failure);
+                    }
+                    Err(why) => result = TestResult::Undecided(why),
+                }
+            }
             (result, checked.effort)
         }
     };
     let label = |&op: &usize| object.invocations[op].label.clone();
-    TestReport {
+    let report = TestReport {
         matrix: matrix.threads.iter().map(|ops| ops.iter().map(label).collect()).collect(),
         dimension: matrix.dimension(),
         result,
         effort,
+    };
+    (report, changed)
+}
+
+/// Writes and compares observation files, as far as that was asked for. A failure if there is a difference.
+fn compare_observations<X>(
+    object: &Object<X>,
+    matrix: &Matrix,
+    program: &Rc<dyn Program>,
+    serial: &Serial,
+) -> Result<Option<Failure>, String> {
+    let settings = &object.settings;
+    if let Some(path) = &settings.write_observations {
+        Observations::of(&**program, serial).write(path)?;
     }
+    let Some(path) = &settings.expect_observations else {
+        return Ok(None);
+    };
+    let expected = Observations::read(path)?
+        .lines()
+        .map_err(|why| format!("{}: {why}", path.display()))?;
+    let now = Observations::of(&**program, serial).lines()?;
+    if expected == now {
+        return Ok(None);
+    }
+    let gone = expected.difference(&now).map(|line| format!("no longer: {line}"));
+    let new = now.difference(&expected).map(|line| format!("new: {line}"));
+    let differences = gone.chain(new).take(8).collect();
+    let path = path.display().to_string();
+    Ok(Some(explain::changed(program, matrix, &path, differences)))
 }
 
 /// A test failed: the report about the smallest one that still does.

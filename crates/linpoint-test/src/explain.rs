@@ -11,6 +11,7 @@ use crate::runtime::access::Kind;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{End, Execution, Outcome, Pending};
 use crate::runtime::run::Program;
+use crate::spec::Ruling;
 use crate::token::Token;
 
 /// So many serial outcomes are shown.
@@ -43,10 +44,14 @@ pub(crate) fn failure(
     let mut interleaving = Vec::new();
     let mut stands = Vec::new();
     let mut signature = 0;
+    let mut sentence = sentence(&**program, violation);
     if !violation.schedule.is_empty() {
-        run_once(program, violation.schedule.clone(), max_steps, |execution, _| {
+        run_once(program, violation.schedule.clone(), max_steps, |execution| {
             interleaving = steps(&**program, execution);
             signature = fingerprint(execution);
+            if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
+                sentence = format!("The specification does not allow it: {why}.");
+            }
             if execution.end == End::Stuck {
                 stands = positions(&**program, execution);
             }
@@ -58,7 +63,7 @@ pub(crate) fn failure(
     let layout = program.layout();
     Failure {
         kind: kind(&violation.what),
-        sentence: sentence(&**program, violation),
+        sentence,
         init: label(0..layout.init),
         matrix: (0..layout.threads.len()).map(|thread| label(layout.of_thread(thread))).collect(),
         finally: label(layout.finals()),
@@ -74,11 +79,41 @@ pub(crate) fn failure(
             What::Results | What::Stuck(_) => nearest(&**program, serial, history),
             _ => Vec::new(),
         },
+        differences: Vec::new(),
         preemptions: violation.preemptions,
         token: Token {
             threads: matrix.threads.clone(),
             schedule: violation.schedule.clone(),
             signature,
+        }
+        .to_string(),
+    }
+}
+
+/// The serial behaviour is not what an observation file says.
+pub(crate) fn changed(program: &Rc<dyn Program>, matrix: &Matrix, path: &str, differences: Vec<String>) -> Failure {
+    let layout = program.layout();
+    let label = |ops: std::ops::Range<usize>| -> Vec<String> {
+        ops.map(|op| program.label(op).to_owned()).collect()
+    };
+    Failure {
+        kind: FailureKind::Changed,
+        sentence: format!("The serial histories are not those of {path}."),
+        init: label(0..layout.init),
+        matrix: (0..layout.threads.len()).map(|thread| label(layout.of_thread(thread))).collect(),
+        finally: label(layout.finals()),
+        found_in: matrix.dimension(),
+        history: Vec::new(),
+        other_history: Vec::new(),
+        interleaving: Vec::new(),
+        stands: Vec::new(),
+        nearest: Vec::new(),
+        differences,
+        preemptions: 0,
+        token: Token {
+            threads: matrix.threads.clone(),
+            schedule: Vec::new(),
+            signature: 0,
         }
         .to_string(),
     }
@@ -153,6 +188,10 @@ fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
     let mut last: Option<usize> = None;
     for (position, step) in execution.steps.iter().enumerate() {
         let thread = usize::from(step.thread);
+        if step.forced {
+            lines.push("---- nobody makes progress from here on ----".to_owned());
+            break;
+        }
         if let Some(before) = last.filter(|&before| before != thread) {
             let left = execution.steps[..position]
                 .iter()

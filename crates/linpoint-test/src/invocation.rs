@@ -1,5 +1,6 @@
 //! Operations of an object under test, with their arguments: what a matrix is made of.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,9 +9,10 @@ use std::sync::Arc;
 
 use crate::Map;
 use crate::matrix::Matrix;
-use crate::runtime::execution::{Layout, Outcome};
-use crate::runtime::run::{Program, Subject};
+use crate::runtime::execution::{Execution, Layout, Outcome};
 use crate::runtime::quietly;
+use crate::runtime::run::{Program, Subject};
+use crate::spec::{Ruling, Seen, Specification};
 
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
@@ -66,6 +68,8 @@ impl<X: 'static> Invocation<X> {
 trait Prepared<X> {
     fn run(&self, object: &X, ignored: bool) -> u32;
     fn describe(&self, result: u32) -> String;
+    /// The result itself; nothing if it is ignored.
+    fn value(&self, result: u32) -> Option<Rc<dyn Any>>;
 }
 
 struct Numbered<F, R> {
@@ -74,42 +78,47 @@ struct Numbered<F, R> {
 }
 
 struct Results<R> {
-    numbers: Map<R, u32>,
-    texts: Vec<String>,
+    numbers: Map<Rc<R>, u32>,
+    values: Vec<Rc<R>>,
 }
 
 impl<R> Default for Results<R> {
     fn default() -> Self {
         Results {
             numbers: Map::default(),
-            texts: Vec::new(),
+            values: Vec::new(),
         }
     }
 }
 
-impl<X, R: Debug + Eq + Hash, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
     fn run(&self, object: &X, ignored: bool) -> u32 {
         let result = (self.run)(object);
         quietly(move || {
             if ignored {
                 return 0;
             }
-            let Results { numbers, texts } = &mut *self.results.borrow_mut();
+            let Results { numbers, values } = &mut *self.results.borrow_mut();
             if let Some(&number) = numbers.get(&result) {
                 return number;
             }
-            let number = texts.len() as u32;
-            texts.push(format!("{result:?}"));
+            let (number, result) = (values.len() as u32, Rc::new(result));
+            values.push(Rc::clone(&result));
             numbers.insert(result, number);
             number
         })
     }
 
     fn describe(&self, result: u32) -> String {
-        match self.results.borrow().texts.get(result as usize) {
-            Some(text) => text.clone(),
+        match self.results.borrow().values.get(result as usize) {
+            Some(value) => format!("{value:?}"),
             None => "(ignored)".to_owned(),
         }
+    }
+
+    fn value(&self, result: u32) -> Option<Rc<dyn Any>> {
+        let value = self.results.borrow().values.get(result as usize).cloned()?;
+        Some(value)
     }
 }
 
@@ -123,6 +132,8 @@ pub(crate) struct Test<X> {
     ops: Rc<[Op<X>]>,
     panics: RefCell<Vec<String>>,
     stack_size: usize,
+    invocations: Vec<usize>,
+    spec: Option<Arc<dyn Specification>>,
 }
 
 struct Op<X> {
@@ -134,6 +145,7 @@ impl<X: 'static> Test<X> {
     pub(crate) fn new(
         construct: &Arc<dyn Fn() -> X + Send + Sync>,
         invocations: &[Invocation<X>],
+        spec: Option<&Arc<dyn Specification>>,
         matrix: &Matrix,
         stack_size: usize,
     ) -> Self {
@@ -151,6 +163,8 @@ impl<X: 'static> Test<X> {
             ops: ops.collect(),
             panics: RefCell::default(),
             stack_size,
+            invocations: matrix.invocations().collect(),
+            spec: spec.cloned(),
         }
     }
 }
@@ -218,5 +232,23 @@ impl<X: 'static> Program for Test<X> {
 
     fn may_vary(&self, op: usize) -> bool {
         self.ops[op].invocation.varies
+    }
+
+    fn has_spec(&self) -> bool {
+        self.spec.is_some()
+    }
+
+    fn rule(&self, execution: &Execution) -> Option<Ruling> {
+        let value = |op: usize| {
+            let number = execution.outcomes[op].value().filter(|&number| number < PANICS)?;
+            self.ops[op].prepared.value(number)
+        };
+        self.spec.as_ref().map(|spec| {
+            spec.rule(&Seen {
+                execution,
+                invocations: &self.invocations,
+                value: &value,
+            })
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use crate::campaign;
 use crate::check::Strategy;
 use crate::invocation::Invocation;
 use crate::report::Report;
+use crate::spec::{Meaning, Probed, Specification};
 use crate::token::Token;
 
 /// An object under test. `construct` makes a new one for every execution.
@@ -30,6 +32,7 @@ pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> 
         sequences: Vec::new(),
         init: Vec::new(),
         last: Vec::new(),
+        spec: None,
         plan: Plan::Auto(2),
         settings: Settings::default(),
         problem: None,
@@ -44,6 +47,7 @@ pub struct Object<X> {
     pub(crate) sequences: Vec<Vec<usize>>,
     pub(crate) init: Vec<usize>,
     pub(crate) last: Vec<usize>,
+    pub(crate) spec: Option<Arc<dyn Specification>>,
     pub(crate) plan: Plan,
     pub(crate) settings: Settings,
     /// The first thing that does not make sense; told when it runs.
@@ -76,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) keep_going: bool,
     pub(crate) minimise: bool,
     pub(crate) progress: Option<fn(Progress)>,
+    pub(crate) write_observations: Option<PathBuf>,
+    pub(crate) expect_observations: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -92,6 +98,8 @@ impl Default for Settings {
             keep_going: false,
             minimise: true,
             progress: None,
+            write_observations: None,
+            expect_observations: None,
         }
     }
 }
@@ -209,6 +217,75 @@ impl<X: 'static> Object<X> {
             self.complain(format!("there are two operations \"{label}\""));
         }
         self.invocations.push(Invocation::new(name, label, blocking, run));
+        self
+    }
+
+    /// The operations of a specification, each run by `run`. What the object does is then compared with the specification,
+    /// not with its own serial behaviour; the specification may be nondeterministic.
+    ///
+    /// ```
+    /// # use linpoint::{Outcomes, Spec};
+    /// # struct Register;
+    /// # #[derive(Clone, Debug, PartialEq, Eq, Hash)] enum Op { Write(u32), Read }
+    /// # impl Spec for Register {
+    /// #     type Op = Op; type Ret = Option<u32>; type State = u32;
+    /// #     fn init(&self) -> u32 { 0 }
+    /// #     fn apply(&self, state: &u32, op: &Op) -> Outcomes<Option<u32>, u32> {
+    /// #         match op { Op::Write(value) => Outcomes::One(None, *value), Op::Read => Outcomes::One(Some(*state), *state) }
+    /// #     }
+    /// # }
+    /// use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    ///
+    /// // `Register` is a `linpoint::Spec` with the operations `Write(u32)` and `Read`.
+    /// let report = linpoint_test::object(|| AtomicU32::new(0))
+    ///     .against(Register, [Op::Write(1), Op::Read], |cell, op| match op {
+    ///         Op::Write(value) => { cell.store(*value, SeqCst); None }
+    ///         Op::Read => Some(cell.load(SeqCst)),
+    ///     })
+    ///     .matrix([["Write(1)", "Read"], ["Read", "Write(1)"]])
+    ///     .check();
+    /// assert!(report.passed(), "{report}");
+    /// ```
+    pub fn against<S>(
+        mut self,
+        spec: S,
+        ops: impl IntoIterator<Item = S::Op>,
+        run: impl Fn(&X, &S::Op) -> S::Ret + Send + Sync + 'static,
+    ) -> Self
+    where
+        S: linpoint::Spec + 'static,
+        S::Op: 'static,
+        S::Ret: 'static,
+    {
+        let first = self.invocations.len();
+        let ops: Vec<S::Op> = ops.into_iter().collect();
+        let run = Arc::new(run);
+        for op in ops.clone() {
+            let run = Arc::clone(&run);
+            let label = format!("{op:?}");
+            self = self.with(&label.clone(), label, true, move |object| run(object, &op));
+        }
+        if self.spec.is_some() {
+            self.complain("an object has one specification, not two".to_owned());
+        }
+        self.spec = Some(Arc::new(Meaning {
+            spec: Probed(spec),
+            first,
+            ops,
+        }));
+        self
+    }
+
+    /// Writes the serial histories of the [matrix](Self::matrix) to a file, in the XML of the paper.
+    pub fn write_observations(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.write_observations = Some(path.into());
+        self
+    }
+
+    /// Fails unless the serial histories of the [matrix](Self::matrix) are those of a file that
+    /// [`write_observations`](Self::write_observations) made: the file is a specification of what the object did then.
+    pub fn expect_observations(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.expect_observations = Some(path.into());
         self
     }
 

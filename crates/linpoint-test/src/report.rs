@@ -67,6 +67,8 @@ pub enum FailureKind {
     Nondeterministic,
     /// An operation blocks serially and was not declared to.
     Blocks,
+    /// The serial histories are not those of the observation file.
+    Changed,
 }
 
 /// A test that fails, made as small as possible.
@@ -95,6 +97,8 @@ pub struct Failure {
     pub stands: Vec<String>,
     /// The serial outcomes that are nearest.
     pub nearest: Vec<String>,
+    /// Serial histories that an observation file has and the object has not, and the other way round.
+    pub differences: Vec<String>,
     /// Preemptions inside operations.
     pub preemptions: u32,
     /// Runs the execution again.
@@ -183,6 +187,7 @@ impl fmt::Display for Failure {
             FailureKind::NoStuckWitness => "NOT LINEARIZABLE, STUCK",
             FailureKind::Nondeterministic => "NOT DETERMINISTIC",
             FailureKind::Blocks => "BLOCKS",
+            FailureKind::Changed => "CHANGED",
         };
         let dimension = dimension(&self.matrix);
         write!(f, "{title}   {dimension}")?;
@@ -203,10 +208,11 @@ impl fmt::Display for Failure {
         if !self.finally.is_empty() {
             writeln!(f, "   after: {}", self.finally.join(", "))?;
         }
-        if self.other_history.is_empty() {
+        section(f, "differences:", &self.differences)?;
+        if self.other_history.is_empty() && !self.history.is_empty() {
             writeln!(f, "\nhistory:")?;
             columns(f, &self.history, &names)?;
-        } else {
+        } else if !self.history.is_empty() {
             writeln!(f, "\none serial history:")?;
             columns(f, &self.other_history, &names)?;
             writeln!(f, "\nanother one:")?;

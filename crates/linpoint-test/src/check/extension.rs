@@ -14,7 +14,6 @@ use smallvec::SmallVec;
 
 use super::history::{only_pending, pending};
 use super::serial::{Group, Serial};
-use super::witness::Unexplained;
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Outcome};
@@ -25,7 +24,6 @@ type Counts = [u8; MAX_WORKERS];
 /// A class of executions without a serial witness.
 #[derive(Debug)]
 pub(crate) struct Violating {
-    pub(crate) why: Unexplained,
     /// A schedule of the class that has none.
     pub(crate) schedule: Vec<Choice>,
 }
@@ -49,19 +47,14 @@ impl Extensions {
             for op in pending(&execution.outcomes) {
                 only_pending(&execution.outcomes, op, &mut self.results);
                 let group = serial.stuck.get(self.results.as_slice());
-                class.decide(execution, group, Unexplained::Stuck(op))?;
+                class.decide(execution, group)?;
             }
         } else {
             let group = serial.full.get(execution.outcomes.as_slice());
-            class.decide(execution, group, Unexplained::Results)?;
+            class.decide(execution, group)?;
         }
         self.fine.insert(key);
         Ok(())
-    }
-
-    /// How many classes were decided, up to steps that are neither the first nor the last of an operation.
-    pub(crate) fn classes(&self) -> usize {
-        self.fine.len()
     }
 }
 
@@ -134,10 +127,9 @@ impl Class {
         key
     }
 
-    fn decide(&self, execution: &Execution, group: Option<&Group>, why: Unexplained) -> Result<(), Violating> {
+    fn decide(&self, execution: &Execution, group: Option<&Group>) -> Result<(), Violating> {
         let Some(group) = group else {
             return Err(Violating {
-                why,
                 schedule: execution.schedule.clone(),
             });
         };
@@ -155,7 +147,6 @@ impl Class {
         match walk.violates(Counts::default(), Counts::default(), &all) {
             false => Ok(()),
             true => Err(Violating {
-                why,
                 schedule: schedule(execution, &walk.path),
             }),
         }

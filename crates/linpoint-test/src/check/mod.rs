@@ -5,6 +5,7 @@ pub(crate) mod history;
 pub(crate) mod serial;
 pub(crate) mod witness;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -13,12 +14,15 @@ use history::History;
 use serial::{Refused, Serial};
 use witness::Unexplained;
 
+use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Settings};
 use crate::runtime::run::{Flow, Program, explore};
 use crate::search::Search;
 use crate::search::dfs::Dfs;
 use crate::search::dpor::Dpor;
+use crate::search::random::Random;
 use crate::search::replay::Replay;
+use crate::spec::Ruling;
 
 /// Which executions of phase 2 are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +39,15 @@ pub enum Strategy {
     FewestPreemptions(u32),
     /// The same, without any reduction: for comparisons. Without a number, all executions.
     Plain(Option<u32>),
+    /// So many executions, drawn at random.
+    Random(u64),
+    /// So many executions, drawn at random by priorities that change `depth - 1` times in each.
+    Pct {
+        /// How many executions.
+        executions: u64,
+        /// How many orderings a bug needs.
+        depth: u32,
+    },
 }
 
 /// What a check may use.
@@ -119,7 +132,12 @@ pub(crate) struct Checked {
 pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
     let start = Instant::now();
     let mut effort = Effort::default();
-    let serial = Serial::of(program, limits.max_steps, limits.deadline);
+    let serial = if program.has_spec() {
+        // The specification says what is right.
+        Ok(Serial::default())
+    } else {
+        Serial::of(program, limits.max_steps, limits.deadline)
+    };
     effort.phase1 = start.elapsed();
     let (found, serial) = match serial {
         Err(refused) => (refused.into(), Serial::default()),
@@ -161,7 +179,7 @@ impl From<Refused> for Found {
                 fail(What::Nondeterministic(Box::new(first)), second)
             }
             Refused::Blocks(history, op) => fail(What::Blocks(op), *history),
-            Refused::TooLong(_) => Found::Undecided(
+            Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
             Refused::Fault(why) => Found::Undecided(why),
@@ -185,6 +203,8 @@ enum Judge {
     Witness,
     /// Each for itself; states are compared, and they differ if operations overlap differently.
     WitnessPerState,
+    /// The same, by the specification.
+    SpecPerState,
     /// Each for all that are equivalent to it.
     Extension,
 }
@@ -198,6 +218,9 @@ struct Phase2<'a> {
 
 impl Phase2<'_> {
     fn run(&mut self) -> Found {
+        if self.program.has_spec() {
+            return self.run_against_spec();
+        }
         match self.limits.strategy {
             Strategy::Automatic => self.automatic(),
             Strategy::Exhaustive => {
@@ -211,6 +234,55 @@ impl Phase2<'_> {
                 let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
                 self.conclude(stopped, coverage)
             }
+            Strategy::Random(executions) => {
+                let search = Random::uniform(self.limits.seed, executions);
+                self.sampled(search, Judge::Extension)
+            }
+            Strategy::Pct { executions, depth } => {
+                let search = Random::pct(self.limits.seed, executions, depth);
+                self.sampled(search, Judge::Extension)
+            }
+        }
+    }
+
+    /// A specification is asked about single histories, so that classes of executions do not help; equal states do.
+    fn run_against_spec(&mut self) -> Found {
+        let judge = Judge::SpecPerState;
+        let everything = || Dfs::new(None).remembering();
+        match self.limits.strategy {
+            Strategy::Automatic => {
+                match self.explore(everything(), judge, Some(self.limits.exhaustive)) {
+                    Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, judge),
+                    stopped => self.conclude(stopped, Coverage::Exhaustive),
+                }
+            }
+            Strategy::Exhaustive => {
+                let stopped = self.explore(everything(), judge, None);
+                self.conclude(stopped, Coverage::Exhaustive)
+            }
+            Strategy::Bounded(bound) | Strategy::FewestPreemptions(bound) => self.bounded(bound, judge),
+            Strategy::Plain(bound) => {
+                let stopped = self.explore(Dfs::new(bound), judge, None);
+                let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
+                self.conclude(stopped, coverage)
+            }
+            Strategy::Random(executions) => {
+                self.sampled(Random::uniform(self.limits.seed, executions), judge)
+            }
+            Strategy::Pct { executions, depth } => {
+                self.sampled(Random::pct(self.limits.seed, executions, depth), judge)
+            }
+        }
+    }
+
+    fn sampled(&mut self, search: Random, judge: Judge) -> Found {
+        let stopped = self.explore(search, judge, None);
+        match stopped {
+            // As many as the time allowed.
+            Err(Stopped::Unfinished(_)) if past(self.limits.deadline) => {
+                Found::Pass(Coverage::Sampled(self.effort.executions))
+            }
+            stopped => self.conclude(stopped, Coverage::Sampled(self.effort.executions)),
         }
     }
 
@@ -257,13 +329,14 @@ impl Phase2<'_> {
     }
 
     fn explore<S: Search>(&mut self, search: S, judge: Judge, budget: Option<u64>) -> Result<(), Stopped> {
-        let (serial, limits) = (self.serial, self.limits);
+        let (program, serial, limits) = (self.program, self.serial, self.limits);
         let mut extensions = Extensions::default();
+        let mut allowed = Allowed::default();
         let mut stopped = None;
         let (mut executions, mut redundant, mut steps) = (0u64, 0u64, 0u64);
         let settings = Settings {
             serial: false,
-            real_time: judge == Judge::WitnessPerState,
+            real_time: matches!(judge, Judge::WitnessPerState | Judge::SpecPerState),
             causality: judge != Judge::Witness,
             verbose: false,
             max_steps: limits.max_steps,
@@ -281,6 +354,7 @@ impl Phase2<'_> {
                     Judge::Witness | Judge::WitnessPerState => witness::explained(serial, execution)
                         .err()
                         .map(|_| Stopped::Violates(execution.schedule.clone())),
+                    Judge::SpecPerState => allowed.stopped(program, execution),
                     Judge::Extension => extensions
                         .explained(serial, execution)
                         .err()
@@ -312,6 +386,32 @@ impl Phase2<'_> {
     }
 }
 
+/// Histories that the specification allows: equal ones are decided once.
+#[derive(Default)]
+struct Allowed {
+    known: HashSet<Past, foldhash::fast::FixedState>,
+}
+
+impl Allowed {
+    fn stopped(&mut self, program: &Rc<dyn Program>, execution: &Execution) -> Option<Stopped> {
+        let mut key = Past::default().then(u64::from(execution.end == End::Stuck));
+        for (outcome, before) in execution.outcomes.iter().zip(&execution.before) {
+            key = key.then(u64::from(outcome.0)).then(*before);
+        }
+        if self.known.contains(&key) {
+            return None;
+        }
+        match program.rule(execution) {
+            Some(Ruling::Unexplained(..)) => Some(Stopped::Violates(execution.schedule.clone())),
+            Some(Ruling::Undecided(why)) => Some(Stopped::Unfinished(why)),
+            _ => {
+                self.known.insert(key);
+                None
+            }
+        }
+    }
+}
+
 fn past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
@@ -324,9 +424,10 @@ pub(crate) fn replay(
     max_steps: usize,
 ) -> Option<Violation> {
     let mut violation = None;
-    run_once(program, schedule, max_steps, |execution, _| {
-        let why = match execution.end {
-            End::Complete | End::Stuck => witness::explained(serial, execution).err(),
+    run_once(program, schedule, max_steps, |execution| {
+        let why = match (&execution.end, program.rule(execution)) {
+            (End::Complete | End::Stuck, None) => witness::explained(serial, execution).err(),
+            (End::Complete | End::Stuck, Some(Ruling::Unexplained(why, _))) => Some(why),
             _ => None,
         };
         violation = why.map(|why| Violation {
@@ -347,7 +448,7 @@ pub(crate) fn run_once(
     program: &Rc<dyn Program>,
     schedule: Vec<Choice>,
     max_steps: usize,
-    mut look: impl FnMut(&Execution, &Replay),
+    mut look: impl FnMut(&Execution),
 ) {
     let settings = Settings {
         serial: false,
@@ -356,8 +457,8 @@ pub(crate) fn run_once(
         verbose: true,
         max_steps,
     };
-    explore(program, settings, Replay::new(schedule), |execution, search| {
-        look(execution, search);
+    explore(program, settings, Replay::new(schedule), |execution, _| {
+        look(execution);
         Flow::Enough
     });
 }

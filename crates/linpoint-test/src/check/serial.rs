@@ -62,7 +62,7 @@ pub(crate) enum Refused {
     /// An operation blocks that should not.
     Blocks(Box<History>, usize),
     /// A serial execution does not end.
-    TooLong(Box<History>),
+    TooLong,
     Fault(String),
     OutOfTime,
 }
@@ -151,7 +151,7 @@ fn look(program: &Rc<dyn Program>, execution: &Execution, answers: &mut Answers)
     match &execution.end {
         End::Complete | End::Stuck => {}
         End::Fault(why) => return Err(Refused::Fault(why.clone())),
-        _ => return Err(Refused::TooLong(Box::new(History::of(execution)))),
+        _ => return Err(Refused::TooLong),
     }
     let mut prefix = Past::default();
     let mut noted = None;

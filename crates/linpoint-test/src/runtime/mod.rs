@@ -243,10 +243,9 @@ pub(crate) fn yield_now() -> bool {
 
 fn pause(location: &'static Location<'static>) {
     follow(with(|execution, search| {
-        let switch = execution.announce(Pending::Yield, location, search);
-        execution.describe(|| "yields".to_owned());
-        switch
+        execution.announce(Pending::Yield, location, search)
     }));
+    with(|execution, _| execution.describe(|| "yields".to_owned()));
 }
 
 /// The running thread of a controlled run.

@@ -13,6 +13,7 @@ use super::execution::{End, Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
 use super::{ENGINE, MAIN, MODE, Mode, follow, quietly, with};
 use crate::search::Search;
+use crate::spec::Ruling;
 
 /// An object with the operations of a test.
 pub(crate) trait Program {
@@ -30,6 +31,10 @@ pub(crate) trait Program {
     fn may_block(&self, op: usize) -> bool;
     /// Whether an operation may answer differently in the same serial situation.
     fn may_vary(&self, op: usize) -> bool;
+    /// Whether a specification says what is right, instead of the serial executions.
+    fn has_spec(&self) -> bool;
+    /// What the specification says about an execution, if there is one.
+    fn rule(&self, execution: &Execution) -> Option<Ruling>;
 }
 
 /// The object of one execution.

@@ -10,6 +10,7 @@
 pub(crate) mod dfs;
 pub(crate) mod dpor;
 mod races;
+pub(crate) mod random;
 pub(crate) mod replay;
 
 use std::any::Any;

@@ -20,11 +20,6 @@ impl Replay {
         }
     }
 
-    /// Whether the program did not offer what the schedule asks for.
-    pub(crate) fn diverged(&self) -> bool {
-        self.diverged || self.next < self.schedule.len()
-    }
-
     fn follow(&mut self) -> Option<Choice> {
         let choice = self.schedule.get(self.next).copied();
         self.next += 1;
