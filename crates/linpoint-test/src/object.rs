@@ -201,7 +201,9 @@ impl<X: 'static> Object<X> {
                 true => format!("{name}{text}"),
                 false => format!("{name}({text})"),
             };
-            self = self.with(name, label, blocking, move |object| run(object, arg.clone()));
+            self = self.with(name, label, blocking, move |object| {
+                run(object, arg.clone())
+            });
         }
         self
     }
@@ -216,7 +218,8 @@ impl<X: 'static> Object<X> {
         if self.invocations.iter().any(|known| known.label == label) {
             self.complain(format!("there are two operations \"{label}\""));
         }
-        self.invocations.push(Invocation::new(name, label, blocking, run));
+        self.invocations
+            .push(Invocation::new(name, label, blocking, run));
         self
     }
 
@@ -483,7 +486,10 @@ impl<X: 'static> Object<X> {
 
     fn unknown(&self, op: &str) -> String {
         let known: Vec<&str> = self.invocations.iter().map(|i| i.label.as_str()).collect();
-        format!("there is no operation \"{op}\"; known so far: {}", known.join(", "))
+        format!(
+            "there is no operation \"{op}\"; known so far: {}",
+            known.join(", ")
+        )
     }
 
     fn complain(&mut self, problem: String) {
