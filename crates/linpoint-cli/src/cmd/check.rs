@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::source::{Output, TypeChoice, object_of};
 use crate::args::CheckArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, is_broken_pipe};
 use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
@@ -121,11 +121,15 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             failed = run.add(recorded).err();
         }
     });
-    if let Some(error) = failed {
-        return Err(error);
+    let done = match failed {
+        Some(error) => Err(error),
+        None => run.flush().and_then(|()| run.finish()),
+    };
+    match done {
+        // Whoever reads our output has heard enough; what was found so far still counts.
+        Err(error) if !is_broken_pipe(&error) => Err(error),
+        _ => Ok(run.summary.exit()),
     }
-    run.flush()?;
-    run.finish()
 }
 
 struct Run {
@@ -194,24 +198,24 @@ impl Run {
         Ok(())
     }
 
-    fn finish(mut self) -> anyhow::Result<Exit> {
+    fn finish(&mut self) -> anyhow::Result<()> {
         if self.stop.load(Relaxed) {
             self.summary.interrupted = true;
         }
-        self.printer.finish(&self.summary)?;
-        if let Some(out) = self.witness {
+        if let Some(out) = self.witness.take() {
             out.finish()?;
         }
-        if let Some(html) = self.html {
+        if let Some(html) = self.html.take() {
             html.finish()?;
         }
-        if let Some(junit) = self.junit {
+        if let Some(junit) = self.junit.take() {
             junit.finish()?;
         }
-        if let Some(github) = self.github {
+        if let Some(github) = self.github.take() {
             github.finish()?;
         }
-        Ok(self.summary.exit())
+        // Last: who reads it may have gone away.
+        Ok(self.printer.finish(&self.summary)?)
     }
 }
 

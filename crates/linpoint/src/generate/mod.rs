@@ -83,6 +83,8 @@ fn sample(
 impl Generator {
     /// A history of `object` that is linearizable.
     ///
+    /// An error where no such history can be: more producers than processes, or an object without producers.
+    ///
     /// ```
     /// use linpoint::{generate::Generator, object_type};
     /// let queue = object_type("register", &Default::default())?;
@@ -95,6 +97,10 @@ impl Generator {
             return Err(Error::usage(
                 "a history needs at least one process and one object",
             ));
+        }
+        if self.producers.is_some_and(|count| count > self.processes) {
+            let reason = format!("there are only {} processes to produce", self.processes);
+            return Err(Error::usage(reason));
         }
         let mut sampler = Sampler::new(self.seed, self.universe);
         let mut objects: Vec<Box<dyn Simulation + '_>> =

@@ -28,7 +28,7 @@ pub struct TypeInfo {
     pub params: &'static [(&'static str, &'static str)],
     /// Its methods.
     pub methods: &'static [MethodInfo],
-    pub(super) make: fn(&mut Given<'_>) -> Result<ObjectType, Error>,
+    pub(super) make: fn(&Given<'_>) -> Result<ObjectType, Error>,
 }
 
 /// What there is to know about a method.
@@ -40,21 +40,19 @@ pub struct MethodInfo {
     pub answers: &'static str,
 }
 
-/// Parameters on their way into a specification; what nobody takes is an error.
+/// Parameters on their way into a specification.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
     type_name: &'static str,
     params: &'a Params,
-    taken: Vec<&'static str>,
 }
 
 impl Given<'_> {
-    pub(super) fn take(&mut self, name: &'static str) -> Option<Value> {
-        self.taken.push(name);
+    pub(super) fn take(&self, name: &str) -> Option<Value> {
         self.params.get(name).cloned()
     }
 
-    pub(super) fn integer(&mut self, name: &'static str) -> Result<Option<i64>, Error> {
+    pub(super) fn integer(&self, name: &str) -> Result<Option<i64>, Error> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Int(i)) => Ok(Some(i)),
@@ -64,8 +62,8 @@ impl Given<'_> {
 
     /// A number within `bounds`.
     pub(super) fn count(
-        &mut self,
-        name: &'static str,
+        &self,
+        name: &str,
         bounds: RangeInclusive<usize>,
     ) -> Result<Option<usize>, Error> {
         let Some(value) = self.take(name) else {
@@ -81,7 +79,7 @@ impl Given<'_> {
         }
     }
 
-    pub(super) fn truth(&mut self, name: &'static str) -> Result<Option<bool>, Error> {
+    pub(super) fn truth(&self, name: &str) -> Result<Option<bool>, Error> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Bool(b)) => Ok(Some(b)),
@@ -103,20 +101,6 @@ impl Given<'_> {
             self.type_name
         ))
     }
-
-    fn finish(self) -> Result<(), Error> {
-        match self
-            .params
-            .keys()
-            .find(|name| !self.taken.contains(&name.as_str()))
-        {
-            Some(name) => Err(Error::usage(format!(
-                "type {} has no parameter {name:?}",
-                self.type_name
-            ))),
-            None => Ok(()),
-        }
-    }
 }
 
 /// All built-in types.
@@ -134,19 +118,39 @@ pub fn types() -> &'static [TypeInfo] {
 pub fn object_type(name: &str, params: &Params) -> Result<ObjectType, Error> {
     let info = find_type(name).ok_or_else(|| {
         let known: Vec<_> = TYPES.iter().map(|info| info.name).collect();
+        let meant = similar(name).map_or(String::new(), |name| format!("did you mean {name}? "));
         Error::usage(format!(
-            "unknown type {name:?}; known are {}",
+            "unknown type {name:?}; {meant}known are {}",
             known.join(", ")
         ))
     })?;
-    let mut given = Given {
+    let is_known = |name: &String| info.params.iter().any(|(known, _)| known == name);
+    if let Some(unknown) = params.keys().find(|name| !is_known(name)) {
+        let known: Vec<_> = info.params.iter().map(|(name, _)| *name).collect();
+        let known = match known.as_slice() {
+            [] => String::new(),
+            known => format!("; it has {}", known.join(", ")),
+        };
+        let reason = format!("type {} has no parameter {unknown:?}{known}", info.name);
+        return Err(Error::usage(reason));
+    }
+    (info.make)(&Given {
         type_name: info.name,
         params,
-        taken: Vec::new(),
-    };
-    let object = (info.make)(&mut given)?;
-    given.finish()?;
-    Ok(object)
+    })
+}
+
+/// The name of a type that somebody may have meant by `name`.
+fn similar(name: &str) -> Option<&'static str> {
+    const ALIKE: f64 = 0.85;
+    let names = TYPES
+        .iter()
+        .flat_map(|info| info.aliases.iter().chain([&info.name]));
+    let likeness = |&&known: &&&'static str| strsim::jaro_winkler(&name.to_lowercase(), known);
+    let alike = names.filter(|known| likeness(known) >= ALIKE);
+    alike
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .copied()
 }
 
 /// What there is to know about the type called `name`.
@@ -277,6 +281,13 @@ mod tests {
     }
 
     #[test]
+    fn names_that_were_nearly_right_are_found() {
+        assert_eq!(similar("quue"), Some("queue"));
+        assert_eq!(similar("Registers"), Some("register"));
+        assert_eq!(similar("sofa"), None);
+    }
+
+    #[test]
     fn guesses_name_types() {
         for (name, signs, _) in SIGNS {
             assert_eq!(find_type(name).map(|info| info.name), Some(*name));
@@ -322,6 +333,10 @@ mod tests {
         assert_eq!(
             with("set", &[("capacity", 3.into())]).as_deref(),
             Some("type set has no parameter \"capacity\"")
+        );
+        assert_eq!(
+            with("bounded-queue", &[("capcity", 3.into())]).as_deref(),
+            Some("type bounded-queue has no parameter \"capcity\"; it has capacity")
         );
         assert_eq!(
             with("counter", &[("initial", "x".into())]).as_deref(),

@@ -45,15 +45,15 @@ macro_rules! map {
     };
 }
 
-fn no_capacity(_: &mut Given<'_>) -> Result<Option<usize>, Error> {
+fn no_capacity(_: &Given<'_>) -> Result<Option<usize>, Error> {
     Ok(None)
 }
 
-fn optional_capacity(given: &mut Given<'_>) -> Result<Option<usize>, Error> {
+fn optional_capacity(given: &Given<'_>) -> Result<Option<usize>, Error> {
     given.count(CAPACITY, 1..=MOST_PLACES)
 }
 
-fn required_capacity(given: &mut Given<'_>) -> Result<Option<usize>, Error> {
+fn required_capacity(given: &Given<'_>) -> Result<Option<usize>, Error> {
     match optional_capacity(given)? {
         None => Err(given.missing(CAPACITY)),
         some => Ok(some),
