@@ -40,6 +40,8 @@ pub fn run() -> anyhow::Result<()> {
             let mut child = Command::new(std::env::current_exe()?);
             // Memory that is new each time, at every size: small runs would get back what the run before them had.
             child.env("MALLOC_MMAP_THRESHOLD_", "65536");
+            // The bar is for one thread; large logs are decided on several otherwise.
+            child.env("RAYON_NUM_THREADS", "1");
             let output = child.arg(COMMAND).arg(name).arg(ops.to_string()).output()?;
             ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
             let text = String::from_utf8(output.stdout)?;
