@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             Witnesses::Certified
         },
         // One word needs no evidence beyond what certifies it.
-        cores: if args.brief && args.html.is_none() {
+        cores: if args.brief && args.html.is_none() && args.junit.is_none() && !args.github {
             Cores::Whole
         } else {
             Cores::Reduced

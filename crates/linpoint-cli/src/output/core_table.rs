@@ -137,3 +137,50 @@ pub(super) fn cut(text: &str) -> String {
 pub(super) fn pad(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
 }
+
+#[cfg(test)]
+mod tests {
+    use linpoint::format::{ReadOptions, parse};
+
+    use super::*;
+
+    /// Overlapping operations of so many processes, with arguments of so many letters, as a table.
+    fn table(processes: usize, letters: usize) -> Vec<String> {
+        let value = "ä".repeat(letters);
+        let operation = |p: usize| {
+            let (call, ret) = (p, 100 + p);
+            format!(
+                "{{\"process\": {p}, \"method\": \"write\", \"arg\": \"{value}\", \"call\": {call}, \"return\": {ret}}}\n"
+            )
+        };
+        let text: String = (0..processes).map(operation).collect();
+        let recorded = parse(text.as_bytes(), &ReadOptions::default()).remove(0);
+        let history = recorded.expect("a history").history;
+        let core = Core {
+            ops: history.ops().map(|op| op.id).collect(),
+            relaxed: Vec::new(),
+            minimal: true,
+            certified: true,
+            sentence: String::new(),
+        };
+        lines(&history, &core)
+    }
+
+    #[test]
+    fn the_picture_fits_into_a_hundred_columns() {
+        for processes in [1, 2, 5, 9, 12] {
+            for letters in [1, 20, 10_000] {
+                let lines = table(processes, letters);
+                let widest = lines.iter().map(|line| line.width()).max();
+                // It is indented by four.
+                assert!(
+                    widest <= Some(MAX_WIDTH),
+                    "{processes}, {letters}: {lines:#?}"
+                );
+                // One that overlaps nothing stands on one line.
+                let shown = if processes == 1 { 1 } else { 2 * processes };
+                assert!(lines.len() >= shown.min(MAX_ROWS), "{lines:#?}");
+            }
+        }
+    }
+}

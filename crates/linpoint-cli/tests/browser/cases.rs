@@ -518,7 +518,7 @@ fn parts(browser: &mut Browser, pages: &Pages) {
     let page = pages.generated("parts", &generate, &["--all"]);
     browser.open(&page, READY);
     assert!(
-        verdict(browser).contains("one of 1,000 objects"),
+        verdict(browser).contains("(one of 1,000 objects)"),
         "{}",
         verdict(browser)
     );

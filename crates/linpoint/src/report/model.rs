@@ -22,6 +22,8 @@ pub struct Story {
     pub(crate) parts: Vec<PartStory>,
     pub(crate) processes: Vec<String>,
     pub(crate) methods: Vec<String>,
+    /// Whether methods stand for whole calls, with their arguments.
+    pub(crate) is_bare: bool,
     /// What happened beside the operations: how many events came before, and the text.
     pub(crate) annotations: Vec<(u32, String)>,
     /// How the history came about, where that is known: the moves of an algorithm.

@@ -65,14 +65,41 @@ impl Packer {
         self.bytes.push(number as u8);
     }
 
-    /// Numbers that are mostly close to the one before; signs go to the lowest bit.
-    pub(crate) fn differences(&mut self, numbers: impl Iterator<Item = i64>) {
+    /// Numbers that are mostly close to the one before. If each is as far from it as all the others are, that is said once.
+    pub(crate) fn differences(&mut self, numbers: impl Iterator<Item = i64> + Clone) {
+        let steps = numbers.clone().zip(numbers.clone().skip(1));
+        let mut steps = steps.map(|(before, number)| number.wrapping_sub(before));
+        if let (Some(first), Some(step)) = (numbers.clone().next(), steps.next()) {
+            if steps.all(|other| other == step) {
+                self.number(1);
+                self.signed(first);
+                self.signed(step);
+                return;
+            }
+        }
+        self.number(0);
         let mut before = 0i64;
         for number in numbers {
-            let difference = number.wrapping_sub(before);
-            self.number(((difference << 1) ^ (difference >> 63)) as u64);
+            self.signed(number.wrapping_sub(before));
             before = number;
         }
+    }
+
+    /// Numbers of texts, of which many are 0: the others are mostly close to the one before that is not.
+    pub(crate) fn sparse(&mut self, numbers: &[u32]) {
+        let mut before = 0;
+        for &number in numbers {
+            if number == 0 {
+                self.number(0);
+                continue;
+            }
+            self.number(zigzag(i64::from(number) - i64::from(before)) + 1);
+            before = number;
+        }
+    }
+
+    fn signed(&mut self, number: i64) {
+        self.number(zigzag(number));
     }
 
     pub(crate) fn texts(&mut self, texts: &Texts) {
@@ -94,39 +121,70 @@ impl Packer {
     }
 }
 
+/// A number whose sign stands in the lowest bit.
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
 
     use super::*;
 
-    #[test]
-    fn numbers_of_any_size_can_be_read_back() {
-        let numbers = [0, 1, -1, 127, 128, -128, 1 << 40, i64::MAX, i64::MIN, 5];
-        let mut packer = Packer::default();
-        packer.differences(numbers.into_iter());
+    /// Reads what [`Packer::differences`] wrote, as the page does.
+    fn read_back(packer: Packer, count: i64) -> Vec<i64> {
         let bytes = STANDARD.decode(packer.finish()).expect("letters");
         let mut read = Vec::new();
         flate2::read::DeflateDecoder::new(&bytes[..])
             .read_to_end(&mut read)
             .expect("compressed");
         let mut bytes = read.into_iter();
-        let mut before = 0i64;
-        for number in numbers {
+        let mut number = || {
             let (mut word, mut shift) = (0u64, 0);
             loop {
                 let byte = bytes.next().expect("another byte");
                 word |= u64::from(byte & 0x7f) << shift;
                 shift += 7;
                 if byte < 0x80 {
-                    break;
+                    return word;
                 }
             }
-            let difference = (word >> 1) as i64 ^ -((word & 1) as i64);
-            before = before.wrapping_add(difference);
-            assert_eq!(before, number);
+        };
+        let is_regular = number() == 1;
+        let mut signed = || {
+            let word = number();
+            (word >> 1) as i64 ^ -((word & 1) as i64)
+        };
+        if is_regular {
+            let (first, step) = (signed(), signed());
+            return (0..count).map(|i| first + i * step).collect();
         }
+        let mut before = 0i64;
+        let next = |_| {
+            before = before.wrapping_add(signed());
+            before
+        };
+        let numbers = (0..count).map(next).collect();
         assert_eq!(bytes.next(), None);
+        numbers
+    }
+
+    #[test]
+    fn numbers_of_any_size_can_be_read_back() {
+        let columns: [&[i64]; 6] = [
+            &[0, 1, -1, 127, 128, -128, 1 << 40, i64::MAX, i64::MIN, 5],
+            &[3, 5, 7, 9],
+            &[4, 4, 4],
+            &[7, 9],
+            &[-7],
+            &[],
+        ];
+        for numbers in columns {
+            let mut packer = Packer::default();
+            packer.differences(numbers.iter().copied());
+            assert_eq!(read_back(packer, numbers.len() as i64), numbers);
+        }
     }
 
     #[test]

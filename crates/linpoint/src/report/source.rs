@@ -14,7 +14,7 @@ use crate::value::Value;
 pub(super) struct Rows {
     pub(super) process: Vec<u32>,
     pub(super) method: Vec<u32>,
-    /// The number of a text, or 0 where the name of the method says it all.
+    /// The number of a text, or 0 where there is none.
     pub(super) argument: Vec<u32>,
     /// The number of a text, or 0 where there is none.
     pub(super) result: Vec<u32>,
@@ -22,6 +22,8 @@ pub(super) struct Rows {
     pub(super) times: Option<Vec<(i64, i64)>>,
     pub(super) processes: Vec<String>,
     pub(super) methods: Vec<String>,
+    /// Whether methods stand for whole calls, with their arguments.
+    pub(super) is_bare: bool,
     pub(super) annotations: Vec<(u32, String)>,
 }
 
@@ -83,7 +85,7 @@ impl Source for History {
             rows.method.push(method);
             let value = &self.values()[argument as usize];
             let argument = match value {
-                Value::Nil => texts.intern(String::new()),
+                Value::Nil => 0,
                 Value::List(items) => *lists.entry(argument).or_insert_with(|| {
                     let items: Vec<String> = items.iter().map(Value::to_string).collect();
                     texts.push(&items.join(", "))
@@ -142,7 +144,10 @@ impl<O: Debug + Eq + Hash, R: Debug + Eq + Hash> Source for TypedHistory<O, R> {
     }
 
     fn rows(&self, ids: &[OpId], texts: &mut Texts) -> Rows {
-        let mut rows = Rows::default();
+        let mut rows = Rows {
+            is_bare: true,
+            ..Rows::default()
+        };
         let mut processes: HashMap<u32, u32> = HashMap::new();
         let mut methods: HashMap<String, u32> = HashMap::new();
         for &id in ids {

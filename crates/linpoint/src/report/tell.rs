@@ -107,6 +107,7 @@ fn story<S: Spec>(
         embedded: ids.len(),
         packed: teller.pack(&ids, &rows, &part_of),
         parts: teller.stories,
+        is_bare: rows.is_bare,
         processes: rows.processes,
         methods: rows.methods,
         annotations: rows.annotations,
@@ -299,18 +300,15 @@ impl<S: Spec> Teller<'_, S> {
                 u64::from(ret - call)
             });
         }
-        let column = |numbers: &[u32]| numbers.iter().map(|&n| i64::from(n)).collect::<Vec<_>>();
         for numbers in [&rows.process, &rows.method] {
             numbers
                 .iter()
                 .for_each(|&number| packer.number(number.into()));
         }
-        for numbers in [&rows.argument, &rows.result, &rows.line] {
-            packer.differences(column(numbers).into_iter());
-        }
-        for id in ids {
-            packer.number(part_of[id.index()].into());
-        }
+        packer.sparse(&rows.argument);
+        packer.sparse(&rows.result);
+        packer.differences(rows.line.iter().map(|&number| i64::from(number)));
+        packer.differences(ids.iter().map(|id| i64::from(part_of[id.index()])));
         if let Some(times) = &rows.times {
             // Times are told from the first one on.
             let start = times.iter().map(|time| time.0).min().unwrap_or(0);

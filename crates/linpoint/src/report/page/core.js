@@ -25,6 +25,8 @@ export class CorePicture {
     this.table = element('div', { class: 'attempt' });
     byId('core').replaceChildren(...this.section());
     byId('core').hidden = false;
+    // What does not fit is cut at the beginning: the contradiction is at the end.
+    this.picture.parentElement.scrollLeft = this.width;
     this.showAttempt(0);
   }
 

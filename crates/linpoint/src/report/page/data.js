@@ -12,10 +12,7 @@ export function readDocument() {
 
 /** The columns of a history, once they are unpacked. */
 export async function unpack(story) {
-  const letters = atob(story.packed);
-  const compressed = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) compressed[i] = letters.charCodeAt(i);
-  const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  const stream = new Blob([bytesOf(story.packed)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   const reader = new Reader(new Uint8Array(await new Response(stream).arrayBuffer()));
   const length = reader.number();
   const hasTimes = reader.number() === 1;
@@ -25,10 +22,10 @@ export async function unpack(story) {
   for (let i = 0; i < length; i++) ret[i] = ret[i] === 0 ? NEVER : call[i] + ret[i];
   const process = reader.numbers(new Uint32Array(length));
   const method = reader.numbers(new Uint32Array(length));
-  const argument = reader.differences(new Uint32Array(length));
-  const result = reader.differences(new Uint32Array(length));
+  const argument = reader.sparse(new Uint32Array(length));
+  const result = reader.sparse(new Uint32Array(length));
   const line = reader.differences(new Uint32Array(length));
-  const part = reader.numbers(new Uint32Array(length));
+  const part = reader.differences(new Uint32Array(length));
   let times = null;
   if (hasTimes) {
     const from = reader.differences(new Float64Array(length));
@@ -45,6 +42,14 @@ export async function unpack(story) {
   return new Columns(story, { length, id, call, ret, process, method, argument, result, line, part, times, orders, texts });
 }
 
+function bytesOf(letters) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(letters);
+  const binary = atob(letters);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
 /** Reads numbers of variable length. */
 class Reader {
   constructor(bytes) {
@@ -53,32 +58,64 @@ class Reader {
   }
 
   number() {
-    let byte = this.bytes[this.at++];
-    if (byte < 0x80) return byte;
+    const { bytes } = this;
+    let byte = bytes[this.at++];
     let number = byte & 0x7f;
-    let factor = 0x80;
-    do {
-      byte = this.bytes[this.at++];
+    for (let factor = 0x80; byte >= 0x80; factor *= 0x80) {
+      byte = bytes[this.at++];
       number += (byte & 0x7f) * factor;
-      factor *= 0x80;
-    } while (byte >= 0x80);
+    }
     return number;
   }
 
-  numbers(column) {
-    for (let i = 0; i < column.length; i++) column[i] = this.number();
+  signed() {
+    return unfolded(this.number());
+  }
+
+  /** Fills a column with what `told` makes of each number; nearly all are of one byte. */
+  fill(column, told) {
+    const { bytes } = this;
+    let { at } = this;
+    for (let i = 0; i < column.length; i++) {
+      const byte = bytes[at++];
+      let number = byte;
+      if (byte >= 0x80) {
+        this.at = at - 1;
+        number = this.number();
+        at = this.at;
+      }
+      column[i] = told(number);
+    }
+    this.at = at;
     return column;
   }
 
-  differences(column) {
-    let before = 0;
-    for (let i = 0; i < column.length; i++) {
-      const word = this.number();
-      before += word % 2 === 0 ? word / 2 : -(word + 1) / 2;
-      column[i] = before;
-    }
-    return column;
+  numbers(column) {
+    return this.fill(column, (number) => number);
   }
+
+  /** Each is told by how far it is from the one before, or all at once. */
+  differences(column) {
+    if (this.number() === 1) {
+      const [first, step] = [this.signed(), this.signed()];
+      for (let i = 0; i < column.length; i++) column[i] = first + i * step;
+      return column;
+    }
+    let before = 0;
+    return this.fill(column, (number) => (before += unfolded(number)));
+  }
+
+  /** Zeros, and others that are close to the one before that is not zero. */
+  sparse(column) {
+    let before = 0;
+    return this.fill(column, (number) => (number === 0 ? 0 : (before += unfolded(number - 1))));
+  }
+}
+
+/** A number whose sign stood in the lowest bit. */
+function unfolded(word) {
+  if (word < 0x80000000) return (word & 1) === 0 ? word >> 1 : -((word + 1) >> 1);
+  return word % 2 === 0 ? word / 2 : -(word + 1) / 2;
 }
 
 /** Texts by number, read when they are asked for; 0 is none. */
@@ -113,7 +150,7 @@ class Columns {
   callText(place) {
     const method = this.story.methods[this.method[place]];
     const argument = this.texts.get(this.argument[place]);
-    return visible(argument == null ? method : `${method}(${argument})`);
+    return visible(this.story.is_bare ? method : `${method}(${argument ?? ''})`);
   }
 
   /** The result; null where there is none to tell. */

@@ -7,6 +7,7 @@ export const ROW = 38;
 export const BAR = 24;
 export const GUTTER = 116;
 export const AXIS = 26;
+const MOST_POINTS = 1500;
 const LETTER_FONT = '12px ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const NAME_FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
@@ -229,17 +230,17 @@ export class Painter {
     return short;
   }
 
-  /** The line through the moments at which operations take effect. */
+  /** The line through the moments at which operations take effect, unless it would cover everything. */
   through(view, yOf) {
     const { context, theme } = this;
     const { points, order } = view;
     const [low, end] = this.visiblePoints(points);
-    const stride = Math.max(1, Math.ceil((end - low) / 4000));
+    if (end - low > MOST_POINTS) return;
     context.strokeStyle = theme.point;
     context.lineWidth = 1.5;
-    context.globalAlpha = stride > 1 ? 0.35 : 0.8;
+    context.globalAlpha = 0.8;
     context.beginPath();
-    for (let step = low; step < end; step += stride) {
+    for (let step = low; step < end; step++) {
       const x = this.at(points[step]);
       const y = yOf(order[step]);
       if (step === low) context.moveTo(x, y);
@@ -254,7 +255,7 @@ export class Painter {
     const { context, theme } = this;
     const { points, order } = view;
     const [low, end] = this.visiblePoints(points);
-    if (end - low > 1500) return;
+    if (end - low > MOST_POINTS) return;
     for (let step = low; step < end; step++) {
       context.beginPath();
       context.arc(this.at(points[step]), yOf(order[step]), order[step] === selected ? 5 : 3.5, 0, 2 * Math.PI);

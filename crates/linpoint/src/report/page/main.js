@@ -58,10 +58,11 @@ class ReportPage {
     if (bad === 1) {
       const part = parts.find((one) => one.violation);
       const { operations } = part.violation.core;
-      const where = parts.length > 1 ? ` on ${partName(part)}, one of ${grouped(parts.length)} ${what},` : '';
-      sentence = operations === part.operations
-        ? `Not linearizable: no order explains the ${counted(operations, 'operation')}${where.replace(/,$/, '')}.`
-        : `Not linearizable: ${grouped(operations)} of ${counted(part.operations, 'operation')}${where} contradict each other.`;
+      const where = parts.length > 1 ? ` on ${partName(part)} (one of ${grouped(parts.length)} ${what})` : '';
+      const all = `${counted(part.operations, 'operation')}${where}`;
+      sentence = operations === 1
+        ? `Not linearizable: one of ${all} is impossible.`
+        : `Not linearizable: ${grouped(operations)} of ${all} contradict each other.`;
     } else if (bad > 1) {
       sentence = `Not linearizable: ${grouped(bad)} of ${grouped(parts.length)} ${what} contradict themselves.`;
     } else if (open === 1 && parts.length === 1) {

@@ -26,7 +26,7 @@ export class Timeline {
     this.selected = -1;
     this.hovered = -1;
     this.scroll = 0;
-    this.density = null;
+    this.seen = this.canvas.parentElement.clientWidth;
     this.resize();
     const readable = this.readable();
     const [first, last] = this.extent();
@@ -240,7 +240,7 @@ export class Timeline {
     const { numbers, step } = roundNumbers(this.low, this.high, most);
     const scale = (this.width - GUTTER) / (this.high - this.low);
     const digits = Math.max(0, -Math.floor(Math.log10(step)));
-    return numbers.filter((number) => number >= 0)
+    return numbers.filter((number) => number >= 0).map(Math.abs)
       .map((number) => ({ x: GUTTER + (number - this.low) * scale, text: step < 1 ? number.toFixed(digits) : grouped(Math.round(number)) }));
   }
 
@@ -251,7 +251,9 @@ export class Timeline {
     const x = (unit) => GUTTER + ((unit - low) / (high - low)) * (width - GUTTER);
     if (!this.density) {
       this.density = new Uint32Array(Math.ceil(width - GUTTER) + 1);
-      for (let k = 0; k < view.length; k++) this.density[Math.max(0, Math.floor(x(this.unit(view.from[k])) - GUTTER))]++;
+      const axis = this.axis();
+      const scale = (width - GUTTER) / (high - low);
+      for (let k = 0; k < view.length; k++) this.density[Math.floor((axis[view.from[k]] - low) * scale)]++;
     }
     const most = this.density.reduce((a, b) => Math.max(a, b), 1);
     context.fillStyle = theme.edge;

@@ -8,6 +8,8 @@ const WIDENED = 4;
 const WIDEST = 18;
 const LETTER = 0.33;
 
+const MOST_NOTE_ROWS = 6;
+
 /** The name of a part: object and key. */
 export function partName(part) {
   const names = [];
@@ -33,26 +35,47 @@ export class PartView {
   /** Places of calls and returns among the events of the part. */
   layEvents() {
     const { call, ret } = this.columns;
+    this.from = new Float64Array(this.length);
+    this.to = new Float64Array(this.length);
+    const ranks = this.ranks();
+    const at = (rank) => (ranks ? firstAtLeast(ranks, rank) : rank);
+    this.placeOfRank = at;
+    let open = 0;
+    for (let k = 0; k < this.length; k++) {
+      const place = this.ops[k];
+      const isOpen = ret[place] === NEVER;
+      open += isOpen ? 1 : 0;
+      this.from[k] = ranks ? at(call[place]) : call[place];
+      this.to[k] = isOpen ? Infinity : ranks ? at(ret[place]) : ret[place];
+    }
+    this.events = 2 * this.length - open;
+    this.times = this.columns.times && this.layTimes();
+    this.spaces = this.laySpaces();
+  }
+
+  /** The ranks of all events in order; null where all operations are shown, because ranks are places then. */
+  ranks() {
+    if (this.length === this.columns.story.operations) return null;
+    const { call, ret } = this.columns;
     const ranks = new Uint32Array(2 * this.length);
     let count = 0;
     for (const place of this.ops) {
       ranks[count++] = call[place];
       if (ret[place] !== NEVER) ranks[count++] = ret[place];
     }
-    const isWhole = this.columns.length === this.length && this.length === this.columns.story.operations;
-    // Where all operations are shown, ranks are places already.
-    const sorted = isWhole ? null : ranks.slice(0, count).sort();
-    const at = (rank) => (sorted ? firstAtLeast(sorted, rank) : rank);
-    this.placeOfRank = at;
-    this.events = count;
-    this.from = new Float64Array(this.length);
-    this.to = new Float64Array(this.length);
-    this.ops.forEach((place, k) => {
-      this.from[k] = at(call[place]);
-      this.to[k] = ret[place] === NEVER ? Infinity : at(ret[place]);
-    });
-    this.times = this.columns.times && this.layTimes();
-    this.spaces = this.laySpaces();
+    return ranks.slice(0, count).sort();
+  }
+
+  /** The time of each event; times never run backwards. */
+  layTimes() {
+    const { from, to } = this.columns.times;
+    const times = new Float64Array(this.events);
+    for (let k = 0; k < this.length; k++) {
+      times[this.from[k]] = from[this.ops[k]];
+      if (!this.isOpen(k)) times[this.to[k]] = to[this.ops[k]];
+    }
+    for (let i = 1; i < times.length; i++) times[i] = Math.max(times[i], times[i - 1]);
+    return times;
   }
 
   /** Places of the events such that short operations have room for what they say. */
@@ -85,19 +108,22 @@ export class PartView {
 
   /** A row for each process, with its operations in order. */
   layRows() {
-    const rows = new Map();
-    this.rowOf = new Uint32Array(this.length);
-    this.ops.forEach((place, k) => {
-      const process = this.columns.process[place];
-      if (!rows.has(process)) rows.set(process, []);
-      rows.get(process).push(k);
-    });
-    const name = (process) => visible(this.columns.story.processes[process]);
+    const { process, story } = this.columns;
+    const counts = new Uint32Array(story.processes.length);
+    for (let k = 0; k < this.length; k++) counts[process[this.ops[k]]]++;
     const order = new Intl.Collator('en', { numeric: true });
-    this.rows = [...rows]
-      .map(([process, ops]) => ({ name: name(process), ops: Uint32Array.from(ops) }))
+    this.rows = Array.from(counts, (count, number) => ({ number, name: visible(story.processes[number]), ops: new Uint32Array(count) }))
+      .filter((row) => row.ops.length > 0)
       .sort((a, b) => order.compare(a.name, b.name));
-    this.rows.forEach((row, r) => row.ops.forEach((k) => { this.rowOf[k] = r; }));
+    const rowOf = new Uint32Array(counts.length);
+    this.rows.forEach((row, r) => { rowOf[row.number] = r; });
+    const filled = new Uint32Array(this.rows.length);
+    this.rowOf = new Uint32Array(this.length);
+    for (let k = 0; k < this.length; k++) {
+      const r = rowOf[process[this.ops[k]]];
+      this.rowOf[k] = r;
+      this.rows[r].ops[filled[r]++] = k;
+    }
   }
 
   /** The moments at which operations take effect in the witness, or in the longest explanation. */
@@ -165,14 +191,14 @@ export class PartView {
 
   /** What happened beside the operations: by who it was, with places among the events. */
   annotationRows() {
-    const rows = new Map();
-    for (const [rank, text] of this.columns.story.annotations) {
-      const who = visible(text.split(' ', 1)[0]);
-      if (!rows.has(who)) rows.set(who, []);
-      const what = visible(text.slice(who.length).trim()) || who;
-      rows.get(who).push({ at: this.placeOfRank(rank) - 0.5, text: what });
-    }
-    return [...rows].map(([name, notes]) => ({ name, notes: withSpans(notes) }));
+    const notes = this.columns.story.annotations.map(([rank, text]) => {
+      const [who] = text.split(' ', 1);
+      return { at: this.placeOfRank(rank) - 0.5, who: visible(who), text: visible(text), what: visible(text.slice(who.length).trim()) || visible(who) };
+    });
+    const rows = Map.groupBy(notes, ({ who }) => who);
+    // Notes that do not begin with who it was share a row.
+    if (rows.size > MOST_NOTE_ROWS) return [{ name: 'notes', notes }];
+    return [...rows].map(([name, own]) => ({ name, notes: withSpans(own.map(({ at, what }) => ({ at, text: what }))) }));
   }
 }
 
@@ -193,9 +219,8 @@ function withSpans(notes) {
 }
 
 function placesOf(columns, number) {
-  const isOnly = columns.story.parts.length === 1;
-  if (isOnly) return Uint32Array.from({ length: columns.length }, (_, i) => i);
-  const places = [];
-  for (let i = 0; i < columns.length; i++) if (columns.part[i] === number) places.push(i);
-  return Uint32Array.from(places);
+  const places = new Uint32Array(columns.length);
+  let count = 0;
+  for (let i = 0; i < columns.length; i++) if (columns.part[i] === number) places[count++] = i;
+  return places.subarray(0, count);
 }
