@@ -2,5 +2,8 @@
 //! specification.
 
 pub mod hint;
+pub mod stress;
 pub mod sync;
 pub mod thread;
+
+pub use stress::{fresh, stress, stress_spec};
