@@ -1,3 +1,14 @@
-//! What `std::hint` offers.
+//! What `std::hint` offers, under control.
 
-pub use std::hint::*;
+pub use std::hint::{assert_unchecked, black_box};
+
+use crate::runtime;
+
+/// Tells that the thread waits for another one: the same as [`thread::yield_now`](crate::thread::yield_now) in a controlled
+/// run.
+#[track_caller]
+pub fn spin_loop() {
+    if !runtime::yield_now() {
+        std::hint::spin_loop();
+    }
+}

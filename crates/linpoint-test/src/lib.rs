@@ -2,8 +2,13 @@
 //! specification.
 
 pub mod hint;
+mod runtime;
+mod search;
 pub mod stress;
 pub mod sync;
 pub mod thread;
 
 pub use stress::{fresh, stress, stress_spec};
+
+/// Maps with a fixed seed: runs are reproducible.
+type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;

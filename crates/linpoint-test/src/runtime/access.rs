@@ -1,0 +1,73 @@
+//! What a step does to a shared object, and which steps commute.
+
+/// How an object is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Looks at it: a load, a compare-exchange or a try that failed.
+    Read,
+    /// Changes it, perhaps to the same value.
+    Write,
+    /// Takes it for itself.
+    Acquire,
+    /// Gives it back.
+    Release,
+    /// Takes it together with others.
+    Share,
+    /// Gives its share back.
+    Unshare,
+    /// Leaves a permit.
+    Give,
+    /// Takes the permit.
+    Take,
+}
+
+/// The state of an object as far as it can block somebody: how many share it, a permit, or [`EXCLUSIVE`].
+pub(crate) type Hold = u32;
+
+const EXCLUSIVE: Hold = 1 << 31;
+
+impl Kind {
+    /// Whether two accesses of one object by different threads may matter to each other.
+    pub(crate) fn conflicts(self, other: Kind) -> bool {
+        use Kind::*;
+        !matches!(
+            (self, other),
+            (Read, Read) | (Share | Unshare, Share | Unshare)
+        )
+    }
+
+    /// Whether a thread that waits for this access can have it.
+    pub(crate) fn enabled(self, hold: Hold) -> bool {
+        match self {
+            Kind::Acquire => hold == 0,
+            Kind::Share => hold & EXCLUSIVE == 0,
+            Kind::Take => hold > 0,
+            _ => true,
+        }
+    }
+
+    /// The state after it.
+    pub(crate) fn apply(self, hold: Hold) -> Hold {
+        match self {
+            Kind::Read | Kind::Write => hold,
+            Kind::Acquire => EXCLUSIVE,
+            Kind::Release | Kind::Take => 0,
+            Kind::Share => hold + 1,
+            Kind::Unshare => hold.saturating_sub(1),
+            Kind::Give => 1,
+        }
+    }
+}
+
+/// One access of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// The object, by its place in the table of the execution.
+    pub(crate) object: u32,
+    pub(crate) kind: Kind,
+    /// The thread waits until the access is possible.
+    pub(crate) blocking: bool,
+    /// The version of the object afterwards; it grows with each change.
+    pub(crate) version: u32,
+    pub(crate) changed: bool,
+}

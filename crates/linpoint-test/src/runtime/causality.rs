@@ -1,0 +1,113 @@
+//! What happened before what: vector clocks to ask about two steps, hashes to compare two executions.
+
+use super::MAX_WORKERS;
+use super::access::Kind;
+
+/// How many steps of each thread happened before, itself included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Clock(pub(crate) [u16; MAX_WORKERS]);
+
+impl Clock {
+    pub(crate) fn join(&mut self, other: &Clock) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine = (*mine).max(theirs);
+        }
+    }
+
+    /// Whether the step of `thread` with this number (from 1) happened before.
+    pub(crate) fn includes(&self, thread: usize, number: u16) -> bool {
+        self.0[thread] >= number
+    }
+}
+
+/// A hash of a past: wide enough that two pasts never meet by accident.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Past(u64, u64);
+
+impl Past {
+    #[must_use]
+    pub(crate) fn then(self, value: u64) -> Past {
+        Past(
+            fold(self.0 ^ value, 0x9E37_79B9_7F4A_7C15),
+            fold(self.1.wrapping_add(value), 0xD1B5_4A32_D192_ED03),
+        )
+    }
+
+    #[must_use]
+    pub(crate) fn with(self, other: Past) -> Past {
+        self.then(other.0).then(other.1)
+    }
+
+    /// A sum: the order does not matter.
+    fn add(&mut self, other: Past) {
+        self.0 = self.0.wrapping_add(other.0);
+        self.1 = self.1.wrapping_add(other.1);
+    }
+}
+
+fn fold(value: u64, multiplier: u64) -> u64 {
+    let product = u128::from(value ^ 0x2545_F491_4F6C_DD1D) * u128::from(multiplier);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// What an object knows about the steps that touched it, kept apart by what later steps conflict with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Touched<T> {
+    writes: T,
+    reads: T,
+    shares: T,
+}
+
+impl Touched<Clock> {
+    pub(crate) fn join_into(&self, clock: &mut Clock, kind: Kind) {
+        clock.join(&self.writes);
+        if kind.conflicts(Kind::Read) {
+            clock.join(&self.reads);
+        }
+        if kind.conflicts(Kind::Share) {
+            clock.join(&self.shares);
+        }
+    }
+
+    pub(crate) fn note(&mut self, clock: &Clock, kind: Kind) {
+        match kind {
+            Kind::Read => self.reads.join(clock),
+            Kind::Share | Kind::Unshare => self.shares.join(clock),
+            _ => self.writes = *clock,
+        }
+    }
+}
+
+impl Touched<Past> {
+    #[must_use]
+    pub(crate) fn extend(&self, mut past: Past, kind: Kind) -> Past {
+        past = past.with(self.writes);
+        if kind.conflicts(Kind::Read) {
+            past = past.with(self.reads);
+        }
+        if kind.conflicts(Kind::Share) {
+            past = past.with(self.shares);
+        }
+        past
+    }
+
+    pub(crate) fn note(&mut self, past: Past, kind: Kind) {
+        match kind {
+            Kind::Read => self.reads.add(past),
+            Kind::Share | Kind::Unshare => self.shares.add(past),
+            _ => {
+                *self = Touched {
+                    writes: past,
+                    ..Touched::default()
+                }
+            }
+        }
+    }
+}
+
+impl Past {
+    /// Half of it.
+    pub(crate) fn low(self) -> u64 {
+        self.0
+    }
+}

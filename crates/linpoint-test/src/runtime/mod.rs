@@ -1,0 +1,329 @@
+//! Controlled runs: the threads of a test are coroutines of one OS thread, and every operation of the facade asks here whose
+//! turn it is.
+//!
+//! Each OS thread has an engine of its own, so several checks run side by side. Whoever comes to a scheduling point decides
+//! who goes on; there is a switch only if it is somebody else.
+
+pub(crate) mod access;
+pub(crate) mod causality;
+pub(crate) mod coroutine;
+pub(crate) mod execution;
+pub(crate) mod panics;
+pub(crate) mod run;
+
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+
+use access::Kind;
+use coroutine::{Signal, Switch};
+use execution::{End, Execution, Pending};
+
+use crate::search::Search;
+
+/// So many threads a test can have.
+pub(crate) const MAX_WORKERS: usize = 8;
+/// The thread that constructs the object and runs the initial and final sequences.
+pub(crate) const MAIN: usize = MAX_WORKERS;
+
+/// What an operation of the facade means to this OS thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// What it means in `std`.
+    Outside,
+    /// A scheduling point.
+    Controlled,
+    /// Looking at results and dropping the object: nothing to schedule.
+    Quiet,
+    /// The execution is over, its threads unwind.
+    Teardown,
+}
+
+struct Engine {
+    execution: Execution,
+    search: Option<Box<dyn Search>>,
+}
+
+thread_local! {
+    static MODE: Cell<Mode> = const { Cell::new(Mode::Outside) };
+    static ENGINE: RefCell<Engine> = RefCell::new(Engine { execution: Execution::new(), search: None });
+}
+
+fn with<R>(work: impl FnOnce(&mut Execution, &mut dyn Search) -> R) -> R {
+    ENGINE.with_borrow_mut(|Engine { execution, search }| {
+        let search = search.as_deref_mut().expect("bug: a run without a search");
+        work(execution, search)
+    })
+}
+
+/// Identifies an object of the facade in the execution that created it.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    epoch: u64,
+    object: u32,
+}
+
+/// What an operation of the facade may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// What `std` does, for it is not controlled.
+    Std,
+    /// Its work without waiting and without telling anybody.
+    Direct,
+    /// Its work on this object, and tell what it did.
+    Scheduled(u32),
+}
+
+impl Default for Handle {
+    fn default() -> Self {
+        Handle::new()
+    }
+}
+
+impl Handle {
+    /// Registers a new object with the running execution, if there is one.
+    pub(crate) fn new() -> Self {
+        if MODE.get() != Mode::Controlled {
+            return Handle {
+                epoch: 0,
+                object: 0,
+            };
+        }
+        with(|execution, _| Handle {
+            epoch: execution.epoch,
+            object: execution.create(),
+        })
+    }
+
+    fn object(&self, execution: &mut Execution) -> u32 {
+        if self.epoch == execution.epoch {
+            self.object
+        } else {
+            execution.foreign(std::ptr::from_ref(self).addr())
+        }
+    }
+
+    /// An access that is always possible. Its kind is told afterwards, see [`Turn::touch`].
+    #[track_caller]
+    pub(crate) fn access(&self) -> Turn {
+        self.enter(Kind::Write, false, false)
+    }
+
+    /// Waits until the access is possible, and has it.
+    #[track_caller]
+    pub(crate) fn wait(&self, kind: Kind) -> Turn {
+        self.enter(kind, true, false)
+    }
+
+    /// Would rather wait for the access, but not for ever. What came of it is told afterwards.
+    #[track_caller]
+    pub(crate) fn wait_some_time(&self, kind: Kind) -> Turn {
+        self.enter(kind, false, true)
+    }
+
+    #[track_caller]
+    fn enter(&self, kind: Kind, blocking: bool, timed: bool) -> Turn {
+        let location = Location::caller();
+        match MODE.get() {
+            Mode::Outside => Turn::Std,
+            Mode::Quiet => Turn::Direct,
+            Mode::Teardown if std::thread::panicking() => Turn::Direct,
+            Mode::Teardown => panics::stop(),
+            // A destructor runs because the object panicked: a switch would show the panic to other threads.
+            Mode::Controlled if std::thread::panicking() => self.while_unwinding(kind, blocking),
+            Mode::Controlled => {
+                if with(|execution, _| execution.spins()) {
+                    pause(location);
+                }
+                let (object, switch) = with(|execution, search| {
+                    let object = self.object(execution);
+                    let pending = Pending::Access {
+                        object,
+                        kind,
+                        blocking,
+                        timed,
+                    };
+                    (object, execution.announce(pending, location, search))
+                });
+                follow(switch);
+                Turn::Scheduled(object)
+            }
+        }
+    }
+
+    fn while_unwinding(&self, kind: Kind, blocking: bool) -> Turn {
+        let (object, possible) = with(|execution, _| {
+            let object = self.object(execution);
+            let possible = !blocking || execution.available(object, kind);
+            if !possible {
+                execution.end = End::Fault(
+                    "an operation waits in a destructor while it unwinds from a panic".to_owned(),
+                );
+            } else if blocking {
+                execution.touch(object, kind, false, true);
+            }
+            (object, possible)
+        });
+        if !possible {
+            abandon();
+        }
+        Turn::Scheduled(object)
+    }
+}
+
+impl Turn {
+    /// What the access was.
+    pub(crate) fn touch(self, kind: Kind, changed: bool, words: impl FnOnce() -> String) {
+        if let Turn::Scheduled(object) = self {
+            with(|execution, _| {
+                execution.touch(object, kind, false, changed);
+                execution.describe(words);
+            });
+        }
+    }
+
+    /// Words about an access that was told already.
+    pub(crate) fn describe(self, words: impl FnOnce() -> String) {
+        if let Turn::Scheduled(_) = self {
+            with(|execution, _| execution.describe(words));
+        }
+    }
+
+    /// Whether a wait for this access would end at once.
+    pub(crate) fn available(self, kind: Kind) -> bool {
+        match self {
+            Turn::Scheduled(object) => with(|execution, _| execution.available(object, kind)),
+            _ => true,
+        }
+    }
+}
+
+/// Leaves to whoever's turn it is, and comes back when it is ours.
+fn follow(switch: Option<Switch>) {
+    if let Some(switch) = switch
+        && coroutine::suspend(switch) == Signal::Unwind
+    {
+        panics::stop();
+    }
+}
+
+/// Neither goes on nor unwinds: nobody can hand over what it waits for.
+pub(crate) fn abandon() -> ! {
+    loop {
+        coroutine::suspend(Switch::Abandon);
+    }
+}
+
+/// Whether operations of the facade are scheduling points here and now.
+pub(crate) fn controlled() -> bool {
+    MODE.get() == Mode::Controlled
+}
+
+/// Lets others run. `false` if it is for `std` to do so.
+#[track_caller]
+pub(crate) fn yield_now() -> bool {
+    match MODE.get() {
+        Mode::Outside => false,
+        Mode::Controlled if !std::thread::panicking() => {
+            pause(Location::caller());
+            true
+        }
+        Mode::Teardown if !std::thread::panicking() => panics::stop(),
+        _ => true,
+    }
+}
+
+fn pause(location: &'static Location<'static>) {
+    follow(with(|execution, search| {
+        let switch = execution.announce(Pending::Yield, location, search);
+        execution.describe(|| "yields".to_owned());
+        switch
+    }));
+}
+
+/// The running thread of a controlled run.
+pub(crate) fn current() -> Option<usize> {
+    controlled().then(|| with(|execution, _| execution.current))
+}
+
+/// The permit of a thread of this run: what `park` waits for.
+pub(crate) fn permit(thread: usize) -> Handle {
+    with(|execution, _| Handle {
+        epoch: execution.epoch,
+        object: execution.permit(thread),
+    })
+}
+
+/// Joins the queue of a condition and gives the mutex back, in one step; `give_back` drops the guard.
+#[track_caller]
+pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnce()) -> Turn {
+    let turn = condvar.access();
+    give_back();
+    turn.touch(Kind::Write, true, || "waits, and unlocks".to_owned());
+    if turn != Turn::Direct {
+        with(|execution, _| {
+            let mutex = mutex.object(execution);
+            execution.touch(mutex, Kind::Release, false, true);
+            execution.unnotified();
+        });
+    }
+    turn
+}
+
+/// Waits for a notification and for the mutex. Whether it was notified.
+#[track_caller]
+pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
+    let Turn::Scheduled(condvar) = turn else {
+        return true;
+    };
+    let location = Location::caller();
+    follow(with(|execution, search| {
+        let pending = Pending::Wake {
+            condvar,
+            mutex: mutex.object(execution),
+            timed,
+        };
+        execution.announce(pending, location, search)
+    }));
+    with(|execution, _| execution.was_notified())
+}
+
+/// Notifies one or all of those who wait for a condition.
+#[track_caller]
+pub(crate) fn notify(condvar: &Handle, all: bool) -> Turn {
+    let turn = condvar.access();
+    if let Turn::Scheduled(object) = turn {
+        with(|execution, search| {
+            let waiting: smallvec::SmallVec<[usize; 8]> = execution.waiters(object).collect();
+            let changed = !waiting.is_empty();
+            execution.touch(object, Kind::Write, false, changed);
+            if all {
+                for &thread in &waiting {
+                    execution.notify(thread);
+                }
+            } else if changed {
+                let pick = execution.pick(waiting.len(), search);
+                execution.notify(waiting[pick]);
+            }
+            execution.describe(|| match waiting.len() {
+                0 => "notifies nobody".to_owned(),
+                _ => "notifies".to_owned(),
+            });
+        });
+    }
+    turn
+}
+
+/// Runs code of the user that is not part of an operation: its accesses are not scheduled.
+pub(crate) fn quietly<R>(work: impl FnOnce() -> R) -> R {
+    struct Restore(Mode);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            MODE.set(self.0);
+        }
+    }
+    let _restore = Restore(MODE.replace(match MODE.get() {
+        Mode::Outside => Mode::Outside,
+        _ => Mode::Quiet,
+    }));
+    work()
+}

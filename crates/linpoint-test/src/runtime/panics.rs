@@ -1,0 +1,60 @@
+//! Panics of the object are results, and our own end of an execution is none: neither is printed.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic;
+use std::sync::Once;
+
+/// Unwinds a thread whose execution is over.
+struct Stop;
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While it lives, panics of this OS thread are not printed; other threads are as loud as ever.
+pub(crate) struct Quiet {
+    before: bool,
+}
+
+impl Quiet {
+    pub(crate) fn new() -> Self {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let before = panic::take_hook();
+            panic::set_hook(Box::new(move |info| {
+                if !QUIET.get() {
+                    before(info);
+                }
+            }));
+        });
+        Quiet {
+            before: QUIET.replace(true),
+        }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        QUIET.set(self.before);
+    }
+}
+
+/// Ends the running thread of an execution that is over.
+pub(crate) fn stop() -> ! {
+    panic::resume_unwind(Box::new(Stop))
+}
+
+/// Whether this is our own end of an execution.
+pub(crate) fn is_stop(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Stop>()
+}
+
+/// The message of a panic.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a value that is not text".to_owned())
+}

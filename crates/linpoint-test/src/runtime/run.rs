@@ -1,0 +1,219 @@
+//! Runs a program again and again, each time under the schedule that a search asks for.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use corosensei::stack::DefaultStack;
+
+use super::coroutine::{Fiber, Resumed, Signal, Switch};
+use super::execution::{End, Execution, Layout, Outcome, Settings};
+use super::panics::{self, Quiet};
+use super::{ENGINE, MAIN, MODE, Mode, follow, quietly, with};
+use crate::search::Search;
+
+/// An object with the operations of a test.
+pub(crate) trait Program {
+    fn layout(&self) -> &Layout;
+    /// A new object.
+    fn construct(&self) -> Rc<dyn Subject>;
+    /// The number of the outcome "panicked with this message".
+    fn panicked(&self, message: &str) -> Outcome;
+    fn stack_size(&self) -> usize;
+}
+
+/// The object of one execution.
+pub(crate) trait Subject {
+    /// Runs an operation and numbers its result.
+    fn invoke(&self, op: usize) -> Outcome;
+}
+
+/// Whether to look at more executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    More,
+    Enough,
+}
+
+/// Runs all executions that `search` asks for, or until `visit` has seen enough; gives the search back.
+pub(crate) fn explore<S: Search>(
+    program: &Rc<dyn Program>,
+    settings: Settings,
+    search: S,
+    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+) -> S {
+    let _quiet = Quiet::new();
+    let mut driver = Driver {
+        program: Rc::clone(program),
+        settings,
+        stacks: Vec::new(),
+        slot: Rc::default(),
+    };
+    let mut search: Box<S> = Box::new(search);
+    loop {
+        search = driver.execute(search);
+        let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
+        let more = ENGINE.with_borrow(|engine| search.advance(&engine.execution));
+        if flow == Flow::Enough || !more {
+            return *search;
+        }
+    }
+}
+
+type Slot = Rc<RefCell<Option<Rc<dyn Subject>>>>;
+
+struct Driver {
+    program: Rc<dyn Program>,
+    settings: Settings,
+    /// Stacks are cheap to use again and dear to make.
+    stacks: Vec<DefaultStack>,
+    slot: Slot,
+}
+
+impl Driver {
+    fn execute<S: Search>(&mut self, search: Box<S>) -> Box<S> {
+        static EPOCH: AtomicU64 = AtomicU64::new(1);
+        let layout = self.program.layout();
+        ENGINE.with_borrow_mut(|engine| {
+            let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
+            engine.execution.reset(epoch, layout, self.settings);
+            engine.search = Some(search);
+        });
+        let workers = layout.threads.len();
+        let mut fibers: Vec<Fiber> = (0..=workers).map(|index| self.fiber(index)).collect();
+        // The main thread is the last one here, and number `MAIN` everywhere else.
+        let place = |thread: usize| if thread == MAIN { workers } else { thread };
+        let mut next = MAIN;
+        MODE.set(Mode::Controlled);
+        loop {
+            let switch = match fibers[place(next)].resume(Signal::Run) {
+                Resumed::Switched(switch) => switch,
+                Resumed::Finished if next == MAIN => break,
+                Resumed::Finished => with(|execution, search| {
+                    execution.done();
+                    execution.next(search)
+                }),
+            };
+            match switch {
+                Switch::To(thread) => next = thread,
+                Switch::Stuck | Switch::Abandon => break,
+            }
+        }
+        let abandoned = tear_down(fibers, &mut self.stacks);
+        MODE.set(Mode::Quiet);
+        let left = self.slot.take();
+        if abandoned {
+            // A lock may be held for ever: the destructor could wait for it.
+            std::mem::forget(left);
+        } else {
+            drop(left);
+        }
+        MODE.set(Mode::Outside);
+        ENGINE.with_borrow_mut(|engine| {
+            let Some(mut search) = engine.search.take() else {
+                panic!("bug: the search was lost");
+            };
+            engine.execution.close(&mut *search);
+            if engine.execution.end == End::Running {
+                engine.execution.end = End::Complete;
+            }
+            let search: Box<dyn Any> = search;
+            search
+                .downcast()
+                .unwrap_or_else(|_| panic!("bug: another search came back"))
+        })
+    }
+
+    fn fiber(&mut self, index: usize) -> Fiber {
+        let stack = self.stacks.pop().unwrap_or_else(|| {
+            DefaultStack::new(self.program.stack_size())
+                .unwrap_or_else(|error| panic!("no memory for the stack of a thread: {error}"))
+        });
+        let (program, slot) = (Rc::clone(&self.program), Rc::clone(&self.slot));
+        let main = index == program.layout().threads.len();
+        Fiber::new(stack, move || {
+            let body = || match main {
+                true => main_thread(&program, &slot),
+                false => worker(&program, &slot, index),
+            };
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(body))
+                && !panics::is_stop(&*payload)
+            {
+                let what = format!(
+                    "the constructor or destructor of the object panicked: {}",
+                    panics::message(&*payload)
+                );
+                with(|execution, _| execution.end = End::Fault(what));
+            }
+        })
+    }
+}
+
+/// Unwinds what has not finished. Whether something could not be.
+fn tear_down(fibers: Vec<Fiber>, stacks: &mut Vec<DefaultStack>) -> bool {
+    let mut abandoned = false;
+    MODE.set(Mode::Teardown);
+    for mut fiber in fibers {
+        // A thread that catches our unwinding meets it again at its next access; one that never ends is given up.
+        for _ in 0..16 {
+            if fiber.done() {
+                break;
+            }
+            if let Resumed::Switched(Switch::Abandon) = fiber.resume(Signal::Unwind) {
+                break;
+            }
+        }
+        if fiber.done() {
+            stacks.push(fiber.into_stack());
+        } else {
+            abandoned = true;
+            std::mem::forget(fiber);
+        }
+    }
+    abandoned
+}
+
+fn main_thread(program: &Rc<dyn Program>, slot: &Slot) {
+    let subject = program.construct();
+    let layout = program.layout();
+    for op in 0..layout.init {
+        call(program, &*subject, op);
+    }
+    *slot.borrow_mut() = Some(Rc::clone(&subject));
+    follow(with(|execution, search| execution.join(search)));
+    for op in layout.finals() {
+        call(program, &*subject, op);
+    }
+    drop(slot.take());
+    drop(subject);
+}
+
+fn worker(program: &Rc<dyn Program>, slot: &Slot, index: usize) {
+    let Some(subject) = slot.borrow().clone() else {
+        panic!("bug: a thread without an object");
+    };
+    let mut ops = program.layout().of_thread(index);
+    // The first call was scheduled before the thread ran.
+    if let Some(first) = ops.next() {
+        run(program, &*subject, first);
+    }
+    for op in ops {
+        call(program, &*subject, op);
+    }
+}
+
+fn call(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
+    follow(with(|execution, search| execution.border(op, search)));
+    run(program, subject, op);
+}
+
+fn run(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
+    let outcome = match catch_unwind(AssertUnwindSafe(|| subject.invoke(op))) {
+        Ok(outcome) => outcome,
+        Err(payload) if panics::is_stop(&*payload) => resume_unwind(payload),
+        Err(payload) => quietly(|| program.panicked(&panics::message(&*payload))),
+    };
+    with(|execution, _| execution.finish(op, outcome));
+}

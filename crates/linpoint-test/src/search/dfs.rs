@@ -1,0 +1,192 @@
+//! Depth first: every schedule, or every one with few preemptions.
+//!
+//! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
+//! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
+
+use smallvec::SmallVec;
+
+use super::{Point, Search, Uncontrolled};
+use crate::Map;
+use crate::runtime::causality::Past;
+use crate::runtime::execution::Execution;
+
+#[derive(Debug)]
+struct Node {
+    /// Choices left, the next one last.
+    left: SmallVec<[u8; 8]>,
+    chosen: u8,
+    /// What was offered: must be the same each time.
+    offered: Offer,
+    /// Preemptions before this choice.
+    spent: u32,
+    /// What the step did.
+    signature: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offer {
+    Threads(Point),
+    Ways(usize),
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Dfs {
+    bound: Option<u32>,
+    nodes: Vec<Node>,
+    depth: usize,
+    /// The step that is being run belongs to this node.
+    step: usize,
+    seen: Option<Map<(Past, u8), u32>>,
+    /// The rest of this execution was seen before.
+    pruned: bool,
+    uncontrolled: Option<Uncontrolled>,
+}
+
+impl Dfs {
+    /// All schedules with at most so many preemptions.
+    pub(crate) fn new(bound: Option<u32>) -> Self {
+        Dfs {
+            bound,
+            nodes: Vec::new(),
+            depth: 0,
+            step: 0,
+            seen: None,
+            pruned: false,
+            uncontrolled: None,
+        }
+    }
+
+    /// The same, with a memory of states.
+    pub(crate) fn remembering(mut self) -> Self {
+        self.seen = Some(Map::default());
+        self
+    }
+
+    /// Whether the execution that just ended was left to itself because everything it could show was seen before.
+    pub(crate) fn pruned(&self) -> bool {
+        self.pruned
+    }
+
+    /// The program did not repeat itself.
+    pub(crate) fn uncontrolled(&self) -> Option<&Uncontrolled> {
+        self.uncontrolled.as_ref()
+    }
+
+    /// How many states are remembered.
+    pub(crate) fn states(&self) -> usize {
+        self.seen.as_ref().map_or(0, Map::len)
+    }
+
+    fn again(&mut self, offered: Offer) -> Option<usize> {
+        let node = self.nodes.get(self.depth)?;
+        if node.offered != offered {
+            self.uncontrolled = Some(Uncontrolled { step: self.depth });
+            self.pruned = true;
+            return None;
+        }
+        self.step = self.depth;
+        self.depth += 1;
+        Some(usize::from(node.chosen))
+    }
+
+    fn new_node(&mut self, offered: Offer, spent: u32, options: impl Iterator<Item = usize>) -> usize {
+        let mut left: SmallVec<[u8; 8]> = options.map(|option| option as u8).collect();
+        left.reverse();
+        let chosen = left.pop().expect("bug: nothing to choose from");
+        self.nodes.push(Node {
+            left,
+            chosen,
+            offered,
+            spent,
+            signature: 0,
+        });
+        self.step = self.depth;
+        self.depth += 1;
+        usize::from(chosen)
+    }
+
+    /// Preemptions so far.
+    fn spent(&self) -> u32 {
+        let Some(node) = self.nodes.get(self.depth.wrapping_sub(1)) else {
+            return 0;
+        };
+        let preempts = matches!(node.offered, Offer::Threads(point)
+            if point.costs && usize::from(node.chosen) != point.current);
+        node.spent + u32::from(preempts)
+    }
+}
+
+impl Search for Dfs {
+    fn choose(&mut self, execution: &Execution, point: Point) -> usize {
+        if self.pruned {
+            return point.default_choice();
+        }
+        if self.depth < self.nodes.len() {
+            return self
+                .again(Offer::Threads(point))
+                .unwrap_or_else(|| point.default_choice());
+        }
+        let spent = self.spent();
+        if let Some(seen) = &mut self.seen {
+            let running = if point.costs { point.current as u8 } else { u8::MAX };
+            let least = seen
+                .entry((execution.state(), running))
+                .or_insert(u32::MAX);
+            if *least <= spent {
+                self.pruned = true;
+                return point.default_choice();
+            }
+            *least = spent;
+        }
+        let exhausted = point.costs && self.bound.is_some_and(|bound| spent >= bound);
+        let options = point
+            .options()
+            .filter(move |&thread| !exhausted || thread == point.current);
+        self.new_node(Offer::Threads(point), spent, options)
+    }
+
+    fn pick(&mut self, _: &Execution, ways: usize) -> usize {
+        if self.pruned {
+            return 0;
+        }
+        if self.depth < self.nodes.len() {
+            return self.again(Offer::Ways(ways)).unwrap_or(0);
+        }
+        let spent = self.spent();
+        self.new_node(Offer::Ways(ways), spent, 0..ways)
+    }
+
+    fn closed(&mut self, execution: &Execution) {
+        if self.pruned {
+            return;
+        }
+        let signature = execution.signature();
+        let replaying = self.depth < self.nodes.len();
+        let Some(node) = self.nodes.get_mut(self.step) else {
+            return;
+        };
+        if replaying && node.signature != signature {
+            self.uncontrolled = Some(Uncontrolled { step: self.step });
+            self.pruned = true;
+        }
+        node.signature = signature;
+    }
+
+    fn advance(&mut self, _: &Execution) -> bool {
+        self.pruned = false;
+        self.depth = 0;
+        self.step = 0;
+        if self.uncontrolled.is_some() {
+            return false;
+        }
+        while let Some(node) = self.nodes.last_mut() {
+            if let Some(next) = node.left.pop() {
+                node.chosen = next;
+                return true;
+            }
+            self.nodes.pop();
+        }
+        false
+    }
+}

@@ -1,0 +1,61 @@
+//! Which schedules to run.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`dfs`] | every schedule, or those within a bound on preemptions; optionally one of those that lead to equal states |
+//! | [`dpor`] | one schedule of each class that differs in the order of independent steps only |
+//! | [`random`] | schedules drawn at random |
+//! | [`replay`] | one given schedule |
+
+pub(crate) mod dfs;
+
+use std::any::Any;
+
+use crate::runtime::execution::Execution;
+
+/// A moment at which somebody must go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Point {
+    /// Who may, one bit per thread.
+    pub(crate) enabled: u16,
+    /// Who ran last.
+    pub(crate) current: usize,
+    /// Anybody but `current` is a preemption: it stands in the middle of an operation and could go on.
+    pub(crate) costs: bool,
+}
+
+impl Point {
+    /// The enabled threads, the running one first.
+    pub(crate) fn options(self) -> impl Iterator<Item = usize> {
+        let current = (self.enabled & 1 << self.current != 0).then_some(self.current);
+        let others = (0..u16::BITS as usize)
+            .filter(move |&thread| thread != self.current && self.enabled & 1 << thread != 0);
+        current.into_iter().chain(others)
+    }
+
+    /// Who goes on if nobody has a reason to choose another.
+    pub(crate) fn default_choice(self) -> usize {
+        self.options().next().expect("bug: nobody is enabled")
+    }
+}
+
+/// Decides at each point who goes on, and between executions what to try next.
+pub(crate) trait Search: Any {
+    /// Who goes on.
+    fn choose(&mut self, execution: &Execution, point: Point) -> usize;
+
+    /// One of several outcomes that are not a matter of scheduling.
+    fn pick(&mut self, execution: &Execution, ways: usize) -> usize;
+
+    /// The last step of the execution is complete.
+    fn closed(&mut self, execution: &Execution);
+
+    /// The execution has ended; whether there is another one.
+    fn advance(&mut self, execution: &Execution) -> bool;
+}
+
+/// A program that does not do the same under the same schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Uncontrolled {
+    pub(crate) step: usize,
+}

@@ -1,3 +1,0 @@
-//! What `std::sync` offers.
-
-pub use std::sync::*;

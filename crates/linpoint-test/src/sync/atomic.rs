@@ -1,0 +1,247 @@
+//! What `std::sync::atomic` offers, under control.
+
+use std::fmt;
+use std::sync::atomic as std_atomic;
+
+pub use std_atomic::{Ordering, compiler_fence};
+
+use crate::runtime::Handle;
+use crate::runtime::access::Kind;
+
+/// A fence: nothing in a controlled run, where memory is sequentially consistent anyway.
+pub fn fence(order: Ordering) {
+    if !crate::runtime::controlled() {
+        std_atomic::fence(order);
+    }
+}
+
+/// What all atomic types have: loads, stores, exchanges.
+macro_rules! atomic_cell {
+    ($(#[$doc:meta])* $name:ident $(<$generic:ident>)?, $value:ty) => {
+        $(#[$doc])*
+        pub struct $name $(<$generic>)? {
+            handle: Handle,
+            inner: std_atomic::$name $(<$generic>)?,
+        }
+
+        impl $(<$generic>)? $name $(<$generic>)? {
+            /// A new atomic with this value.
+            pub fn new(value: $value) -> Self {
+                Self { handle: Handle::new(), inner: std_atomic::$name::new(value) }
+            }
+
+            /// The value, without any scheduling: the borrow shows that nobody else can see it.
+            pub fn get_mut(&mut self) -> &mut $value {
+                self.inner.get_mut()
+            }
+
+            /// The value, which nobody else can see.
+            pub fn into_inner(self) -> $value {
+                self.inner.into_inner()
+            }
+
+            /// Reads the value.
+            #[track_caller]
+            pub fn load(&self, order: Ordering) -> $value {
+                let turn = self.handle.access();
+                let value = self.inner.load(order);
+                turn.touch(Kind::Read, false, || format!("load {value:?}"));
+                value
+            }
+
+            /// Writes a value.
+            #[track_caller]
+            pub fn store(&self, value: $value, order: Ordering) {
+                let turn = self.handle.access();
+                if let crate::runtime::Turn::Scheduled(_) = turn {
+                    let old = self.inner.swap(value, Ordering::SeqCst);
+                    turn.touch(Kind::Write, old != value, || format!("store {value:?}"));
+                } else {
+                    self.inner.store(value, order);
+                }
+            }
+
+            /// Writes a value, answers the one before.
+            #[track_caller]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                let turn = self.handle.access();
+                let old = self.inner.swap(value, order);
+                turn.touch(Kind::Write, old != value, || format!("swap {old:?} -> {value:?}"));
+                old
+            }
+
+            /// Writes `new` if the value is `current`; answers the value before.
+            #[track_caller]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let turn = self.handle.access();
+                let result = self.inner.compare_exchange(current, new, success, failure);
+                match result {
+                    Ok(_) => turn.touch(Kind::Write, current != new, || format!("cas {current:?} -> {new:?}")),
+                    Err(found) => turn.touch(Kind::Read, false, || {
+                        format!("cas {current:?} -> {new:?} fails on {found:?}")
+                    }),
+                }
+                result
+            }
+
+            /// As [`compare_exchange`](Self::compare_exchange); in a controlled run it does not fail without a reason.
+            #[track_caller]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                if crate::runtime::controlled() {
+                    self.compare_exchange(current, new, success, failure)
+                } else {
+                    self.inner.compare_exchange_weak(current, new, success, failure)
+                }
+            }
+
+            /// Writes what `f` makes of the value, until nobody interferes or `f` answers `None`.
+            #[track_caller]
+            pub fn fetch_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut f: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                let mut old = self.load(fetch_order);
+                while let Some(new) = f(old) {
+                    match self.compare_exchange_weak(old, new, set_order, fetch_order) {
+                        Ok(value) => return Ok(value),
+                        Err(found) => old = found,
+                    }
+                }
+                Err(old)
+            }
+        }
+
+        impl $(<$generic>)? fmt::Debug for $name $(<$generic>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.inner.fmt(f)
+            }
+        }
+
+        impl $(<$generic>)? From<$value> for $name $(<$generic>)? {
+            fn from(value: $value) -> Self {
+                Self::new(value)
+            }
+        }
+    };
+}
+
+/// Operations that combine the value with another.
+macro_rules! fetch {
+    ($name:ident, $value:ty, $($(#[$doc:meta])* $method:ident),*) => {
+        impl $name {
+            $(
+                $(#[$doc])*
+                #[track_caller]
+                pub fn $method(&self, value: $value, order: Ordering) -> $value {
+                    let turn = self.handle.access();
+                    let old = self.inner.$method(value, order);
+                    if let crate::runtime::Turn::Scheduled(_) = turn {
+                        let new = self.inner.load(Ordering::SeqCst);
+                        turn.touch(Kind::Write, old != new, || {
+                            format!("{} {value:?}: {old:?} -> {new:?}", stringify!($method))
+                        });
+                    }
+                    old
+                }
+            )*
+        }
+    };
+}
+
+macro_rules! atomic_integer {
+    ($($name:ident, $value:ident;)*) => {
+        $(
+            atomic_cell!(
+                #[doc = concat!("An atomic `", stringify!($value), "`.")]
+                $name, $value
+            );
+
+            fetch!(
+                $name, $value,
+                /// Adds, wrapping around; answers the value before.
+                fetch_add,
+                /// Subtracts, wrapping around; answers the value before.
+                fetch_sub,
+                /// Bitwise and; answers the value before.
+                fetch_and,
+                /// Bitwise nand; answers the value before.
+                fetch_nand,
+                /// Bitwise or; answers the value before.
+                fetch_or,
+                /// Bitwise exclusive or; answers the value before.
+                fetch_xor,
+                /// The larger value; answers the value before.
+                fetch_max,
+                /// The smaller value; answers the value before.
+                fetch_min
+            );
+
+            impl Default for $name {
+                fn default() -> Self {
+                    Self::new($value::default())
+                }
+            }
+        )*
+    };
+}
+
+atomic_integer! {
+    AtomicU8, u8;
+    AtomicU16, u16;
+    AtomicU32, u32;
+    AtomicU64, u64;
+    AtomicUsize, usize;
+    AtomicI8, i8;
+    AtomicI16, i16;
+    AtomicI32, i32;
+    AtomicI64, i64;
+    AtomicIsize, isize;
+}
+
+atomic_cell!(
+    /// An atomic `bool`.
+    AtomicBool, bool
+);
+
+fetch!(
+    AtomicBool, bool,
+    /// Logical and; answers the value before.
+    fetch_and,
+    /// Logical nand; answers the value before.
+    fetch_nand,
+    /// Logical or; answers the value before.
+    fetch_or,
+    /// Logical exclusive or; answers the value before.
+    fetch_xor
+);
+
+impl Default for AtomicBool {
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+atomic_cell!(
+    /// An atomic pointer.
+    AtomicPtr<T>, *mut T
+);
+
+impl<T> Default for AtomicPtr<T> {
+    fn default() -> Self {
+        Self::new(std::ptr::null_mut())
+    }
+}

@@ -1,0 +1,169 @@
+//! A condition variable.
+
+use std::sync::{self, LockResult, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Mutex, MutexGuard};
+use crate::runtime::{self, Handle, Turn};
+
+/// As [`std::sync::Condvar`]. In a controlled run nobody wakes up without a reason, and any of those who wait may be the one
+/// that [`notify_one`](Self::notify_one) wakes.
+#[derive(Debug, Default)]
+pub struct Condvar {
+    handle: Handle,
+    inner: sync::Condvar,
+}
+
+/// Whether a wait ended because its time was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Whether it did.
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// A condition that nobody waits for yet.
+    pub fn new() -> Self {
+        Condvar {
+            handle: Handle::new(),
+            inner: sync::Condvar::new(),
+        }
+    }
+
+    /// Unlocks the mutex, waits for a notification, locks the mutex again.
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        match self.controlled(guard, false) {
+            Ok((result, _)) => result,
+            Err(mut guard) => {
+                let (lock, inner) = (guard.lock, lent(&mut guard));
+                rewrap(lock, self.inner.wait(inner))
+            }
+        }
+    }
+
+    /// Waits as long as `condition` holds.
+    #[track_caller]
+    pub fn wait_while<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        while condition(&mut *guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Waits, but not longer than this. In a controlled run the time may be up whenever nobody has notified it.
+    #[track_caller]
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let (result, timed_out) = match self.controlled(guard, true) {
+            Ok((result, notified)) => (result, !notified),
+            Err(mut guard) => {
+                let (lock, inner) = (guard.lock, lent(&mut guard));
+                match self.inner.wait_timeout(inner, timeout) {
+                    Ok((guard, result)) => (Ok(lock.guard(guard)), result.timed_out()),
+                    Err(poison) => {
+                        let (guard, result) = poison.into_inner();
+                        (Err(PoisonError::new(lock.guard(guard))), result.timed_out())
+                    }
+                }
+            }
+        };
+        let timed_out = WaitTimeoutResult(timed_out);
+        match result {
+            Ok(guard) => Ok((guard, timed_out)),
+            Err(poison) => Err(PoisonError::new((poison.into_inner(), timed_out))),
+        }
+    }
+
+    /// Waits as long as `condition` holds, but not longer than this.
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        timeout: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let start = Instant::now();
+        loop {
+            if !condition(&mut *guard) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            // No clock in a controlled run: a wait that times out has waited long enough.
+            let left = match runtime::controlled() {
+                true => Some(timeout),
+                false => timeout.checked_sub(start.elapsed()),
+            };
+            let Some(left) = left else {
+                return Ok((guard, WaitTimeoutResult(true)));
+            };
+            let (again, result) = self.wait_timeout(guard, left)?;
+            guard = again;
+            if runtime::controlled() && result.timed_out() {
+                let timed_out = condition(&mut *guard);
+                return Ok((guard, WaitTimeoutResult(timed_out)));
+            }
+        }
+    }
+
+    /// Wakes one of those who wait.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        if runtime::notify(&self.handle, false) == Turn::Std {
+            self.inner.notify_one();
+        }
+    }
+
+    /// Wakes all who wait.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        if runtime::notify(&self.handle, true) == Turn::Std {
+            self.inner.notify_all();
+        }
+    }
+
+    /// Waits under control, and tells whether it was notified; gives the guard back if there is no control.
+    #[track_caller]
+    #[allow(clippy::type_complexity)]
+    fn controlled<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        timed: bool,
+    ) -> Result<(LockResult<MutexGuard<'a, T>>, bool), MutexGuard<'a, T>> {
+        if !runtime::controlled() {
+            return Err(guard);
+        }
+        let lock = guard.lock;
+        let turn = runtime::begin_wait(&self.handle, &lock.handle, || drop(guard.inner.take()));
+        let notified = runtime::end_wait(turn, &lock.handle, timed);
+        turn.describe(|| match notified {
+            true => "wakes up, and locks".to_owned(),
+            false => "times out, and locks".to_owned(),
+        });
+        Ok((lock.granted(), notified))
+    }
+}
+
+fn lent<'a, T>(guard: &mut MutexGuard<'a, T>) -> sync::MutexGuard<'a, T> {
+    guard.inner.take().expect("bug: the guard was lent twice")
+}
+
+fn rewrap<'a, T>(
+    lock: &'a Mutex<T>,
+    result: LockResult<sync::MutexGuard<'a, T>>,
+) -> LockResult<MutexGuard<'a, T>> {
+    match result {
+        Ok(guard) => Ok(lock.guard(guard)),
+        Err(poison) => Err(PoisonError::new(lock.guard(poison.into_inner()))),
+    }
+}

@@ -1,0 +1,23 @@
+//! What `std::sync` offers, under control.
+//!
+//! Outside a controlled run each type does what its namesake in `std` does. Inside, each operation is a scheduling point,
+//! and a thread that has to wait is not run until it can go on. Constructors are not `const`: an object is named after the
+//! thread that creates it.
+//!
+//! Memory is sequentially consistent in a controlled run, whatever [`Ordering`](atomic::Ordering) is asked for.
+
+pub mod atomic;
+mod barrier;
+mod condvar;
+pub mod mpsc;
+mod mutex;
+mod once;
+mod rwlock;
+
+pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
+pub use mutex::{Mutex, MutexGuard};
+pub use once::{LazyLock, Once, OnceLock};
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};

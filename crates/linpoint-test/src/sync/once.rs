@@ -1,0 +1,181 @@
+//! What happens once.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync;
+
+use super::atomic::{AtomicBool, Ordering};
+use super::{Mutex, PoisonError};
+use crate::runtime::Handle;
+use crate::runtime::access::Kind;
+
+/// As [`std::sync::Once`].
+#[derive(Debug, Default)]
+pub struct Once {
+    done: AtomicBool,
+    running: Mutex<()>,
+}
+
+impl Once {
+    /// Nothing has happened yet.
+    pub fn new() -> Self {
+        Once::default()
+    }
+
+    /// Runs `f` unless that has happened; waits while another thread does.
+    ///
+    /// # Panics
+    /// If an earlier call panicked.
+    #[track_caller]
+    pub fn call_once(&self, f: impl FnOnce()) {
+        if self.is_completed() {
+            return;
+        }
+        let Ok(_running) = self.running.lock() else {
+            panic!("Once instance has previously been poisoned");
+        };
+        if !self.is_completed() {
+            f();
+            self.done.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether it has happened.
+    #[track_caller]
+    pub fn is_completed(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+}
+
+/// As [`std::sync::OnceLock`].
+pub struct OnceLock<T> {
+    handle: Handle,
+    setting: Mutex<()>,
+    value: sync::OnceLock<T>,
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        OnceLock::new()
+    }
+}
+
+impl<T> OnceLock<T> {
+    /// An empty cell.
+    pub fn new() -> Self {
+        OnceLock {
+            handle: Handle::new(),
+            setting: Mutex::new(()),
+            value: sync::OnceLock::new(),
+        }
+    }
+
+    /// The value, if there is one.
+    #[track_caller]
+    pub fn get(&self) -> Option<&T> {
+        let turn = self.handle.access();
+        let value = self.value.get();
+        turn.touch(Kind::Read, false, || match value {
+            Some(_) => "get: set".to_owned(),
+            None => "get: empty".to_owned(),
+        });
+        value
+    }
+
+    /// The value: the borrow shows that nobody else can see it.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.value.get_mut()
+    }
+
+    /// Sets the value, or gives it back if there is one.
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.get_or_init(|| value.take().expect("bug: initialised twice"));
+        match value {
+            None => Ok(()),
+            Some(value) => Err(value),
+        }
+    }
+
+    /// The value; if there is none, the one that `f` makes. Waits while another thread makes it.
+    #[track_caller]
+    pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.get() {
+            return value;
+        }
+        let _setting = self.setting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = self.get() {
+            return value;
+        }
+        let value = f();
+        let turn = self.handle.access();
+        let value = self.value.get_or_init(|| value);
+        turn.touch(Kind::Write, true, || "set".to_owned());
+        value
+    }
+
+    /// The value, which nobody else can see.
+    pub fn into_inner(self) -> Option<T> {
+        self.value.into_inner()
+    }
+
+    /// Takes the value out: the borrow shows that nobody else can see it.
+    pub fn take(&mut self) -> Option<T> {
+        self.value.take()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+/// As [`std::sync::LazyLock`].
+pub struct LazyLock<T, F = fn() -> T> {
+    cell: OnceLock<T>,
+    make: sync::Mutex<Option<F>>,
+}
+
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// A value that `make` makes when it is first needed.
+    pub fn new(make: F) -> Self {
+        LazyLock {
+            cell: OnceLock::new(),
+            make: sync::Mutex::new(Some(make)),
+        }
+    }
+
+    /// The value.
+    ///
+    /// # Panics
+    /// If an earlier attempt to make it panicked.
+    #[track_caller]
+    pub fn force(this: &Self) -> &T {
+        this.cell.get_or_init(|| {
+            let make = match this.make.lock() {
+                Ok(mut make) => make.take(),
+                Err(_) => None,
+            };
+            match make {
+                Some(make) => make(),
+                None => panic!("LazyLock instance has previously been poisoned"),
+            }
+        })
+    }
+}
+
+impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        LazyLock::force(self)
+    }
+}
+
+impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LazyLock").field(&self.cell).finish()
+    }
+}
