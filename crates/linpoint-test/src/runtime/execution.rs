@@ -6,7 +6,6 @@
 
 use std::panic::Location;
 
-
 use super::access::{Access, Hold, Kind};
 use super::causality::{Clock, Past, Touched};
 use super::coroutine::Switch;
@@ -675,15 +674,18 @@ impl Execution {
     /// A thread goes on after a yield: by which changes, if it slept.
     fn wake(&mut self, index: usize) {
         let reads = std::mem::take(&mut self.threads[index].reads);
-        if index != MAIN && self.settings.causality && self.steps.last().is_some_and(|s| !s.forced) {
+        if index != MAIN && self.settings.causality && self.steps.last().is_some_and(|s| !s.forced)
+        {
             for position in 0..self.steps.len() - 1 {
                 let (from, to) = self.steps[position].accesses;
-                let changed = self.accesses[from as usize..to as usize].iter().any(|access| {
-                    access.changed
-                        && reads
-                            .iter()
-                            .any(|&(object, version)| object == access.object && access.version > version)
-                });
+                let changed = self.accesses[from as usize..to as usize]
+                    .iter()
+                    .any(|access| {
+                        access.changed
+                            && reads.iter().any(|&(object, version)| {
+                                object == access.object && access.version > version
+                            })
+                    });
                 if changed {
                     self.woken_by(position as u32);
                 }
@@ -706,10 +708,14 @@ impl Execution {
 
     /// The threads that wait for a condition and were not notified yet.
     pub(crate) fn waiters(&self, condvar: u32) -> impl Iterator<Item = usize> + '_ {
-        self.threads.iter().enumerate().filter_map(move |(index, thread)| {
-            let waits = matches!(thread.pending, Pending::Wake { condvar: c, .. } if c == condvar);
-            (waits && thread.notified.is_none()).then_some(index)
-        })
+        self.threads
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, thread)| {
+                let waits =
+                    matches!(thread.pending, Pending::Wake { condvar: c, .. } if c == condvar);
+                (waits && thread.notified.is_none()).then_some(index)
+            })
     }
 
     /// The running thread notifies another.

@@ -90,7 +90,12 @@ impl Dfs {
         Some(usize::from(node.chosen))
     }
 
-    fn new_node(&mut self, offered: Offer, spent: u32, options: impl Iterator<Item = usize>) -> usize {
+    fn new_node(
+        &mut self,
+        offered: Offer,
+        spent: u32,
+        options: impl Iterator<Item = usize>,
+    ) -> usize {
         let mut left: SmallVec<[u8; 8]> = options.map(|option| option as u8).collect();
         left.reverse();
         let chosen = left.pop().expect("bug: nothing to choose from");
@@ -129,10 +134,12 @@ impl Search for Dfs {
         }
         let spent = self.spent();
         if let Some(seen) = &mut self.seen {
-            let running = if point.costs { point.current as u8 } else { u8::MAX };
-            let least = seen
-                .entry((execution.state(), running))
-                .or_insert(u32::MAX);
+            let running = if point.costs {
+                point.current as u8
+            } else {
+                u8::MAX
+            };
+            let least = seen.entry((execution.state(), running)).or_insert(u32::MAX);
             if *least <= spent {
                 self.pruned = true;
                 return point.default_choice();

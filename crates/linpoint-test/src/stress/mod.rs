@@ -23,7 +23,8 @@
 //! [`runs`](Stress::runs) × [`threads`](Stress::threads) × [`ops`](Stress::ops) says how much is done: thousands of short
 //! runs on fresh objects, or one long run of millions. Short runs find more where the interesting states are near the
 //! beginning (empty, one element) and are decided for any type; a long run wants a type that the
-//! monitors decide, with [`fresh`] values.
+//! monitors decide, with [`fresh`] values. Short runs want no more threads than cores: what is over after a microsecond overlaps
+//! nothing unless both run at that moment. [`StressReport::overlapping`] tells how much of it did.
 
 mod clock;
 mod random;

@@ -236,19 +236,20 @@ fn pause(percent: u8, random: &mut Random) {
 }
 
 /// Lets threads pass when all have come: a barrier that is busy at first, so that they start within a few instructions of
-/// each other.
+/// each other. Where there are fewer cores than threads, those who wait are in the way.
 struct Gate {
     threads: usize,
+    busy_rounds: usize,
     arrivals: Alone<AtomicUsize>,
     closed: AtomicBool,
 }
 
 impl Gate {
-    const PATIENCE: usize = 10_000;
-
     fn new(threads: usize) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         Gate {
             threads,
+            busy_rounds: if threads <= cores { 20_000 } else { 500 },
             arrivals: Alone::default(),
             closed: AtomicBool::new(false),
         }
@@ -264,7 +265,7 @@ impl Gate {
                 return false;
             }
             rounds += 1;
-            if rounds < Self::PATIENCE {
+            if rounds < self.busy_rounds {
                 std::hint::spin_loop();
             } else {
                 thread::yield_now();

@@ -110,7 +110,7 @@ impl fmt::Display for StressReport {
         }
         write!(
             f,
-            "{} runs, {} threads, {} operations, {:.0} % of them overlapping; recorded in {:.1?}, decided in {:.1?}",
+            "{} runs, {} threads, {} operations, {:.1} % of them overlapping; recorded in {:.1?}, decided in {:.1?}",
             self.runs,
             self.threads,
             self.operations,
@@ -212,8 +212,16 @@ pub(super) fn save(
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let name: String = thread.name().unwrap_or("stress").chars().collect();
     let name = name.replace(|c| !is_plain(c), "-");
-    let path = folder.join(format!("{name}-{}.jsonl", std::process::id()));
-    let mut file = BufWriter::new(File::create(&path)?);
+    // Tests of one name may fail several times, and at the same time.
+    let (path, file) = (1..)
+        .map(|number| folder.join(format!("{name}-{}-{number}.jsonl", std::process::id())))
+        .map(|path| (File::create_new(&path), path))
+        .find(
+            |(file, _)| !matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists),
+        )
+        .map(|(file, path)| (path, file))
+        .expect("there is always another number");
+    let mut file = BufWriter::new(file?);
     write_jsonl(history, object_type, &mut file)?;
     file.flush()?;
     Ok(path)

@@ -91,7 +91,10 @@ impl<T> Shared<T> {
     fn send(&self, message: T) -> Result<(), SendError<T>> {
         let mut state = self.lock();
         while state.receiver && state.full() {
-            state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .taken
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         if !state.receiver {
             return Err(SendError(message));
@@ -100,7 +103,10 @@ impl<T> Shared<T> {
         self.filled.notify_one();
         if state.bound == Some(0) {
             while state.receiver && state.received < number {
-                state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .taken
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
             }
             if state.received < number
                 && let Some(message) = state.queue.pop_back()
@@ -170,7 +176,11 @@ impl<T> Receiver<T> {
                 return Err(RecvError);
             }
             state.receiving = true;
-            state = self.0.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .0
+                .filled
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
             state.receiving = false;
         }
     }

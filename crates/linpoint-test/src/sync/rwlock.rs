@@ -151,8 +151,22 @@ trait Guard<'a, G> {
     fn guard_for(&'a self, inner: Self::Inner) -> G;
 }
 
-side!(read, try_read, RwLockReadGuard, Kind::Share, Kind::Unshare, "read");
-side!(write, try_write, RwLockWriteGuard, Kind::Acquire, Kind::Release, "write");
+side!(
+    read,
+    try_read,
+    RwLockReadGuard,
+    Kind::Share,
+    Kind::Unshare,
+    "read"
+);
+side!(
+    write,
+    try_write,
+    RwLockWriteGuard,
+    Kind::Acquire,
+    Kind::Release,
+    "write"
+);
 
 impl<T: ?Sized> RwLock<T> {
     /// Whether somebody panicked while writing.
