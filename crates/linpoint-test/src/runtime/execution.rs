@@ -80,7 +80,8 @@ pub(crate) struct Step {
     pub(crate) forced: bool,
     accesses: (u32, u32),
     wakers: (u32, u32),
-    pub(crate) pick: u8,
+    /// Which of several outcomes was picked.
+    pub(crate) pick: Option<u8>,
     pub(crate) location: Option<&'static Location<'static>>,
 }
 
@@ -89,6 +90,8 @@ pub(crate) struct Object {
     /// Creating thread and number: the same in every execution, whatever the schedule.
     pub(crate) name: u32,
     hold: Hold,
+    /// As the workers found it.
+    pub(crate) held_at_start: Hold,
     version: u32,
     clocks: Touched<Clock>,
     pasts: Touched<Past>,
@@ -105,6 +108,15 @@ pub(crate) enum End {
     TooLong,
     /// The object did something that cannot be checked.
     Fault(String),
+}
+
+/// What a search decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Who goes on.
+    Thread(u8),
+    /// Which of several outcomes.
+    Pick(u8),
 }
 
 /// How operations are numbered: those of the initial sequence, then thread by thread, then those of the final sequence.
@@ -194,6 +206,9 @@ pub(crate) struct Execution {
     accesses: Vec<Access>,
     wakers: Vec<u32>,
     clocks: Vec<Clock>,
+    /// Whose turn it was at each point, and what was picked: enough to run the same again.
+    pub(crate) schedule: Vec<Choice>,
+    pub(crate) preemptions: u32,
     pub(crate) details: Vec<(usize, String)>,
     pub(crate) end: End,
     pub(crate) outcomes: Vec<Outcome>,
@@ -246,6 +261,8 @@ impl Execution {
             accesses: Vec::new(),
             wakers: Vec::new(),
             clocks: Vec::new(),
+            schedule: Vec::new(),
+            preemptions: 0,
             details: Vec::new(),
             end: End::Complete,
             outcomes: Vec::new(),
@@ -292,6 +309,8 @@ impl Execution {
         self.accesses.clear();
         self.wakers.clear();
         self.clocks.clear();
+        self.schedule.clear();
+        self.preemptions = 0;
         self.details.clear();
         self.end = End::Running;
         let ops = layout.ops();
@@ -317,6 +336,7 @@ impl Execution {
         self.objects.push(Object {
             name,
             hold: 0,
+            held_at_start: 0,
             version: 0,
             clocks: Touched::default(),
             pasts: Touched::default(),
@@ -518,6 +538,9 @@ impl Execution {
     pub(crate) fn join(&mut self, search: &mut dyn Search) -> Option<Switch> {
         self.threads[MAIN].pending = Pending::Join;
         self.workers = true;
+        for object in &mut self.objects {
+            object.held_at_start = object.hold;
+        }
         match self.next(search) {
             Switch::To(MAIN) => None,
             switch => Some(switch),
@@ -574,7 +597,10 @@ impl Execution {
                 current,
                 costs: keeps && !self.free(&self.threads[current]),
             };
-            search.choose(self, point)
+            let chosen = search.choose(self, point);
+            self.schedule.push(Choice::Thread(chosen as u8));
+            self.preemptions += u32::from(point.costs && chosen != current);
+            chosen
         } else {
             MAIN
         };
@@ -627,7 +653,7 @@ impl Execution {
                 forced: thread.forced,
                 accesses: (accesses, accesses),
                 wakers: (wakers, wakers),
-                pick: 0,
+                pick: None,
                 location: thread.location,
             });
             self.open = true;
@@ -739,8 +765,9 @@ impl Execution {
             return 0;
         }
         let pick = search.pick(self, ways);
+        self.schedule.push(Choice::Pick(pick as u8));
         if let Some(step) = self.steps.last_mut() {
-            step.pick = pick as u8;
+            step.pick = Some(pick as u8);
         }
         pick
     }
@@ -768,7 +795,7 @@ impl Execution {
         clock.0[index] = step.number;
         past = past.then(
             u64::from(step.op) << 8
-                | u64::from(step.pick) << 3
+                | u64::from(step.pick.unwrap_or(0)) << 3
                 | u64::from(step.blocked) << 2
                 | u64::from(step.calls) << 1
                 | u64::from(step.returns),
@@ -811,6 +838,22 @@ impl Execution {
     pub(crate) fn wakers_of(&self, step: usize) -> &[u32] {
         let (from, to) = self.steps[step].wakers;
         &self.wakers[from as usize..to as usize]
+    }
+
+    /// Whether a step happened before another one.
+    pub(crate) fn happened_before(&self, first: usize, second: usize) -> bool {
+        let Step { thread, number, .. } = self.steps[first];
+        self.clocks[second].includes(usize::from(thread), number)
+    }
+
+    /// What a thread knows of the others.
+    pub(crate) fn clock_of_thread(&self, thread: usize) -> &Clock {
+        &self.threads[thread].clock
+    }
+
+    /// The step that notified a thread.
+    pub(crate) fn notifier_of(&self, thread: usize) -> Option<u32> {
+        self.threads[thread].notified
     }
 
     pub(crate) fn clock_of(&self, step: usize) -> &Clock {

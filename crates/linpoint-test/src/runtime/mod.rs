@@ -105,24 +105,33 @@ impl Handle {
     /// An access that is always possible. Its kind is told afterwards, see [`Turn::touch`].
     #[track_caller]
     pub(crate) fn access(&self) -> Turn {
-        self.enter(Kind::Write, false, false)
+        self.access_at(Location::caller())
+    }
+
+    /// The same, for a destructor: it happens where the object was made.
+    pub(crate) fn access_at(&self, location: &'static Location<'static>) -> Turn {
+        self.enter(Kind::Write, false, false, location)
     }
 
     /// Waits until the access is possible, and has it.
     #[track_caller]
     pub(crate) fn wait(&self, kind: Kind) -> Turn {
-        self.enter(kind, true, false)
+        self.enter(kind, true, false, Location::caller())
     }
 
     /// Would rather wait for the access, but not for ever. What came of it is told afterwards.
     #[track_caller]
     pub(crate) fn wait_some_time(&self, kind: Kind) -> Turn {
-        self.enter(kind, false, true)
+        self.enter(kind, false, true, Location::caller())
     }
 
-    #[track_caller]
-    fn enter(&self, kind: Kind, blocking: bool, timed: bool) -> Turn {
-        let location = Location::caller();
+    fn enter(
+        &self,
+        kind: Kind,
+        blocking: bool,
+        timed: bool,
+        location: &'static Location<'static>,
+    ) -> Turn {
         match MODE.get() {
             Mode::Outside => Turn::Std,
             Mode::Quiet => Turn::Direct,
@@ -234,10 +243,9 @@ pub(crate) fn yield_now() -> bool {
 
 fn pause(location: &'static Location<'static>) {
     follow(with(|execution, search| {
-        let switch = execution.announce(Pending::Yield, location, search);
-        execution.describe(|| "yields".to_owned());
-        switch
+        execution.announce(Pending::Yield, location, search)
     }));
+    with(|execution, _| execution.describe(|| "yields".to_owned()));
 }
 
 /// The running thread of a controlled run.

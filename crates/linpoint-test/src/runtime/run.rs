@@ -13,6 +13,7 @@ use super::execution::{End, Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
 use super::{ENGINE, MAIN, MODE, Mode, follow, quietly, with};
 use crate::search::Search;
+use crate::spec::Ruling;
 
 /// An object with the operations of a test.
 pub(crate) trait Program {
@@ -22,6 +23,18 @@ pub(crate) trait Program {
     /// The number of the outcome "panicked with this message".
     fn panicked(&self, message: &str) -> Outcome;
     fn stack_size(&self) -> usize;
+    /// An operation in words.
+    fn label(&self, op: usize) -> &str;
+    /// What an operation answered, in words.
+    fn describe(&self, op: usize, outcome: Outcome) -> String;
+    /// Whether an operation may wait for another one that never comes.
+    fn may_block(&self, op: usize) -> bool;
+    /// Whether an operation may answer differently in the same serial situation.
+    fn may_vary(&self, op: usize) -> bool;
+    /// Whether a specification says what is right, instead of the serial executions.
+    fn has_spec(&self) -> bool;
+    /// What the specification says about an execution, if there is one.
+    fn rule(&self, execution: &Execution) -> Option<Ruling>;
 }
 
 /// The object of one execution.
@@ -55,8 +68,9 @@ pub(crate) fn explore<S: Search>(
     loop {
         search = driver.execute(search);
         let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
-        let more = ENGINE.with_borrow(|engine| search.advance(&engine.execution));
-        if flow == Flow::Enough || !more {
+        if flow == Flow::Enough
+            || !ENGINE.with_borrow(|engine| search.advance(&engine.execution))
+        {
             return *search;
         }
     }

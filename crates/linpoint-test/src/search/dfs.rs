@@ -63,21 +63,6 @@ impl Dfs {
         self
     }
 
-    /// Whether the execution that just ended was left to itself because everything it could show was seen before.
-    pub(crate) fn pruned(&self) -> bool {
-        self.pruned
-    }
-
-    /// The program did not repeat itself.
-    pub(crate) fn uncontrolled(&self) -> Option<&Uncontrolled> {
-        self.uncontrolled.as_ref()
-    }
-
-    /// How many states are remembered.
-    pub(crate) fn states(&self) -> usize {
-        self.seen.as_ref().map_or(0, Map::len)
-    }
-
     fn again(&mut self, offered: Offer) -> Option<usize> {
         let node = self.nodes.get(self.depth)?;
         if node.offered != offered {
@@ -195,5 +180,13 @@ impl Search for Dfs {
             self.nodes.pop();
         }
         false
+    }
+
+    fn pruned(&self) -> bool {
+        self.pruned
+    }
+
+    fn uncontrolled(&self) -> Option<&Uncontrolled> {
+        self.uncontrolled.as_ref()
     }
 }

@@ -8,6 +8,10 @@
 //! | [`replay`] | one given schedule |
 
 pub(crate) mod dfs;
+pub(crate) mod dpor;
+mod races;
+pub(crate) mod random;
+pub(crate) mod replay;
 
 use std::any::Any;
 
@@ -52,10 +56,31 @@ pub(crate) trait Search: Any {
 
     /// The execution has ended; whether there is another one.
     fn advance(&mut self, execution: &Execution) -> bool;
+
+    /// Whether the execution that just ended was left to itself because everything it could show was seen before.
+    fn pruned(&self) -> bool {
+        false
+    }
+
+    /// The program did not repeat itself.
+    fn uncontrolled(&self) -> Option<&Uncontrolled> {
+        None
+    }
 }
 
 /// A program that does not do the same under the same schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Uncontrolled {
     pub(crate) step: usize,
+}
+
+impl std::fmt::Display for Uncontrolled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "the object did not do the same under the same schedule (step {}): it depends on something that is not under \
+             control, such as time, chance, addresses or state that survives between executions",
+            self.step
+        )
+    }
 }

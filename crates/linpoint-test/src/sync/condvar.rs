@@ -158,6 +158,7 @@ fn lent<'a, T>(guard: &mut MutexGuard<'a, T>) -> sync::MutexGuard<'a, T> {
     guard.inner.take().expect("bug: the guard was lent twice")
 }
 
+#[track_caller]
 fn rewrap<'a, T>(
     lock: &'a Mutex<T>,
     result: LockResult<sync::MutexGuard<'a, T>>,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ pub struct Mutex<T: ?Sized> {
 #[must_use = "if unused the mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     pub(super) lock: &'a Mutex<T>,
+    /// Where it was locked: a destructor does not know where it is called.
+    location: &'static Location<'static>,
     /// Empty only while it is dropped, or lent to a condition variable.
     pub(super) inner: Option<sync::MutexGuard<'a, T>>,
 }
@@ -89,6 +92,7 @@ impl<T: ?Sized> Mutex<T> {
         self.inner.get_mut()
     }
 
+    #[track_caller]
     fn attempt(&self, turn: Turn) -> TryLockResult<MutexGuard<'_, T>> {
         if !turn.available(Kind::Acquire) {
             turn.touch(Kind::Read, false, || "lock: not free".to_owned());
@@ -110,6 +114,7 @@ impl<T: ?Sized> Mutex<T> {
         result
     }
 
+    #[track_caller]
     fn poll_for(&self, timeout: Duration) -> TryLockResult<MutexGuard<'_, T>> {
         let start = Instant::now();
         loop {
@@ -123,6 +128,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// The scheduler says that the mutex is ours.
+    #[track_caller]
     pub(super) fn granted(&self) -> LockResult<MutexGuard<'_, T>> {
         match self.inner.try_lock() {
             Ok(guard) => Ok(self.guard(guard)),
@@ -136,6 +142,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
+    #[track_caller]
     fn guarded<'a>(
         &'a self,
         result: LockResult<sync::MutexGuard<'a, T>>,
@@ -146,9 +153,11 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
+    #[track_caller]
     pub(super) fn guard<'a>(&'a self, inner: sync::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         MutexGuard {
             lock: self,
+            location: Location::caller(),
             inner: Some(inner),
         }
     }
@@ -183,10 +192,9 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[track_caller]
     fn drop(&mut self) {
         if self.inner.is_some() {
-            let turn = self.lock.handle.access();
+            let turn = self.lock.handle.access_at(self.location);
             drop(self.inner.take());
             turn.touch(Kind::Release, true, || "unlock".to_owned());
         }

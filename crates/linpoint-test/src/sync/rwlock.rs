@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use crate::runtime::access::Kind;
@@ -18,6 +19,7 @@ pub struct RwLock<T: ?Sized> {
 #[must_use = "if unused the lock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     handle: &'a Handle,
+    location: &'static Location<'static>,
     inner: Option<sync::RwLockReadGuard<'a, T>>,
 }
 
@@ -25,6 +27,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "if unused the lock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     handle: &'a Handle,
+    location: &'static Location<'static>,
     inner: Option<sync::RwLockWriteGuard<'a, T>>,
 }
 
@@ -99,9 +102,11 @@ macro_rules! side {
         {
             type Inner = <$guard<'a, T> as Wraps>::Inner;
 
+            #[track_caller]
             fn guard_for(&'a self, inner: Self::Inner) -> $guard<'a, T> {
                 $guard {
                     handle: &self.handle,
+                    location: Location::caller(),
                     inner: Some(inner),
                 }
             }
@@ -116,9 +121,8 @@ macro_rules! side {
         }
 
         impl<T: ?Sized> Drop for $guard<'_, T> {
-            #[track_caller]
             fn drop(&mut self) {
-                let turn = self.handle.access();
+                let turn = self.handle.access_at(self.location);
                 drop(self.inner.take());
                 turn.touch($give, true, || "unlock".to_owned());
             }
@@ -148,6 +152,7 @@ impl<'a, T: ?Sized> Wraps for RwLockWriteGuard<'a, T> {
 trait Guard<'a, G> {
     type Inner;
 
+    #[track_caller]
     fn guard_for(&'a self, inner: Self::Inner) -> G;
 }
 

@@ -1,0 +1,242 @@
+//! Does *every* execution that differs from this one in the order of independent steps only have a serial witness?
+//!
+//! All of them give the same results, but they differ in which operation had returned when another one was called. To find
+//! one without a witness, no execution is needed. Operations return one after the other, in any order that respects the
+//! causal order of the last steps; what has not been called by then is called later, since that makes the history harder to
+//! explain. When an operation returns, those serial orders fall away that have an operation before it that was not called
+//! yet. If none is left, the returns so far are the beginning of a schedule that violates.
+//!
+//! States that agree in what has returned and in which serial orders are left are looked at once.
+
+use std::collections::HashSet;
+
+use smallvec::SmallVec;
+
+use super::history::{only_pending, pending};
+use super::serial::{Group, Serial};
+use crate::runtime::MAX_WORKERS;
+use crate::runtime::causality::Past;
+use crate::runtime::execution::{Choice, End, Execution, Outcome};
+
+/// How many operations of each thread.
+type Counts = [u8; MAX_WORKERS];
+
+/// A class of executions without a serial witness.
+#[derive(Debug)]
+pub(crate) struct Violating {
+    /// A schedule of the class that has none.
+    pub(crate) schedule: Vec<Choice>,
+}
+
+/// Decides classes of executions; remembers those that are fine.
+#[derive(Debug, Default)]
+pub(crate) struct Extensions {
+    fine: HashSet<Past, foldhash::fast::FixedState>,
+    results: Vec<Outcome>,
+}
+
+impl Extensions {
+    /// Decides the class of an execution that has ended.
+    pub(crate) fn explained(&mut self, serial: &Serial, execution: &Execution) -> Result<(), Violating> {
+        let class = Class::of(execution);
+        let key = class.key(execution);
+        if self.fine.contains(&key) {
+            return Ok(());
+        }
+        if execution.end == End::Stuck {
+            for op in pending(&execution.outcomes) {
+                only_pending(&execution.outcomes, op, &mut self.results);
+                let group = serial.stuck.get(self.results.as_slice());
+                class.decide(execution, group)?;
+            }
+        } else {
+            let group = serial.full.get(execution.outcomes.as_slice());
+            class.decide(execution, group)?;
+        }
+        self.fine.insert(key);
+        Ok(())
+    }
+}
+
+/// What must have happened before each return, in terms of calls and returns.
+struct Class {
+    /// The operations of each thread that returned.
+    returns: Vec<SmallVec<[Return; 4]>>,
+}
+
+struct Return {
+    op: usize,
+    /// The step with the return.
+    step: usize,
+    calls: Counts,
+    returns: Counts,
+}
+
+impl Class {
+    fn of(execution: &Execution) -> Self {
+        let threads = execution.layout.threads.len();
+        // For each thread, the numbers of the steps with its calls and with its returns.
+        let mut call_steps = vec![SmallVec::<[u16; 8]>::new(); threads];
+        let mut return_steps = vec![SmallVec::<[(u16, usize); 8]>::new(); threads];
+        let mut called = 0u64;
+        for (position, step) in execution.steps.iter().enumerate() {
+            let thread = usize::from(step.thread);
+            if !step.blocked && called & 1 << step.op == 0 {
+                called |= 1 << step.op;
+                call_steps[thread].push(step.number);
+            }
+            if step.returns {
+                return_steps[thread].push((step.number, position));
+            }
+        }
+        let returns = (0..threads).map(|thread| {
+            let base = execution.layout.base(thread);
+            let returns = return_steps[thread].iter().enumerate().map(|(index, &(_, step))| {
+                let clock = execution.clock_of(step);
+                let (mut calls, mut returns) = (Counts::default(), Counts::default());
+                for other in 0..threads {
+                    let known = clock.0[other];
+                    calls[other] = call_steps[other].iter().filter(|&&n| n <= known).count() as u8;
+                    returns[other] =
+                        return_steps[other].iter().filter(|&&(n, _)| n <= known).count() as u8;
+                }
+                returns[thread] = index as u8;
+                Return {
+                    op: base + index,
+                    step,
+                    calls,
+                    returns,
+                }
+            });
+            returns.collect()
+        });
+        Class {
+            returns: returns.collect(),
+        }
+    }
+
+    fn key(&self, execution: &Execution) -> Past {
+        let mut key = Past::default().then(u64::from(execution.end == End::Stuck));
+        for outcome in &execution.outcomes {
+            key = key.then(u64::from(outcome.0));
+        }
+        for ret in self.returns.iter().flatten() {
+            key = key.then(u64::from_le_bytes(ret.calls));
+            key = key.then(u64::from_le_bytes(ret.returns));
+        }
+        key
+    }
+
+    fn decide(&self, execution: &Execution, group: Option<&Group>) -> Result<(), Violating> {
+        let Some(group) = group else {
+            return Err(Violating {
+                schedule: execution.schedule.clone(),
+            });
+        };
+        let mut walk = Walk {
+            class: self,
+            group,
+            layout_masks: masks(execution),
+            seen: HashSet::default(),
+            path: Vec::new(),
+        };
+        let mut all: Survivors = SmallVec::from_elem(u64::MAX, group.orders.len().div_ceil(64));
+        if let (Some(last), rest @ 1..) = (all.last_mut(), group.orders.len() % 64) {
+            *last = (1 << rest) - 1;
+        }
+        match walk.violates(Counts::default(), Counts::default(), &all) {
+            false => Ok(()),
+            true => Err(Violating {
+                schedule: schedule(execution, &walk.path),
+            }),
+        }
+    }
+}
+
+/// For each thread and each number of its operations, the mask of these operations; the initial sequence is in all.
+fn masks(execution: &Execution) -> Vec<SmallVec<[u64; 8]>> {
+    let layout = &execution.layout;
+    let init = (1u64 << layout.init) - 1;
+    (0..layout.threads.len())
+        .map(|thread| {
+            let base = layout.base(thread);
+            (0..=layout.threads[thread])
+                .map(|count| init | (((1u128 << count) - 1) << base) as u64)
+                .collect()
+        })
+        .collect()
+}
+
+/// One bit per serial order that is still possible.
+type Survivors = SmallVec<[u64; 4]>;
+
+struct Walk<'a> {
+    class: &'a Class,
+    group: &'a Group,
+    layout_masks: Vec<SmallVec<[u64; 8]>>,
+    seen: HashSet<(Counts, Survivors), foldhash::fast::FixedState>,
+    /// The steps with the returns so far.
+    path: Vec<usize>,
+}
+
+impl Walk<'_> {
+    fn violates(&mut self, returned: Counts, called: Counts, survivors: &Survivors) -> bool {
+        let class = self.class;
+        for (thread, returns) in class.returns.iter().enumerate() {
+            let Some(next) = returns.get(usize::from(returned[thread])) else {
+                continue;
+            };
+            if next.returns.iter().zip(returned).any(|(&needed, there)| needed > there) {
+                continue;
+            }
+            let mut called = called;
+            let mut mask = 0;
+            for (other, masks) in self.layout_masks.iter().enumerate() {
+                called[other] = called[other].max(next.calls[other]);
+                mask |= masks[usize::from(called[other])];
+            }
+            let mut left = survivors.clone();
+            for order in 0..self.group.orders.len() {
+                if self.group.before(order)[next.op] & !mask != 0 {
+                    left[order / 64] &= !(1 << (order % 64));
+                }
+            }
+            self.path.push(next.step);
+            if left.iter().all(|&word| word == 0) {
+                return true;
+            }
+            let mut returned = returned;
+            returned[thread] += 1;
+            if self.seen.insert((returned, left.clone())) && self.violates(returned, called, &left) {
+                return true;
+            }
+            self.path.pop();
+        }
+        false
+    }
+}
+
+/// The schedule in which these steps come as early as their causes allow, in this order.
+fn schedule(execution: &Execution, path: &[usize]) -> Vec<Choice> {
+    let steps = &execution.steps;
+    let mut order: Vec<usize> = Vec::with_capacity(steps.len());
+    let mut done = vec![false; steps.len()];
+    for &target in path {
+        for step in 0..=target {
+            if !done[step] && !steps[step].blocked && execution.happened_before(step, target) {
+                done[step] = true;
+                order.push(step);
+            }
+        }
+    }
+    let acted = |op: u32| steps.iter().any(|step| step.op == op && !step.blocked);
+    // What is left: then the calls of those that could not even begin.
+    order.extend((0..steps.len()).filter(|&step| !done[step] && !steps[step].blocked));
+    order.extend((0..steps.len()).filter(|&step| steps[step].blocked && !acted(steps[step].op)));
+    let mut schedule = Vec::with_capacity(order.len());
+    for step in order {
+        schedule.push(Choice::Thread(steps[step].thread));
+        schedule.extend(steps[step].pick.map(Choice::Pick));
+    }
+    schedule
+}

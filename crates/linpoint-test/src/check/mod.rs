@@ -1,0 +1,464 @@
+//! `Check(X, m)` of the paper: is there a deterministic specification that explains all executions of this test?
+
+pub(crate) mod extension;
+pub(crate) mod history;
+pub(crate) mod serial;
+pub(crate) mod witness;
+
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use extension::Extensions;
+use history::History;
+use serial::{Refused, Serial};
+use witness::Unexplained;
+
+use crate::runtime::causality::Past;
+use crate::runtime::execution::{Choice, End, Execution, Settings};
+use crate::runtime::run::{Flow, Program, explore};
+use crate::search::Search;
+use crate::search::dfs::Dfs;
+use crate::search::dpor::Dpor;
+use crate::search::random::Random;
+use crate::search::replay::Replay;
+use crate::spec::Ruling;
+
+/// Which executions of phase 2 are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// [`Exhaustive`](Self::Exhaustive) as far as the budget goes, then [`Bounded`](Self::Bounded) with 0, 1, 2, ... preemptions.
+    #[default]
+    Automatic,
+    /// One execution of each class of equivalent ones, all classes: dynamic partial-order reduction.
+    Exhaustive,
+    /// All executions with at most so many preemptions inside operations, up to equivalent states.
+    Bounded(u32),
+    /// The same, looking at each history for itself: what it finds needs no more preemptions than it says.
+    FewestPreemptions(u32),
+    /// The same, without any reduction: for comparisons. Without a number, all executions.
+    Plain(Option<u32>),
+    /// So many executions, drawn at random.
+    Random(u64),
+    /// So many executions, drawn at random by priorities that change `depth - 1` times in each.
+    Pct {
+        /// How many executions.
+        executions: u64,
+        /// How many orderings a bug needs.
+        depth: u32,
+    },
+}
+
+/// What a check may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) strategy: Strategy,
+    pub(crate) preemptions: u32,
+    pub(crate) deadline: Option<Instant>,
+    /// Executions before the exhaustive search gives way to the bounded one.
+    pub(crate) exhaustive: u64,
+    pub(crate) max_steps: usize,
+    pub(crate) seed: u64,
+}
+
+/// How much a passed check says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Coverage {
+    /// So many executions were looked at.
+    Sampled(u64),
+    /// All executions with at most so many preemptions inside operations.
+    Preemptions(u32),
+    /// All executions under sequential consistency.
+    Exhaustive,
+}
+
+#[derive(Debug)]
+pub(crate) enum Found {
+    Pass(Coverage),
+    Fail(Box<Violation>),
+    Undecided(String),
+}
+
+#[derive(Debug)]
+pub(crate) enum What {
+    /// No serial history has these results in an order that respects real time.
+    Results,
+    /// Nothing justifies that this operation is stuck.
+    Stuck(usize),
+    /// The same serial calls, and another answer than in this history.
+    Nondeterministic(Box<History>),
+    /// This operation blocks serially and was not declared to.
+    Blocks(usize),
+}
+
+#[derive(Debug)]
+pub(crate) struct Violation {
+    pub(crate) what: What,
+    pub(crate) history: History,
+    /// Empty for serial histories.
+    pub(crate) schedule: Vec<Choice>,
+    pub(crate) preemptions: u32,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Effort {
+    /// Serial histories.
+    pub serial: usize,
+    /// Those of them that are stuck.
+    pub stuck: usize,
+    /// Concurrent executions, redundant ones included.
+    pub executions: u64,
+    /// Those of them that turned out to be redundant before they ended.
+    pub redundant: u64,
+    /// Steps of all of them.
+    pub steps: u64,
+    /// Time for the serial histories.
+    pub phase1: Duration,
+    /// Time for the concurrent ones.
+    pub phase2: Duration,
+}
+
+pub(crate) struct Checked {
+    pub(crate) found: Found,
+    pub(crate) effort: Effort,
+    pub(crate) serial: Serial,
+}
+
+/// Checks one test.
+pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
+    let start = Instant::now();
+    let mut effort = Effort::default();
+    let serial = if program.has_spec() {
+        // The specification says what is right.
+        Ok(Serial::default())
+    } else {
+        Serial::of(program, limits.max_steps, limits.deadline)
+    };
+    effort.phase1 = start.elapsed();
+    let (found, serial) = match serial {
+        Err(refused) => (refused.into(), Serial::default()),
+        Ok(serial) => {
+            effort.serial = serial.histories;
+            effort.stuck = serial.stuck_histories;
+            let start = Instant::now();
+            let found = Phase2 {
+                program,
+                serial: &serial,
+                limits,
+                effort: &mut effort,
+            }
+            .run();
+            effort.phase2 = start.elapsed();
+            (found, serial)
+        }
+    };
+    Checked {
+        found,
+        effort,
+        serial,
+    }
+}
+
+impl From<Refused> for Found {
+    fn from(refused: Refused) -> Self {
+        let fail = |what, history| {
+            Found::Fail(Box::new(Violation {
+                what,
+                history,
+                schedule: Vec::new(),
+                preemptions: 0,
+            }))
+        };
+        match refused {
+            Refused::Nondeterministic(pair) => {
+                let [first, second] = *pair;
+                fail(What::Nondeterministic(Box::new(first)), second)
+            }
+            Refused::Blocks(history, op) => fail(What::Blocks(op), *history),
+            Refused::TooLong => Found::Undecided(
+                "a serial execution makes no progress within the bound on steps".to_owned(),
+            ),
+            Refused::Fault(why) => Found::Undecided(why),
+            Refused::OutOfTime => {
+                Found::Undecided("the time was up during the serial phase".to_owned())
+            }
+        }
+    }
+}
+
+/// Why a search ended before its end.
+enum Stopped {
+    Violates(Vec<Choice>),
+    Unfinished(String),
+}
+
+/// How executions are judged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Judge {
+    /// Each for itself.
+    Witness,
+    /// Each for itself; states are compared, and they differ if operations overlap differently.
+    WitnessPerState,
+    /// The same, by the specification.
+    SpecPerState,
+    /// Each for all that are equivalent to it.
+    Extension,
+}
+
+struct Phase2<'a> {
+    program: &'a Rc<dyn Program>,
+    serial: &'a Serial,
+    limits: &'a Limits,
+    effort: &'a mut Effort,
+}
+
+impl Phase2<'_> {
+    fn run(&mut self) -> Found {
+        if self.program.has_spec() {
+            return self.run_against_spec();
+        }
+        match self.limits.strategy {
+            Strategy::Automatic => self.automatic(),
+            Strategy::Exhaustive => {
+                let stopped = self.explore(Dpor::new(), Judge::Extension, None);
+                self.conclude(stopped, Coverage::Exhaustive)
+            }
+            Strategy::Bounded(bound) => self.bounded(bound, Judge::Extension),
+            Strategy::FewestPreemptions(bound) => self.bounded(bound, Judge::WitnessPerState),
+            Strategy::Plain(bound) => {
+                let stopped = self.explore(Dfs::new(bound), Judge::Witness, None);
+                let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
+                self.conclude(stopped, coverage)
+            }
+            Strategy::Random(executions) => {
+                let search = Random::uniform(self.limits.seed, executions);
+                self.sampled(search, Judge::Extension)
+            }
+            Strategy::Pct { executions, depth } => {
+                let search = Random::pct(self.limits.seed, executions, depth);
+                self.sampled(search, Judge::Extension)
+            }
+        }
+    }
+
+    /// A specification is asked about single histories, so that classes of executions do not help; equal states do.
+    fn run_against_spec(&mut self) -> Found {
+        let judge = Judge::SpecPerState;
+        let everything = || Dfs::new(None).remembering();
+        match self.limits.strategy {
+            Strategy::Automatic => {
+                match self.explore(everything(), judge, Some(self.limits.exhaustive)) {
+                    Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, judge),
+                    stopped => self.conclude(stopped, Coverage::Exhaustive),
+                }
+            }
+            Strategy::Exhaustive => {
+                let stopped = self.explore(everything(), judge, None);
+                self.conclude(stopped, Coverage::Exhaustive)
+            }
+            Strategy::Bounded(bound) | Strategy::FewestPreemptions(bound) => self.bounded(bound, judge),
+            Strategy::Plain(bound) => {
+                let stopped = self.explore(Dfs::new(bound), judge, None);
+                let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
+                self.conclude(stopped, coverage)
+            }
+            Strategy::Random(executions) => {
+                self.sampled(Random::uniform(self.limits.seed, executions), judge)
+            }
+            Strategy::Pct { executions, depth } => {
+                self.sampled(Random::pct(self.limits.seed, executions, depth), judge)
+            }
+        }
+    }
+
+    fn sampled(&mut self, search: Random, judge: Judge) -> Found {
+        let stopped = self.explore(search, judge, None);
+        match stopped {
+            // As many as the time allowed.
+            Err(Stopped::Unfinished(_)) if past(self.limits.deadline) => {
+                Found::Pass(Coverage::Sampled(self.effort.executions))
+            }
+            stopped => self.conclude(stopped, Coverage::Sampled(self.effort.executions)),
+        }
+    }
+
+    fn automatic(&mut self) -> Found {
+        match self.explore(Dpor::new(), Judge::Extension, Some(self.limits.exhaustive)) {
+            Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, Judge::Extension),
+            stopped => self.conclude(stopped, Coverage::Exhaustive),
+        }
+    }
+
+    fn bounded(&mut self, most: u32, judge: Judge) -> Found {
+        let mut passed = None;
+        for bound in 0..=most {
+            let search = Dfs::new(Some(bound)).remembering();
+            match self.explore(search, judge, None) {
+                Err(Stopped::Unfinished(why)) => {
+                    return match passed {
+                        Some(passed) => Found::Pass(Coverage::Preemptions(passed)),
+                        None => Found::Undecided(why),
+                    };
+                }
+                Err(stopped) => return self.conclude(Err(stopped), Coverage::Preemptions(bound)),
+                Ok(()) => passed = Some(bound),
+            }
+        }
+        Found::Pass(Coverage::Preemptions(most))
+    }
+
+    fn conclude(&mut self, stopped: Result<(), Stopped>, coverage: Coverage) -> Found {
+        match stopped {
+            Ok(()) => Found::Pass(coverage),
+            Err(Stopped::Unfinished(why)) => Found::Undecided(why),
+            Err(Stopped::Violates(schedule)) => {
+                match replay(self.program, self.serial, schedule, self.limits.max_steps) {
+                    Some(violation) => Found::Fail(Box::new(violation)),
+                    None => Found::Undecided(
+                        "an execution that violates could not be run again: the object depends on something that is not \
+                         under control"
+                            .to_owned(),
+                    ),
+                }
+            }
+        }
+    }
+
+    fn explore<S: Search>(&mut self, search: S, judge: Judge, budget: Option<u64>) -> Result<(), Stopped> {
+        let (program, serial, limits) = (self.program, self.serial, self.limits);
+        let mut extensions = Extensions::default();
+        let mut allowed = Allowed::default();
+        let mut stopped = None;
+        let (mut executions, mut redundant, mut steps) = (0u64, 0u64, 0u64);
+        let settings = Settings {
+            serial: false,
+            real_time: matches!(judge, Judge::WitnessPerState | Judge::SpecPerState),
+            causality: judge != Judge::Witness,
+            verbose: false,
+            max_steps: limits.max_steps,
+        };
+        let search = explore(self.program, settings, search, |execution, search| {
+            executions += 1;
+            steps += execution.steps.len() as u64;
+            stopped = match &execution.end {
+                End::Fault(why) => Some(Stopped::Unfinished(why.clone())),
+                _ if search.pruned() => {
+                    redundant += 1;
+                    None
+                }
+                End::Complete | End::Stuck => match judge {
+                    Judge::Witness | Judge::WitnessPerState => witness::explained(serial, execution)
+                        .err()
+                        .map(|_| Stopped::Violates(execution.schedule.clone())),
+                    Judge::SpecPerState => allowed.stopped(program, execution),
+                    Judge::Extension => extensions
+                        .explained(serial, execution)
+                        .err()
+                        .map(|violating| Stopped::Violates(violating.schedule)),
+                },
+                _ => Some(Stopped::Unfinished(format!(
+                    "no progress within {} steps",
+                    limits.max_steps
+                ))),
+            };
+            if stopped.is_none() && executions.is_multiple_of(256) && past(limits.deadline) {
+                stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
+            }
+            if stopped.is_none() && budget.is_some_and(|budget| executions >= budget) {
+                stopped = Some(Stopped::Unfinished(format!("{executions} executions were not all")));
+            }
+            match stopped {
+                None => Flow::More,
+                Some(_) => Flow::Enough,
+            }
+        });
+        self.effort.executions += executions;
+        self.effort.redundant += redundant;
+        self.effort.steps += steps;
+        if let Some(uncontrolled) = search.uncontrolled() {
+            return Err(Stopped::Unfinished(uncontrolled.to_string()));
+        }
+        stopped.map_or(Ok(()), Err)
+    }
+}
+
+/// Histories that the specification allows: equal ones are decided once.
+#[derive(Default)]
+struct Allowed {
+    known: HashSet<Past, foldhash::fast::FixedState>,
+}
+
+impl Allowed {
+    fn stopped(&mut self, program: &Rc<dyn Program>, execution: &Execution) -> Option<Stopped> {
+        let mut key = Past::default().then(u64::from(execution.end == End::Stuck));
+        for (outcome, before) in execution.outcomes.iter().zip(&execution.before) {
+            key = key.then(u64::from(outcome.0)).then(*before);
+        }
+        if self.known.contains(&key) {
+            return None;
+        }
+        match program.rule(execution) {
+            Some(Ruling::Unexplained(..)) => Some(Stopped::Violates(execution.schedule.clone())),
+            Some(Ruling::Undecided(why)) => Some(Stopped::Unfinished(why)),
+            _ => {
+                self.known.insert(key);
+                None
+            }
+        }
+    }
+}
+
+fn past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() > deadline)
+}
+
+/// Runs a schedule. The violation, if it is one.
+pub(crate) fn replay(
+    program: &Rc<dyn Program>,
+    serial: &Serial,
+    schedule: Vec<Choice>,
+    max_steps: usize,
+) -> Option<Violation> {
+    let mut violation = None;
+    run_once(program, schedule, max_steps, |execution| {
+        let why = match (&execution.end, program.rule(execution)) {
+            (End::Complete | End::Stuck, None) => witness::explained(serial, execution).err(),
+            (End::Complete | End::Stuck, Some(Ruling::Unexplained(why, _))) => Some(why),
+            _ => None,
+        };
+        violation = why.map(|why| Violation {
+            what: match why {
+                Unexplained::Results => What::Results,
+                Unexplained::Stuck(op) => What::Stuck(op),
+            },
+            history: History::of(execution),
+            schedule: execution.schedule.clone(),
+            preemptions: execution.preemptions,
+        });
+    });
+    violation
+}
+
+/// Runs a schedule, with words for every step.
+pub(crate) fn run_once(
+    program: &Rc<dyn Program>,
+    schedule: Vec<Choice>,
+    max_steps: usize,
+    mut look: impl FnMut(&Execution),
+) {
+    let settings = Settings {
+        serial: false,
+        real_time: true,
+        causality: true,
+        verbose: true,
+        max_steps,
+    };
+    explore(program, settings, Replay::new(schedule), |execution, _| {
+        look(execution);
+        Flow::Enough
+    });
+}

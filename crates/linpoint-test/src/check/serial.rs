@@ -1,0 +1,185 @@
+//! Phase 1: all serial executions of a test, stuck ones included. They are the specification of phase 2.
+//!
+//! There is no bound here, which is what makes every failure of phase 2 a proof: whatever a deterministic specification
+//! allows in this test has been seen. The phase runs twice, since an object that does not repeat itself (time, chance,
+//! state that survives between executions) would otherwise make a specification by accident.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::history::History;
+use crate::Map;
+use crate::runtime::causality::Past;
+use crate::runtime::execution::{End, Execution, Outcome, Settings};
+use crate::runtime::run::{Flow, Program, explore};
+use crate::search::Search as _;
+use crate::search::dfs::Dfs;
+
+/// Serial histories with the same results.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    /// The orders of the operations.
+    pub(crate) orders: Vec<Box<[u8]>>,
+    /// For each order and each operation, those before it.
+    before: Vec<u64>,
+}
+
+impl Group {
+    fn add(&mut self, order: &[u8], ops: usize) {
+        self.orders.push(order.into());
+        let start = self.before.len();
+        self.before.resize(start + ops, 0);
+        let mut done = 0;
+        for &op in order {
+            self.before[start + usize::from(op)] = done;
+            done |= 1 << op;
+        }
+    }
+
+    /// For each operation, those before it in an order.
+    pub(crate) fn before(&self, order: usize) -> &[u64] {
+        let ops = self.before.len() / self.orders.len();
+        &self.before[order * ops..(order + 1) * ops]
+    }
+}
+
+/// What the object does serially.
+#[derive(Debug, Default)]
+pub(crate) struct Serial {
+    /// By the results of all operations.
+    pub(crate) full: Map<Box<[Outcome]>, Group>,
+    /// By the results of those that returned; exactly one is pending.
+    pub(crate) stuck: Map<Box<[Outcome]>, Group>,
+    pub(crate) histories: usize,
+    pub(crate) stuck_histories: usize,
+}
+
+/// Why there is no specification.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// Two histories that agree up to a call, and then do not.
+    Nondeterministic(Box<[History; 2]>),
+    /// An operation blocks that should not.
+    Blocks(Box<History>, usize),
+    /// A serial execution does not end.
+    TooLong,
+    Fault(String),
+    OutOfTime,
+}
+
+impl Serial {
+    /// Enumerates them.
+    pub(crate) fn of(
+        program: &Rc<dyn Program>,
+        max_steps: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Serial, Refused> {
+        let mut serial = Serial::default();
+        let mut answers = Answers::default();
+        for round in 0..2 {
+            let mut refused = None;
+            let mut executions = 0u64;
+            let settings = Settings {
+                serial: true,
+                real_time: false,
+                causality: false,
+                verbose: false,
+                max_steps,
+            };
+            let search = explore(program, settings, Dfs::new(None), |execution, _| {
+                executions += 1;
+                let seen = if executions.is_multiple_of(1024)
+                    && deadline.is_some_and(|deadline| Instant::now() > deadline)
+                {
+                    Err(Refused::OutOfTime)
+                } else {
+                    look(program, execution, &mut answers)
+                };
+                match seen {
+                    Ok(()) if round == 0 => serial.add(execution),
+                    Ok(()) => {}
+                    Err(why) => {
+                        refused = Some(why);
+                        return Flow::Enough;
+                    }
+                }
+                Flow::More
+            });
+            if let Some(why) = refused {
+                return Err(why);
+            }
+            if let Some(uncontrolled) = search.uncontrolled() {
+                return Err(Refused::Fault(uncontrolled.to_string()));
+            }
+        }
+        Ok(serial)
+    }
+
+    fn add(&mut self, execution: &Execution) {
+        let order: Vec<u8> = order(&execution.events).collect();
+        let ops = execution.layout.ops();
+        let groups = if execution.end == End::Stuck {
+            self.stuck_histories += 1;
+            &mut self.stuck
+        } else {
+            &mut self.full
+        };
+        self.histories += 1;
+        groups
+            .entry(execution.outcomes.as_slice().into())
+            .or_default()
+            .add(&order, ops);
+    }
+}
+
+/// The operations of a serial history in order.
+pub(crate) fn order(events: &[(u32, bool)]) -> impl Iterator<Item = u8> + '_ {
+    events
+        .iter()
+        .filter(|(_, returns)| !returns)
+        .map(|&(op, _)| op as u8)
+}
+
+/// What followed each prefix that ends in a call, and in which history it was seen.
+#[derive(Default)]
+struct Answers {
+    known: Map<Past, (Outcome, usize)>,
+    histories: Vec<History>,
+}
+
+fn look(program: &Rc<dyn Program>, execution: &Execution, answers: &mut Answers) -> Result<(), Refused> {
+    match &execution.end {
+        End::Complete | End::Stuck => {}
+        End::Fault(why) => return Err(Refused::Fault(why.clone())),
+        _ => return Err(Refused::TooLong),
+    }
+    let mut prefix = Past::default();
+    let mut noted = None;
+    for op in order(&execution.events).map(usize::from) {
+        let outcome = execution.outcomes[op];
+        prefix = prefix.then(op as u64);
+        if outcome == Outcome::PENDING && !program.may_block(op) {
+            return Err(Refused::Blocks(Box::new(History::of(execution)), op));
+        }
+        match answers.known.get(&prefix) {
+            None => {
+                let histories = &mut answers.histories;
+                let number = *noted.get_or_insert_with(|| {
+                    histories.push(History::of(execution));
+                    histories.len() - 1
+                });
+                answers.known.insert(prefix, (outcome, number));
+            }
+            Some(&(known, number)) if known != outcome && !program.may_vary(op) => {
+                let other = answers.histories[number].clone();
+                return Err(Refused::Nondeterministic(Box::new([
+                    other,
+                    History::of(execution),
+                ])));
+            }
+            Some(_) => {}
+        }
+        prefix = prefix.then(u64::from(outcome.0));
+    }
+    Ok(())
+}

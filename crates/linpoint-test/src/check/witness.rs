@@ -1,0 +1,42 @@
+//! Does a concurrent history have a serial witness?
+
+use super::history::{only_pending, pending};
+use super::serial::{Group, Serial};
+use crate::runtime::execution::{End, Execution, Outcome};
+
+/// Why a history is not linearizable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unexplained {
+    /// No serial history has these results in an order that respects real time.
+    Results,
+    /// Nothing justifies that this operation is stuck.
+    Stuck(usize),
+}
+
+/// Decides the history of an execution that has ended.
+pub(crate) fn explained(serial: &Serial, execution: &Execution) -> Result<(), Unexplained> {
+    let (outcomes, before) = (&execution.outcomes, &execution.before);
+    if execution.end != End::Stuck {
+        return match serial.full.get(outcomes.as_slice()) {
+            Some(group) if has_witness(group, outcomes, before) => Ok(()),
+            _ => Err(Unexplained::Results),
+        };
+    }
+    let mut results = Vec::with_capacity(outcomes.len());
+    for op in pending(outcomes) {
+        only_pending(outcomes, op, &mut results);
+        match serial.stuck.get(results.as_slice()) {
+            Some(group) if has_witness(group, &results, before) => {}
+            _ => return Err(Unexplained::Stuck(op)),
+        }
+    }
+    Ok(())
+}
+
+fn has_witness(group: &Group, outcomes: &[Outcome], before: &[u64]) -> bool {
+    (0..group.orders.len()).any(|order| {
+        let serial = group.before(order);
+        (0..outcomes.len())
+            .all(|op| outcomes[op] == Outcome::ABSENT || before[op] & !serial[op] == 0)
+    })
+}

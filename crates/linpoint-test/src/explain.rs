@@ -1,0 +1,293 @@
+//! From a violation to words: what happened, where threads stand, and what would have been right.
+
+use std::rc::Rc;
+
+use crate::check::history::History;
+use crate::check::serial::{Group, Serial};
+use crate::check::{Violation, What, run_once};
+use crate::matrix::{Matrix, thread_name};
+use crate::report::{Event, Failure, FailureKind};
+use crate::runtime::access::Kind;
+use crate::runtime::causality::Past;
+use crate::runtime::execution::{End, Execution, Outcome, Pending};
+use crate::runtime::run::Program;
+use crate::spec::Ruling;
+use crate::token::Token;
+
+/// So many serial outcomes are shown.
+const NEAREST: usize = 3;
+
+pub(crate) fn kind(what: &What) -> FailureKind {
+    match what {
+        What::Results => FailureKind::NoWitness,
+        What::Stuck(_) => FailureKind::NoStuckWitness,
+        What::Nondeterministic(_) => FailureKind::Nondeterministic,
+        What::Blocks(_) => FailureKind::Blocks,
+    }
+}
+
+/// The operation with the thread that runs it.
+fn name(program: &dyn Program, op: usize) -> String {
+    let thread = thread_name(program.layout().thread_of(op));
+    format!("{thread}.{}", program.label(op))
+}
+
+pub(crate) fn failure(
+    program: &Rc<dyn Program>,
+    matrix: &Matrix,
+    serial: &Serial,
+    violation: &Violation,
+    found_in: String,
+    max_steps: usize,
+) -> Failure {
+    let history = &violation.history;
+    let mut interleaving = Vec::new();
+    let mut stands = Vec::new();
+    let mut signature = 0;
+    let mut sentence = sentence(&**program, violation);
+    if !violation.schedule.is_empty() {
+        run_once(program, violation.schedule.clone(), max_steps, |execution| {
+            interleaving = steps(&**program, execution);
+            signature = fingerprint(execution);
+            if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
+                sentence = format!("The specification does not allow it: {why}.");
+            }
+            if execution.end == End::Stuck {
+                stands = positions(&**program, execution);
+            }
+        });
+    }
+    let label = |ops: std::ops::Range<usize>| -> Vec<String> {
+        ops.map(|op| program.label(op).to_owned()).collect()
+    };
+    let layout = program.layout();
+    Failure {
+        kind: kind(&violation.what),
+        sentence,
+        init: label(0..layout.init),
+        matrix: (0..layout.threads.len()).map(|thread| label(layout.of_thread(thread))).collect(),
+        finally: label(layout.finals()),
+        found_in,
+        history: events(&**program, history),
+        other_history: match &violation.what {
+            What::Nondeterministic(other) => events(&**program, other),
+            _ => Vec::new(),
+        },
+        interleaving,
+        stands,
+        nearest: match violation.what {
+            What::Results | What::Stuck(_) => nearest(&**program, serial, history),
+            _ => Vec::new(),
+        },
+        differences: Vec::new(),
+        preemptions: violation.preemptions,
+        token: Token {
+            threads: matrix.threads.clone(),
+            schedule: violation.schedule.clone(),
+            signature,
+        }
+        .to_string(),
+    }
+}
+
+/// The serial behaviour is not what an observation file says.
+pub(crate) fn changed(program: &Rc<dyn Program>, matrix: &Matrix, path: &str, differences: Vec<String>) -> Failure {
+    let layout = program.layout();
+    let label = |ops: std::ops::Range<usize>| -> Vec<String> {
+        ops.map(|op| program.label(op).to_owned()).collect()
+    };
+    Failure {
+        kind: FailureKind::Changed,
+        sentence: format!("The serial histories are not those of {path}."),
+        init: label(0..layout.init),
+        matrix: (0..layout.threads.len()).map(|thread| label(layout.of_thread(thread))).collect(),
+        finally: label(layout.finals()),
+        found_in: matrix.dimension(),
+        history: Vec::new(),
+        other_history: Vec::new(),
+        interleaving: Vec::new(),
+        stands: Vec::new(),
+        nearest: Vec::new(),
+        differences,
+        preemptions: 0,
+        token: Token {
+            threads: matrix.threads.clone(),
+            schedule: Vec::new(),
+            signature: 0,
+        }
+        .to_string(),
+    }
+}
+
+/// A hash of what the steps of an execution did and answered.
+pub(crate) fn fingerprint(execution: &Execution) -> u32 {
+    let mut past = Past::default();
+    for step in 0..execution.steps.len() {
+        past = past.then(u64::from(execution.steps[step].thread));
+        for access in execution.accesses_of(step) {
+            let name = execution.objects[access.object as usize].name;
+            past = past.then(u64::from(name) << 8 | access.kind as u64);
+        }
+    }
+    past.low() as u32
+}
+
+fn sentence(program: &dyn Program, violation: &Violation) -> String {
+    let history = &violation.history;
+    match &violation.what {
+        What::Results => "No serial order of the operations that respects real time gives these results.".to_owned(),
+        What::Stuck(op) => {
+            let others = history.pending().count() - 1;
+            let with = match others {
+                0 => String::new(),
+                1 => ", and another operation with it".to_owned(),
+                n => format!(", and {n} operations with it"),
+            };
+            format!(
+                "{} never returns{with}; after no serial order of the operations that returned, with these results, would it \
+                 have to wait.",
+                name(program, *op)
+            )
+        }
+        What::Nondeterministic(other) => {
+            let differs = crate::check::serial::order(&history.events)
+                .map(usize::from)
+                .find(|&op| history.outcomes[op] != other.outcomes[op]);
+            match differs {
+                Some(op) => format!(
+                    "{} answers {} in one serial execution and {} in another, after the same calls.",
+                    name(program, op),
+                    program.describe(op, other.outcomes[op]),
+                    program.describe(op, history.outcomes[op]),
+                ),
+                None => "Two serial executions with the same calls differ.".to_owned(),
+            }
+        }
+        What::Blocks(op) => format!(
+            "{} waits for ever in a serial execution, though it was not declared to block.",
+            name(program, *op)
+        ),
+    }
+}
+
+fn events(program: &dyn Program, history: &History) -> Vec<Event> {
+    let event = |&(op, returns): &(u32, bool)| {
+        let op = op as usize;
+        Event {
+            thread: thread_name(history.layout.thread_of(op)),
+            operation: program.label(op).to_owned(),
+            result: returns.then(|| program.describe(op, history.outcomes[op])),
+        }
+    };
+    history.events.iter().map(event).collect()
+}
+
+/// A line for each step, and one for each switch.
+fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut last: Option<usize> = None;
+    for (position, step) in execution.steps.iter().enumerate() {
+        let thread = usize::from(step.thread);
+        if step.forced {
+            lines.push("---- nobody makes progress from here on ----".to_owned());
+            break;
+        }
+        if let Some(before) = last.filter(|&before| before != thread) {
+            let left = execution.steps[..position]
+                .iter()
+                .rfind(|earlier| usize::from(earlier.thread) == before);
+            lines.push(match left {
+                Some(left) if !left.returns => {
+                    format!("---- switch inside {} ----", name(program, left.op as usize))
+                }
+                _ => "---- switch ----".to_owned(),
+            });
+        }
+        last = Some(thread);
+        let words: Vec<&str> = execution
+            .details
+            .iter()
+            .filter(|(at, _)| *at == position)
+            .map(|(_, words)| words.as_str())
+            .collect();
+        let mut words = words.join(", ");
+        if step.blocked {
+            words = "has to wait".to_owned();
+        }
+        if step.returns {
+            let arrow = if words.is_empty() { "-> " } else { "  -> " };
+            words = format!(
+                "{words}{arrow}{}",
+                program.describe(step.op as usize, execution.outcomes[step.op as usize])
+            );
+        }
+        let place = step.location.map_or(String::new(), |location| {
+            format!("   {}:{}", location.file(), location.line())
+        });
+        lines.push(format!("{} {words}{place}", name(program, step.op as usize)));
+    }
+    lines
+}
+
+/// Where each unfinished thread stands.
+fn positions(program: &dyn Program, execution: &Execution) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, thread) in execution.threads.iter().enumerate() {
+        let Some(op) = thread.op else { continue };
+        let why = match thread.pending {
+            Pending::Access { kind: Kind::Acquire, .. } => "waits for a lock",
+            Pending::Access { kind: Kind::Share, .. } => "waits for a lock to read",
+            Pending::Access { kind: Kind::Take, .. } => "is parked",
+            Pending::Yield => "spins",
+            Pending::Wake { .. } if execution.notifier_of(index).is_some() => "waits for a lock after a notification",
+            Pending::Wake { .. } => "waits for a notification",
+            _ => "stands",
+        };
+        let place = thread.location.map_or(String::new(), |location| {
+            format!(" at {}:{}", location.file(), location.line())
+        });
+        lines.push(format!("{} {why}{place}", name(program, op as usize)));
+    }
+    lines
+}
+
+/// The serial outcomes that differ least: in few results, then in few pairs that real time ordered the other way.
+fn nearest(program: &dyn Program, serial: &Serial, history: &History) -> Vec<String> {
+    let differing = |results: &[Outcome]| -> Vec<usize> {
+        (0..results.len()).filter(|&op| results[op] != history.outcomes[op]).collect()
+    };
+    let inversions = |group: &Group, order: usize| -> u32 {
+        let before = group.before(order);
+        (0..before.len())
+            .filter(|&op| history.outcomes[op] != Outcome::ABSENT)
+            .map(|op| (history.before[op] & !before[op]).count_ones())
+            .sum()
+    };
+    let mut all: Vec<(usize, u32, &[u8], &[Outcome])> = Vec::new();
+    for (results, group) in serial.full.iter().chain(&serial.stuck) {
+        let best = (0..group.orders.len()).map(|order| (inversions(group, order), order)).min();
+        if let Some((inversions, order)) = best {
+            all.push((differing(results).len(), inversions, &group.orders[order], results));
+        }
+    }
+    all.sort();
+    let describe = |&(_, inversions, order, results): &(usize, u32, &[u8], &[Outcome])| {
+        let order: Vec<String> = order.iter().map(|&op| name(program, op.into())).collect();
+        let differs: Vec<String> = differing(results)
+            .into_iter()
+            .map(|op| {
+                let then = match results[op] {
+                    Outcome::ABSENT => "is not called".to_owned(),
+                    Outcome::PENDING => "never returns".to_owned(),
+                    outcome => format!("= {}", program.describe(op, outcome)),
+                };
+                format!("{} {then}", name(program, op))
+            })
+            .collect();
+        match (differs.is_empty(), inversions) {
+            (false, _) => format!("{} : {}", order.join(" "), differs.join(", ")),
+            (true, _) => format!("{} : the same results, against real time", order.join(" ")),
+        }
+    };
+    all.iter().take(NEAREST).map(describe).collect()
+}

@@ -1,0 +1,78 @@
+//! A failing test made small: fewer threads, fewer operations, then fewer preemptions.
+
+use std::rc::Rc;
+
+use crate::check::serial::Serial;
+use crate::check::{self, Checked, Found, Limits, Strategy, Violation};
+use crate::matrix::Matrix;
+use crate::runtime::run::Program;
+
+/// Beyond so many preemptions, fewer of them do not help to understand.
+const MAX_PREEMPTIONS: u32 = 4;
+
+/// The smallest test on the way from this one by leaving out threads and operations that still fails.
+pub(crate) fn matrix(matrix: &Matrix, check: impl Fn(&Matrix) -> Checked) -> (Matrix, Checked) {
+    let mut current = matrix.clone();
+    let mut checked = check(&current);
+    loop {
+        let smaller = smaller(&current).find_map(|candidate| {
+            let checked = check(&candidate);
+            matches!(checked.found, Found::Fail(_)).then_some((candidate, checked))
+        });
+        match smaller {
+            Some((candidate, again)) => (current, checked) = (candidate, again),
+            None => return (current, checked),
+        }
+    }
+}
+
+/// The tests with one thread or one operation less.
+fn smaller(matrix: &Matrix) -> impl Iterator<Item = Matrix> + '_ {
+    let without_thread = (0..matrix.threads.len())
+        .filter(|_| matrix.threads.len() > 1)
+        .map(|thread| {
+            let mut smaller = matrix.clone();
+            smaller.threads.remove(thread);
+            smaller
+        });
+    let places = matrix
+        .threads
+        .iter()
+        .enumerate()
+        .flat_map(|(thread, ops)| (0..ops.len()).map(move |op| (thread, op)));
+    let without_op = places
+        .filter(|&(thread, _)| matrix.threads[thread].len() > 1)
+        .map(|(thread, op)| {
+            let mut smaller = matrix.clone();
+            smaller.threads[thread].remove(op);
+            smaller
+        });
+    let without_init = (0..matrix.init.len()).map(|op| {
+        let mut smaller = matrix.clone();
+        smaller.init.remove(op);
+        smaller
+    });
+    let without_last = (0..matrix.last.len()).map(|op| {
+        let mut smaller = matrix.clone();
+        smaller.last.remove(op);
+        smaller
+    });
+    without_thread.chain(without_op).chain(without_init).chain(without_last)
+}
+
+/// An execution of the same test that fails with the fewest preemptions.
+pub(crate) fn preemptions(
+    program: &Rc<dyn Program>,
+    limits: &Limits,
+    violation: &Violation,
+) -> Option<(Violation, Serial)> {
+    let limits = Limits {
+        strategy: Strategy::FewestPreemptions(violation.preemptions.min(MAX_PREEMPTIONS)),
+        ..*limits
+    };
+    let Checked { found, serial, .. } = check::check(program, &limits);
+    match found {
+        Found::Fail(violation) => Some((*violation, serial)),
+        _ => None,
+    }
+}

@@ -1,0 +1,291 @@
+//! What came of a check, as a value and in words.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::check::{Coverage, Effort};
+
+/// What came of all tests of an object.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The verdict over all tests.
+    pub verdict: Verdict,
+    /// Each test that was run, in order.
+    pub tests: Vec<TestReport>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// What can be said about an object.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Nothing is wrong, as far as this coverage goes.
+    Pass(Coverage),
+    /// No deterministic specification explains what the object did.
+    Fail(Box<Failure>),
+    /// Some test could not be decided, for this reason.
+    Undecided(String),
+}
+
+/// One test.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TestReport {
+    /// The operations of each thread.
+    pub matrix: Vec<Vec<String>>,
+    /// Threads by operations, as in "3x2".
+    pub dimension: String,
+    /// What came of it.
+    pub result: TestResult,
+    /// What was done.
+    pub effort: Effort,
+}
+
+/// What came of one test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TestResult {
+    /// It passed.
+    Pass(Coverage),
+    /// It failed in this way.
+    Fail(FailureKind),
+    /// It could not be decided, for this reason.
+    Undecided(String),
+}
+
+/// In which way a test can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// No serial order gives these results.
+    NoWitness,
+    /// Operations are stuck, and no serial order explains why.
+    NoStuckWitness,
+    /// The same serial calls give different results.
+    Nondeterministic,
+    /// An operation blocks serially and was not declared to.
+    Blocks,
+    /// The serial histories are not those of the observation file.
+    Changed,
+}
+
+/// A test that fails, made as small as possible.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// In which way.
+    pub kind: FailureKind,
+    /// What is wrong, in one sentence.
+    pub sentence: String,
+    /// The operations before, of each thread, and after.
+    pub init: Vec<String>,
+    /// The operations of each thread.
+    pub matrix: Vec<Vec<String>>,
+    /// The operations after all threads.
+    pub finally: Vec<String>,
+    /// The dimension of the test as it was found, before it was made smaller.
+    pub found_in: String,
+    /// Calls and returns in the order of time.
+    pub history: Vec<Event>,
+    /// For nondeterminism, the other history.
+    pub other_history: Vec<Event>,
+    /// What each step did.
+    pub interleaving: Vec<String>,
+    /// Where each thread stands when it is stuck.
+    pub stands: Vec<String>,
+    /// The serial outcomes that are nearest.
+    pub nearest: Vec<String>,
+    /// Serial histories that an observation file has and the object has not, and the other way round.
+    pub differences: Vec<String>,
+    /// Preemptions inside operations.
+    pub preemptions: u32,
+    /// Runs the execution again.
+    pub token: String,
+}
+
+/// A call or a return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The thread: `A`, `B`, ..., or `main` for the operations before and after.
+    pub thread: String,
+    /// The operation with its arguments.
+    pub operation: String,
+    /// What it returned; `None` for a call.
+    pub result: Option<String>,
+}
+
+impl Report {
+    /// Whether all tests passed.
+    pub fn passed(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass(_))
+    }
+
+    /// The failure, if there is one.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.verdict {
+            Verdict::Fail(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// The efforts of all tests together.
+    pub fn effort(&self) -> Effort {
+        self.tests.iter().fold(Effort::default(), |mut sum, test| {
+            sum.serial += test.effort.serial;
+            sum.stuck += test.effort.stuck;
+            sum.executions += test.effort.executions;
+            sum.redundant += test.effort.redundant;
+            sum.steps += test.effort.steps;
+            sum.phase1 += test.effort.phase1;
+            sum.phase2 += test.effort.phase2;
+            sum
+        })
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coverage::Exhaustive => f.write_str("exhaustive under sequential consistency"),
+            Coverage::Preemptions(most) => {
+                write!(f, "up to {most} preemptions inside operations, under sequential consistency")
+            }
+            Coverage::Sampled(executions) => {
+                write!(f, "{executions} sampled executions, under sequential consistency")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.verdict {
+            Verdict::Pass(coverage) => write!(f, "PASS: {coverage}")?,
+            Verdict::Fail(failure) => write!(f, "{failure}")?,
+            Verdict::Undecided(why) => write!(f, "UNDECIDED: {why}")?,
+        }
+        let effort = self.effort();
+        write!(
+            f,
+            "\n{} tests, {} serial histories ({} stuck), {} executions, {:.1?}\n",
+            self.tests.len(),
+            effort.serial,
+            effort.stuck,
+            effort.executions,
+            self.elapsed
+        )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let title = match self.kind {
+            FailureKind::NoWitness => "NOT LINEARIZABLE",
+            FailureKind::NoStuckWitness => "NOT LINEARIZABLE, STUCK",
+            FailureKind::Nondeterministic => "NOT DETERMINISTIC",
+            FailureKind::Blocks => "BLOCKS",
+            FailureKind::Changed => "CHANGED",
+        };
+        let dimension = dimension(&self.matrix);
+        write!(f, "{title}   {dimension}")?;
+        if self.found_in != dimension {
+            write!(f, "   (found in {}, reduced)", self.found_in)?;
+        }
+        writeln!(f, "\n{}\n\ntest:", self.sentence)?;
+        if !self.init.is_empty() {
+            writeln!(f, "   before: {}", self.init.join(", "))?;
+        }
+        let names: Vec<String> = (0..self.matrix.len()).map(crate::matrix::thread_name).collect();
+        let longest = self.matrix.iter().map(Vec::len).max().unwrap_or(0);
+        let rows = (0..longest).map(|row| {
+            let cell = |ops: &Vec<String>| ops.get(row).cloned().unwrap_or_default();
+            self.matrix.iter().map(cell).collect()
+        });
+        table(f, &names, rows.collect())?;
+        if !self.finally.is_empty() {
+            writeln!(f, "   after: {}", self.finally.join(", "))?;
+        }
+        section(f, "differences:", &self.differences)?;
+        if self.other_history.is_empty() && !self.history.is_empty() {
+            writeln!(f, "\nhistory:")?;
+            columns(f, &self.history, &names)?;
+        } else if !self.history.is_empty() {
+            writeln!(f, "\none serial history:")?;
+            columns(f, &self.other_history, &names)?;
+            writeln!(f, "\nanother one:")?;
+            columns(f, &self.history, &names)?;
+        }
+        section(f, "where the threads stand:", &self.stands)?;
+        let preemptions = match self.preemptions {
+            1 => "1 preemption inside an operation".to_owned(),
+            n => format!("{n} preemptions inside operations"),
+        };
+        section(f, &format!("interleaving ({preemptions}):"), &self.interleaving)?;
+        section(f, "nearest serial outcomes:", &self.nearest)?;
+        write!(f, "\nreplay: LINPOINT_REPLAY={}", self.token)
+    }
+}
+
+fn dimension(matrix: &[Vec<String>]) -> String {
+    let longest = matrix.iter().map(Vec::len).max().unwrap_or(0);
+    format!("{}x{longest}", matrix.len())
+}
+
+fn section(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\n{title}")?;
+    lines.iter().try_for_each(|line| writeln!(f, "   {line}"))
+}
+
+/// The events, a column for each thread. A return right after its call shares its line.
+fn columns(f: &mut fmt::Formatter<'_>, events: &[Event], threads: &[String]) -> fmt::Result {
+    let mut names = threads.to_vec();
+    if events.iter().any(|event| event.thread == "main") {
+        names.insert(0, "main".to_owned());
+    }
+    let mut rows = Vec::new();
+    let mut rest = events;
+    while let [event, tail @ ..] = rest {
+        rest = tail;
+        let text = match (&event.result, tail.first()) {
+            (Some(result), _) => format!("  {} = {result}", event.operation),
+            (None, Some(Event { thread, result: Some(result), .. })) if *thread == event.thread => {
+                rest = &tail[1..];
+                format!("{} = {result}", event.operation)
+            }
+            (None, _) => {
+                let returns = tail.iter().any(|later| later.thread == event.thread);
+                match returns {
+                    true => format!("{} ..", event.operation),
+                    false => format!("{} .. never returns", event.operation),
+                }
+            }
+        };
+        let cell = |name: &String| if *name == event.thread { text.clone() } else { String::new() };
+        rows.push(names.iter().map(cell).collect());
+    }
+    table(f, &names, rows)
+}
+
+fn table(f: &mut fmt::Formatter<'_>, names: &[String], rows: Vec<Vec<String>>) -> fmt::Result {
+    let widths: Vec<usize> = (0..names.len())
+        .map(|column| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            cells.max().unwrap_or(0).max(names[column].len())
+        })
+        .collect();
+    for row in std::iter::once(names).chain(rows.iter().map(Vec::as_slice)) {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        writeln!(f, "   {}", cells.join(" | ").trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! One execution of each class that differs in the order of independent steps only.
+//!
+//! Source-DPOR (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): after each step, the races that it closes ask for the
+//! other order at the place where it can begin; sleep sets keep what was explored from being explored again. Calls and
+//! returns are no steps of their own, so the classes say nothing about real time: whoever looks at an execution must look at
+//! all executions of its class (`check/extension.rs`).
+
+use smallvec::SmallVec;
+
+use super::races::{self, Late};
+use super::{Point, Search, Uncontrolled};
+use crate::runtime::access::Kind;
+use crate::runtime::execution::Execution;
+
+/// The objects of a step, by name, and how it touches them.
+type Touches = SmallVec<[(u32, Kind); 2]>;
+
+/// A thread whose next step was explored; it sleeps until something happens that matters to the step.
+#[derive(Clone, Debug)]
+struct Sleeper {
+    thread: u8,
+    touches: Touches,
+}
+
+#[derive(Debug)]
+enum Node {
+    Threads {
+        point: Point,
+        chosen: u8,
+        backtrack: u16,
+        sleep: SmallVec<[Sleeper; 4]>,
+        /// What the chosen thread did.
+        touches: Touches,
+        signature: u64,
+    },
+    Ways {
+        chosen: usize,
+        ways: usize,
+    },
+}
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(crate) struct Dpor {
+    nodes: Vec<Node>,
+    depth: usize,
+    /// The node of each step.
+    places: Vec<usize>,
+    /// Who sleeps at the next node.
+    sleep: SmallVec<[Sleeper; 4]>,
+    pruned: bool,
+    uncontrolled: Option<Uncontrolled>,
+}
+
+impl Dpor {
+    pub(crate) fn new() -> Self {
+        Dpor::default()
+    }
+
+    fn diverged(&mut self) {
+        self.uncontrolled = Some(Uncontrolled { step: self.depth });
+        self.pruned = true;
+    }
+
+    /// The other order of a race must be tried, beginning before the step `early`.
+    fn reverse(nodes: &mut [Node], places: &[usize], execution: &Execution, early: usize, late: &Late<'_>) {
+        let Node::Threads {
+            point,
+            backtrack,
+            sleep,
+            ..
+        } = &mut nodes[places[early]]
+        else {
+            panic!("bug: a step belongs to no choice of threads");
+        };
+        let initials = late.initials(execution, early);
+        let asleep = sleep.iter().fold(0, |mask, sleeper| mask | 1 << sleeper.thread);
+        if initials & (*backtrack | asleep) != 0 {
+            return;
+        }
+        let possible = initials & point.enabled;
+        debug_assert!(possible != 0, "nobody can begin the other order of a race");
+        *backtrack |= match possible {
+            0 => point.enabled,
+            _ => 1 << possible.trailing_zeros(),
+        };
+    }
+}
+
+fn touches(execution: &Execution) -> Touches {
+    execution
+        .accesses_of(execution.steps.len() - 1)
+        .iter()
+        .map(|access| (execution.objects[access.object as usize].name, access.kind))
+        .collect()
+}
+
+fn independent(a: &Touches, b: &Touches) -> bool {
+    a.iter()
+        .all(|x| b.iter().all(|y| x.0 != y.0 || !x.1.conflicts(y.1)))
+}
+
+impl Search for Dpor {
+    fn choose(&mut self, _: &Execution, point: Point) -> usize {
+        if self.pruned {
+            return point.default_choice();
+        }
+        if let Some(node) = self.nodes.get(self.depth) {
+            let Node::Threads { point: known, chosen, .. } = *node else {
+                self.diverged();
+                return point.default_choice();
+            };
+            if known != point {
+                self.diverged();
+                return point.default_choice();
+            }
+            self.places.push(self.depth);
+            self.depth += 1;
+            return usize::from(chosen);
+        }
+        let asleep = |thread: usize| self.sleep.iter().any(|s| usize::from(s.thread) == thread);
+        let Some(chosen) = point.options().find(|&thread| !asleep(thread)) else {
+            self.pruned = true;
+            return point.default_choice();
+        };
+        self.nodes.push(Node::Threads {
+            point,
+            chosen: chosen as u8,
+            backtrack: 1 << chosen,
+            sleep: std::mem::take(&mut self.sleep),
+            touches: Touches::new(),
+            signature: 0,
+        });
+        self.places.push(self.depth);
+        self.depth += 1;
+        chosen
+    }
+
+    fn pick(&mut self, _: &Execution, ways: usize) -> usize {
+        if self.pruned {
+            return 0;
+        }
+        if let Some(node) = self.nodes.get(self.depth) {
+            let Node::Ways { chosen, ways: known } = *node else {
+                self.diverged();
+                return 0;
+            };
+            if known != ways {
+                self.diverged();
+                return 0;
+            }
+            self.depth += 1;
+            return chosen;
+        }
+        self.nodes.push(Node::Ways { chosen: 0, ways });
+        self.depth += 1;
+        0
+    }
+
+    fn closed(&mut self, execution: &Execution) {
+        if self.pruned {
+            return;
+        }
+        let Some(&place) = self.places.last() else {
+            return;
+        };
+        let now = execution.signature();
+        let known = self.depth < self.nodes.len();
+        let Node::Threads { sleep, touches: kept, signature, .. } = &mut self.nodes[place] else {
+            panic!("bug: a step belongs to no choice of threads");
+        };
+        if known {
+            if *signature != now {
+                self.diverged();
+            }
+            return;
+        }
+        *signature = now;
+        *kept = touches(execution);
+        self.sleep = sleep
+            .iter()
+            .filter(|sleeper| independent(&sleeper.touches, kept))
+            .cloned()
+            .collect();
+        let (nodes, places) = (&mut self.nodes, &self.places);
+        races::of_last_step(execution, |early, late| {
+            Dpor::reverse(nodes, places, execution, early, late);
+        });
+    }
+
+    fn advance(&mut self, execution: &Execution) -> bool {
+        if self.uncontrolled.is_some() {
+            return false;
+        }
+        if !self.pruned {
+            let (nodes, places) = (&mut self.nodes, &self.places);
+            races::of_stuck_threads(execution, |early, late| {
+                Dpor::reverse(nodes, places, execution, early, late);
+            });
+        }
+        self.pruned = false;
+        self.depth = 0;
+        self.places.clear();
+        self.sleep.clear();
+        while let Some(node) = self.nodes.last_mut() {
+            match node {
+                Node::Ways { chosen, ways } if *chosen + 1 < *ways => {
+                    *chosen += 1;
+                    return true;
+                }
+                Node::Ways { .. } => {}
+                Node::Threads {
+                    chosen,
+                    backtrack,
+                    sleep,
+                    touches,
+                    ..
+                } => {
+                    sleep.push(Sleeper {
+                        thread: *chosen,
+                        touches: std::mem::take(touches),
+                    });
+                    let asleep = sleep.iter().fold(0, |mask, s| mask | 1u16 << s.thread);
+                    let left = *backtrack & !asleep;
+                    if left != 0 {
+                        *chosen = left.trailing_zeros() as u8;
+                        return true;
+                    }
+                }
+            }
+            self.nodes.pop();
+        }
+        false
+    }
+
+    fn pruned(&self) -> bool {
+        self.pruned
+    }
+
+    fn uncontrolled(&self) -> Option<&Uncontrolled> {
+        self.uncontrolled.as_ref()
+    }
+}

@@ -1,0 +1,174 @@
+//! Live objects against a [`Spec`]: the engines of linpoint decide the histories that executions leave.
+
+use std::any::Any;
+use std::rc::Rc;
+
+use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
+
+use crate::check::history::pending;
+use crate::check::witness::Unexplained;
+use crate::runtime::execution::{End, Execution, Outcome};
+
+/// What a specification says about an execution.
+#[derive(Debug)]
+pub(crate) enum Ruling {
+    Explained,
+    /// With what is wrong, in words.
+    Unexplained(Unexplained, String),
+    /// It could not be decided.
+    Undecided(String),
+}
+
+/// An execution with its results as values.
+pub(crate) struct Seen<'a> {
+    pub(crate) execution: &'a Execution,
+    /// The invocation of each operation.
+    pub(crate) invocations: &'a [usize],
+    /// The result of an operation; `None` if it panicked.
+    pub(crate) value: &'a dyn Fn(usize) -> Option<Rc<dyn Any>>,
+}
+
+/// A specification, whatever its types.
+pub(crate) trait Specification: Send + Sync {
+    fn rule(&self, seen: &Seen<'_>) -> Ruling;
+}
+
+/// A specification with the meaning of each invocation.
+pub(crate) struct Meaning<S: Spec> {
+    pub(crate) spec: Probed<S>,
+    /// The number of the first invocation.
+    pub(crate) first: usize,
+    pub(crate) ops: Vec<S::Op>,
+}
+
+/// The operations of a specification, and the question whether one of them would have to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Probe<O> {
+    Runs(O),
+    Waits(O),
+}
+
+/// A specification that can be asked whether an operation would have to wait. A stuck operation is justified if the answer,
+/// after all operations that returned, can be yes.
+pub(crate) struct Probed<S>(pub(crate) S);
+
+impl<S: Spec> Spec for Probed<S> {
+    type Op = Probe<S::Op>;
+    /// `None` is the answer that it has to wait.
+    type Ret = Option<S::Ret>;
+    type State = S::State;
+
+    fn init(&self) -> S::State {
+        self.0.init()
+    }
+
+    fn apply(&self, state: &S::State, op: &Self::Op) -> Outcomes<Self::Ret, S::State> {
+        match op {
+            Probe::Runs(op) => match self.0.apply(state, op) {
+                Outcomes::Blocked => Outcomes::Blocked,
+                Outcomes::One(ret, next) => Outcomes::One(Some(ret), next),
+                Outcomes::Many(all) => {
+                    Outcomes::Many(all.into_iter().map(|(ret, next)| (Some(ret), next)).collect())
+                }
+            },
+            Probe::Waits(op) => match self.0.apply(state, op) {
+                Outcomes::Blocked => Outcomes::One(None, state.clone()),
+                _ => Outcomes::Blocked,
+            },
+        }
+    }
+
+    fn step(&self, state: &S::State, op: &Self::Op, ret: Option<&Self::Ret>) -> Vec<S::State> {
+        match (op, ret) {
+            (Probe::Runs(_), Some(None)) => Vec::new(),
+            (Probe::Runs(op), Some(Some(ret))) => self.0.step(state, op, Some(ret)),
+            (Probe::Runs(op), None) => self.0.step(state, op, None),
+            (Probe::Waits(_), _) => self.apply(state, op).answering(ret),
+        }
+    }
+}
+
+impl<S: Spec> Meaning<S> {
+    fn op(&self, seen: &Seen<'_>, op: usize) -> Option<&S::Op> {
+        self.ops.get(seen.invocations[op].checked_sub(self.first)?)
+    }
+
+    /// The operations that returned; then, if one is given, the question whether it has to wait.
+    fn history(&self, seen: &Seen<'_>, waits: Option<usize>) -> Result<Typed<S>, Ruling>
+    where
+        S::Ret: 'static,
+    {
+        let execution = seen.execution;
+        let mut history = TypedHistory::new();
+        let mut ids = vec![None; execution.outcomes.len()];
+        for &(op, returns) in &execution.events {
+            let op = op as usize;
+            if execution.outcomes[op] == Outcome::PENDING {
+                continue;
+            }
+            let Some(meaning) = self.op(seen, op) else {
+                return Err(Ruling::Undecided(
+                    "an operation has no meaning in the specification".to_owned(),
+                ));
+            };
+            if !returns {
+                let process = execution.layout.thread_of(op) as u32;
+                ids[op] = Some(history.call(process, Probe::Runs(meaning.clone())));
+                continue;
+            }
+            let value = (seen.value)(op).and_then(|value| value.downcast::<S::Ret>().ok());
+            let (Some(id), Some(value)) = (ids[op], value) else {
+                let why = format!("{meaning:?} panicked, which the specification does not allow");
+                return Err(Ruling::Unexplained(Unexplained::Results, why));
+            };
+            history.ret(id, Some((*value).clone()));
+        }
+        if let Some(meaning) = waits.and_then(|op| self.op(seen, op)) {
+            let id = history.call(u32::MAX, Probe::Waits(meaning.clone()));
+            history.ret(id, None);
+        }
+        Ok(history)
+    }
+
+    fn decide(&self, history: &Typed<S>, why: Unexplained) -> Ruling {
+        let checker = Checker::new(Config::default().without_witnesses());
+        match checker.check(&self.spec, history).map(|report| report.verdict) {
+            Ok(Verdict::Linearizable(_)) => Ruling::Explained,
+            Ok(Verdict::Violation(violation)) => {
+                Ruling::Unexplained(why, violation.core.sentence)
+            }
+            Ok(Verdict::Undecided(undecided)) => Ruling::Undecided(format!(
+                "the history of an execution could not be decided: {:?}",
+                undecided.limit
+            )),
+            Err(error) => Ruling::Undecided(error.to_string()),
+        }
+    }
+}
+
+type Typed<S> = TypedHistory<Probe<<S as Spec>::Op>, Option<<S as Spec>::Ret>>;
+
+impl<S: Spec> Specification for Meaning<S>
+where
+    S::Ret: 'static,
+{
+    fn rule(&self, seen: &Seen<'_>) -> Ruling {
+        let decide = |waits: Option<usize>| {
+            let why = waits.map_or(Unexplained::Results, Unexplained::Stuck);
+            match self.history(seen, waits) {
+                Ok(history) => self.decide(&history, why),
+                Err(ruling) => ruling,
+            }
+        };
+        if seen.execution.end != End::Stuck {
+            return decide(None);
+        }
+        for op in pending(&seen.execution.outcomes) {
+            match decide(Some(op)) {
+                Ruling::Explained => {}
+                other => return other,
+            }
+        }
+        Ruling::Explained
+    }
+}
