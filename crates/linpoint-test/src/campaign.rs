@@ -58,20 +58,31 @@ fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
     if let Ok(token) = std::env::var("LINPOINT_REPLAY") {
         return Ok(Planned::Replay(token.parse()?));
     }
-    let (tests, total): (Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>, usize) = match &object.plan {
-        Plan::Matrix(threads) => (Box::new(std::iter::once(threads.clone())), 1),
-        &Plan::Random {
-            threads,
-            ops,
-            tests,
-        } => (Box::new(random(object, threads, ops).take(tests)), tests),
-        &Plan::Auto(n) => {
-            let sizes = (1..=n).map(move |k| (k, k.min(choices)));
-            let total = sizes.clone().map(|(k, first)| multisets(first, k)).fold(0, usize::saturating_add);
-            (Box::new(sizes.flat_map(|(k, first)| matrix::all(first, k, k))), total)
-        }
-        Plan::Replay(token) => return Ok(Planned::Replay(token.clone())),
-    };
+    let (tests, total): (Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>, usize) =
+        match &object.plan {
+            Plan::Matrix(threads) => (Box::new(std::iter::once(threads.clone())), 1),
+            &Plan::Random {
+                threads,
+                ops,
+                tests,
+            } => (Box::new(random(object, threads, ops).take(tests)), tests),
+            &Plan::Auto(n) => {
+                let sizes = (1..=n).map(move |k| (k, k.min(choices)));
+                let total = sizes
+                    .clone()
+                    .map(|(k, first)| multisets(first, k, k))
+                    .fold(0, usize::saturating_add);
+                (
+                    Box::new(sizes.flat_map(|(k, first)| matrix::all(first, k, k))),
+                    total,
+                )
+            }
+            &Plan::All { threads, ops } => (
+                Box::new(matrix::all(choices, threads, ops)),
+                multisets(choices, threads, ops),
+            ),
+            Plan::Replay(token) => return Ok(Planned::Replay(token.clone())),
+        };
     let (init, last) = (object.init.clone(), object.last.clone());
     let tests = tests.map(move |threads| Matrix {
         init: init.clone(),
@@ -81,17 +92,25 @@ fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
     Ok(Planned::Tests(Box::new(tests), total))
 }
 
-/// How many tests with `k` threads of `k` operations there are, threads being alike.
-fn multisets(choices: usize, k: usize) -> usize {
-    let columns = choices.saturating_pow(k as u32) as u128;
-    let count = (0..k as u128).try_fold(1u128, |product, i| {
-        product.checked_mul(columns + i).map(|product| product / (i + 1))
+/// How many tests with so many threads and operations per thread there are, threads being alike.
+fn multisets(choices: usize, threads: usize, ops: usize) -> usize {
+    let columns = choices.saturating_pow(ops as u32) as u128;
+    let count = (0..threads as u128).try_fold(1u128, |product, i| {
+        product
+            .checked_mul(columns + i)
+            .map(|product| product / (i + 1))
     });
-    count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
+    count
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(usize::MAX)
 }
 
 /// Random tests; a sequence of operations may stand in the place of one.
-fn random<X>(object: &Object<X>, threads: usize, ops: usize) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
+fn random<X>(
+    object: &Object<X>,
+    threads: usize,
+    ops: usize,
+) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
     let entries: Vec<Vec<usize>> = (0..object.invocations.len())
         .map(|op| vec![op])
         .chain(object.sequences.iter().cloned())
@@ -129,7 +148,12 @@ pub(crate) fn limits<X>(object: &Object<X>, deadline: Option<Instant>) -> Limits
     }
 }
 
-fn run_tests<X: 'static>(object: &Object<X>, start: Instant, tests: Tests, total: usize) -> (Verdict, Vec<TestReport>) {
+fn run_tests<X: 'static>(
+    object: &Object<X>,
+    start: Instant,
+    tests: Tests,
+    total: usize,
+) -> (Verdict, Vec<TestReport>) {
     let settings = &object.settings;
     let deadline = settings.budget.map(|budget| start + budget);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -173,9 +197,14 @@ fn run_tests<X: 'static>(object: &Object<X>, start: Instant, tests: Tests, total
             }
         });
     }
-    let mut results = done.into_inner().map(|(_, results)| results).unwrap_or_default();
+    let mut results = done
+        .into_inner()
+        .map(|(_, results)| results)
+        .unwrap_or_default();
     results.sort_by_key(|(index, ..)| *index);
-    let failing = results.iter().find(|(_, _, test, _)| matches!(test.result, TestResult::Fail(_)));
+    let failing = results
+        .iter()
+        .find(|(_, _, test, _)| matches!(test.result, TestResult::Fail(_)));
     let verdict = match failing {
         Some((_, _, _, Some(changed))) => Verdict::Fail(Box::new(changed.clone())),
         Some((_, matrix, _, None)) => match smallest(object, matrix) {
@@ -184,7 +213,10 @@ fn run_tests<X: 'static>(object: &Object<X>, start: Instant, tests: Tests, total
         },
         None => merged(results.iter().map(|(_, _, test, _)| &test.result)),
     };
-    (verdict, results.into_iter().map(|(_, _, test, _)| test).collect())
+    (
+        verdict,
+        results.into_iter().map(|(_, _, test, _)| test).collect(),
+    )
 }
 
 impl Progress {
@@ -251,7 +283,11 @@ fn run_test<X: 'static>(
     };
     let label = |&op: &usize| object.invocations[op].label.clone();
     let report = TestReport {
-        matrix: matrix.threads.iter().map(|ops| ops.iter().map(label).collect()).collect(),
+        matrix: matrix
+            .threads
+            .iter()
+            .map(|ops| ops.iter().map(label).collect())
+            .collect(),
         dimension: matrix.dimension(),
         result,
         effort,
@@ -280,7 +316,9 @@ fn compare_observations<X>(
     if expected == now {
         return Ok(None);
     }
-    let gone = expected.difference(&now).map(|line| format!("no longer: {line}"));
+    let gone = expected
+        .difference(&now)
+        .map(|line| format!("no longer: {line}"));
     let new = now.difference(&expected).map(|line| format!("new: {line}"));
     let differences = gone.chain(new).take(8).collect();
     let path = path.display().to_string();
@@ -303,7 +341,11 @@ fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Result<Failure, 
     };
     // Results are numbered by the program that saw them: look again with one that lives on.
     let violation = match minimise::preemptions(&program, &limits, &violation) {
-        Some((violation, serial)) => return Ok(failure(object, &program, &small, matrix, &serial, &violation)),
+        Some((violation, serial)) => {
+            return Ok(failure(
+                object, &program, &small, matrix, &serial, &violation,
+            ));
+        }
         None => *violation,
     };
     let Checked { found, serial, .. } = check::check(&program, &limits);
@@ -324,16 +366,31 @@ fn failure<X>(
     serial: &Serial,
     violation: &Violation,
 ) -> Failure {
-    explain::failure(program, small, serial, violation, found.dimension(), object.settings.max_steps)
+    explain::failure(
+        program,
+        small,
+        serial,
+        violation,
+        found.dimension(),
+        object.settings.max_steps,
+    )
 }
 
-fn run_again<X: 'static>(object: &Object<X>, start: Instant, token: &Token) -> (Verdict, Vec<TestReport>) {
+fn run_again<X: 'static>(
+    object: &Object<X>,
+    start: Instant,
+    token: &Token,
+) -> (Verdict, Vec<TestReport>) {
     let matrix = Matrix {
         init: object.init.clone(),
         threads: token.threads.clone(),
         last: object.last.clone(),
     };
-    if matrix.invocations().any(|op| op >= object.invocations.len()) || matrix.problem().is_some() {
+    if matrix
+        .invocations()
+        .any(|op| op >= object.invocations.len())
+        || matrix.problem().is_some()
+    {
         let why = "the replay token belongs to another object: it names operations that this one does not have";
         return (Verdict::Undecided(why.to_owned()), Vec::new());
     }
@@ -341,7 +398,8 @@ fn run_again<X: 'static>(object: &Object<X>, start: Instant, token: &Token) -> (
         let program = program(object, &matrix);
         let limits = limits(object, None);
         if let Ok(serial) = Serial::of(&program, limits.max_steps, None)
-            && let Some(violation) = check::replay(&program, &serial, token.schedule.clone(), limits.max_steps)
+            && let Some(violation) =
+                check::replay(&program, &serial, token.schedule.clone(), limits.max_steps)
         {
             let failure = failure(object, &program, &matrix, &matrix, &serial, &violation);
             return (Verdict::Fail(Box::new(failure)), Vec::new());

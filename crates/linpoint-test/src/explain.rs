@@ -46,16 +46,21 @@ pub(crate) fn failure(
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
     if !violation.schedule.is_empty() {
-        run_once(program, violation.schedule.clone(), max_steps, |execution| {
-            interleaving = steps(&**program, execution);
-            signature = fingerprint(execution);
-            if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
-                sentence = format!("The specification does not allow it: {why}.");
-            }
-            if execution.end == End::Stuck {
-                stands = positions(&**program, execution);
-            }
-        });
+        run_once(
+            program,
+            violation.schedule.clone(),
+            max_steps,
+            |execution| {
+                interleaving = steps(&**program, execution);
+                signature = fingerprint(execution);
+                if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
+                    sentence = format!("The specification does not allow it: {why}.");
+                }
+                if execution.end == End::Stuck {
+                    stands = positions(&**program, execution);
+                }
+            },
+        );
     }
     let label = |ops: std::ops::Range<usize>| -> Vec<String> {
         ops.map(|op| program.label(op).to_owned()).collect()
@@ -65,7 +70,9 @@ pub(crate) fn failure(
         kind: kind(&violation.what),
         sentence,
         init: label(0..layout.init),
-        matrix: (0..layout.threads.len()).map(|thread| label(layout.of_thread(thread))).collect(),
+        matrix: (0..layout.threads.len())
+            .map(|thread| label(layout.of_thread(thread)))
+            .collect(),
         finally: label(layout.finals()),
         found_in,
         history: events(&**program, history),
@@ -91,7 +98,12 @@ pub(crate) fn failure(
 }
 
 /// The serial behaviour is not what an observation file says.
-pub(crate) fn changed(program: &Rc<dyn Program>, matrix: &Matrix, path: &str, differences: Vec<String>) -> Failure {
+pub(crate) fn changed(
+    program: &Rc<dyn Program>,
+    matrix: &Matrix,
+    path: &str,
+    differences: Vec<String>,
+) -> Failure {
     let layout = program.layout();
     let label = |ops: std::ops::Range<usize>| -> Vec<String> {
         ops.map(|op| program.label(op).to_owned()).collect()
@@ -100,7 +112,9 @@ pub(crate) fn changed(program: &Rc<dyn Program>, matrix: &Matrix, path: &str, di
         kind: FailureKind::Changed,
         sentence: format!("The serial histories are not those of {path}."),
         init: label(0..layout.init),
-        matrix: (0..layout.threads.len()).map(|thread| label(layout.of_thread(thread))).collect(),
+        matrix: (0..layout.threads.len())
+            .map(|thread| label(layout.of_thread(thread)))
+            .collect(),
         finally: label(layout.finals()),
         found_in: matrix.dimension(),
         history: Vec::new(),
@@ -135,7 +149,10 @@ pub(crate) fn fingerprint(execution: &Execution) -> u32 {
 fn sentence(program: &dyn Program, violation: &Violation) -> String {
     let history = &violation.history;
     match &violation.what {
-        What::Results => "No serial order of the operations that respects real time gives these results.".to_owned(),
+        What::Results => {
+            "No serial order of the operations that respects real time gives these results."
+                .to_owned()
+        }
         What::Stuck(op) => {
             let others = history.pending().count() - 1;
             let with = match others {
@@ -198,7 +215,10 @@ fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
                 .rfind(|earlier| usize::from(earlier.thread) == before);
             lines.push(match left {
                 Some(left) if !left.returns => {
-                    format!("---- switch inside {} ----", name(program, left.op as usize))
+                    format!(
+                        "---- switch inside {} ----",
+                        name(program, left.op as usize)
+                    )
                 }
                 _ => "---- switch ----".to_owned(),
             });
@@ -224,7 +244,10 @@ fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
         let place = step.location.map_or(String::new(), |location| {
             format!("   {}:{}", location.file(), location.line())
         });
-        lines.push(format!("{} {words}{place}", name(program, step.op as usize)));
+        lines.push(format!(
+            "{} {words}{place}",
+            name(program, step.op as usize)
+        ));
     }
     lines
 }
@@ -235,11 +258,20 @@ fn positions(program: &dyn Program, execution: &Execution) -> Vec<String> {
     for (index, thread) in execution.threads.iter().enumerate() {
         let Some(op) = thread.op else { continue };
         let why = match thread.pending {
-            Pending::Access { kind: Kind::Acquire, .. } => "waits for a lock",
-            Pending::Access { kind: Kind::Share, .. } => "waits for a lock to read",
-            Pending::Access { kind: Kind::Take, .. } => "is parked",
+            Pending::Access {
+                kind: Kind::Acquire,
+                ..
+            } => "waits for a lock",
+            Pending::Access {
+                kind: Kind::Share, ..
+            } => "waits for a lock to read",
+            Pending::Access {
+                kind: Kind::Take, ..
+            } => "is parked",
             Pending::Yield => "spins",
-            Pending::Wake { .. } if execution.notifier_of(index).is_some() => "waits for a lock after a notification",
+            Pending::Wake { .. } if execution.notifier_of(index).is_some() => {
+                "waits for a lock after a notification"
+            }
             Pending::Wake { .. } => "waits for a notification",
             _ => "stands",
         };
@@ -254,7 +286,9 @@ fn positions(program: &dyn Program, execution: &Execution) -> Vec<String> {
 /// The serial outcomes that differ least: in few results, then in few pairs that real time ordered the other way.
 fn nearest(program: &dyn Program, serial: &Serial, history: &History) -> Vec<String> {
     let differing = |results: &[Outcome]| -> Vec<usize> {
-        (0..results.len()).filter(|&op| results[op] != history.outcomes[op]).collect()
+        (0..results.len())
+            .filter(|&op| results[op] != history.outcomes[op])
+            .collect()
     };
     let inversions = |group: &Group, order: usize| -> u32 {
         let before = group.before(order);
@@ -265,9 +299,16 @@ fn nearest(program: &dyn Program, serial: &Serial, history: &History) -> Vec<Str
     };
     let mut all: Vec<(usize, u32, &[u8], &[Outcome])> = Vec::new();
     for (results, group) in serial.full.iter().chain(&serial.stuck) {
-        let best = (0..group.orders.len()).map(|order| (inversions(group, order), order)).min();
+        let best = (0..group.orders.len())
+            .map(|order| (inversions(group, order), order))
+            .min();
         if let Some((inversions, order)) = best {
-            all.push((differing(results).len(), inversions, &group.orders[order], results));
+            all.push((
+                differing(results).len(),
+                inversions,
+                &group.orders[order],
+                results,
+            ));
         }
     }
     all.sort();

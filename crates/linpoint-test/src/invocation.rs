@@ -220,7 +220,10 @@ impl<X: 'static> Program for Test<X> {
         match outcome.value() {
             None => "(no return)".to_owned(),
             Some(number) if number >= PANICS => {
-                format!("panicked: {}", self.panics.borrow()[(number - PANICS) as usize])
+                format!(
+                    "panicked: {}",
+                    self.panics.borrow()[(number - PANICS) as usize]
+                )
             }
             Some(number) => self.ops[op].prepared.describe(number),
         }
@@ -240,7 +243,9 @@ impl<X: 'static> Program for Test<X> {
 
     fn rule(&self, execution: &Execution) -> Option<Ruling> {
         let value = |op: usize| {
-            let number = execution.outcomes[op].value().filter(|&number| number < PANICS)?;
+            let number = execution.outcomes[op]
+                .value()
+                .filter(|&number| number < PANICS)?;
             self.ops[op].prepared.value(number)
         };
         self.spec.as_ref().map(|spec| {

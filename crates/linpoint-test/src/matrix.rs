@@ -56,7 +56,11 @@ impl Matrix {
 
 /// All matrices with `threads` columns of `ops` of the first `choices` invocations. Columns come in ascending order: the
 /// threads are alike, so that any other order is the same test.
-pub(crate) fn all(choices: usize, threads: usize, ops: usize) -> impl Iterator<Item = Vec<Vec<usize>>> {
+pub(crate) fn all(
+    choices: usize,
+    threads: usize,
+    ops: usize,
+) -> impl Iterator<Item = Vec<Vec<usize>>> {
     let columns = choices.pow(ops as u32);
     let column = move |mut number: usize| -> Vec<usize> {
         let mut column = vec![0; ops];
@@ -70,7 +74,10 @@ pub(crate) fn all(choices: usize, threads: usize, ops: usize) -> impl Iterator<I
     std::iter::from_fn(move || {
         let current = next.take()?;
         // The next multiset: raise the last column that can be raised, and all after it with it.
-        if let Some(place) = (0..threads).rev().find(|&place| current[place] + 1 < columns) {
+        if let Some(place) = (0..threads)
+            .rev()
+            .find(|&place| current[place] + 1 < columns)
+        {
             let mut raised = current.clone();
             let value = current[place] + 1;
             raised[place..].fill(value);

@@ -57,7 +57,10 @@ fn smaller(matrix: &Matrix) -> impl Iterator<Item = Matrix> + '_ {
         smaller.last.remove(op);
         smaller
     });
-    without_thread.chain(without_op).chain(without_init).chain(without_last)
+    without_thread
+        .chain(without_op)
+        .chain(without_init)
+        .chain(without_last)
 }
 
 /// An execution of the same test that fails with the fewest preemptions.

@@ -64,6 +64,10 @@ pub(crate) enum Plan {
         tests: usize,
     },
     Auto(usize),
+    All {
+        threads: usize,
+        ops: usize,
+    },
     Replay(Token),
 }
 
@@ -201,7 +205,9 @@ impl<X: 'static> Object<X> {
                 true => format!("{name}{text}"),
                 false => format!("{name}({text})"),
             };
-            self = self.with(name, label, blocking, move |object| run(object, arg.clone()));
+            self = self.with(name, label, blocking, move |object| {
+                run(object, arg.clone())
+            });
         }
         self
     }
@@ -216,7 +222,8 @@ impl<X: 'static> Object<X> {
         if self.invocations.iter().any(|known| known.label == label) {
             self.complain(format!("there are two operations \"{label}\""));
         }
-        self.invocations.push(Invocation::new(name, label, blocking, run));
+        self.invocations
+            .push(Invocation::new(name, label, blocking, run));
         self
     }
 
@@ -332,6 +339,12 @@ impl<X: 'static> Object<X> {
     /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper).
     pub fn auto(mut self, n: usize) -> Self {
         self.plan = Plan::Auto(n);
+        self
+    }
+
+    /// Runs all tests with this many threads and operations per thread.
+    pub fn all(mut self, threads: usize, ops: usize) -> Self {
+        self.plan = Plan::All { threads, ops };
         self
     }
 
@@ -483,7 +496,10 @@ impl<X: 'static> Object<X> {
 
     fn unknown(&self, op: &str) -> String {
         let known: Vec<&str> = self.invocations.iter().map(|i| i.label.as_str()).collect();
-        format!("there is no operation \"{op}\"; known so far: {}", known.join(", "))
+        format!(
+            "there is no operation \"{op}\"; known so far: {}",
+            known.join(", ")
+        )
     }
 
     fn complain(&mut self, problem: String) {

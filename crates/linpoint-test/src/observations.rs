@@ -56,7 +56,9 @@ impl Observations {
     pub(crate) fn of(program: &dyn Program, serial: &Serial) -> Self {
         let groups = serial.full.iter().chain(&serial.stuck);
         let mut sections: Vec<Section> = groups
-            .map(|(results, group)| section(program, results, group.orders.iter().map(|order| &**order)))
+            .map(|(results, group)| {
+                section(program, results, group.orders.iter().map(|order| &**order))
+            })
             .collect();
         sections.sort_by(|a, b| (a.ops.len(), a).cmp(&(b.ops.len(), b)).reverse());
         Observations { sections }
@@ -72,7 +74,8 @@ impl Observations {
     }
 
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text =
+            fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
         quick_xml::de::from_str(&text)
             .map_err(|error| format!("{}: not an observation file: {error}", path.display()))
     }
@@ -81,7 +84,8 @@ impl Observations {
         let mut text = String::new();
         let mut serializer = quick_xml::se::Serializer::new(&mut text);
         serializer.indent(' ', 2);
-        self.serialize(serializer).map_err(|error| error.to_string())?;
+        self.serialize(serializer)
+            .map_err(|error| error.to_string())?;
         text.push('\n');
         Ok(text)
     }
@@ -101,10 +105,15 @@ impl Observations {
 impl Section {
     fn line(&self, history: &str) -> Result<String, String> {
         let mut words = Vec::new();
-        for call in history.split_whitespace().filter_map(|word| word.strip_suffix('[')) {
+        for call in history
+            .split_whitespace()
+            .filter_map(|word| word.strip_suffix('['))
+        {
             let op = self.ops.iter().find(|op| op.id.to_string() == call);
             let Some(op) = op else {
-                return Err(format!("the history \"{history}\" calls {call}, which is no operation"));
+                return Err(format!(
+                    "the history \"{history}\" calls {call}, which is no operation"
+                ));
             };
             let runs = |column: &&Column| {
                 let mut ops = column.ops.split_whitespace();
@@ -113,7 +122,11 @@ impl Section {
             let Some(thread) = self.threads.iter().find(runs) else {
                 return Err(format!("operation {call} belongs to no thread"));
             };
-            words.push(format!("{}.{} {}", thread.id, op.name, op.content).trim_end().to_owned());
+            words.push(
+                format!("{}.{} {}", thread.id, op.name, op.content)
+                    .trim_end()
+                    .to_owned(),
+            );
         }
         if history.ends_with('#') {
             words.push("stuck".to_owned());
@@ -122,7 +135,11 @@ impl Section {
     }
 }
 
-fn section<'a>(program: &dyn Program, results: &[Outcome], orders: impl Iterator<Item = &'a [u8]>) -> Section {
+fn section<'a>(
+    program: &dyn Program,
+    results: &[Outcome],
+    orders: impl Iterator<Item = &'a [u8]>,
+) -> Section {
     let layout = program.layout();
     // Operations are numbered from 1, thread by thread; what was not called has no number.
     let mut numbers = vec![0; results.len()];
@@ -161,7 +178,10 @@ fn section<'a>(program: &dyn Program, results: &[Outcome], orders: impl Iterator
         .map(|thread| column(thread, &mut layout.of_thread(thread)))
         .collect();
     if layout.init + layout.last > 0 {
-        threads.insert(0, column(MAIN, &mut (0..layout.init).chain(layout.finals())));
+        threads.insert(
+            0,
+            column(MAIN, &mut (0..layout.init).chain(layout.finals())),
+        );
     }
     let mut histories: Vec<String> = orders
         .map(|order| {

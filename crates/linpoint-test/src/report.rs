@@ -151,10 +151,16 @@ impl fmt::Display for Coverage {
         match self {
             Coverage::Exhaustive => f.write_str("exhaustive under sequential consistency"),
             Coverage::Preemptions(most) => {
-                write!(f, "up to {most} preemptions inside operations, under sequential consistency")
+                write!(
+                    f,
+                    "up to {most} preemptions inside operations, under sequential consistency"
+                )
             }
             Coverage::Sampled(executions) => {
-                write!(f, "{executions} sampled executions, under sequential consistency")
+                write!(
+                    f,
+                    "{executions} sampled executions, under sequential consistency"
+                )
             }
         }
     }
@@ -198,7 +204,9 @@ impl fmt::Display for Failure {
         if !self.init.is_empty() {
             writeln!(f, "   before: {}", self.init.join(", "))?;
         }
-        let names: Vec<String> = (0..self.matrix.len()).map(crate::matrix::thread_name).collect();
+        let names: Vec<String> = (0..self.matrix.len())
+            .map(crate::matrix::thread_name)
+            .collect();
         let longest = self.matrix.iter().map(Vec::len).max().unwrap_or(0);
         let rows = (0..longest).map(|row| {
             let cell = |ops: &Vec<String>| ops.get(row).cloned().unwrap_or_default();
@@ -223,7 +231,11 @@ impl fmt::Display for Failure {
             1 => "1 preemption inside an operation".to_owned(),
             n => format!("{n} preemptions inside operations"),
         };
-        section(f, &format!("interleaving ({preemptions}):"), &self.interleaving)?;
+        section(
+            f,
+            &format!("interleaving ({preemptions}):"),
+            &self.interleaving,
+        )?;
         section(f, "nearest serial outcomes:", &self.nearest)?;
         write!(f, "\nreplay: LINPOINT_REPLAY={}", self.token)
     }
@@ -254,7 +266,14 @@ fn columns(f: &mut fmt::Formatter<'_>, events: &[Event], threads: &[String]) -> 
         rest = tail;
         let text = match (&event.result, tail.first()) {
             (Some(result), _) => format!("  {} = {result}", event.operation),
-            (None, Some(Event { thread, result: Some(result), .. })) if *thread == event.thread => {
+            (
+                None,
+                Some(Event {
+                    thread,
+                    result: Some(result),
+                    ..
+                }),
+            ) if *thread == event.thread => {
                 rest = &tail[1..];
                 format!("{} = {result}", event.operation)
             }
@@ -266,7 +285,13 @@ fn columns(f: &mut fmt::Formatter<'_>, events: &[Event], threads: &[String]) -> 
                 }
             }
         };
-        let cell = |name: &String| if *name == event.thread { text.clone() } else { String::new() };
+        let cell = |name: &String| {
+            if *name == event.thread {
+                text.clone()
+            } else {
+                String::new()
+            }
+        };
         rows.push(names.iter().map(cell).collect());
     }
     table(f, &names, rows)

@@ -67,9 +67,11 @@ impl<S: Spec> Spec for Probed<S> {
             Probe::Runs(op) => match self.0.apply(state, op) {
                 Outcomes::Blocked => Outcomes::Blocked,
                 Outcomes::One(ret, next) => Outcomes::One(Some(ret), next),
-                Outcomes::Many(all) => {
-                    Outcomes::Many(all.into_iter().map(|(ret, next)| (Some(ret), next)).collect())
-                }
+                Outcomes::Many(all) => Outcomes::Many(
+                    all.into_iter()
+                        .map(|(ret, next)| (Some(ret), next))
+                        .collect(),
+                ),
             },
             Probe::Waits(op) => match self.0.apply(state, op) {
                 Outcomes::Blocked => Outcomes::One(None, state.clone()),
@@ -132,11 +134,12 @@ impl<S: Spec> Meaning<S> {
 
     fn decide(&self, history: &Typed<S>, why: Unexplained) -> Ruling {
         let checker = Checker::new(Config::default().without_witnesses());
-        match checker.check(&self.spec, history).map(|report| report.verdict) {
+        match checker
+            .check(&self.spec, history)
+            .map(|report| report.verdict)
+        {
             Ok(Verdict::Linearizable(_)) => Ruling::Explained,
-            Ok(Verdict::Violation(violation)) => {
-                Ruling::Unexplained(why, violation.core.sentence)
-            }
+            Ok(Verdict::Violation(violation)) => Ruling::Unexplained(why, violation.core.sentence),
             Ok(Verdict::Undecided(undecided)) => Ruling::Undecided(format!(
                 "the history of an execution could not be decided: {:?}",
                 undecided.limit

@@ -28,7 +28,10 @@ impl std::fmt::Display for Token {
             })
             .collect();
         let mut schedule = String::new();
-        for run in self.schedule.chunk_by(|a, b| a == b && matches!(a, Choice::Thread(_))) {
+        for run in self
+            .schedule
+            .chunk_by(|a, b| a == b && matches!(a, Choice::Thread(_)))
+        {
             let _ = match run[0] {
                 Choice::Thread(thread) => match run.len() {
                     1 => write!(schedule, "{}", thread_name(thread.into())),
@@ -37,7 +40,12 @@ impl std::fmt::Display for Token {
                 Choice::Pick(pick) => write!(schedule, "+{pick}"),
             };
         }
-        write!(f, "lp1:{}:{schedule}:{:08x}", threads.join("/"), self.signature)
+        write!(
+            f,
+            "lp1:{}:{schedule}:{:08x}",
+            threads.join("/"),
+            self.signature
+        )
     }
 }
 
@@ -78,7 +86,11 @@ fn parse_schedule(text: &str) -> Option<Vec<Choice>> {
         match first {
             '+' => schedule.push(Choice::Pick(number.parse().ok()?)),
             'A'..='H' => {
-                let times = if number.is_empty() { 1 } else { number.parse().ok()? };
+                let times = if number.is_empty() {
+                    1
+                } else {
+                    number.parse().ok()?
+                };
                 let choice = Choice::Thread(first as u8 - b'A');
                 schedule.resize(schedule.len() + usize::min(times, 1 << 20), choice);
             }
@@ -98,7 +110,13 @@ mod tests {
         let thread = Choice::Thread;
         let token = Token {
             threads: vec![vec![0, 12], vec![], vec![3]],
-            schedule: vec![thread(0), thread(0), Choice::Pick(1), Choice::Pick(1), thread(2)],
+            schedule: vec![
+                thread(0),
+                thread(0),
+                Choice::Pick(1),
+                Choice::Pick(1),
+                thread(2),
+            ],
             signature: 0xBEEF,
         };
         assert_eq!(token.to_string(), "lp1:0.12//3:A2+1+1C:0000beef");
@@ -107,7 +125,15 @@ mod tests {
 
     #[test]
     fn malformed_tokens_are_refused_with_a_reason() {
-        for text in ["", "lp1", "lp1:x:A:0", "lp1:0:Z:0", "lp1:0:A:xyz", "lp1:0:é:0", "lp2:0:A:0"] {
+        for text in [
+            "",
+            "lp1",
+            "lp1:x:A:0",
+            "lp1:0:Z:0",
+            "lp1:0:A:xyz",
+            "lp1:0:é:0",
+            "lp2:0:A:0",
+        ] {
             let error = text.parse::<Token>().unwrap_err();
             assert!(error.contains("not a replay token"), "{error}");
         }

@@ -37,7 +37,11 @@ pub(crate) struct Extensions {
 
 impl Extensions {
     /// Decides the class of an execution that has ended.
-    pub(crate) fn explained(&mut self, serial: &Serial, execution: &Execution) -> Result<(), Violating> {
+    pub(crate) fn explained(
+        &mut self,
+        serial: &Serial,
+        execution: &Execution,
+    ) -> Result<(), Violating> {
         let class = Class::of(execution);
         let key = class.key(execution);
         if self.fine.contains(&key) {
@@ -91,23 +95,29 @@ impl Class {
         }
         let returns = (0..threads).map(|thread| {
             let base = execution.layout.base(thread);
-            let returns = return_steps[thread].iter().enumerate().map(|(index, &(_, step))| {
-                let clock = execution.clock_of(step);
-                let (mut calls, mut returns) = (Counts::default(), Counts::default());
-                for other in 0..threads {
-                    let known = clock.0[other];
-                    calls[other] = call_steps[other].iter().filter(|&&n| n <= known).count() as u8;
-                    returns[other] =
-                        return_steps[other].iter().filter(|&&(n, _)| n <= known).count() as u8;
-                }
-                returns[thread] = index as u8;
-                Return {
-                    op: base + index,
-                    step,
-                    calls,
-                    returns,
-                }
-            });
+            let returns = return_steps[thread]
+                .iter()
+                .enumerate()
+                .map(|(index, &(_, step))| {
+                    let clock = execution.clock_of(step);
+                    let (mut calls, mut returns) = (Counts::default(), Counts::default());
+                    for other in 0..threads {
+                        let known = clock.0[other];
+                        calls[other] =
+                            call_steps[other].iter().filter(|&&n| n <= known).count() as u8;
+                        returns[other] = return_steps[other]
+                            .iter()
+                            .filter(|&&(n, _)| n <= known)
+                            .count() as u8;
+                    }
+                    returns[thread] = index as u8;
+                    Return {
+                        op: base + index,
+                        step,
+                        calls,
+                        returns,
+                    }
+                });
             returns.collect()
         });
         Class {
@@ -186,7 +196,12 @@ impl Walk<'_> {
             let Some(next) = returns.get(usize::from(returned[thread])) else {
                 continue;
             };
-            if next.returns.iter().zip(returned).any(|(&needed, there)| needed > there) {
+            if next
+                .returns
+                .iter()
+                .zip(returned)
+                .any(|(&needed, there)| needed > there)
+            {
                 continue;
             }
             let mut called = called;
@@ -207,7 +222,8 @@ impl Walk<'_> {
             }
             let mut returned = returned;
             returned[thread] += 1;
-            if self.seen.insert((returned, left.clone())) && self.violates(returned, called, &left) {
+            if self.seen.insert((returned, left.clone())) && self.violates(returned, called, &left)
+            {
                 return true;
             }
             self.path.pop();

@@ -260,7 +260,9 @@ impl Phase2<'_> {
                 let stopped = self.explore(everything(), judge, None);
                 self.conclude(stopped, Coverage::Exhaustive)
             }
-            Strategy::Bounded(bound) | Strategy::FewestPreemptions(bound) => self.bounded(bound, judge),
+            Strategy::Bounded(bound) | Strategy::FewestPreemptions(bound) => {
+                self.bounded(bound, judge)
+            }
             Strategy::Plain(bound) => {
                 let stopped = self.explore(Dfs::new(bound), judge, None);
                 let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
@@ -328,7 +330,12 @@ impl Phase2<'_> {
         }
     }
 
-    fn explore<S: Search>(&mut self, search: S, judge: Judge, budget: Option<u64>) -> Result<(), Stopped> {
+    fn explore<S: Search>(
+        &mut self,
+        search: S,
+        judge: Judge,
+        budget: Option<u64>,
+    ) -> Result<(), Stopped> {
         let (program, serial, limits) = (self.program, self.serial, self.limits);
         let mut extensions = Extensions::default();
         let mut allowed = Allowed::default();
@@ -351,9 +358,11 @@ impl Phase2<'_> {
                     None
                 }
                 End::Complete | End::Stuck => match judge {
-                    Judge::Witness | Judge::WitnessPerState => witness::explained(serial, execution)
-                        .err()
-                        .map(|_| Stopped::Violates(execution.schedule.clone())),
+                    Judge::Witness | Judge::WitnessPerState => {
+                        witness::explained(serial, execution)
+                            .err()
+                            .map(|_| Stopped::Violates(execution.schedule.clone()))
+                    }
                     Judge::SpecPerState => allowed.stopped(program, execution),
                     Judge::Extension => extensions
                         .explained(serial, execution)
@@ -369,7 +378,9 @@ impl Phase2<'_> {
                 stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
             }
             if stopped.is_none() && budget.is_some_and(|budget| executions >= budget) {
-                stopped = Some(Stopped::Unfinished(format!("{executions} executions were not all")));
+                stopped = Some(Stopped::Unfinished(format!(
+                    "{executions} executions were not all"
+                )));
             }
             match stopped {
                 None => Flow::More,

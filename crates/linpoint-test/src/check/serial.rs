@@ -147,7 +147,11 @@ struct Answers {
     histories: Vec<History>,
 }
 
-fn look(program: &Rc<dyn Program>, execution: &Execution, answers: &mut Answers) -> Result<(), Refused> {
+fn look(
+    program: &Rc<dyn Program>,
+    execution: &Execution,
+    answers: &mut Answers,
+) -> Result<(), Refused> {
     match &execution.end {
         End::Complete | End::Stuck => {}
         End::Fault(why) => return Err(Refused::Fault(why.clone())),

@@ -68,9 +68,7 @@ pub(crate) fn explore<S: Search>(
     loop {
         search = driver.execute(search);
         let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
-        if flow == Flow::Enough
-            || !ENGINE.with_borrow(|engine| search.advance(&engine.execution))
-        {
+        if flow == Flow::Enough || !ENGINE.with_borrow(|engine| search.advance(&engine.execution)) {
             return *search;
         }
     }

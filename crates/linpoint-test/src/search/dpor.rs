@@ -63,7 +63,13 @@ impl Dpor {
     }
 
     /// The other order of a race must be tried, beginning before the step `early`.
-    fn reverse(nodes: &mut [Node], places: &[usize], execution: &Execution, early: usize, late: &Late<'_>) {
+    fn reverse(
+        nodes: &mut [Node],
+        places: &[usize],
+        execution: &Execution,
+        early: usize,
+        late: &Late<'_>,
+    ) {
         let Node::Threads {
             point,
             backtrack,
@@ -74,7 +80,9 @@ impl Dpor {
             panic!("bug: a step belongs to no choice of threads");
         };
         let initials = late.initials(execution, early);
-        let asleep = sleep.iter().fold(0, |mask, sleeper| mask | 1 << sleeper.thread);
+        let asleep = sleep
+            .iter()
+            .fold(0, |mask, sleeper| mask | 1 << sleeper.thread);
         if initials & (*backtrack | asleep) != 0 {
             return;
         }
@@ -106,7 +114,12 @@ impl Search for Dpor {
             return point.default_choice();
         }
         if let Some(node) = self.nodes.get(self.depth) {
-            let Node::Threads { point: known, chosen, .. } = *node else {
+            let Node::Threads {
+                point: known,
+                chosen,
+                ..
+            } = *node
+            else {
                 self.diverged();
                 return point.default_choice();
             };
@@ -141,7 +154,11 @@ impl Search for Dpor {
             return 0;
         }
         if let Some(node) = self.nodes.get(self.depth) {
-            let Node::Ways { chosen, ways: known } = *node else {
+            let Node::Ways {
+                chosen,
+                ways: known,
+            } = *node
+            else {
                 self.diverged();
                 return 0;
             };
@@ -166,7 +183,13 @@ impl Search for Dpor {
         };
         let now = execution.signature();
         let known = self.depth < self.nodes.len();
-        let Node::Threads { sleep, touches: kept, signature, .. } = &mut self.nodes[place] else {
+        let Node::Threads {
+            sleep,
+            touches: kept,
+            signature,
+            ..
+        } = &mut self.nodes[place]
+        else {
             panic!("bug: a step belongs to no choice of threads");
         };
         if known {

@@ -91,14 +91,20 @@ impl<'a> Late<'a> {
             if seen & 1 << thread == 0 {
                 seen |= 1 << thread;
                 let others = (0..clock.0.len()).filter(|&other| other != thread);
-                if others.into_iter().all(|other| clock.0[other] <= steps_before.0[other]) {
+                if others
+                    .into_iter()
+                    .all(|other| clock.0[other] <= steps_before.0[other])
+                {
                     initials |= 1 << thread;
                 }
             }
         };
         for step in early + 1..self.position {
             if !execution.happened_before(early, step) {
-                consider(usize::from(execution.steps[step].thread), execution.clock_of(step));
+                consider(
+                    usize::from(execution.steps[step].thread),
+                    execution.clock_of(step),
+                );
             }
         }
         consider(self.thread, &self.known);

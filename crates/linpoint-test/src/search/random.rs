@@ -70,7 +70,9 @@ impl Random {
             *priority = first + index as u32;
         }
         for index in (1..MAX_WORKERS).rev() {
-            priorities.of_thread.swap(index, self.rng.random_range(0..=index));
+            priorities
+                .of_thread
+                .swap(index, self.rng.random_range(0..=index));
         }
         let longest = priorities.longest;
         priorities.changes = (1..priorities.depth)
@@ -84,7 +86,11 @@ impl Random {
 
 impl Priorities {
     fn choose(&mut self, point: Point) -> usize {
-        while self.changes.last().is_some_and(|&change| change <= self.steps) {
+        while self
+            .changes
+            .last()
+            .is_some_and(|&change| change <= self.steps)
+        {
             self.changes.pop();
             self.lowest = self.lowest.saturating_sub(1);
             if let Some(priority) = self.of_thread.get_mut(point.current) {
@@ -105,7 +111,9 @@ impl Search for Random {
         if let Some(priorities) = &mut self.priorities {
             return priorities.choose(point);
         }
-        let nth = self.rng.random_range(0..point.enabled.count_ones() as usize);
+        let nth = self
+            .rng
+            .random_range(0..point.enabled.count_ones() as usize);
         point.options().nth(nth).expect("bug: nobody is enabled")
     }
 

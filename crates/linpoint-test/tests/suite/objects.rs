@@ -31,7 +31,10 @@ impl MutexQueue {
 
     pub(crate) fn take(&self) -> u32 {
         let items = self.items.lock().unwrap();
-        let mut items = self.filled.wait_while(items, |items| items.is_empty()).unwrap();
+        let mut items = self
+            .filled
+            .wait_while(items, |items| items.is_empty())
+            .unwrap();
         items.pop_front().unwrap()
     }
 
@@ -96,7 +99,10 @@ impl MichaelScott {
             let next = self.next[tail].load(SeqCst);
             if next != 0 {
                 let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
-            } else if self.next[tail].compare_exchange(0, node, SeqCst, SeqCst).is_ok() {
+            } else if self.next[tail]
+                .compare_exchange(0, node, SeqCst, SeqCst)
+                .is_ok()
+            {
                 let _ = self.tail.compare_exchange(tail, node, SeqCst, SeqCst);
                 return;
             }
@@ -115,7 +121,11 @@ impl MichaelScott {
                 let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
             } else {
                 let value = self.arena.value(next);
-                if self.head.compare_exchange(head, next, SeqCst, SeqCst).is_ok() {
+                if self
+                    .head
+                    .compare_exchange(head, next, SeqCst, SeqCst)
+                    .is_ok()
+                {
                     return Some(value);
                 }
             }
@@ -157,7 +167,11 @@ impl Treiber {
                 return None;
             }
             let below = self.below[top].load(SeqCst);
-            if self.top.compare_exchange(top, below, SeqCst, SeqCst).is_ok() {
+            if self
+                .top
+                .compare_exchange(top, below, SeqCst, SeqCst)
+                .is_ok()
+            {
                 return Some(self.arena.value(top));
             }
         }
@@ -180,7 +194,11 @@ impl Counter {
     pub(crate) fn cas_inc(&self) {
         loop {
             let count = self.count.load(SeqCst);
-            if self.count.compare_exchange(count, count + 1, SeqCst, SeqCst).is_ok() {
+            if self
+                .count
+                .compare_exchange(count, count + 1, SeqCst, SeqCst)
+                .is_ok()
+            {
                 return;
             }
         }
@@ -273,7 +291,12 @@ impl Event {
     pub(crate) fn reset(&self) {
         loop {
             let word = self.word.load(SeqCst);
-            if word & 1 == 0 || self.word.compare_exchange(word, word & !1, SeqCst, SeqCst).is_ok() {
+            if word & 1 == 0
+                || self
+                    .word
+                    .compare_exchange(word, word & !1, SeqCst, SeqCst)
+                    .is_ok()
+            {
                 return;
             }
         }
@@ -290,8 +313,16 @@ impl Event {
             if word & 1 == 1 {
                 return;
             }
-            let again = if self.broken { self.word.load(SeqCst) } else { word };
-            if self.word.compare_exchange(word, again + 2, SeqCst, SeqCst).is_ok() {
+            let again = if self.broken {
+                self.word.load(SeqCst)
+            } else {
+                word
+            };
+            if self
+                .word
+                .compare_exchange(word, again + 2, SeqCst, SeqCst)
+                .is_ok()
+            {
                 while self.epoch.load(SeqCst) == epoch {
                     hint::spin_loop();
                 }
@@ -312,7 +343,9 @@ pub(crate) fn two_slots() -> Object<TwoSlots> {
     object(TwoSlots::default)
         .op0("put_x", |slots| slots.x.store(true, SeqCst))
         .op0("put_y", |slots| slots.y.store(true, SeqCst))
-        .op0("collect", |slots| (slots.x.load(SeqCst), slots.y.load(SeqCst)))
+        .op0("collect", |slots| {
+            (slots.x.load(SeqCst), slots.y.load(SeqCst))
+        })
         .matrix([["put_x"], ["put_y"], ["collect"]])
 }
 

@@ -6,7 +6,9 @@ use crate::objects::{self, Counter2, MutexQueue};
 
 #[test]
 fn counter1_has_a_full_history_without_witness() {
-    let report = objects::counter1().matrix([vec!["inc", "get"], vec!["inc"]]).check();
+    let report = objects::counter1()
+        .matrix([vec!["inc", "get"], vec!["inc"]])
+        .check();
     println!("{report}");
     assert_eq!(report.failure().unwrap().kind, FailureKind::NoWitness);
     assert!(report.effort().executions < 100);
@@ -49,8 +51,19 @@ fn the_event_of_figure_9_is_found_through_stuck_histories() {
 #[test]
 fn two_slots_fail_under_every_search() {
     use Strategy::*;
-    for strategy in [Automatic, Exhaustive, Bounded(0), Bounded(2), FewestPreemptions(2), Plain(Some(2)), Plain(None)] {
+    for strategy in [
+        Automatic,
+        Exhaustive,
+        Bounded(0),
+        Bounded(2),
+        FewestPreemptions(2),
+        Plain(Some(2)),
+        Plain(None),
+    ] {
         let report = objects::two_slots().strategy(strategy).check();
-        assert!(report.failure().is_some() || strategy == Bounded(0), "{strategy:?}: {report}");
+        assert!(
+            report.failure().is_some() || strategy == Bounded(0),
+            "{strategy:?}: {report}"
+        );
     }
 }
