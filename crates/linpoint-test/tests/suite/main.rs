@@ -1,5 +1,21 @@
 //! Live objects: the examples of the paper, the searches against each other, and objects that must never fail.
 
+mod campaigns;
 mod counts;
+mod differential;
+mod facade;
+mod locked;
 mod objects;
+mod observations;
 mod paper;
+mod specs;
+
+/// How often a randomised test repeats: more if the environment asks for it.
+fn rounds(variable: &str, default: u64) -> u64 {
+    match std::env::var(variable) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{variable} is not a number: {text}")),
+        Err(_) => default,
+    }
+}

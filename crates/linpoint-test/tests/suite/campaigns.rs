@@ -1,0 +1,160 @@
+//! Many tests: all small ones, random ones, what fails made small, and run again from its token.
+
+use linpoint_test::{Failure, FailureKind, Object, Strategy, Verdict, object};
+
+use crate::objects::{self, MutexQueue};
+
+fn hasty_queue() -> Object<MutexQueue> {
+    object(MutexQueue::default)
+        .op("add", [10, 20], MutexQueue::push)
+        .op0("try_take", MutexQueue::hasty_take)
+        .op0("take_for_sure", MutexQueue::try_take)
+}
+
+fn failure<X: 'static>(object: &Object<X>) -> Failure {
+    let report = object.check();
+    match report.verdict {
+        Verdict::Fail(failure) => *failure,
+        _ => panic!("{report}"),
+    }
+}
+
+#[test]
+fn random_tests_find_the_hasty_lock_and_make_it_small() {
+    let found = failure(&hasty_queue().random(3, 3, 100).seed(1));
+    assert_eq!(found.kind, FailureKind::NoWitness);
+    assert_eq!(found.found_in, "3x3");
+    let ops: usize = found.matrix.iter().map(Vec::len).sum();
+    assert_eq!((found.matrix.len(), ops), (2, 3), "{found}");
+    assert_eq!(found.preemptions, 1, "{found}");
+}
+
+#[test]
+fn all_random_tests_are_run_if_one_keeps_going() {
+    let mut hasty = hasty_queue().random(3, 2, 60).seed(2).keep_going();
+    let (first, second) = (hasty.check(), hasty.check());
+    assert_eq!(first.tests.len(), 60);
+    let fails = |report: &linpoint_test::Report| -> Vec<bool> {
+        let failed = |test: &linpoint_test::report::TestReport| {
+            matches!(test.result, linpoint_test::report::TestResult::Fail(_))
+        };
+        report.tests.iter().map(failed).collect()
+    };
+    assert_eq!(fails(&first), fails(&second));
+    assert!(fails(&first).contains(&true) && fails(&first).contains(&false));
+    hasty = hasty.seed(3);
+    assert_ne!(fails(&first), fails(&hasty.check()));
+}
+
+#[test]
+fn auto_checks_grow_until_something_fails() {
+    let found = failure(&objects::counter1().auto(2));
+    assert_eq!(found.kind, FailureKind::NoWitness);
+    let report = objects::cas_counter().auto(2).check();
+    assert!(report.passed(), "{report}");
+    // One 1x1 test of one operation, and 10 multisets of two columns of two operations.
+    assert_eq!(report.tests.len(), 11);
+}
+
+#[test]
+fn every_failure_runs_again_from_its_token() {
+    let mut objects = 0;
+    for seed in 0..10 {
+        let object = hasty_queue().random(2, 2, 20).seed(seed);
+        let found = failure(&object);
+        let again = failure(&object.replay(&found.token));
+        assert_eq!(found.history, again.history);
+        assert_eq!(found.interleaving, again.interleaving);
+        assert_eq!(found.token, again.token);
+        objects += 1;
+    }
+    assert_eq!(objects, 10);
+    let event = objects::event(true).matrix([vec!["wait"], vec!["set", "reset", "set"]]);
+    let found = failure(&event);
+    let again = failure(&event.replay(&found.token));
+    assert_eq!(found.stands, again.stands);
+    assert_eq!(found.history, again.history);
+}
+
+#[test]
+fn a_token_of_another_program_searches_the_test_again() {
+    let found = failure(&hasty_queue().random(2, 2, 20).seed(0));
+    let right = object(MutexQueue::default)
+        .op("add", [10, 20], MutexQueue::push)
+        .op0("try_take", MutexQueue::try_take)
+        .op0("take_for_sure", MutexQueue::try_take)
+        .replay(&found.token)
+        .check();
+    assert!(right.passed(), "{right}");
+    let fewer = object(MutexQueue::default)
+        .op("add", [10], MutexQueue::push)
+        .replay(&found.token)
+        .check();
+    assert!(matches!(fewer.verdict, Verdict::Undecided(_)), "{fewer}");
+}
+
+#[test]
+fn sampled_schedules_find_the_lost_update() {
+    for strategy in [
+        Strategy::Random(500),
+        Strategy::Pct {
+            executions: 500,
+            depth: 2,
+        },
+    ] {
+        let found = failure(&objects::counter1().strategy(strategy).seed(7));
+        assert_eq!(found.kind, FailureKind::NoWitness);
+        let report = objects::cas_counter().strategy(strategy).seed(7).check();
+        assert!(report.passed(), "{report}");
+        assert!(
+            report.to_string().contains("500 sampled executions"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn sequences_may_stand_for_operations() {
+    let report = hasty_queue()
+        .sequence(["add(10)", "add(20)"])
+        .random(2, 2, 30)
+        .as_found()
+        .keep_going()
+        .check();
+    assert!(
+        report
+            .tests
+            .iter()
+            .any(|test| test.matrix.iter().any(|ops| ops.len() > 2))
+    );
+}
+
+#[test]
+fn mistakes_are_told_and_not_panicked_about() {
+    let undecided = |object: Object<MutexQueue>| match object.check().verdict {
+        Verdict::Undecided(why) => why,
+        verdict => panic!("{verdict:?}"),
+    };
+    assert!(undecided(hasty_queue().matrix([["pop"]])).contains("no operation \"pop\""));
+    assert!(undecided(hasty_queue().ignore_result("pop")).contains("no operation"));
+    assert!(undecided(hasty_queue().replay("nonsense")).contains("not a replay token"));
+    assert!(undecided(hasty_queue().op0("try_take", |_| ())).contains("two operations"));
+    assert!(undecided(object(MutexQueue::default)).contains("no operations"));
+    let nine = vec![["try_take"]; 9];
+    assert!(undecided(hasty_queue().matrix(nine)).contains("at most 8 threads"));
+    assert!(undecided(hasty_queue().write_observations("x.xml").auto(1)).contains("one matrix"));
+    let panics =
+        object(|| -> MutexQueue { panic!("no queue today") }).op0("try_take", MutexQueue::try_take);
+    assert!(undecided(panics.matrix([["try_take"]])).contains("no queue today"));
+}
+
+#[test]
+fn time_limits_are_kept() {
+    let start = std::time::Instant::now();
+    let report = objects::michael_scott()
+        .random(4, 4, 1_000)
+        .budget(std::time::Duration::from_millis(300))
+        .check();
+    assert!(matches!(report.verdict, Verdict::Undecided(_)), "{report}");
+    assert!(start.elapsed() < std::time::Duration::from_secs(20));
+}

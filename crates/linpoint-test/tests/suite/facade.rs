@@ -1,0 +1,340 @@
+//! What the facade does inside a controlled run, and that it is `std` outside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use linpoint_test::sync::{Barrier, Condvar, Mutex, Once, OnceLock, RwLock, mpsc};
+use linpoint_test::{FailureKind, hint, object, thread};
+
+#[test]
+fn outside_a_run_the_facade_is_std() {
+    let shared = Arc::new((
+        Mutex::new(0),
+        Condvar::new(),
+        RwLock::new(1),
+        Barrier::new(2),
+        OnceLock::new(),
+    ));
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let other = {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || {
+            let (count, changed, shared_value, barrier, cell) = &*shared;
+            *count.lock().unwrap() += 1;
+            changed.notify_all();
+            *shared_value.write().unwrap() += 1;
+            cell.set(7).unwrap();
+            barrier.wait();
+            sender.send(*shared_value.read().unwrap()).unwrap();
+        })
+    };
+    let (count, changed, _, barrier, cell) = &*shared;
+    let guard = changed
+        .wait_while(count.lock().unwrap(), |count| *count == 0)
+        .unwrap();
+    assert!(count.try_lock().is_err());
+    assert!(count.try_lock_for(Duration::from_millis(2)).is_err());
+    drop(guard);
+    barrier.wait();
+    assert_eq!(receiver.recv(), Ok(2));
+    assert_eq!(cell.get(), Some(&7));
+    other.join().unwrap();
+    assert!(receiver.recv().is_err());
+    let waited = changed
+        .wait_timeout(count.lock().unwrap(), Duration::from_millis(1))
+        .unwrap();
+    assert!(waited.1.timed_out());
+    hint::spin_loop();
+    thread::yield_now();
+}
+
+#[test]
+fn a_lost_wake_up_is_a_stuck_history() {
+    #[derive(Default)]
+    struct Flag {
+        set: AtomicU32,
+        lock: Mutex<()>,
+        changed: Condvar,
+    }
+    let flag = |sound: bool| {
+        object(Flag::default)
+            .op0("set", |flag| {
+                flag.set.store(1, SeqCst);
+                let _guard = flag.lock.lock().unwrap();
+                flag.changed.notify_all();
+            })
+            .blocking0("wait", move |flag| {
+                if sound {
+                    let guard = flag.lock.lock().unwrap();
+                    drop(
+                        flag.changed
+                            .wait_while(guard, |()| flag.set.load(SeqCst) == 0)
+                            .unwrap(),
+                    );
+                } else if flag.set.load(SeqCst) == 0 {
+                    // Looked before it locked.
+                    drop(flag.changed.wait(flag.lock.lock().unwrap()).unwrap());
+                }
+            })
+            .matrix([["set"], ["wait"]])
+    };
+    let report = flag(true).check();
+    assert!(report.passed(), "{report}");
+    let report = flag(false).check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.kind, FailureKind::NoStuckWitness);
+    assert!(
+        failure.stands[0].contains("waits for a notification"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn a_deadlock_is_a_stuck_history() {
+    let report = object(|| (Mutex::new(()), Mutex::new(())))
+        .op0("forth", |(a, b)| {
+            drop((a.lock().unwrap(), b.lock().unwrap()))
+        })
+        .op0("back", |(a, b)| {
+            drop((b.lock().unwrap(), a.lock().unwrap()))
+        })
+        .matrix([["forth"], ["back"]])
+        .check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.kind, FailureKind::NoStuckWitness);
+    assert_eq!(failure.stands.len(), 2);
+    assert_eq!(failure.preemptions, 1);
+}
+
+#[test]
+fn a_livelock_is_a_stuck_history() {
+    // Each waits for the other, politely.
+    let report = object(|| [AtomicU32::new(0), AtomicU32::new(0)])
+        .op("enter", [0usize, 1], |wants, me| {
+            wants[me].store(1, SeqCst);
+            while wants[1 - me].load(SeqCst) == 1 {
+                hint::spin_loop();
+            }
+            wants[me].store(0, SeqCst);
+        })
+        .matrix([["enter(0)"], ["enter(1)"]])
+        .check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.kind, FailureKind::NoStuckWitness);
+    assert!(
+        failure.stands.iter().all(|line| line.contains("spins")),
+        "{failure}"
+    );
+}
+
+#[test]
+fn loops_without_a_hint_are_noticed() {
+    let report = object(|| AtomicU32::new(0))
+        .op0("set", |flag| flag.store(1, SeqCst))
+        .blocking0("wait", |flag| while flag.load(SeqCst) == 0 {})
+        .matrix([["set"], ["wait"]])
+        .check();
+    assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn panics_are_results_and_poison_locks() {
+    let report = object(|| Mutex::new(0u32))
+        .op("set", [1, 2], |cell, value| {
+            let mut cell = cell.lock().map_err(|_| "poisoned")?;
+            assert!(*cell == 0, "already {}", *cell);
+            *cell = value;
+            Ok::<(), &str>(())
+        })
+        .matrix([["set(1)", "set(2)"], ["set(2)", "set(1)"]])
+        .check();
+    assert!(report.passed(), "{report}");
+    // The first of two panics, and the serial order says which it is: no false alarm. With a race there is one.
+    let report = object(|| AtomicU32::new(0))
+        .op0("enter", |count| {
+            assert_eq!(count.fetch_add(1, SeqCst), 0, "somebody is in");
+            count.fetch_sub(1, SeqCst);
+        })
+        .matrix([["enter"], ["enter"]])
+        .check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert!(failure.history.iter().any(|event| {
+        event
+            .result
+            .as_deref()
+            .is_some_and(|result| result.contains("somebody is in"))
+    }));
+}
+
+#[test]
+fn sequences_before_and_after_belong_to_the_history() {
+    let counter = || {
+        object(|| AtomicU32::new(0))
+            .op0("inc", |count| {
+                let value = count.load(SeqCst);
+                count.store(value + 1, SeqCst);
+            })
+            .op0("get", |count| count.load(SeqCst))
+    };
+    // Nothing in the test itself reads the counter.
+    let report = counter().matrix([["inc"], ["inc"]]).check();
+    assert!(report.passed(), "{report}");
+    let report = counter()
+        .init(["inc"])
+        .matrix([["inc"], ["inc"]])
+        .finally(["get"])
+        .check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.finally, ["get"]);
+    assert!(
+        failure.init.is_empty(),
+        "the operation before does not matter: {failure}"
+    );
+    assert_eq!(failure.history.last().unwrap().result.as_deref(), Some("1"));
+}
+
+#[test]
+fn what_is_intended_can_be_declared() {
+    // `peek` looks at two cells one after the other: not linearizable, and nobody minds.
+    let pair = || {
+        object(|| [AtomicU32::new(0), AtomicU32::new(0)])
+            .op0("put", |cells| {
+                cells[0].store(1, SeqCst);
+                cells[1].store(1, SeqCst);
+            })
+            .op0("peek", |cells| {
+                (cells[0].load(SeqCst), cells[1].load(SeqCst))
+            })
+            .matrix([["put"], ["peek"]])
+    };
+    assert!(pair().check().failure().is_some());
+    let report = pair().ignore_result("peek").check();
+    assert!(report.passed(), "{report}");
+
+    let chance = std::sync::atomic::AtomicU32::new(0);
+    let chance = Arc::new(chance);
+    let dice = || {
+        let chance = Arc::clone(&chance);
+        object(|| ())
+            .op0("roll", move |()| chance.fetch_add(1, SeqCst) % 2)
+            .matrix([["roll"], ["roll"]])
+    };
+    let report = dice().check();
+    assert_eq!(
+        report.failure().unwrap().kind,
+        FailureKind::Nondeterministic,
+        "{report}"
+    );
+    assert!(!report.failure().unwrap().other_history.is_empty());
+    let report = dice()
+        .nondeterministic_ok("roll")
+        .ignore_result("roll")
+        .check();
+    assert!(report.passed(), "{report}");
+    let counter2 = object(|| Mutex::new(0)).blocking0("lock", |lock| std::mem::forget(lock.lock()));
+    let report = counter2
+        .never_blocks("lock")
+        .matrix([["lock", "lock"]])
+        .check();
+    assert_eq!(report.failure().unwrap().kind, FailureKind::Blocks);
+}
+
+#[test]
+fn everything_that_blocks_can_be_passed() {
+    let report = object(|| (Once::new(), OnceLock::new(), AtomicU32::new(0)))
+        .op0("once", |(once, _, runs)| {
+            once.call_once(|| {
+                runs.fetch_add(1, SeqCst);
+            });
+            runs.load(SeqCst)
+        })
+        .op("get", [1, 2], |(_, cell, _), value| {
+            *cell.get_or_init(|| value)
+        })
+        .matrix([["once", "get(1)"], ["get(2)", "once"]])
+        .check();
+    assert!(report.passed(), "{report}");
+    let report = object(|| {
+        let (sender, receiver) = mpsc::channel();
+        (Mutex::new(sender), Mutex::new(receiver))
+    })
+    .op("send", [1, 2], |(sender, _), value| {
+        sender.lock().unwrap().send(value).is_ok()
+    })
+    .blocking0("recv", |(_, receiver)| receiver.lock().unwrap().recv().ok())
+    .matrix([vec!["send(1)", "send(2)"], vec!["recv"], vec!["recv"]])
+    .check();
+    assert!(report.passed(), "{report}");
+    // A barrier for two is passed by two at once: no serial execution does that.
+    let report = object(|| Barrier::new(2))
+        .blocking0("wait", |barrier| {
+            barrier.wait();
+        })
+        .matrix([["wait"], ["wait"]])
+        .check();
+    assert_eq!(report.failure().unwrap().kind, FailureKind::NoWitness);
+}
+
+#[test]
+fn notify_one_may_wake_anybody() {
+    // Two kinds of waiters share a condition: whoever wakes the wrong one is stuck.
+    #[derive(Default)]
+    struct Slot {
+        value: Mutex<Option<u32>>,
+        changed: Condvar,
+    }
+    let slot = |all: bool| {
+        object(Slot::default)
+            .blocking("put", [1], move |slot, value| {
+                let guard = slot.value.lock().unwrap();
+                let mut guard = slot
+                    .changed
+                    .wait_while(guard, |value| value.is_some())
+                    .unwrap();
+                *guard = Some(value);
+                if all {
+                    slot.changed.notify_all()
+                } else {
+                    slot.changed.notify_one()
+                }
+            })
+            .blocking0("take", move |slot| {
+                let guard = slot.value.lock().unwrap();
+                let mut guard = slot
+                    .changed
+                    .wait_while(guard, |value| value.is_none())
+                    .unwrap();
+                let value = guard.take();
+                if all {
+                    slot.changed.notify_all()
+                } else {
+                    slot.changed.notify_one()
+                }
+                value
+            })
+            .matrix([["put(1)", "put(1)"], ["take", "put(1)"], ["take", "take"]])
+    };
+    let report = slot(true).check();
+    assert!(report.passed(), "{report}");
+    let report = slot(false).check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.kind, FailureKind::NoStuckWitness);
+}
+
+#[test]
+fn timed_waits_end() {
+    let report = object(|| (Mutex::new(false), Condvar::new()))
+        .op0("wait", |(flag, changed)| {
+            let guard = flag.lock().unwrap();
+            let waited = changed.wait_timeout_while(guard, Duration::from_secs(5), |set| !*set);
+            !waited.unwrap().1.timed_out()
+        })
+        .op0("set", |(flag, changed)| {
+            *flag.lock().unwrap() = true;
+            changed.notify_all();
+        })
+        .matrix([["wait"], ["set"]])
+        .check();
+    assert!(report.passed(), "{report}");
+}
