@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|recorder]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|recorder|live]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -8,6 +8,7 @@ mod columnar;
 mod growth;
 mod hitting;
 mod input;
+mod live;
 mod monitors;
 mod peers;
 mod reach;
@@ -35,7 +36,8 @@ fn main() -> anyhow::Result<()> {
             reach::run()?;
             repeated::run()?;
             hitting::run()?;
-            recorder::run()
+            recorder::run()?;
+            live::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -47,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         ["repeated"] => repeated::run(),
         ["hitting"] => hitting::run(),
         ["recorder"] => recorder::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting or recorder"),
+        ["live"] => live::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting, recorder or live"),
     }
 }
