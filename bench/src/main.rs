@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|recorder|live]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -8,9 +8,11 @@ mod columnar;
 mod growth;
 mod hitting;
 mod input;
+mod live;
 mod monitors;
 mod peers;
 mod reach;
+mod recorder;
 mod repeated;
 mod snapshot;
 mod versus;
@@ -33,7 +35,9 @@ fn main() -> anyhow::Result<()> {
             columnar::run()?;
             reach::run()?;
             repeated::run()?;
-            hitting::run()
+            hitting::run()?;
+            recorder::run()?;
+            live::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -44,6 +48,8 @@ fn main() -> anyhow::Result<()> {
         ["reach"] => reach::run(),
         ["repeated"] => repeated::run(),
         ["hitting"] => hitting::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated or hitting"),
+        ["recorder"] => recorder::run(),
+        ["live"] => live::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting, recorder or live"),
     }
 }

@@ -70,13 +70,17 @@ fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
                 let sizes = (1..=n).map(move |k| (k, k.min(choices)));
                 let total = sizes
                     .clone()
-                    .map(|(k, first)| multisets(first, k))
+                    .map(|(k, first)| multisets(first, k, k))
                     .fold(0, usize::saturating_add);
                 (
                     Box::new(sizes.flat_map(|(k, first)| matrix::all(first, k, k))),
                     total,
                 )
             }
+            &Plan::All { threads, ops } => (
+                Box::new(matrix::all(choices, threads, ops)),
+                multisets(choices, threads, ops),
+            ),
             Plan::Replay(token) => return Ok(Planned::Replay(token.clone())),
         };
     let (init, last) = (object.init.clone(), object.last.clone());
@@ -88,10 +92,10 @@ fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
     Ok(Planned::Tests(Box::new(tests), total))
 }
 
-/// How many tests with `k` threads of `k` operations there are, threads being alike.
-fn multisets(choices: usize, k: usize) -> usize {
-    let columns = choices.saturating_pow(k as u32) as u128;
-    let count = (0..k as u128).try_fold(1u128, |product, i| {
+/// How many tests with so many threads and operations per thread there are, threads being alike.
+fn multisets(choices: usize, threads: usize, ops: usize) -> usize {
+    let columns = choices.saturating_pow(ops as u32) as u128;
+    let count = (0..threads as u128).try_fold(1u128, |product, i| {
         product
             .checked_mul(columns + i)
             .map(|product| product / (i + 1))

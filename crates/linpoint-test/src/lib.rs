@@ -1,5 +1,61 @@
 //! Is a live concurrent object linearizable? Runs it, and compares what happened with its own serial behaviour, or with a
 //! specification.
+//!
+//! # Without a specification
+//!
+//! Write the object with the types of [`sync`], [`thread`] and [`hint`], which are those of `std` outside a check. Name its
+//! operations, and the rest happens by itself: all serial executions of a test are run and taken as the specification, then
+//! all concurrent ones, and each must be explained by a serial one (Line-Up: Burckhardt, Dern, Musuvathi and Tan, PLDI 2010).
+//!
+//! ```
+//! use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
+//!
+//! /// Counts, but loses an increment now and then.
+//! #[derive(Default)]
+//! struct Counter(AtomicU32);
+//!
+//! impl Counter {
+//!     fn inc(&self) {
+//!         let count = self.0.load(SeqCst);
+//!         self.0.store(count + 1, SeqCst); // another `inc` may have happened meanwhile
+//!     }
+//!
+//!     fn get(&self) -> u32 {
+//!         self.0.load(SeqCst)
+//!     }
+//! }
+//!
+//! let report = linpoint_test::object(Counter::default)
+//!     .op0("inc", Counter::inc)
+//!     .op0("get", Counter::get)
+//!     .random(3, 3, 100) // 100 random tests, 3 threads with 3 operations each
+//!     .check(); // `.run()` panics with the report instead
+//!
+//! let failure = report.failure().expect("there is a bug");
+//! println!("{failure}");
+//! assert_eq!(failure.matrix, [vec!["inc"], vec!["inc", "get"]]); // the smallest test that fails
+//! assert_eq!(failure.preemptions, 1);
+//! ```
+//!
+//! A failure is a proof: no deterministic specification explains what the object did in this test. Its report has the test,
+//! the history, the interleaving with source lines, the serial outcomes nearest to it, and a token that runs the same
+//! execution again. What a pass means is its [`Coverage`].
+//!
+//! Operations that may wait for others are declared with [`blocking`](Object::blocking): an execution in which nobody makes
+//! progress is then compared with the serial executions that are stuck.
+//!
+//! # With a specification
+//!
+//! [`Object::against`] takes a [`linpoint::Spec`], deterministic or not, instead of the serial executions.
+//!
+//! # Where to look
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`object`], [`Object`] | an object under test, and what to do with it |
+//! | [`report`] | what comes of it |
+//! | [`sync`], [`thread`], [`hint`] | `std` under control |
+//! | [`Strategy`] | which executions are run |
 
 mod campaign;
 mod check;
@@ -14,6 +70,7 @@ pub mod report;
 mod runtime;
 mod search;
 mod spec;
+pub mod stress;
 pub mod sync;
 pub mod thread;
 mod token;
@@ -21,6 +78,7 @@ mod token;
 pub use check::{Coverage, Effort, Strategy};
 pub use object::{Object, Progress, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
+pub use stress::{fresh, stress, stress_spec};
 
 /// Maps with a fixed seed: runs are reproducible.
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;

@@ -64,6 +64,10 @@ pub(crate) enum Plan {
         tests: usize,
     },
     Auto(usize),
+    All {
+        threads: usize,
+        ops: usize,
+    },
     Replay(Token),
 }
 
@@ -335,6 +339,12 @@ impl<X: 'static> Object<X> {
     /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper).
     pub fn auto(mut self, n: usize) -> Self {
         self.plan = Plan::Auto(n);
+        self
+    }
+
+    /// Runs all tests with this many threads and operations per thread.
+    pub fn all(mut self, threads: usize, ops: usize) -> Self {
+        self.plan = Plan::All { threads, ops };
         self
     }
 

@@ -81,8 +81,9 @@ fn parse_schedule(text: &str) -> Option<Vec<Choice>> {
     let mut schedule = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let digits = rest[1..].find(|c: char| !c.is_ascii_digit());
-        let (number, tail) = rest[1..].split_at(digits.unwrap_or(rest.len() - 1));
+        let tail = &rest[first.len_utf8()..];
+        let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+        let (number, tail) = tail.split_at(digits);
         match first {
             '+' => schedule.push(Choice::Pick(number.parse().ok()?)),
             'A'..='H' => {

@@ -3,6 +3,8 @@
 pub(crate) mod extension;
 pub(crate) mod history;
 pub(crate) mod serial;
+#[cfg(test)]
+mod tests;
 pub(crate) mod witness;
 
 use std::collections::HashSet;

@@ -140,10 +140,7 @@ impl Handle {
             // A destructor runs because the object panicked: a switch would show the panic to other threads.
             Mode::Controlled if std::thread::panicking() => self.while_unwinding(kind, blocking),
             Mode::Controlled => {
-                if with(|execution, _| execution.spins()) {
-                    pause(location);
-                }
-                let (object, switch) = with(|execution, search| {
+                let announce = |execution: &mut Execution, search: &mut dyn Search| {
                     let object = self.object(execution);
                     let pending = Pending::Access {
                         object,
@@ -152,6 +149,13 @@ impl Handle {
                         timed,
                     };
                     (object, execution.announce(pending, location, search))
+                };
+                let announced = with(|execution, search| {
+                    (!execution.spins()).then(|| announce(execution, search))
+                });
+                let (object, switch) = announced.unwrap_or_else(|| {
+                    pause(location);
+                    with(announce)
                 });
                 follow(switch);
                 Turn::Scheduled(object)

@@ -217,7 +217,7 @@ fn what_is_intended_can_be_declared() {
     let dice = || {
         let chance = Arc::clone(&chance);
         object(|| ())
-            .op0("roll", move |()| chance.fetch_add(1, SeqCst) % 2)
+            .op0("roll", move |()| chance.fetch_add(1, SeqCst) % 3)
             .matrix([["roll"], ["roll"]])
     };
     let report = dice().check();

@@ -1,0 +1,183 @@
+// Objects whose source is the same under every engine: this file is included where `sync` is one of theirs.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32 as PlainU32, AtomicUsize as PlainUsize};
+
+use self::sync::Mutex;
+use self::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+
+/// An operation of any of the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Puts a value in; counters count.
+    Put(u32),
+    /// Takes a value out; counters tell.
+    Take,
+}
+
+pub trait Container: Send + Sync + 'static {
+    fn make() -> Self;
+    fn put(&self, value: u32);
+    fn take(&self) -> Option<u32>;
+
+    fn run(&self, op: Op) -> Option<u32> {
+        match op {
+            Op::Put(value) => {
+                self.put(value);
+                None
+            }
+            Op::Take => self.take(),
+        }
+    }
+}
+
+/// A queue under one lock.
+pub struct MutexQueue(Mutex<VecDeque<u32>>);
+
+impl Container for MutexQueue {
+    fn make() -> Self {
+        MutexQueue(Mutex::new(VecDeque::new()))
+    }
+
+    fn put(&self, value: u32) {
+        self.0.lock().expect("nobody panics here").push_back(value);
+    }
+
+    fn take(&self) -> Option<u32> {
+        self.0.lock().expect("nobody panics here").pop_front()
+    }
+}
+
+const NODES: usize = 8;
+
+/// The values of nodes, which are never used again; making one is not a step.
+struct Nodes {
+    values: [PlainU32; NODES],
+    used: PlainUsize,
+}
+
+impl Nodes {
+    fn new() -> Self {
+        Nodes { values: Default::default(), used: PlainUsize::new(1) }
+    }
+
+    fn make(&self, value: u32) -> usize {
+        let node = self.used.fetch_add(1, SeqCst);
+        self.values[node].store(value, SeqCst);
+        node
+    }
+
+    fn value(&self, node: usize) -> u32 {
+        self.values[node].load(SeqCst)
+    }
+}
+
+/// The queue of Michael and Scott.
+pub struct MichaelScott {
+    nodes: Nodes,
+    next: [AtomicUsize; NODES],
+    head: AtomicUsize,
+    tail: AtomicUsize,
+}
+
+impl Container for MichaelScott {
+    fn make() -> Self {
+        // The last node is the first dummy; 0 is none.
+        MichaelScott {
+            nodes: Nodes::new(),
+            next: std::array::from_fn(|_| AtomicUsize::new(0)),
+            head: AtomicUsize::new(NODES - 1),
+            tail: AtomicUsize::new(NODES - 1),
+        }
+    }
+
+    fn put(&self, value: u32) {
+        let node = self.nodes.make(value);
+        loop {
+            let tail = self.tail.load(SeqCst);
+            let next = self.next[tail].load(SeqCst);
+            if next != 0 {
+                let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
+            } else if self.next[tail].compare_exchange(0, node, SeqCst, SeqCst).is_ok() {
+                let _ = self.tail.compare_exchange(tail, node, SeqCst, SeqCst);
+                return;
+            }
+        }
+    }
+
+    fn take(&self) -> Option<u32> {
+        loop {
+            let head = self.head.load(SeqCst);
+            let tail = self.tail.load(SeqCst);
+            let next = self.next[head].load(SeqCst);
+            if head == tail {
+                if next == 0 {
+                    return None;
+                }
+                let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
+            } else if self.head.compare_exchange(head, next, SeqCst, SeqCst).is_ok() {
+                return Some(self.nodes.value(next));
+            }
+        }
+    }
+}
+
+/// The stack of Treiber.
+pub struct Treiber {
+    nodes: Nodes,
+    below: [PlainUsize; NODES],
+    top: AtomicUsize,
+}
+
+impl Container for Treiber {
+    fn make() -> Self {
+        Treiber { nodes: Nodes::new(), below: Default::default(), top: AtomicUsize::new(0) }
+    }
+
+    fn put(&self, value: u32) {
+        let node = self.nodes.make(value);
+        loop {
+            let top = self.top.load(SeqCst);
+            self.below[node].store(top, SeqCst);
+            if self.top.compare_exchange(top, node, SeqCst, SeqCst).is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn take(&self) -> Option<u32> {
+        loop {
+            let top = self.top.load(SeqCst);
+            if top == 0 {
+                return None;
+            }
+            let below = self.below[top].load(SeqCst);
+            if self.top.compare_exchange(top, below, SeqCst, SeqCst).is_ok() {
+                return Some(self.nodes.value(top));
+            }
+        }
+    }
+}
+
+/// A counter: what is put in is counted, what is taken out is the count.
+pub struct CasCounter(AtomicU32);
+
+impl Container for CasCounter {
+    fn make() -> Self {
+        CasCounter(AtomicU32::new(0))
+    }
+
+    fn put(&self, _: u32) {
+        loop {
+            let count = self.0.load(SeqCst);
+            if self.0.compare_exchange(count, count + 1, SeqCst, SeqCst).is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn take(&self) -> Option<u32> {
+        // A write of nothing: loom lets plain reads see old values, even of sequentially consistent writes.
+        Some(self.0.fetch_add(0, SeqCst))
+    }
+}

@@ -1,0 +1,57 @@
+//! ConcurrentBag: serves its items in any order, preferably to the thread that added them.
+
+use super::Seed;
+use super::lanes::Lanes;
+
+#[derive(Debug)]
+pub struct ConcurrentBag {
+    seed: Seed,
+    lanes: Lanes,
+}
+
+impl ConcurrentBag {
+    pub fn new(seed: Seed) -> Self {
+        ConcurrentBag {
+            seed,
+            lanes: Lanes::default(),
+        }
+    }
+
+    pub fn add(&self, item: u32) {
+        self.lanes.add(item);
+    }
+
+    pub fn try_take(&self) -> Option<u32> {
+        match self.seed {
+            // E takes what others added first, which gives them a chance to count wrongly.
+            Seed::E => self.lanes.frozen().take_own_last(),
+            // J: which item is taken depends on which lists were passed before items came.
+            Seed::J => self.lanes.take_one_by_one(),
+            _ => self.lanes.frozen().take_own_first(),
+        }
+    }
+
+    pub fn try_peek(&self) -> Option<u32> {
+        self.lanes.frozen().peek()
+    }
+
+    pub fn count(&self) -> usize {
+        match self.seed {
+            // E: a list that was counted may get an item before one that was not loses its own.
+            Seed::E => self.lanes.count_one_by_one(),
+            _ => self.lanes.frozen().count(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lanes.frozen().count() == 0
+    }
+
+    /// All items, in ascending order.
+    pub fn to_array(&self) -> Vec<u32> {
+        let lanes = self.lanes.frozen().lanes;
+        let mut items: Vec<u32> = lanes.iter().flat_map(|lane| lane.iter().copied()).collect();
+        items.sort_unstable();
+        items
+    }
+}

@@ -1,0 +1,78 @@
+//! What the searches see, history by history.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::campaign::program;
+use crate::matrix::Matrix;
+use crate::object::{Object, object};
+use crate::runtime::execution::{End, Outcome, Settings};
+use crate::runtime::run::{Flow, Program, explore};
+use crate::search::Search;
+use crate::search::dfs::Dfs;
+use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use crate::sync::{Condvar, Mutex};
+
+type Key = (Vec<Outcome>, Vec<u64>, bool);
+
+fn histories<S: Search>(program: &Rc<dyn Program>, search: S) -> (BTreeSet<Key>, usize) {
+    let settings = Settings {
+        serial: false,
+        real_time: true,
+        causality: true,
+        verbose: false,
+        max_steps: 10_000,
+    };
+    let (mut seen, mut executions) = (BTreeSet::new(), 0);
+    explore(program, settings, search, |execution, search| {
+        executions += 1;
+        if !search.pruned() {
+            let stuck = execution.end == End::Stuck;
+            seen.insert((execution.outcomes.clone(), execution.before.clone(), stuck));
+        }
+        Flow::More
+    });
+    (seen, executions)
+}
+
+/// A memory of states loses no history, with any bound.
+fn assert_same_histories<X: 'static>(object: &Object<X>, threads: &[&[usize]]) {
+    let matrix = Matrix {
+        threads: threads.iter().map(|ops| ops.to_vec()).collect(),
+        ..Matrix::default()
+    };
+    let program = program(object, &matrix);
+    for bound in [Some(0), Some(1), Some(2), None] {
+        let (plain, all) = histories(&program, Dfs::new(bound));
+        let (remembered, fewer) = histories(&program, Dfs::new(bound).remembering());
+        assert_eq!(plain, remembered, "{threads:?} with {bound:?}");
+        assert!(fewer <= all);
+    }
+}
+
+#[test]
+fn remembering_states_keeps_the_histories() {
+    let counter = object(|| AtomicU32::new(0))
+        .op0("inc", |count| {
+            let value = count.load(SeqCst);
+            count.store(value + 1, SeqCst);
+        })
+        .op0("get", |count| count.load(SeqCst));
+    assert_same_histories(&counter, &[&[0, 1], &[0, 1]]);
+    assert_same_histories(&counter, &[&[0], &[0], &[1, 1]]);
+
+    let slot = object(|| (Mutex::new(0u32), Condvar::new()))
+        .blocking0("take", |(count, changed)| {
+            let guard = count.lock().unwrap();
+            *changed.wait_while(guard, |count| *count == 0).unwrap() -= 1;
+        })
+        .op0("give", |(count, changed)| {
+            *count.lock().unwrap() += 1;
+            changed.notify_one();
+        })
+        .op0("try_get", |(count, _)| {
+            count.try_lock().ok().map(|count| *count)
+        });
+    assert_same_histories(&slot, &[&[0], &[1], &[2]]);
+    assert_same_histories(&slot, &[&[0], &[0], &[1]]);
+}

@@ -1,0 +1,353 @@
+//! Stress on real threads: run operations at random, record when they are called and return, and let linpoint decide.
+//!
+//! The object is what it is in production: no facade, no controlled scheduler. So this also works for code that
+//! cannot be ported, sees what the processor does with weak orderings, and runs millions of operations. It proves nothing
+//! where it finds nothing; a violation that it finds is one.
+//!
+//! ```
+//! use std::collections::VecDeque;
+//! use std::sync::Mutex;
+//!
+//! linpoint_test::stress(|| Mutex::new(VecDeque::new()))
+//!     .op("enq", linpoint_test::fresh, |queue, value| queue.lock().unwrap().push_back(value))
+//!     .op0("deq", |queue| queue.lock().unwrap().pop_front())
+//!     .object_type("queue")
+//!     .threads(2)
+//!     .ops(20)
+//!     .runs(50)
+//!     .run();
+//! ```
+//!
+//! An object with a specification of its own goes through [`stress_spec`].
+//!
+//! [`runs`](Stress::runs) × [`threads`](Stress::threads) × [`ops`](Stress::ops) says how much is done: thousands of short
+//! runs on fresh objects, or one long run of millions. Short runs find more where the interesting states are near the
+//! beginning (empty, one element) and are decided for any type; a long run wants a type that the
+//! monitors decide, with [`fresh`] values. Short runs want no more threads than cores: what is over after a microsecond overlaps
+//! nothing unless both run at that moment. [`StressReport::overlapping`] tells how much of it did.
+
+mod clock;
+mod random;
+mod record;
+mod report;
+mod value;
+mod workload;
+
+pub use clock::Clock;
+pub use random::{Random, fresh};
+pub use report::{Failure, Outcome, StressReport};
+pub use value::{Arguments, ToValue};
+pub use workload::{Named, Specified};
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use linpoint::{Checker, Config, Error, Spec, Verdict};
+
+use record::{Interruption, Plan, Record, record};
+use workload::Judged;
+
+/// A stress test of the objects that `make` makes; they are checked against a built-in type of linpoint.
+pub fn stress<T: Send + Sync + 'static>(
+    make: impl Fn() -> T + Send + Sync + 'static,
+) -> Stress<Named<T>> {
+    Stress::new(Named::new(make))
+}
+
+/// A stress test of the objects that `make` makes against a specification. Threads call `ops` at random, by `apply`.
+///
+/// ```
+/// use linpoint::{Outcomes, Spec};
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// /// Hands out numbers, each once.
+/// struct Tickets;
+///
+/// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// struct Draw;
+///
+/// impl Spec for Tickets {
+///     type Op = Draw;
+///     type Ret = u64;
+///     type State = u64;
+///     fn init(&self) -> u64 { 0 }
+///     fn apply(&self, &next: &u64, _: &Draw) -> Outcomes<u64, u64> { Outcomes::One(next, next + 1) }
+/// }
+///
+/// linpoint_test::stress_spec(AtomicU64::default, Tickets, [Draw], |tickets, _| tickets.fetch_add(1, Ordering::Relaxed))
+///     .runs(50)
+///     .run();
+/// ```
+pub fn stress_spec<S, T>(
+    make: impl Fn() -> T + Send + Sync + 'static,
+    spec: S,
+    ops: impl IntoIterator<Item = S::Op>,
+    apply: impl Fn(&T, &S::Op) -> S::Ret + Send + Sync + 'static,
+) -> Stress<Specified<S, T>>
+where
+    S: Spec<Op: Send + 'static, Ret: Send + 'static> + Send + 'static,
+    T: Send + Sync + 'static,
+{
+    Stress::new(Specified::new(make, spec, ops.into_iter().collect(), apply))
+}
+
+/// A stress test; made by [`stress`] or [`stress_spec`].
+#[derive(Debug)]
+#[must_use = "nothing runs before `run` or `check`"]
+pub struct Stress<W> {
+    workload: W,
+    plan: Plan,
+    runs: usize,
+    budget: Option<Duration>,
+    seed: u64,
+    config: Config,
+    folder: Option<PathBuf>,
+}
+
+impl<W> Stress<W> {
+    fn new(workload: W) -> Self {
+        Stress {
+            workload,
+            plan: Plan {
+                threads: std::thread::available_parallelism().map_or(2, |n| n.get().max(2)),
+                ops: 20,
+                pauses: 10,
+                clock: Clock::default(),
+                patience: Duration::from_secs(30),
+            },
+            runs: 1000,
+            budget: None,
+            seed: 0,
+            config: Config::default(),
+            folder: None,
+        }
+    }
+
+    /// How many threads there are; as many as cores by default, at least two.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.plan.threads = threads.max(1);
+        self
+    }
+
+    /// How many operations each thread calls in a run; 20 by default.
+    pub fn ops(mut self, ops: usize) -> Self {
+        self.plan.ops = ops;
+        self
+    }
+
+    /// How many runs there are, each on a new object; 1000 by default.
+    pub fn runs(mut self, runs: usize) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    /// How long new runs are begun, at most.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// How often a thread pauses between two operations, in percent; 10 by default. Pauses bring threads out of step.
+    pub fn pauses(mut self, percent: u8) -> Self {
+        self.plan.pauses = percent.min(100);
+        self
+    }
+
+    /// Where the times of calls and returns come from.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.plan.clock = clock;
+        self
+    }
+
+    /// The seed of the choices that threads make. What they meet is up to the machine.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How long no operation may return before the test ends as stuck; 30 seconds by default.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.plan.patience = patience;
+        self
+    }
+
+    /// How runs are decided: engine, limits, witnesses.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Where the history of a failure goes; `linpoint` in the target directory of cargo by default.
+    pub fn save_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+}
+
+impl<T: Send + Sync + 'static> Stress<Named<T>> {
+    /// An operation with an argument: one of a list or a range at random, or a [`fresh`] one.
+    pub fn op<A: Arguments<Item: ToValue>, R: ToValue>(
+        mut self,
+        name: &str,
+        arguments: A,
+        call: impl Fn(&T, A::Item) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.workload.add(name, arguments, call);
+        self
+    }
+
+    /// An operation without an argument.
+    pub fn op0<R: ToValue>(
+        mut self,
+        name: &str,
+        call: impl Fn(&T) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.workload
+            .add(name, |_: &mut Random| (), move |object, ()| call(object));
+        self
+    }
+
+    /// How often the operation that was added last is called, compared with others; once by default.
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.workload.last(Some(weight), None);
+        self
+    }
+
+    /// The only threads, counted from 0, that call the operation that was added last.
+    pub fn only_on(mut self, threads: impl IntoIterator<Item = usize>) -> Self {
+        self.workload
+            .last(None, Some(threads.into_iter().collect()));
+        self
+    }
+
+    /// The built-in type that the object is to be, such as `queue`; `linpoint types` lists them with their methods.
+    pub fn object_type(mut self, name: &str) -> Self {
+        self.workload.set_type(name);
+        self
+    }
+
+    /// A parameter of the type, such as the `capacity` of a `bounded-queue`.
+    pub fn param(mut self, name: &str, value: impl ToValue) -> Self {
+        self.workload.set_param(name, value.to_value());
+        self
+    }
+}
+
+/// How many operations are recorded before they are decided, unless a single run has more.
+const BATCH_OPERATIONS: usize = 1 << 17;
+
+/// How many objects are made at a time, at most.
+const BATCH_RUNS: usize = 256;
+
+#[allow(private_bounds)] // Only the two workloads of this module can be judged.
+impl<W: Judged> Stress<W> {
+    /// Runs the test.
+    ///
+    /// # Panics
+    /// Unless every run was shown to be linearizable. The message is the report.
+    pub fn run(self) -> StressReport {
+        match self.check() {
+            Ok(report) if report.is_linearizable() => report,
+            Ok(report) => panic!("\n{report}\n"),
+            Err(error) => panic!("the stress test cannot run: {error}"),
+        }
+    }
+
+    /// Runs the test and tells what came out. It ends at the first run that is not linearizable.
+    ///
+    /// An error means that the test is not one: an unknown type, an operation that the type does not have.
+    pub fn check(mut self) -> Result<StressReport, Error> {
+        self.workload.prepare(self.plan.threads)?;
+        let start = Instant::now();
+        let checker = Checker::new(self.config);
+        let workload = Arc::new(self.workload);
+        let mut report = StressReport {
+            outcome: Outcome::Linearizable,
+            runs: 0,
+            threads: self.plan.threads,
+            operations: 0,
+            overlapping: 0,
+            recording: Duration::ZERO,
+            deciding: Duration::ZERO,
+        };
+        let in_batch = BATCH_OPERATIONS / (self.plan.threads * self.plan.ops).max(1);
+        while report.runs < self.runs && self.budget.is_none_or(|most| start.elapsed() < most) {
+            let count = in_batch.clamp(1, BATCH_RUNS).min(self.runs - report.runs);
+            let recording = Instant::now();
+            let seed = self.seed.wrapping_add(report.runs as u64);
+            let logs = record(&workload, self.plan, count, seed);
+            report.recording += recording.elapsed();
+            let logs = match logs {
+                Ok(logs) => logs,
+                Err(interruption) => {
+                    report.outcome = interruption.into();
+                    return Ok(report);
+                }
+            };
+            let deciding = Instant::now();
+            for run in 0..count {
+                let ops = run * self.plan.ops..(run + 1) * self.plan.ops;
+                let logs: Vec<_> = logs.iter().map(|log| &log[ops.clone()]).collect();
+                let decided = workload.decide(&logs, &checker)?;
+                report.runs += 1;
+                report.operations += (self.plan.threads * self.plan.ops) as u64;
+                report.overlapping += overlapping(&logs);
+                if matches!(decided.verdict, Verdict::Linearizable(_)) {
+                    continue;
+                }
+                let history = workload.history(&logs)?;
+                let saved = report::save(&history, workload.object_type(), self.folder.as_deref());
+                let failure = Box::new(Failure {
+                    run: report.runs - 1,
+                    saved: saved.map_err(|error| error.to_string()),
+                    history,
+                    report: decided,
+                });
+                report.outcome = match failure.report.verdict {
+                    Verdict::Violation(_) => Outcome::Violation(failure),
+                    _ => Outcome::Undecided(failure),
+                };
+                report.deciding += deciding.elapsed();
+                return Ok(report);
+            }
+            report.deciding += deciding.elapsed();
+        }
+        Ok(report)
+    }
+}
+
+impl From<Interruption> for Outcome {
+    fn from(interruption: Interruption) -> Self {
+        match interruption {
+            Interruption::Panicked {
+                thread,
+                operation,
+                message,
+            } => Outcome::Panicked {
+                thread,
+                operation,
+                message,
+            },
+            Interruption::Stuck { waiting } => Outcome::Stuck { waiting },
+        }
+    }
+}
+
+/// How many operations of a run overlap another one.
+fn overlapping<O, R>(logs: &[&[Record<O, R>]]) -> u64 {
+    let records = logs.iter().copied().flatten();
+    let mut intervals: Vec<_> = records.map(|r| (r.called, r.returned)).collect();
+    intervals.sort_unstable();
+    let mut latest_return = i64::MIN;
+    let mut count = 0;
+    for (i, &(called, returned)) in intervals.iter().enumerate() {
+        let next_call = intervals.get(i + 1).map_or(i64::MAX, |next| next.0);
+        count += u64::from(called <= latest_return || next_call <= returned);
+        latest_return = latest_return.max(returned);
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests;

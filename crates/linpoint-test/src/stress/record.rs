@@ -1,0 +1,280 @@
+//! Threads that call operations and write down when.
+//!
+//! What a thread records goes into a buffer of its own, which is handed over when all runs of a batch are done. Between the
+//! time of a call and that of its return there is nothing but the operation.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Random;
+use super::clock::{Alone, Clock, Ticks};
+
+/// An operation that returned.
+#[derive(Clone, Debug)]
+pub(super) struct Record<O, R> {
+    /// What was called.
+    pub(super) op: O,
+    /// What it returned.
+    pub(super) ret: R,
+    /// When it was called.
+    pub(super) called: i64,
+    /// When it returned.
+    pub(super) returned: i64,
+}
+
+impl<O, R> Record<O, R> {
+    /// Calls an operation and notes when.
+    #[inline]
+    pub(super) fn of(op: O, ticks: &Ticks, operation: impl FnOnce() -> R) -> Self {
+        let called = ticks.call();
+        let ret = operation();
+        let returned = ticks.ret();
+        Record {
+            op,
+            ret,
+            called,
+            returned,
+        }
+    }
+}
+
+/// What threads do to an object.
+pub(super) trait Activity: Send + Sync + 'static {
+    type Object: Send + Sync + 'static;
+    type Op: Send + 'static;
+    type Ret: Send + 'static;
+
+    /// A new object.
+    fn make(&self) -> Self::Object;
+
+    /// The number of the operation that a thread calls next.
+    fn choose(&self, thread: usize, random: &mut Random) -> usize;
+
+    /// Calls it.
+    fn invoke(
+        &self,
+        chosen: usize,
+        object: &Self::Object,
+        random: &mut Random,
+        ticks: &Ticks,
+    ) -> Record<Self::Op, Self::Ret>;
+
+    /// Its name.
+    fn name(&self, chosen: usize) -> String;
+}
+
+/// How threads go about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) threads: usize,
+    /// Operations of each thread in a run.
+    pub(super) ops: usize,
+    /// How often a thread pauses before an operation, in percent.
+    pub(super) pauses: u8,
+    pub(super) clock: Clock,
+    /// How long nothing may happen before the threads count as stuck.
+    pub(super) patience: Duration,
+}
+
+/// Why a batch came to no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Interruption {
+    /// An operation panicked.
+    Panicked {
+        thread: usize,
+        operation: String,
+        message: String,
+    },
+    /// Nothing happened for too long while these threads were in these operations.
+    Stuck { waiting: Vec<(usize, String)> },
+}
+
+/// What each thread recorded: the operations of the first run, those of the second, and so on.
+pub(super) type Logs<A> = Vec<Vec<Record<<A as Activity>::Op, <A as Activity>::Ret>>>;
+
+/// What the threads of a batch share.
+struct Batch<A: Activity> {
+    activity: Arc<A>,
+    plan: Plan,
+    objects: Vec<A::Object>,
+    ticks: Ticks,
+    gate: Gate,
+    /// Where each thread stands: the number of its step, and that of the operation plus one while it is in one.
+    places: Vec<Alone<AtomicU64>>,
+}
+
+const OPERATION_BITS: u32 = 16;
+
+/// Does `runs` runs, each on a new object.
+///
+/// The threads are not waited for if they hang: they are left behind.
+pub(super) fn record<A: Activity>(
+    activity: &Arc<A>,
+    plan: Plan,
+    runs: usize,
+    seed: u64,
+) -> Result<Logs<A>, Interruption> {
+    let batch = Arc::new(Batch {
+        activity: activity.clone(),
+        plan,
+        objects: (0..runs).map(|_| activity.make()).collect(),
+        ticks: Ticks::start(plan.clock),
+        gate: Gate::new(plan.threads),
+        places: (0..plan.threads).map(|_| Alone::default()).collect(),
+    });
+    let (sender, receiver) = channel();
+    for number in 0..plan.threads {
+        let (batch, sender) = (batch.clone(), sender.clone());
+        thread::spawn(move || {
+            let random = Random::new(seed, number, batch.plan.threads);
+            let log = catch_unwind(AssertUnwindSafe(|| batch.work(number, random)));
+            if log.is_err() {
+                batch.gate.close();
+            }
+            // Nobody listens any more if another thread panicked.
+            let _ = sender.send((number, log));
+        });
+    }
+    let mut logs: Logs<A> = (0..plan.threads).map(|_| Vec::new()).collect();
+    let (mut missing, mut last_step, mut last_places) =
+        (plan.threads, Instant::now(), batch.steps());
+    while missing > 0 {
+        match receiver.recv_timeout(plan.patience.min(Duration::from_millis(200))) {
+            Ok((number, Ok(log))) => {
+                logs[number] = log;
+                missing -= 1;
+            }
+            Ok((number, Err(panic))) => return Err(batch.panicked(number, &*panic)),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if batch.steps() != last_places => {
+                (last_step, last_places) = (Instant::now(), batch.steps());
+            }
+            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < plan.patience => {}
+            Err(RecvTimeoutError::Timeout) => return Err(batch.stuck()),
+        }
+    }
+    Ok(logs)
+}
+
+impl<A: Activity> Batch<A> {
+    fn work(&self, number: usize, mut random: Random) -> Vec<Record<A::Op, A::Ret>> {
+        let Plan { ops, pauses, .. } = self.plan;
+        let mut log = Vec::with_capacity(self.objects.len() * ops);
+        let place = &self.places[number].0;
+        for object in &self.objects {
+            random.restart();
+            if !self.gate.pass() {
+                break;
+            }
+            for _ in 0..ops {
+                if pauses > 0 {
+                    pause(pauses, &mut random);
+                }
+                let chosen = self.activity.choose(number, &mut random);
+                let step = (log.len() as u64 + 1) << OPERATION_BITS;
+                place.store(step + chosen as u64 + 1, Ordering::Relaxed);
+                log.push(
+                    self.activity
+                        .invoke(chosen, object, &mut random, &self.ticks),
+                );
+            }
+            place.store((log.len() as u64 + 1) << OPERATION_BITS, Ordering::Relaxed);
+        }
+        log
+    }
+
+    fn steps(&self) -> Vec<u64> {
+        let places = self.places.iter();
+        places
+            .map(|place| place.0.load(Ordering::Relaxed))
+            .collect()
+    }
+
+    /// The operation that a thread is in.
+    fn operation(&self, number: usize) -> Option<String> {
+        let place = self.places[number].0.load(Ordering::Relaxed);
+        let chosen = (place & ((1 << OPERATION_BITS) - 1)).checked_sub(1)?;
+        Some(self.activity.name(chosen as usize))
+    }
+
+    fn panicked(&self, thread: usize, panic: &(dyn Any + Send)) -> Interruption {
+        let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Interruption::Panicked {
+            thread,
+            operation: self.operation(thread).unwrap_or_default(),
+            message: text.unwrap_or_else(|| "a value that is no text".to_owned()),
+        }
+    }
+
+    fn stuck(&self) -> Interruption {
+        self.gate.close();
+        let threads = 0..self.plan.threads;
+        let waiting = threads.filter_map(|number| Some((number, self.operation(number)?)));
+        Interruption::Stuck {
+            waiting: waiting.collect(),
+        }
+    }
+}
+
+/// Pauses now and then: mostly for some instructions, rarely until other threads had their turn.
+fn pause(percent: u8, random: &mut Random) {
+    let choice = random.next_u64();
+    if choice % 100 >= u64::from(percent) {
+        return;
+    }
+    if (choice >> 32).is_multiple_of(64) {
+        thread::yield_now();
+    } else {
+        (0..(choice >> 40) % 64).for_each(|_| std::hint::spin_loop());
+    }
+}
+
+/// Lets threads pass when all have come: a barrier that is busy at first, so that they start within a few instructions of
+/// each other. Where there are fewer cores than threads, those who wait are in the way.
+struct Gate {
+    threads: usize,
+    busy_rounds: usize,
+    arrivals: Alone<AtomicUsize>,
+    closed: AtomicBool,
+}
+
+impl Gate {
+    fn new(threads: usize) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Gate {
+            threads,
+            busy_rounds: if threads <= cores { 20_000 } else { 500 },
+            arrivals: Alone::default(),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits for the others; `false` if they will not all come.
+    fn pass(&self) -> bool {
+        let earlier = self.arrivals.0.fetch_add(1, Ordering::AcqRel);
+        let all = (earlier / self.threads + 1) * self.threads;
+        let mut rounds = 0;
+        while self.arrivals.0.load(Ordering::Acquire) < all {
+            if self.closed.load(Ordering::Acquire) {
+                return false;
+            }
+            rounds += 1;
+            if rounds < self.busy_rounds {
+                std::hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+        true
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+}

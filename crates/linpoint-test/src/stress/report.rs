@@ -1,0 +1,239 @@
+//! What came out of a stress test, as a value and in words.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use linpoint::format::write_jsonl;
+use linpoint::spec::Params;
+use linpoint::{History, OpId, Report, Verdict};
+
+/// What came out of a stress test.
+#[derive(Clone, Debug)]
+pub struct StressReport {
+    /// Whether something is wrong.
+    pub outcome: Outcome,
+    /// How many runs were decided, each on an object of its own.
+    pub runs: usize,
+    /// How many threads there were.
+    pub threads: usize,
+    /// How many operations were decided.
+    pub operations: u64,
+    /// How many of them overlapped one of another thread. Where that is few, the test says little.
+    pub overlapping: u64,
+    /// How long the threads ran.
+    pub recording: Duration,
+    /// How long it took to decide what they did.
+    pub deciding: Duration,
+}
+
+/// Whether something is wrong.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Every run is linearizable.
+    Linearizable,
+    /// A run is not.
+    Violation(Box<Failure>),
+    /// A limit was hit before a run was decided.
+    Undecided(Box<Failure>),
+    /// An operation panicked.
+    Panicked {
+        /// The thread that called it.
+        thread: usize,
+        /// The operation.
+        operation: String,
+        /// What it said.
+        message: String,
+    },
+    /// No operation returned for as long as the [patience](super::Stress::patience) of the test. On real threads that is a
+    /// reason to look, not a proof.
+    Stuck {
+        /// Threads that were in an operation, and which.
+        waiting: Vec<(usize, String)>,
+    },
+}
+
+/// A run that is not linearizable, or was not decided.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The number of the run.
+    pub run: usize,
+    /// What was recorded.
+    pub history: History,
+    /// What linpoint says about it.
+    pub report: Report,
+    /// Where the history was saved, or why it was not.
+    pub saved: Result<PathBuf, String>,
+}
+
+impl StressReport {
+    /// Whether every run is linearizable.
+    pub fn is_linearizable(&self) -> bool {
+        matches!(self.outcome, Outcome::Linearizable)
+    }
+
+    /// The run that is not linearizable, if there is one.
+    pub fn violation(&self) -> Option<&Failure> {
+        match &self.outcome {
+            Outcome::Violation(failure) => Some(failure),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for StressReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.outcome {
+            Outcome::Linearizable => writeln!(f, "LINEARIZABLE in every run")?,
+            Outcome::Violation(failure) => {
+                writeln!(f, "NOT LINEARIZABLE: run {}", failure.run)?;
+                failure.fmt(f)?;
+            }
+            Outcome::Undecided(failure) => {
+                writeln!(f, "UNDECIDED: run {}", failure.run)?;
+                failure.fmt(f)?;
+            }
+            Outcome::Panicked {
+                thread,
+                operation,
+                message,
+            } => writeln!(f, "PANICKED: {operation} of thread {thread}: {message}")?,
+            Outcome::Stuck { waiting } => {
+                writeln!(f, "STUCK: no operation returns any more")?;
+                for (thread, operation) in waiting {
+                    writeln!(f, "   thread {thread} is in {operation}")?;
+                }
+            }
+        }
+        write!(
+            f,
+            "{} runs, {} threads, {} operations, {:.1} % of them overlapping; recorded in {:.1?}, decided in {:.1?}",
+            self.runs,
+            self.threads,
+            self.operations,
+            100.0 * self.overlapping as f64 / self.operations.max(1) as f64,
+            self.recording,
+            self.deciding,
+        )
+    }
+}
+
+/// The most operations that a report shows; all of them are in the file.
+const MOST_SHOWN: usize = 40;
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown: Vec<OpId> = Vec::new();
+        match &self.report.verdict {
+            Verdict::Violation(violation) => {
+                let core = &violation.core;
+                writeln!(f, "{}", core.sentence)?;
+                shown.extend(core.ops.iter().chain(&core.relaxed));
+                shown.sort_unstable();
+            }
+            Verdict::Undecided(undecided) => {
+                let (done, all) = (undecided.prefix_events, undecided.events);
+                writeln!(
+                    f,
+                    "{} explained {done} of {all} calls and returns",
+                    undecided.engine
+                )?;
+            }
+            Verdict::Linearizable(_) => {}
+        }
+        let left_out = shown.len().saturating_sub(MOST_SHOWN);
+        shown.truncate(MOST_SHOWN);
+        write_columns(&self.history, &shown, f)?;
+        if left_out > 0 {
+            writeln!(f, "   and {left_out} more")?;
+        }
+        match &self.saved {
+            Ok(path) => writeln!(f, "history: {0}   (linpoint check {0})", path.display()),
+            Err(reason) => writeln!(f, "history not saved: {reason}"),
+        }
+    }
+}
+
+/// Writes operations in the order of their calls, each in the column of its thread.
+fn write_columns(history: &History, ops: &[OpId], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let threads: Vec<String> = history.processes().iter().map(|p| p.to_string()).collect();
+    let mut columns: Vec<usize> = (0..threads.len()).collect();
+    columns.sort_by_key(|&column| (threads[column].len(), &threads[column]));
+    let cell = |id: OpId| {
+        let op = history.op(id);
+        let (called, returned) = op.times.unwrap_or_default();
+        format!("{}  [{called}, {returned}]", op.text())
+    };
+    let widths: Vec<usize> = (0..threads.len())
+        .map(|column| {
+            let own = |id: &&OpId| history.process_column()[id.index()].0 as usize == column;
+            let cells = ops.iter().filter(own).map(|&id| cell(id).chars().count());
+            cells
+                .max()
+                .unwrap_or(0)
+                .max("thread ".len() + threads[column].len())
+        })
+        .collect();
+    let mut row = |text: &dyn Fn(usize) -> String| {
+        let cells = columns
+            .iter()
+            .map(|&c| format!("{:1$}", text(c), widths[c]));
+        writeln!(f, "   {}", cells.collect::<Vec<_>>().join(" | ").trim_end())
+    };
+    if ops.is_empty() {
+        return Ok(());
+    }
+    row(&|column| format!("thread {}", threads[column]))?;
+    for &id in ops {
+        let own = history.process_column()[id.index()].0 as usize;
+        row(&|column| {
+            if column == own {
+                cell(id)
+            } else {
+                String::new()
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Saves a history as JSON lines, under the name of the test that runs.
+pub(super) fn save(
+    history: &History,
+    object_type: Option<(&str, &Params)>,
+    folder: Option<&Path>,
+) -> io::Result<PathBuf> {
+    let folder = folder.map_or_else(default_folder, Path::to_owned);
+    fs::create_dir_all(&folder)?;
+    let thread = std::thread::current();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let name: String = thread.name().unwrap_or("stress").chars().collect();
+    let name = name.replace(|c| !is_plain(c), "-");
+    // Tests of one name may fail several times, and at the same time.
+    let (path, file) = (1..)
+        .map(|number| folder.join(format!("{name}-{}-{number}.jsonl", std::process::id())))
+        .map(|path| (File::create_new(&path), path))
+        .find(
+            |(file, _)| !matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists),
+        )
+        .map(|(file, path)| (path, file))
+        .expect("there is always another number");
+    let mut file = BufWriter::new(file?);
+    write_jsonl(history, object_type, &mut file)?;
+    file.flush()?;
+    Ok(path)
+}
+
+/// `linpoint` in the target directory of cargo, if the program runs from there.
+fn default_folder() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    // Cargo marks its directory with this file.
+    let mut folders = program.ancestors();
+    let target = folders.find(|folder| folder.join("CACHEDIR.TAG").exists());
+    target
+        .map_or_else(std::env::temp_dir, Path::to_owned)
+        .join("linpoint")
+}

@@ -1,0 +1,237 @@
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use linpoint::format::{ReadOptions, read};
+use linpoint::{Outcomes, object_type};
+
+use super::*;
+
+type Queue = Mutex<VecDeque<i64>>;
+
+fn queue() -> Stress<Named<Queue>> {
+    stress(Queue::default)
+        .op("enq", fresh, |queue, value| {
+            queue.lock().expect("no panics").push_back(value);
+        })
+        .op0("deq", |queue| queue.lock().expect("no panics").pop_front())
+        .object_type("queue")
+        .threads(2)
+}
+
+/// Reads and writes as two steps.
+#[derive(Default)]
+struct TornCounter(AtomicI64);
+
+impl TornCounter {
+    fn inc(&self) {
+        let count = self.0.load(Ordering::SeqCst);
+        std::thread::yield_now();
+        self.0.store(count + 1, Ordering::SeqCst);
+    }
+
+    fn get(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("linpoint-{name}-{}", std::process::id()))
+}
+
+#[test]
+fn a_correct_queue_passes_in_short_runs_and_in_a_long_one() {
+    let report = queue().ops(10).runs(200).run();
+    assert_eq!((report.runs, report.operations), (200, 4000));
+    let report = queue().runs(1).ops(20_000).clock(Clock::Time).run();
+    assert_eq!((report.runs, report.operations), (1, 40_000));
+    assert!(report.overlapping <= report.operations);
+}
+
+#[test]
+fn a_lost_increment_is_caught_and_saved_with_the_same_verdict() {
+    let folder = folder("torn");
+    let report = stress(TornCounter::default)
+        .op0("inc", TornCounter::inc)
+        .op0("get", TornCounter::get)
+        .object_type("counter")
+        .save_in(&folder)
+        .check()
+        .expect("a test");
+    let failure = report.violation().expect("increments are lost");
+    let path = failure.saved.as_ref().expect("saved");
+    let mut verdicts = Vec::new();
+    read(path, &ReadOptions::default(), |recorded| {
+        let recorded = recorded.expect("well-formed");
+        assert_eq!(recorded.history.calls(), failure.history.calls());
+        assert_eq!(recorded.history.rets(), failure.history.rets());
+        let (name, params) = recorded.object_type.expect("the header names it");
+        let checker = Checker::default();
+        let again = object_type(&name, &params).expect("known").check(
+            &recorded.history,
+            &checker,
+            &checker.budget(),
+        );
+        verdicts.push(again.expect("decided").verdict);
+    });
+    assert!(matches!(verdicts[..], [Verdict::Violation(_)]));
+    let text = report.to_string();
+    assert!(text.starts_with("NOT LINEARIZABLE: run "), "{text}");
+    assert!(
+        text.contains("thread 0") && text.contains("inc()"),
+        "{text}"
+    );
+    std::fs::remove_dir_all(folder).expect("just made");
+}
+
+#[test]
+fn a_stack_without_a_lock_is_caught() {
+    /// Slots and the number of those in use, which are changed one after the other.
+    #[derive(Default)]
+    struct Unlocked {
+        slots: [AtomicI64; 32],
+        used: AtomicI64,
+    }
+    let report = stress(Unlocked::default)
+        .op("push", fresh, |stack, value| {
+            let used = stack.used.load(Ordering::SeqCst);
+            stack.slots[used as usize].store(value, Ordering::SeqCst);
+            std::thread::yield_now();
+            stack.used.store(used + 1, Ordering::SeqCst);
+        })
+        .op0("pop", |stack| {
+            let used = stack.used.load(Ordering::SeqCst);
+            (used > 0).then(|| {
+                stack.used.store(used - 1, Ordering::SeqCst);
+                stack.slots[used as usize - 1].load(Ordering::SeqCst)
+            })
+        })
+        .object_type("stack")
+        .ops(12)
+        .save_in(folder("unlocked"))
+        .check()
+        .expect("a test");
+    assert!(report.violation().is_some(), "{report}");
+    std::fs::remove_dir_all(folder("unlocked")).expect("just made");
+}
+
+/// A counter whose `Inc` answers what it counted before.
+struct Tickets;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Op {
+    Draw,
+    Look,
+}
+
+impl Spec for Tickets {
+    type Op = Op;
+    type Ret = i64;
+    type State = i64;
+
+    fn init(&self) -> i64 {
+        0
+    }
+
+    fn apply(&self, &next: &i64, op: &Op) -> Outcomes<i64, i64> {
+        Outcomes::One(next, if *op == Op::Draw { next + 1 } else { next })
+    }
+}
+
+#[test]
+fn specifications_of_users_judge_too() {
+    let atomic = |counter: &AtomicI64, op: &Op| match op {
+        Op::Draw => counter.fetch_add(1, Ordering::SeqCst),
+        Op::Look => counter.load(Ordering::SeqCst),
+    };
+    let ops = [Op::Draw, Op::Look];
+    let report = stress_spec(AtomicI64::default, Tickets, ops.clone(), atomic);
+    assert!(report.ops(5).runs(300).run().is_linearizable());
+
+    let torn = |counter: &TornCounter, op: &Op| {
+        let count = counter.get();
+        if *op == Op::Draw {
+            counter.inc();
+        }
+        count
+    };
+    let report = stress_spec(TornCounter::default, Tickets, ops, torn)
+        .ops(5)
+        .save_in(folder("tickets"))
+        .check()
+        .expect("a test");
+    let failure = report.violation().expect("tickets are drawn twice");
+    assert!(failure.to_string().contains("Draw"), "{failure}");
+    std::fs::remove_dir_all(folder("tickets")).expect("just made");
+}
+
+#[test]
+fn panics_and_hangs_are_told_with_their_operation() {
+    let panics = queue()
+        .op("peek", [1], |_, _| -> Option<i64> {
+            panic!("not yet written")
+        })
+        .check()
+        .expect("a test");
+    let Outcome::Panicked {
+        operation, message, ..
+    } = panics.outcome
+    else {
+        panic!("{panics}")
+    };
+    assert_eq!(
+        (operation.as_str(), message.as_str()),
+        ("peek", "not yet written")
+    );
+
+    let hangs = queue()
+        .op0("peek", |_| {
+            std::thread::sleep(Duration::from_secs(3600));
+        })
+        .patience(Duration::from_millis(300))
+        .check()
+        .expect("a test");
+    let Outcome::Stuck { waiting } = &hangs.outcome else {
+        panic!("{hangs}")
+    };
+    assert!(waiting.iter().any(|(_, operation)| operation == "peek"));
+}
+
+#[test]
+fn threads_keep_to_their_operations_and_weights() {
+    let report = queue()
+        .op0("size", |queue| queue.lock().expect("no panics").len())
+        .only_on([1])
+        .weight(1000)
+        .runs(20)
+        .run();
+    assert_eq!(report.runs, 20);
+    let nobody = queue().only_on([1]).op0("peek", |_| ()).only_on([5]);
+    assert!(nobody.check().is_ok());
+    let idle = stress(Queue::default).object_type("queue").check();
+    assert_eq!(
+        idle.expect_err("no operation").to_string(),
+        "thread 0 has no operation"
+    );
+}
+
+#[test]
+fn what_is_no_test_is_refused() {
+    let error = |stress: Stress<Named<Queue>>| stress.check().expect_err("no test").to_string();
+    assert!(error(queue().object_type("sofa")).starts_with("unknown type"));
+    let unknown = error(queue().op0("levitate", |_| ()).ops(200));
+    assert!(unknown.contains("levitate"), "{unknown}");
+    assert!(error(stress(Queue::default).op0("deq", |_| ())).contains("object_type"));
+}
+
+#[test]
+fn overlaps_are_counted() {
+    let record = |called, returned| Record {
+        op: (),
+        ret: (),
+        called,
+        returned,
+    };
+    let (a, b) = ([record(0, 1), record(4, 9)], [record(2, 3), record(5, 6)]);
+    assert_eq!(overlapping(&[&a[..], &b[..]]), 2);
+}

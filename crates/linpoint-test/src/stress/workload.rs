@@ -1,0 +1,339 @@
+//! What is called, and who judges it: a built-in type by name, or a user's specification.
+
+use std::fmt;
+
+use linpoint::spec::{ObjectType, Params};
+use linpoint::{
+    Call, Checker, Error, History, HistoryBuilder, Operation, Report, Spec, Ties, TypedHistory,
+    Value, object_type,
+};
+
+use super::clock::Ticks;
+use super::record::{Activity, Record};
+use super::{Arguments, Random, ToValue};
+
+/// What each thread did in one run.
+pub(super) type Run<'a, A> = &'a [&'a [Record<<A as Activity>::Op, <A as Activity>::Ret>]];
+
+/// An activity whose outcome can be judged.
+pub(super) trait Judged: Activity {
+    /// Complains about what can be told to be wrong before anything runs.
+    fn prepare(&mut self, threads: usize) -> Result<(), Error>;
+
+    /// Decides whether a run is linearizable.
+    fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error>;
+
+    /// The run as files hold it, and the type of its object where that has a name.
+    fn history(&self, run: Run<'_, Self>) -> Result<History, Error>;
+
+    fn object_type(&self) -> Option<(&str, &Params)>;
+}
+
+type Invoke<T> =
+    Box<dyn Fn(u32, &T, &mut Random, &Ticks) -> Record<(u32, Value), Value> + Send + Sync>;
+
+struct NamedOp<T> {
+    name: String,
+    weight: u32,
+    /// The threads that call it; all if `None`.
+    threads: Option<Vec<usize>>,
+    invoke: Invoke<T>,
+}
+
+/// Operations by name, on an object of a built-in type.
+pub struct Named<T> {
+    make: Box<dyn Fn() -> T + Send + Sync>,
+    ops: Vec<NamedOp<T>>,
+    type_name: Option<String>,
+    params: Params,
+    judge: Option<ObjectType>,
+    /// For each thread its operations, each as often as it weighs.
+    choices: Vec<Vec<u16>>,
+}
+
+impl<T> fmt::Debug for Named<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.ops.iter().map(|op| &op.name))
+            .finish()
+    }
+}
+
+impl<T: Send + Sync + 'static> Named<T> {
+    pub(super) fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        Named {
+            make: Box::new(make),
+            ops: Vec::new(),
+            type_name: None,
+            params: Params::new(),
+            judge: None,
+            choices: Vec::new(),
+        }
+    }
+
+    pub(super) fn add<A: Arguments<Item: ToValue>, R: ToValue>(
+        &mut self,
+        name: &str,
+        arguments: A,
+        call: impl Fn(&T, A::Item) -> R + Send + Sync + 'static,
+    ) {
+        let invoke = move |op: u32, object: &T, random: &mut Random, ticks: &Ticks| {
+            let argument = arguments.next(random);
+            let op = (op, argument.to_value());
+            let record = Record::of(op, ticks, || call(object, argument));
+            Record {
+                op: record.op,
+                ret: record.ret.to_value(),
+                called: record.called,
+                returned: record.returned,
+            }
+        };
+        self.ops.push(NamedOp {
+            name: name.to_owned(),
+            weight: 1,
+            threads: None,
+            invoke: Box::new(invoke),
+        });
+    }
+
+    /// Changes the operation that was added last.
+    pub(super) fn last(&mut self, weight: Option<u32>, threads: Option<Vec<usize>>) {
+        if let Some(op) = self.ops.last_mut() {
+            op.weight = weight.unwrap_or(op.weight);
+            op.threads = threads.or(op.threads.take());
+        }
+    }
+
+    pub(super) fn set_type(&mut self, name: &str) {
+        self.type_name = Some(name.to_owned());
+    }
+
+    pub(super) fn set_param(&mut self, name: &str, value: Value) {
+        self.params.insert(name.to_owned(), value);
+    }
+
+    fn judge(&self) -> Result<&ObjectType, Error> {
+        let missing = "no type to check against: say which with `object_type`";
+        self.judge.as_ref().ok_or_else(|| Error::usage(missing))
+    }
+}
+
+impl<T: Send + Sync + 'static> Activity for Named<T> {
+    type Object = T;
+    type Op = (u32, Value);
+    type Ret = Value;
+
+    fn make(&self) -> T {
+        (self.make)()
+    }
+
+    #[inline]
+    fn choose(&self, thread: usize, random: &mut Random) -> usize {
+        let choices = &self.choices[thread];
+        choices[random.below(choices.len() as u64) as usize].into()
+    }
+
+    #[inline]
+    fn invoke(
+        &self,
+        chosen: usize,
+        object: &T,
+        random: &mut Random,
+        ticks: &Ticks,
+    ) -> Record<(u32, Value), Value> {
+        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks)
+    }
+
+    fn name(&self, chosen: usize) -> String {
+        self.ops[chosen].name.clone()
+    }
+}
+
+impl<T: Send + Sync + 'static> Judged for Named<T> {
+    fn prepare(&mut self, threads: usize) -> Result<(), Error> {
+        if let Some(name) = &self.type_name {
+            self.judge = Some(object_type(name, &self.params)?);
+        }
+        self.judge()?;
+        self.choices = (0..threads)
+            .map(|thread| {
+                let calls = |op: &NamedOp<T>| {
+                    let is_called = op.threads.as_ref().is_none_or(|all| all.contains(&thread));
+                    if is_called { op.weight as usize } else { 0 }
+                };
+                let ops = self.ops.iter().zip(0u16..);
+                ops.flat_map(|(op, number)| std::iter::repeat_n(number, calls(op)))
+                    .collect()
+            })
+            .collect();
+        match self.choices.iter().position(Vec::is_empty) {
+            Some(thread) => Err(Error::usage(format!("thread {thread} has no operation"))),
+            None => Ok(()),
+        }
+    }
+
+    fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
+        let history = self.history(run)?;
+        self.judge()?.check(&history, checker, &checker.budget())
+    }
+
+    fn history(&self, run: Run<'_, Self>) -> Result<History, Error> {
+        build(run, |(op, argument), result| {
+            let call = Call {
+                object: Value::Nil,
+                method: self.ops[*op as usize].name.clone(),
+                argument: argument.clone(),
+            };
+            (call, result.clone())
+        })
+    }
+
+    fn object_type(&self) -> Option<(&str, &Params)> {
+        Some((self.type_name.as_deref()?, &self.params))
+    }
+}
+
+type Apply<S, T> = Box<dyn Fn(&T, &<S as Spec>::Op) -> <S as Spec>::Ret + Send + Sync>;
+
+/// Operations as Rust values, on an object with a specification of its own.
+pub struct Specified<S: Spec, T> {
+    make: Box<dyn Fn() -> T + Send + Sync>,
+    spec: S,
+    ops: Vec<S::Op>,
+    apply: Apply<S, T>,
+}
+
+impl<S: Spec, T> fmt::Debug for Specified<S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ops.fmt(f)
+    }
+}
+
+impl<S: Spec, T> Specified<S, T> {
+    pub(super) fn new(
+        make: impl Fn() -> T + Send + Sync + 'static,
+        spec: S,
+        ops: Vec<S::Op>,
+        apply: impl Fn(&T, &S::Op) -> S::Ret + Send + Sync + 'static,
+    ) -> Self {
+        Specified {
+            make: Box::new(make),
+            spec,
+            ops,
+            apply: Box::new(apply),
+        }
+    }
+}
+
+impl<S, T> Activity for Specified<S, T>
+where
+    S: Spec<Op: Send + 'static, Ret: Send + 'static> + Send + 'static,
+    T: Send + Sync + 'static,
+{
+    type Object = T;
+    type Op = S::Op;
+    type Ret = S::Ret;
+
+    fn make(&self) -> T {
+        (self.make)()
+    }
+
+    #[inline]
+    fn choose(&self, _: usize, random: &mut Random) -> usize {
+        random.below(self.ops.len() as u64) as usize
+    }
+
+    #[inline]
+    fn invoke(
+        &self,
+        chosen: usize,
+        object: &T,
+        _: &mut Random,
+        ticks: &Ticks,
+    ) -> Record<S::Op, S::Ret> {
+        let op = &self.ops[chosen];
+        Record::of(op.clone(), ticks, || (self.apply)(object, op))
+    }
+
+    fn name(&self, chosen: usize) -> String {
+        format!("{:?}", self.ops[chosen])
+    }
+}
+
+impl<S, T> Judged for Specified<S, T>
+where
+    S: Spec<Op: Send + 'static, Ret: Send + 'static> + Send + 'static,
+    T: Send + Sync + 'static,
+{
+    fn prepare(&mut self, _: usize) -> Result<(), Error> {
+        if self.ops.is_empty() {
+            return Err(Error::usage("no operation to call"));
+        }
+        Ok(())
+    }
+
+    fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
+        // In the order of calls and returns; at equal times calls come first, so that touching operations overlap.
+        let mut events: Vec<(i64, bool, usize, usize)> = Vec::new();
+        for (thread, log) in run.iter().enumerate() {
+            for (number, record) in log.iter().enumerate() {
+                events.push((record.called, false, thread, number));
+                events.push((record.returned, true, thread, number));
+            }
+        }
+        events.sort_unstable();
+        let mut history = TypedHistory::new();
+        let mut open = vec![None; run.len()];
+        for (_, is_return, thread, number) in events {
+            let record = &run[thread][number];
+            if !is_return {
+                open[thread] = Some(history.call(thread as u32, record.op.clone()));
+            } else if let Some(id) = open[thread].take() {
+                history.ret(id, record.ret.clone());
+            }
+        }
+        checker.check(&self.spec, &history)
+    }
+
+    fn history(&self, run: Run<'_, Self>) -> Result<History, Error> {
+        build(run, |op, ret| {
+            (
+                Call::new(format!("{op:?}"), Value::Nil),
+                format!("{ret:?}").into(),
+            )
+        })
+    }
+
+    fn object_type(&self) -> Option<(&str, &Params)> {
+        None
+    }
+}
+
+/// The history of a run, its times counted from the first call.
+fn build<O, R>(
+    run: &[&[Record<O, R>]],
+    read: impl Fn(&O, &R) -> (Call, Value),
+) -> Result<History, Error> {
+    let firsts = run.iter().filter_map(|log| log.first());
+    let start = firsts.map(|record| record.called).min().unwrap_or(0);
+    let mut order: Vec<(i64, usize, &Record<O, R>)> = (run.iter().enumerate())
+        .flat_map(|(thread, log)| {
+            log.iter()
+                .map(move |record| (record.called, thread, record))
+        })
+        .collect();
+    order.sort_unstable_by_key(|&(called, thread, _)| (called, thread));
+    let mut builder = HistoryBuilder::new();
+    for (line, (called, thread, record)) in (1u64..).zip(order) {
+        let (call, result) = read(&record.op, &record.ret);
+        let operation = Operation {
+            process: Some((thread as i64).into()),
+            call,
+            result,
+            called: called - start,
+            returned: Some(record.returned - start),
+        };
+        builder.operation(line, operation)?;
+    }
+    builder.finish(Ties::CallFirst)
+}
