@@ -28,12 +28,16 @@ pub trait Bits {
             *value & !within == 0,
             "a set has members that its layout leaves out"
         );
-        let members = || (0..u16::BITS).filter(|k| within >> k & 1 != 0);
-        let mut number = members().zip(0..).fold(0, |all, (member, place)| {
+        let members = || {
+            let rest = |rest: &u16| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
+            let all = std::iter::successors(Some(within).filter(|&all| all != 0), rest);
+            all.map(u16::trailing_zeros).zip(0..)
+        };
+        let mut number = members().fold(0, |all, (member, place)| {
             all | u64::from(*value >> member & 1) << place
         });
         self.number(&mut number, within.count_ones());
-        *value = members().zip(0..).fold(0, |all, (member, place)| {
+        *value = members().fold(0, |all, (member, place)| {
             all | ((number >> place & 1) as u16) << member
         });
     }

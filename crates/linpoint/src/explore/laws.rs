@@ -33,6 +33,7 @@ impl<Op, Ret> Observer<Op, Ret> for Nobody {
 pub fn check_normal_form<A: Algorithm>(
     algorithm: &A,
     client: &(impl Client<A::Op> + ?Sized),
+    bounds: &Bounds,
     merged: bool,
     most: usize,
 ) -> Result<usize, String> {
@@ -46,7 +47,7 @@ pub fn check_normal_form<A: Algorithm>(
         algorithm,
         client,
         Nobody,
-        Bounds::default(),
+        bounds.clone(),
         reductions,
         Vec::new(),
     )

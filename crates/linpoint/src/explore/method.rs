@@ -71,6 +71,83 @@ pub struct Task {
     pub reductions: Reductions,
 }
 
+impl Task {
+    /// What an algorithm has to keep for it.
+    pub fn form(&self) -> Form {
+        let form = match self.method {
+            Method::Full => Form::full(self.processes),
+            Method::Automata | Method::Simple => {
+                Form::simple(self.processes, self.pair, self.reductions.fake_operations)
+            }
+        };
+        form.within(&self.bounds)
+    }
+
+    fn client<A: SnapshotAlgorithm>(&self) -> SimpleClient {
+        SimpleClient {
+            pair: self.pair,
+            others: A::OTHERS_MATTER || !self.reductions.fake_operations,
+        }
+    }
+
+    fn monitor(&self) -> SimpleMonitor {
+        SimpleMonitor {
+            processes: self.processes,
+            pair: self.pair,
+            normal_form: self.reductions.monitor_form,
+            watched: self.watched,
+        }
+    }
+
+    /// The processes that nothing but their numbers tells apart.
+    fn alike(&self) -> Vec<usize> {
+        let form = self.form();
+        let is_alike = |p: &usize| !form.keeps(*p) && self.watched != Some(*p);
+        (0..self.processes).filter(is_alike).collect()
+    }
+}
+
+/// The states that [`Method::Automata`] explores, reductions and monitor included, for other engines of search.
+pub struct States<'a>(Box<dyn search::Model + Send + 'a>);
+
+impl std::fmt::Debug for States<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("States").finish_non_exhaustive()
+    }
+}
+
+impl<'a> States<'a> {
+    /// Those of an algorithm that was made for the [form](Task::form) of the task.
+    pub fn new<A: SnapshotAlgorithm>(algorithm: &'a A, task: &Task) -> Result<Self, Error> {
+        let product = Product::new(
+            algorithm,
+            &task.client::<A>(),
+            task.monitor(),
+            task.bounds.clone(),
+            task.reductions,
+            task.alike(),
+        )?;
+        Ok(States(Box::new(product)))
+    }
+
+    /// The words of a state.
+    pub fn words(&self) -> usize {
+        self.0.words()
+    }
+
+    /// The state at the start.
+    pub fn initial(&self) -> Vec<u64> {
+        self.0.initial()
+    }
+
+    /// The states that follow one, one after the other; none if one of its steps cannot be linearized.
+    pub fn next(&self, state: &[u64]) -> Option<Vec<u64>> {
+        let mut found = search::Found::default();
+        self.0.expand(state, &mut found);
+        (!found.is_bad).then_some(found.states)
+    }
+}
+
 /// Explores a snapshot algorithm once.
 ///
 /// ```
@@ -98,36 +175,23 @@ pub fn explore<A: SnapshotAlgorithm>(
     explored: &Explored,
 ) -> Result<Outcome<Request, Answer>, Error> {
     let n = task.processes;
-    let short = task.reductions.fake_operations;
-    let form = match task.method {
-        Method::Full => Form::full(n),
-        Method::Automata | Method::Simple => Form::simple(n, task.pair, short),
-    };
-    let form = match &task.bounds.active {
-        Some(active) => form.with_active(active),
-        None => form,
-    };
+    let form = task.form();
     let algorithm = A::new(form, bug);
-    let client = SimpleClient {
-        pair: task.pair,
-        others: A::OTHERS_MATTER || !short,
-    };
+    let client = task.client::<A>();
     let spec = Bitwise {
         entries: form.entries,
     };
     let refinement = || SnapshotRefinement(Refinement::new(&spec, n));
-    let is_alike = |p: &usize| !form.keeps(*p) && task.watched != Some(*p);
-    let others = (0..n).filter(is_alike).collect();
     let outcome = match task.method {
-        Method::Automata => {
-            let monitor = SimpleMonitor {
-                processes: n,
-                pair: task.pair,
-                normal_form: task.reductions.monitor_form,
-                watched: task.watched,
-            };
-            run(&algorithm, &client, monitor, task, others, budget, explored)
-        }
+        Method::Automata => run(
+            &algorithm,
+            &client,
+            task.monitor(),
+            task,
+            task.alike(),
+            budget,
+            explored,
+        ),
         Method::Simple => run(
             &algorithm,
             &client,

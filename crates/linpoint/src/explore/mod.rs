@@ -33,7 +33,7 @@ mod verify;
 
 pub use bits::{Bits, Place, width};
 pub use execution::{Execution, Row};
-pub use method::{Method, Outcome, Task, explore, refine};
+pub use method::{Method, Outcome, States, Task, explore, refine};
 pub use program::{Algorithm, Bounds, Client, Reductions, Step};
 pub use search::Explored;
 pub use verify::{ALGORITHMS, AlgorithmInfo, Plan, Run, Verification, verify};

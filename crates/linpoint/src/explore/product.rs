@@ -207,7 +207,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
     }
 
     /// All that can happen next.
-    pub(crate) fn moves(&self, state: &StateOf<A, O>) -> impl Iterator<Item = Move> {
+    pub(crate) fn moves<'s>(&'s self, state: &'s StateOf<A, O>) -> impl Iterator<Item = Move> + 's {
         let bound = self.bounds.ops_per_process.unwrap_or(u8::MAX);
         let of_process = move |(process, caller): (usize, &Caller)| {
             let count = match caller.phase {
@@ -217,8 +217,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
             };
             (0..count).map(move |offer| Move { process, offer })
         };
-        let callers: Vec<Caller> = state.callers.clone();
-        (0..callers.len()).flat_map(move |p| of_process((p, &callers[p])))
+        state.callers.iter().enumerate().flat_map(of_process)
     }
 
     /// The next move of a process that has an operation open.
@@ -264,7 +263,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         }
         // So many shared steps, with the local ones before and after; nothing but local ones may stand alone.
         loop {
-            let is_local = self.algorithm.is_local(p, &state.locals[p]);
+            let is_local = self.algorithm.is_local(p, &state.shared, &state.locals[p]);
             match (is_local && self.reductions.local_steps, shared_steps) {
                 (true, _) => {}
                 (false, 0) => return Ok(()),

@@ -95,10 +95,11 @@ pub trait Algorithm: Sync {
     /// The bits of the variables of a process.
     fn layout_local<B: Bits>(&self, local: &mut Self::Local, bits: &mut B);
 
-    /// Whether the next step of process `p` reads and writes nothing that another process writes or reads. Such a step need
-    /// not stand alone: it happens together with the one before.
-    fn is_local(&self, p: usize, local: &Self::Local) -> bool {
-        let _ = (p, local);
+    /// Whether, as things are, nobody can tell when process `p` makes its next step: it reads nothing that others may write
+    /// and writes nothing that others may read, until `p` does something else. Such a step need not stand alone: it happens
+    /// together with the one before.
+    fn is_local(&self, p: usize, shared: &Self::Shared, local: &Self::Local) -> bool {
+        let _ = (p, shared, local);
         false
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Process `p` updates entry `p` with 0 or 1; a scan returns all entries, as a set of those that are 1.
 
-use super::program::{Algorithm, Client};
+use super::program::{Algorithm, Bounds, Client};
 use crate::history::TypedHistory;
 use crate::spec::{Outcomes, Snapshot, SnapshotOp, Spec, Writers};
 use crate::value::Value;
@@ -43,6 +43,8 @@ pub struct Form {
     /// The processes that take part, as bits. What the others would write never changes, so it does not matter when it is
     /// read.
     pub active: u16,
+    /// How many operations each process calls at most.
+    pub most_ops: Option<u8>,
 }
 
 impl Form {
@@ -53,6 +55,7 @@ impl Form {
             entries: (1 << processes) - 1,
             short: false,
             active: (1 << processes) - 1,
+            most_ops: None,
         }
     }
 
@@ -66,16 +69,25 @@ impl Form {
         }
     }
 
-    /// The same with these processes taking part.
+    /// The same for executions within these bounds.
     #[must_use]
-    pub fn with_active(mut self, active: &[usize]) -> Self {
-        self.active = active.iter().fold(0, |all, p| all | 1 << p);
+    pub fn within(mut self, bounds: &Bounds) -> Self {
+        if let Some(active) = &bounds.active {
+            self.active = active.iter().fold(0, |all, p| all | 1 << p);
+        }
+        self.most_ops = bounds.ops_per_process;
         self
     }
 
     /// Whether what belongs to `p` and `q` alone is the business of nobody but `p`.
     pub fn is_private(&self, p: usize, q: u8) -> bool {
         usize::from(q) == p || self.active >> q & 1 == 0
+    }
+
+    /// Goes from register `j` to the next one; whether it was the last, and the first one is next again.
+    pub(crate) fn is_last_register(&self, j: &mut u8) -> bool {
+        *j = (*j + 1) % self.processes as u8;
+        *j == 0
     }
 
     /// Whether an entry is kept.
@@ -133,7 +145,7 @@ pub trait SnapshotAlgorithm: Algorithm<Op = Request, Ret = Answer> + Sized {
     const OTHERS_MATTER: bool = true;
     /// Why one pair of entries stands for all, where it does.
     const ONE_PAIR: Option<&'static str> = None;
-    /// Whether its registers grow without bound, so that only so many operations can be explored.
+    /// Whether its registers grow without bound if dead values are not forgotten.
     const UNBOUNDED: bool = false;
 
     /// The algorithm, with this mistake.

@@ -1,6 +1,6 @@
 //! The explorer against itself, an independent count, and the methods against each other.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use super::algorithms::{
     AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Locked, Riany, SingleCollect,
@@ -9,6 +9,7 @@ use super::laws::check_normal_form;
 use super::snapshot::{Answer, FULL_CLIENT, Form, Request, SimpleClient, SnapshotAlgorithm};
 use super::*;
 use crate::engine::Budget;
+use crate::verdict::Limit;
 
 /// Explorations of more than a second are made on request.
 fn is_large_run() -> bool {
@@ -127,6 +128,7 @@ fn reductions_change_no_verdict() {
     reductions_agree::<Bowman>(&task(2, Method::Automata), None, true);
     reductions_agree::<Bowman>(&task(3, Method::Automata), Some("planted"), false);
     reductions_agree::<SingleCollect>(&task(4, Method::Automata), None, false);
+    reductions_agree::<Locked>(&with_bound(4, 1), None, true);
     reductions_agree::<AfekUnbounded>(&with_bound(2, 2), None, true);
     reductions_agree::<AfekUnbounded>(&task(2, Method::Automata), Some("eager-borrow"), false);
     reductions_agree::<Jayanti>(&with_bound(2, 1), None, true);
@@ -148,19 +150,23 @@ fn reductions_change_no_verdict() {
 
 #[test]
 fn normal_forms_keep_their_promise() {
-    fn check<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>) {
+    fn check_within<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>, bounds: &Bounds) {
         let most = if is_large_run() { 100_000 } else { 300 };
         for merged in [true, false] {
             for pair in [(0, 1), (0, processes - 1)] {
-                let algorithm = A::new(Form::simple(processes, pair, true), bug);
+                let form = Form::simple(processes, pair, true).within(bounds);
                 let client = SimpleClient { pair, others: true };
-                let checked = check_normal_form(&algorithm, &client, merged, most);
+                let algorithm = A::new(form, bug);
+                let checked = check_normal_form(&algorithm, &client, bounds, merged, most);
                 assert!(checked.is_ok(), "{}: {}", A::NAME, checked.unwrap_err());
             }
-            let algorithm = A::new(Form::full(processes), bug);
-            let checked = check_normal_form(&algorithm, FULL_CLIENT, merged, most);
+            let algorithm = A::new(Form::full(processes).within(bounds), bug);
+            let checked = check_normal_form(&algorithm, FULL_CLIENT, bounds, merged, most);
             assert!(checked.is_ok(), "{}: {}", A::NAME, checked.unwrap_err());
         }
+    }
+    fn check<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>) {
+        check_within::<A>(processes, bug, &Bounds::default());
     }
     for processes in [2, 3] {
         check::<Bowman>(processes, None);
@@ -173,6 +179,16 @@ fn normal_forms_keep_their_promise() {
         check::<AfekBounded>(processes, None);
         check::<AfekBounded>(processes, Some("planted"));
         check::<AfekBounded>(processes, Some("shifted-handshake"));
+        for bug in [None, Some("planted"), Some("copies-two")] {
+            for bound in [1, 2, 3] {
+                let bounds = Bounds {
+                    ops_per_process: Some(bound),
+                    ..Bounds::default()
+                };
+                check_within::<Riany>(processes, bug, &bounds);
+            }
+            check::<Riany>(processes, bug);
+        }
         check::<AttiyaWelch>(processes, None);
         check::<AttiyaWelch>(processes, Some("last-flag"));
         check::<AttiyaWelch>(processes, Some("collected-view"));
@@ -265,12 +281,33 @@ fn counterexamples_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn limits_are_reported() {
-    let budget = Budget::new(Some(std::time::Duration::ZERO), None);
-    let explored = Explored::default();
-    let found = verify(&Plan::new("jayanti", 4), &budget, &explored).unwrap();
-    assert!(matches!(found.outcome, Outcome::Undecided(_)));
-    assert_eq!(explored.depth.load(Relaxed), 0);
+fn limits_leave_it_undecided() {
+    let plan = Plan::new("jayanti", 3);
+    let undecided = |budget: Budget| {
+        let explored = Explored::default();
+        let found = verify(&plan, &budget, &explored).unwrap();
+        let Outcome::Undecided(limit) = found.outcome else {
+            panic!("{:?}", found.outcome);
+        };
+        // It tells how far it came.
+        let last = found.runs.last().unwrap();
+        assert_eq!(last.states, explored.states.into_inner());
+        (limit, last.states)
+    };
+    let time = Duration::from_millis(100);
+    let (limit, states) = undecided(Budget::new(Some(time), None));
+    assert_eq!(limit, Limit::Time(time));
+    assert!(states > 1);
+    let (limit, _) = undecided(Budget::new(None, Some(1 << 20)));
+    assert_eq!(limit, Limit::Memory(1 << 20));
+}
+
+/// Of its sequence numbers only the order counts, so there are finitely many states.
+#[test]
+fn riany_is_verified_for_any_number_of_operations() {
+    if is_large_run() {
+        assert!(is_verified::<Riany>(&task(2, Method::Automata), None));
+    }
 }
 
 #[test]
@@ -281,7 +318,11 @@ fn plans_that_make_no_sense_are_refused() {
     };
     assert!(refused(Plan::new("quicksort", 3)).contains("known are bowman"));
     assert!(refused(Plan::new("bowman", 1)).contains("from 2 to 15"));
-    assert!(refused(Plan::new("riany", 3)).contains("without bound"));
+    let endless = Plan {
+        reductions: Reductions::NONE,
+        ..Plan::new("riany", 3)
+    };
+    assert!(refused(endless).contains("--ops-per-process"));
     let plan = Plan {
         bug: Some("none".into()),
         ..Plan::new("bowman", 3)

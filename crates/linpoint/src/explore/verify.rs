@@ -24,7 +24,7 @@ pub struct AlgorithmInfo {
     pub bugs: &'static [(&'static str, &'static str)],
     /// Why one pair of entries stands for all, where it does.
     pub one_pair: Option<&'static str>,
-    /// Whether its registers grow without bound, so that only so many operations can be explored.
+    /// Whether its registers grow without bound if dead values are not forgotten.
     pub unbounded: bool,
     explore: Explore,
 }
@@ -139,15 +139,15 @@ impl Plan {
             )));
         }
         match self.ops_per_process {
-            None if info.unbounded => {
+            None if info.unbounded && !self.reductions.dead_values => {
                 return Err(Error::usage(format!(
-                    "the sequence numbers of {} grow without bound: say how many operations each process may call",
+                    "without dead-values the sequence numbers of {} grow without bound: say by --ops-per-process how many operations each process may call",
                     info.name
                 )));
             }
             Some(bound) if info.unbounded && usize::from(bound) * self.processes > 60 => {
                 return Err(Error::usage(format!(
-                    "{} can be explored with at most 60 operations in all",
+                    "{} can be explored with at most 60 operations in all (--ops-per-process), or with any number",
                     info.name
                 )));
             }

@@ -52,16 +52,18 @@ pub struct Local {
     view: u16,
 }
 
+impl Local {
+    /// The next register, and after the last one the next place.
+    fn next_register(&mut self, form: &Form, then: At) {
+        if form.is_last_register(&mut self.j) {
+            self.at = then;
+        }
+    }
+}
+
 impl AttiyaWelch {
     fn is_shaken(shared: &Shared, i: usize, j: usize) -> bool {
         shared.hi[i] >> j & 1 != shared.hj[j] >> i & 1
-    }
-
-    fn next_register(&self, my: &mut Local, then: At) {
-        my.j += 1;
-        if usize::from(my.j) == self.form.processes {
-            (my.at, my.j) = (then, 0);
-        }
     }
 }
 
@@ -97,11 +99,11 @@ impl Algorithm for AttiyaWelch {
                 if j != p && Self::is_shaken(shared, p, j) {
                     shared.hi[p] ^= bit;
                 }
-                self.next_register(my, At::First);
+                my.next_register(&self.form, At::First);
             }
             At::First => {
                 copy(shared.toggles, my.j, &mut my.a);
-                self.next_register(my, At::Second);
+                my.next_register(&self.form, At::Second);
             }
             At::Second => {
                 if (my.a ^ shared.toggles) & bit != 0 {
@@ -114,7 +116,7 @@ impl Algorithm for AttiyaWelch {
                 if self.collected_view && my.shook[j] == SHAKES {
                     my.lent[j] = shared.views[j];
                 }
-                self.next_register(my, At::Check);
+                my.next_register(&self.form, At::Check);
             }
             At::Check => {
                 if j != p && Self::is_shaken(shared, p, j) {
@@ -134,7 +136,7 @@ impl Algorithm for AttiyaWelch {
                     return Step::Go;
                 }
                 my.lent[j] = 0;
-                self.next_register(my, At::Decide);
+                my.next_register(&self.form, At::Decide);
             }
             At::Borrow => return scanned(my, shared.views[j]),
             At::Decide => {
@@ -170,7 +172,7 @@ impl Algorithm for AttiyaWelch {
                     let of_scanner = shared.hi[j] >> p & 1 != 0;
                     put(&mut shared.hj[p], j, of_scanner == self.planted);
                 }
-                self.next_register(my, At::Idle);
+                my.next_register(&self.form, At::Idle);
                 if my.at == At::Idle {
                     *my = Local::default();
                     return Step::Return(Answer::Done);
@@ -249,7 +251,7 @@ impl Algorithm for AttiyaWelch {
     }
 
     /// Nobody else writes the own registers, those of idle processes are never written, and deciding is nobody's business.
-    fn is_local(&self, p: usize, my: &Local) -> bool {
+    fn is_local(&self, p: usize, _: &Shared, my: &Local) -> bool {
         match my.at {
             At::Shake | At::First | At::Second | At::Check | At::Answer => {
                 self.form.is_private(p, my.j)

@@ -1,15 +1,13 @@
 //! Snapshot algorithms, right and wrong.
 
-mod afek_bounded;
-mod afek_unbounded;
+mod afek;
 mod attiya_welch;
 mod bowman;
 mod jayanti;
 mod naive;
 mod riany;
 
-pub use afek_bounded::AfekBounded;
-pub use afek_unbounded::AfekUnbounded;
+pub use afek::{AfekBounded, AfekUnbounded};
 pub use attiya_welch::AttiyaWelch;
 pub use bowman::Bowman;
 pub use jayanti::Jayanti;

@@ -135,6 +135,11 @@ macro_rules! algorithm {
                 bits.int(&mut my.entry, width(self.form.processes));
                 bits.subset(&mut my.b, self.form.entries);
             }
+
+            /// Nothing holds the number of a process.
+            fn is_symmetric(&self) -> bool {
+                true
+            }
         }
     };
 }

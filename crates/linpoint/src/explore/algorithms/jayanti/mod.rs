@@ -4,6 +4,10 @@
 //! Each update forwards its value once, as there is one writer for each entry. Copying an entry into a scanner's own row is
 //! one step, as is each access to a register otherwise.
 
+mod normal;
+mod show;
+mod symmetry;
+
 use crate::explore::snapshot::{
     Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
 };
@@ -290,59 +294,11 @@ impl Algorithm for Jayanti {
     }
 
     fn next(&self, p: usize, my: &Local) -> String {
-        let (entry, q) = (my.entry, my.q);
-        match my.at {
-            At::Idle => String::new(),
-            At::Write => format!("A[{p}] := {}", u8::from(my.value)),
-            At::LinkX | At::Look | At::LookB | At::LookA => "x := LL(X)".into(),
-            At::LinkB => format!("LL(B{q}[{p}])"),
-            At::Validate | At::ValidateSs => "VL(X)".into(),
-            At::Forward => format!("SC(B{q}[{p}], {})", u8::from(my.value)),
-            At::Empty => format!("B{p}[{entry}] := empty"),
-            At::SetB => format!("SC(X, phase 2, B{p})"),
-            At::Gather => format!("A{p}[{entry}] := A[{entry}]"),
-            At::SetA => format!("SC(X, phase 3, A{p})"),
-            At::TakeA => format!("V[{entry}] := A{}[{entry}]", my.x.proc_a),
-            At::TakeB => format!("V[{entry}] := B{}[{entry}], if there", my.x.proc_b),
-            At::LinkSs => "LL(SS)".into(),
-            At::StoreSs if self.planted => format!("SS := {}", self.form.show(my.v)),
-            At::StoreSs => format!("SC(SS, {})", self.form.show(my.v)),
-            At::SetX => "SC(X, phase 1)".into(),
-            At::Result => "read SS".into(),
-        }
+        self.show_step(p, my)
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let X {
-            phase,
-            proc_a,
-            proc_b,
-            toggle,
-        } = shared.x;
-        let mut text = format!(
-            "A={} X={}/A{proc_a}/B{proc_b}/{} SS={}/{}",
-            self.form.show(shared.a),
-            phase + 1,
-            u8::from(toggle),
-            self.form.show(shared.ss),
-            u8::from(shared.ss_toggle),
-        );
-        for p in 0..self.form.processes {
-            let kept = (0..self.form.processes).filter(|&k| self.form.keeps(k));
-            let b: String = kept
-                .map(
-                    |k| match (shared.filled[p] >> k & 1, shared.row_b[p] >> k & 1) {
-                        (0, _) => '-',
-                        (_, 0) => '0',
-                        _ => '1',
-                    },
-                )
-                .collect();
-            if shared.filled[p] != 0 {
-                text += &format!(" B{p}={b}");
-            }
-        }
-        text
+        self.show(shared)
     }
 
     fn layout<B: Bits>(&self, shared: &mut Shared, bits: &mut B) {
@@ -372,40 +328,8 @@ impl Algorithm for Jayanti {
         bits.subset(&mut my.v, self.form.entries);
     }
 
-    /// A process whose link on `X` is broken can only fail to set it, so the rest of its push is dead; except that it may
-    /// have validated `X` already and be about to store `SS`. Rows count only while `X` names them, or while their owner,
-    /// linked, fills them.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
-        if shared.x.phase < 2 {
-            shared.x.proc_a = 0;
-        }
-        if shared.x.phase < 1 {
-            shared.x.proc_b = 0;
-        }
-        for (p, my) in locals.iter_mut().enumerate() {
-            self.normalize_local(p, shared, my);
-        }
-        for (p, my) in locals.iter_mut().enumerate() {
-            let read = match my.at {
-                At::SetA => self.form.entries,
-                At::Gather => self.form.entries & ((1 << my.entry) - 1),
-                _ => 0,
-            };
-            let row_a_counts = shared.x.phase == 2 && usize::from(shared.x.proc_a) == p;
-            if !row_a_counts {
-                shared.row_a[p] &= read;
-            }
-            let emptied = match my.at {
-                At::SetB => self.form.entries,
-                At::Empty => self.form.entries & ((1 << my.entry) - 1),
-                _ => 0,
-            };
-            if !Self::row_b_counts(shared, p) {
-                shared.filled[p] &= emptied;
-                shared.row_b[p] &= emptied;
-            }
-            shared.row_b[p] &= shared.filled[p];
-        }
+        self.forget(shared, locals);
     }
 
     fn is_symmetric(&self) -> bool {
@@ -413,117 +337,15 @@ impl Algorithm for Jayanti {
     }
 
     fn standing(&self, shared: &Shared, p: usize) -> u64 {
-        let bit = |set: u16| u64::from(set >> p & 1);
-        let is = |q: u8| u64::from(usize::from(q) == p);
-        let flags = [
-            bit(shared.x_links),
-            bit(shared.ss_links),
-            is(shared.x.proc_a),
-            is(shared.x.proc_b),
-        ];
-        let rows = [shared.row_a[p], shared.row_b[p], shared.filled[p]];
-        let flags = flags.iter().fold(0, |all, flag| all << 1 | flag);
-        rows.iter()
-            .fold(flags, |all, &row| all << 16 | u64::from(row))
+        shared.standing(p)
     }
 
     fn exchange(&self, shared: &mut Shared, locals: &mut [Local], a: usize, b: usize) {
-        let rename = |q: &mut u8| {
-            if usize::from(*q) == a {
-                *q = b as u8;
-            } else if usize::from(*q) == b {
-                *q = a as u8;
-            }
-        };
-        let swap = |set: &mut u16| *set ^= ((*set >> a ^ *set >> b) & 1) * (1 << a | 1 << b);
-        let rename_x = |x: &mut X| {
-            rename(&mut x.proc_a);
-            rename(&mut x.proc_b);
-        };
-        rename_x(&mut shared.x);
-        swap(&mut shared.x_links);
-        swap(&mut shared.ss_links);
-        for rows in [&mut shared.row_a, &mut shared.row_b, &mut shared.filled] {
-            rows.swap(a, b);
-        }
-        shared.cell.swap(a, b);
-        for cell in shared.cell.iter_mut().filter(|cell| **cell != 0) {
-            *cell -= 1;
-            rename(cell);
-            *cell += 1;
-        }
+        shared.exchange(a, b);
         for my in locals {
-            rename_x(&mut my.x);
-            rename(&mut my.q);
+            my.rename(a, b);
         }
     }
-}
-
-impl Jayanti {
-    fn normalize_local(&self, p: usize, shared: &mut Shared, my: &mut Local) {
-        let is_linked = shared.x_links >> p & 1 != 0;
-        let ss_fails = !self.planted && shared.ss_links >> p & 1 == 0;
-        match my.at {
-            At::Validate | At::LinkB if !is_linked => *my = Local::given_up(),
-            At::Validate | At::Forward => {
-                let fails = shared.cell[p] != my.q + 1;
-                let in_vain = !self.wrong_link && !Self::row_b_counts(shared, usize::from(my.q));
-                if fails || in_vain {
-                    *my = Local::given_up();
-                    shared.x_links &= !(1 << p);
-                }
-            }
-            At::Empty | At::SetB if !is_linked => go(my, At::LookB),
-            At::Gather | At::SetA if !is_linked => go(my, At::LookA),
-            At::TakeA | At::TakeB | At::LinkSs | At::ValidateSs | At::SetX if !is_linked => {
-                *my = my.pushed();
-            }
-            At::ValidateSs if ss_fails => go(my, At::SetX),
-            At::StoreSs if ss_fails && is_linked => go(my, At::SetX),
-            At::StoreSs if ss_fails => *my = my.pushed(),
-            _ => {}
-        }
-        let needs_no_link = matches!(
-            my.at,
-            At::Idle
-                | At::Write
-                | At::LinkX
-                | At::Forward
-                | At::Look
-                | At::LookB
-                | At::LookA
-                | At::Result
-        );
-        if needs_no_link {
-            shared.x_links &= !(1 << p);
-        }
-        if !matches!(my.at, At::ValidateSs | At::StoreSs) {
-            shared.ss_links &= !(1 << p);
-        }
-        let is_given_up = my.at == At::Validate && shared.x_links >> p & 1 == 0;
-        if !matches!(my.at, At::Validate | At::Forward) || is_given_up {
-            shared.cell[p] = 0;
-        }
-        // Whoever is linked knows what X holds.
-        let scans = !matches!(my.at, At::LinkB | At::Validate);
-        if scans && shared.x_links >> p & 1 != 0 {
-            my.x = shared.x;
-        } else {
-            my.x = X {
-                toggle: my.x.toggle && my.at == At::StoreSs,
-                ..X::default()
-            };
-        }
-    }
-}
-
-/// Goes to a place in the same push and forgets all else.
-fn go(my: &mut Local, at: At) {
-    *my = Local {
-        at,
-        second: my.second,
-        ..Local::default()
-    };
 }
 
 fn done(my: &mut Local, answer: Answer) -> Step<Answer> {

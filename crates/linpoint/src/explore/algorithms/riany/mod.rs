@@ -2,8 +2,12 @@
 //! number of the scan that may see them, and all help to fill the view of the scanner whose turn it is.
 //!
 //! A version of a view, and the turn, are only compared with an earlier copy, so it is enough to know who holds a current
-//! copy: exact, and finite. Sequence numbers grow with the scans, so the operations have to be bounded. One set of links
-//! serves a whole view, so storing one of its registers breaks the links on the others.
+//! copy: exact, and finite. Sequence numbers grow with the scans, unless dead values are forgotten. One set of links serves a
+//! whole view, so storing one of its registers breaks the links on the others.
+
+mod fill;
+mod normal;
+mod show;
 
 use crate::explore::snapshot::{
     Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
@@ -19,9 +23,6 @@ pub struct Riany {
 }
 
 const VIEWS: usize = 2 * MOST_PROCESSES;
-
-/// Bits of sequence numbers.
-const SEQ_WIDTH: u32 = 6;
 
 /// Registers; links are the processes whose next store-conditional would succeed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,6 +79,20 @@ pub struct Local {
 }
 
 impl Riany {
+    /// Bits of sequence numbers: each scan makes one at most, and those that count are few.
+    fn seq_width(&self) -> u32 {
+        let n = self.form.processes;
+        match self.form.most_ops {
+            Some(bound) => width(n * usize::from(bound) + 3),
+            None => width(3 * n + 3).max(6),
+        }
+    }
+
+    /// Whether no process scans so often that it uses a view again.
+    fn uses_views_once(&self) -> bool {
+        self.form.most_ops.is_some_and(|bound| bound <= 2)
+    }
+
     fn own_view(p: usize, my: &Local) -> usize {
         2 * p + usize::from(my.second_view)
     }
@@ -118,19 +133,6 @@ impl Riany {
         }
         shared.copied[p] = 0;
     }
-
-    /// One more view was filled.
-    fn count(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
-        my.helped = (my.helped + 1).min(3);
-        if my.helped < 2 {
-            return self.again(p, shared, my);
-        }
-        if self.planted && my.helped == 2 {
-            return self.done(p, shared, my, Answer::View(my.result));
-        }
-        (my.at, my.entry) = (At::Copy, self.form.first_entry());
-        Step::Go
-    }
 }
 
 impl Algorithm for Riany {
@@ -157,8 +159,7 @@ impl Algorithm for Riany {
     fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
         let bit = 1u16 << p;
         let n = self.form.processes as u8;
-        let (turn, view) = (usize::from(my.turn), usize::from(my.view));
-        let is_same_view = shared.copied[p] == my.view + 1;
+        let turn = usize::from(my.turn);
         match my.at {
             At::Idle => unreachable!("no operation is open"),
             // update(value)
@@ -242,193 +243,38 @@ impl Algorithm for Riany {
                 }
                 return self.again(p, shared, my);
             }
-            // filling a view
-            At::Version => {
-                shared.copied[p] = my.view + 1;
-                my.at = At::SameTurn;
-            }
-            At::SameTurn if shared.turn_links & bit == 0 => return self.again(p, shared, my),
-            At::SameTurn => my.at = At::LinkViewSeq,
-            At::LinkViewSeq => {
-                shared.view_links[view] |= bit;
-                let is_none = shared.view_seq[view] == 0;
-                my.at = if is_none {
-                    At::SameForSeq
-                } else {
-                    At::ReadViewSeq
-                };
-            }
-            At::SameForSeq | At::SameForCurr | At::SameForReg if !is_same_view => {
-                return self.again(p, shared, my);
-            }
-            At::SameForSeq => my.at = At::SetViewSeq,
-            At::SetViewSeq => {
-                if shared.view_links[view] & bit != 0 {
-                    shared.view_seq[view] = shared.seq + 1;
-                    shared.view_links[view] = 0;
-                }
-                my.at = At::ReadViewSeq;
-            }
-            At::ReadViewSeq => {
-                my.s = shared.view_seq[view];
-                my.at = At::LinkSeq;
-            }
-            At::LinkSeq => {
-                if shared.seq + 1 == my.s {
-                    shared.seq_links |= bit;
-                    my.at = At::SameForCurr;
-                } else {
-                    (my.at, my.entry) = (At::High, self.form.first_entry());
-                }
-            }
-            At::SameForCurr => my.at = At::SetSeq,
-            At::SetSeq => {
-                if shared.seq_links & bit != 0 {
-                    shared.seq = my.s;
-                    shared.seq_links = 0;
-                }
-                (my.at, my.entry) = (At::High, self.form.first_entry());
-            }
-            At::High => {
-                my.high = shared.high >> my.entry & 1 != 0;
-                my.high_seq = shared.high_seq[usize::from(my.entry)];
-                my.at = At::Low;
-            }
-            At::Low => {
-                my.low = shared.low >> my.entry & 1 != 0;
-                my.at = At::LinkReg;
-            }
-            At::LinkReg => {
-                shared.view_links[view] |= bit;
-                if shared.filled[view] >> my.entry & 1 == 0 {
-                    my.at = At::SameForReg;
-                } else {
-                    self.next_register(my);
-                }
-            }
-            At::SameForReg => my.at = At::SetReg,
-            At::SetReg => {
-                if shared.view_links[view] & bit != 0 {
-                    let value = if my.high_seq < my.s { my.high } else { my.low };
-                    put(&mut shared.regs[view], usize::from(my.entry), value);
-                    shared.filled[view] |= 1 << my.entry;
-                    shared.view_links[view] = 0;
-                }
-                self.next_register(my);
-            }
-            At::LinkProposed => {
-                shared.proposed_links[turn] |= bit;
-                if 2 * my.turn + shared.proposed[turn] != my.view + 1 {
-                    return self.count(p, shared, my);
-                }
-                my.at = At::SameTurnAgain;
-            }
-            At::SameTurnAgain if shared.turn_links & bit == 0 => {
-                return self.count(p, shared, my);
-            }
-            At::SameTurnAgain => my.at = At::Withdraw,
-            At::Withdraw => {
-                if shared.proposed_links[turn] & bit != 0 {
-                    shared.proposed[turn] = 0;
-                    shared.proposed_links[turn] = 0;
-                }
-                return self.count(p, shared, my);
-            }
-            At::Copy => {
-                copy(shared.regs[view], my.entry, &mut my.result);
-                my.entry = self.form.entry_from(my.entry + 1);
-                if self.form.is_past(my.entry) {
-                    (my.at, my.entry) = (At::SameForCopy, 0);
-                }
-            }
-            At::SameForCopy if is_same_view && my.helped == 2 => {
-                return self.done(p, shared, my, Answer::View(my.result));
-            }
-            At::SameForCopy => return self.again(p, shared, my),
+            _ => return self.help(p, shared, my),
         }
         Step::Go
     }
 
     fn next(&self, p: usize, my: &Local) -> String {
-        let Local {
-            turn, view, entry, ..
-        } = my;
-        match my.at {
-            At::Idle => String::new(),
-            At::ReadSeq => "s := curr_seq".into(),
-            At::MoveLow => format!("memory[{p}].low := high"),
-            At::SetHigh => format!("memory[{p}].high := ({}, {})", u8::from(my.value), my.s),
-            At::CheckOwn => format!("read A[{p}]"),
-            At::ReadTurn => "ix := curr_index".into(),
-            At::Init => format!("init views[{}]", 2 * p + usize::from(!my.second_view)),
-            At::Propose => format!("A[{p}] := {}", 2 * p + usize::from(my.second_view)),
-            At::LinkTurn => "ix := LL(curr_index)".into(),
-            At::ReadProposed => format!("hv := A[{turn}]"),
-            At::Advance => "SC(curr_index, advance)".into(),
-            At::ReadNext => format!("read A[{}]", (usize::from(*turn) + 1) % self.form.processes),
-            At::SetTurn => "SC(curr_index, next)".into(),
-            At::Version => format!("ver := views[{view}].version"),
-            At::SameTurn | At::SameTurnAgain => "test curr_index".into(),
-            At::LinkViewSeq => format!("LL(views[{view}].sequence)"),
-            At::SameForSeq | At::SameForCurr | At::SameForReg | At::SameForCopy => {
-                format!("test views[{view}].version")
-            }
-            At::SetViewSeq => format!("SC(views[{view}].sequence, curr_seq + 1)"),
-            At::ReadViewSeq => format!("s := views[{view}].sequence"),
-            At::LinkSeq => "LL(curr_seq)".into(),
-            At::SetSeq => format!("SC(curr_seq, {})", my.s),
-            At::High => format!("h := memory[{entry}].high"),
-            At::Low => format!("l := memory[{entry}].low"),
-            At::LinkReg => format!("LL(views[{view}].regs[{entry}])"),
-            At::SetReg => format!("SC(views[{view}].regs[{entry}])"),
-            At::LinkProposed => format!("LL(A[{turn}])"),
-            At::Withdraw => format!("SC(A[{turn}], null)"),
-            At::Copy => format!("result[{entry}] := views[{view}].regs[{entry}]"),
-        }
+        self.show_step(p, my)
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let proposed: Vec<String> = (0..self.form.processes)
-            .map(|k| match shared.proposed[k] {
-                0 => "-".into(),
-                which => (2 * k + usize::from(which) - 1).to_string(),
-            })
-            .collect();
-        let mut text = format!(
-            "high={} low={} seq={} index={}{} A={}",
-            self.form.show(shared.high),
-            self.form.show(shared.low),
-            shared.seq,
-            shared.turn,
-            if shared.fills { "f" } else { "a" },
-            proposed.join(","),
-        );
-        for view in (0..2 * self.form.processes).filter(|&view| shared.view_seq[view] != 0) {
-            let regs = self.form.show(shared.regs[view]);
-            text += &format!(" views[{view}]={}/{regs}", shared.view_seq[view]);
-        }
-        text
+        self.show(shared)
     }
 
     fn layout<B: Bits>(&self, shared: &mut Shared, bits: &mut B) {
         let (n, entries) = (self.form.processes, self.form.entries);
         bits.subset(&mut shared.high, entries);
         bits.subset(&mut shared.low, entries);
-        bits.int(&mut shared.seq, SEQ_WIDTH);
+        bits.int(&mut shared.seq, self.seq_width());
         bits.set(&mut shared.seq_links, n as u32);
         bits.int(&mut shared.turn, width(n));
         bits.flag(&mut shared.fills);
         bits.set(&mut shared.turn_links, n as u32);
         for p in 0..n {
             if self.form.keeps(p) {
-                bits.int(&mut shared.high_seq[p], SEQ_WIDTH);
+                bits.int(&mut shared.high_seq[p], self.seq_width());
             }
             bits.int(&mut shared.proposed[p], 2);
             bits.set(&mut shared.proposed_links[p], n as u32);
             bits.int(&mut shared.copied[p], width(2 * n + 1));
         }
         for view in 0..2 * n {
-            bits.int(&mut shared.view_seq[view], SEQ_WIDTH);
+            bits.int(&mut shared.view_seq[view], self.seq_width());
             bits.subset(&mut shared.regs[view], entries);
             bits.subset(&mut shared.filled[view], entries);
             bits.set(&mut shared.view_links[view], n as u32);
@@ -439,7 +285,7 @@ impl Algorithm for Riany {
         let n = self.form.processes;
         bits.place(&mut my.at);
         bits.flag(&mut my.value);
-        bits.int(&mut my.s, SEQ_WIDTH);
+        bits.int(&mut my.s, self.seq_width());
         bits.flag(&mut my.is_late);
         bits.flag(&mut my.second_view);
         bits.int(&mut my.helped, 2);
@@ -448,20 +294,30 @@ impl Algorithm for Riany {
         bits.int(&mut my.view, width(2 * n));
         bits.int(&mut my.entry, width(n));
         bits.flag(&mut my.high);
-        bits.int(&mut my.high_seq, SEQ_WIDTH);
+        bits.int(&mut my.high_seq, self.seq_width());
         bits.flag(&mut my.low);
         bits.subset(&mut my.result, self.form.entries);
     }
-}
 
-impl Riany {
-    fn next_register(&self, my: &mut Local) {
-        (my.high, my.high_seq, my.low) = (false, 0, false);
-        my.entry = self.form.entry_from(my.entry + 1);
-        my.at = At::High;
-        if self.form.is_past(my.entry) {
-            (my.at, my.entry) = (At::LinkProposed, 0);
+    /// A proposal that was withdrawn stays so, and a view that is full stays as it is. A view that is used once belongs to
+    /// its scanner before it is proposed, and its version and number never change after.
+    fn is_local(&self, p: usize, shared: &Shared, my: &Local) -> bool {
+        let is_full = |view: usize| shared.filled[view] == self.form.entries;
+        match my.at {
+            At::CheckOwn => {
+                shared.proposed[p] == 0 && (!my.is_late || is_full(Self::own_view(p, my)))
+            }
+            At::Init | At::Version | At::ReadViewSeq => self.uses_views_once(),
+            At::SameForSeq | At::SameForCurr | At::SameForReg | At::SameForCopy => {
+                self.uses_views_once()
+            }
+            At::Copy => self.uses_views_once() && is_full(my.view.into()),
+            _ => false,
         }
+    }
+
+    fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
+        self.forget(shared, locals);
     }
 }
 

@@ -1,12 +1,14 @@
-//! The snapshot of Afek and others with handshakes instead of sequence numbers: a scanner sees by two bits for each updater,
-//! and a toggle, whether a register was written while it read.
+//! With handshakes instead of sequence numbers: a scanner sees by two bits for each updater, and a toggle, whether a register
+//! was written while it read.
 //!
 //! Copying a handshake bit (a read and a write of an own register) is one step, as in the published models of the algorithm.
 
+use super::normal::Normal;
+use super::{At, Local, before};
 use crate::explore::snapshot::{
     Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
 };
-use crate::explore::{Algorithm, Bits, Step, width};
+use crate::explore::{Algorithm, Bits, Step};
 
 /// The algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -29,26 +31,6 @@ pub struct Shared {
     q: [u16; MOST_PROCESSES],
 }
 
-crate::places! { enum At { Idle, Flip, Shake, First, Second, Decide, Write } }
-
-/// Variables: the update that the scan is part of, if it is, and the handshakes it will write; the register that comes
-/// next; what was read; which registers differ in this round, and which did in one before; the view borrowed or to be
-/// written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Local {
-    at: At,
-    updates: bool,
-    value: bool,
-    f: u16,
-    j: u8,
-    a: u16,
-    b: u16,
-    differs: u16,
-    moved: u16,
-    borrowed: bool,
-    view: u16,
-}
-
 impl AfekBounded {
     /// Whether updater `j` has shaken hands with scanner `i` since that did.
     fn is_shaken(&self, shared: &Shared, i: usize, j: usize) -> bool {
@@ -61,17 +43,26 @@ impl AfekBounded {
         of_updater != shared.q[i] >> j & 1
     }
 
-    fn next_register(&self, my: &mut Local, then: At) {
-        my.j += 1;
-        if usize::from(my.j) == self.form.processes {
-            (my.at, my.j) = (then, 0);
+    /// Decides one handshake of an update.
+    fn flip(&self, p: usize, shared: &Shared, my: &mut Local) {
+        let j = usize::from(my.j);
+        if j != p {
+            let of_scanner = shared.q[j] >> p & 1 != 0;
+            put(&mut my.f, j, of_scanner == self.planted);
         }
+        my.next_register(&self.form, At::Shake);
+    }
+
+    /// Whether the handshake that an update decides next will stay as it is: a scanner changes its bit only if it differs
+    /// from that of the updater.
+    fn is_settled(&self, p: usize, shared: &Shared, my: &Local) -> bool {
+        my.at == At::Flip && (usize::from(my.j) == p || !self.is_shaken(shared, my.j.into(), p))
     }
 
     /// The handshakes of an update that are decided already.
     fn flipped(&self, my: &Local) -> u16 {
         match my.at {
-            At::Flip => (1 << my.j) - 1,
+            At::Flip => before(my.j),
             _ if my.updates => u16::MAX,
             _ => 0,
         }
@@ -93,15 +84,7 @@ impl Algorithm for AfekBounded {
     }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
-        *my = Local {
-            at: match op {
-                Request::Update(_) => At::Flip,
-                Request::Scan => At::Shake,
-            },
-            updates: *op != Request::Scan,
-            value: *op == Request::Update(true),
-            ..Local::default()
-        };
+        *my = Local::called(op, At::Flip, At::Shake);
     }
 
     fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
@@ -109,19 +92,13 @@ impl Algorithm for AfekBounded {
         match my.at {
             At::Idle => unreachable!("no operation is open"),
             // update(value), first part
-            At::Flip => {
-                if j != p {
-                    let of_scanner = shared.q[j] >> p & 1 != 0;
-                    put(&mut my.f, j, of_scanner == self.planted);
-                }
-                self.next_register(my, At::Shake);
-            }
+            At::Flip => self.flip(p, shared, my),
             // scan(), also as part of an update
             At::Shake => {
                 if j != p && self.is_shaken(shared, p, j) {
                     shared.q[p] ^= bit;
                 }
-                self.next_register(my, At::First);
+                my.next_register(&self.form, At::First);
             }
             At::First => {
                 if j != p && self.is_shaken(shared, p, j) {
@@ -129,7 +106,7 @@ impl Algorithm for AfekBounded {
                 } else {
                     copy(shared.toggles, my.j, &mut my.a);
                 }
-                self.next_register(my, At::Second);
+                my.next_register(&self.form, At::Second);
             }
             At::Second => {
                 let toggled = (my.a ^ shared.toggles) & bit != 0;
@@ -137,31 +114,9 @@ impl Algorithm for AfekBounded {
                     my.differs |= bit;
                 }
                 my.a &= !bit;
-                if my.differs & my.moved & bit != 0 && !my.borrowed {
-                    (my.borrowed, my.view) = (true, shared.views[j]);
-                }
-                if self.form.keeps(j) {
-                    copy(shared.values, my.j, &mut my.b);
-                }
-                self.next_register(my, At::Decide);
+                my.read_again(&self.form, shared.values, shared.views[j], false);
             }
-            At::Decide => {
-                let view = match (my.borrowed, my.differs) {
-                    (true, _) => my.view,
-                    (false, 0) => my.b,
-                    (false, differs) => {
-                        (my.at, my.b, my.differs) = (At::Shake, 0, 0);
-                        my.moved |= differs;
-                        return Step::Go;
-                    }
-                };
-                if my.updates {
-                    *my = to_write(my, view);
-                    return Step::Go;
-                }
-                *my = Local::default();
-                return Step::Return(Answer::View(view));
-            }
+            At::Decide => return my.decide(At::Shake),
             // update(value), last part
             At::Write => {
                 if self.form.keeps(p) {
@@ -227,50 +182,62 @@ impl Algorithm for AfekBounded {
 
     fn layout_local<B: Bits>(&self, my: &mut Local, bits: &mut B) {
         let n = self.form.processes;
-        bits.place(&mut my.at);
-        bits.flag(&mut my.updates);
-        bits.flag(&mut my.value);
+        my.layout(&self.form, bits);
         bits.set(&mut my.f, n as u32);
-        bits.int(&mut my.j, width(n));
         bits.set(&mut my.a, n as u32);
-        bits.subset(&mut my.b, self.form.entries);
-        bits.set(&mut my.differs, n as u32);
-        bits.set(&mut my.moved, n as u32);
-        bits.flag(&mut my.borrowed);
-        bits.subset(&mut my.view, self.form.entries);
     }
 
-    /// Nobody else writes the own register, those of idle processes are never written, and comparing is nobody's business.
-    fn is_local(&self, p: usize, my: &Local) -> bool {
-        match my.at {
-            At::Flip | At::Shake | At::First | At::Second => self.form.is_private(p, my.j),
-            at => at == At::Decide,
-        }
+    fn is_local(&self, p: usize, shared: &Shared, my: &Local) -> bool {
+        my.is_local(&self.form, p) || self.is_settled(p, shared, my)
     }
 
-    /// Once something differs, the values read are dead; once a view is borrowed, all that comes before its use is. And
-    /// bits of handshakes and toggles are only ever compared with each other or negated, so all bits of one handshake, or
-    /// of one toggle and its copies, can be negated at once.
+    /// Bits of handshakes and toggles are only ever compared with each other or negated, so all bits of one handshake, or of
+    /// one toggle and its copies, can be negated at once. A change that a scanner has to notice stays one until it does,
+    /// unless handshakes are wrong. When a register is read for the first time does not matter, if its next change will be
+    /// seen by the handshake anyway.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
-        let n = self.form.processes;
         for my in locals.iter_mut() {
-            if my.differs != 0 {
-                my.b = 0;
-                my.a &= !my.differs;
-            }
-            if my.borrowed && matches!(my.at, At::Second | At::Decide) {
-                (my.moved, my.differs, my.a, my.b) = (0, 0, 0, 0);
-                if my.at == At::Second {
-                    my.j = n as u8 - 1;
-                }
-                if my.updates {
-                    *my = to_write(my, my.view);
-                }
-            }
+            my.forget(&self.form);
         }
         if self.shifted {
             return;
         }
+        self.negate(shared, locals);
+        if self.planted {
+            return;
+        }
+        for (p, my) in locals.iter_mut().enumerate() {
+            let to_notice = my.shaken() & !my.read_twice() & !(1 << p);
+            for j in (0..self.form.processes).filter(|j| to_notice >> j & 1 != 0) {
+                let toggled = my.read() & (my.a ^ shared.toggles) & 1 << j != 0;
+                if toggled || self.is_shaken(shared, p, j) {
+                    my.differs |= 1 << j;
+                }
+            }
+        }
+        for (p, my) in locals.iter_mut().enumerate() {
+            while self.is_settled(p, shared, my) {
+                self.flip(p, shared, my);
+            }
+        }
+        let first_matters = |locals: &[Local], p: usize, j: usize| {
+            let will_write = self.flipped(&locals[j]) >> p & 1 != 0;
+            will_write && locals[j].f >> p & 1 == shared.q[p] >> j & 1
+        };
+        let normal = Normal {
+            form: &self.form,
+            round: At::Shake,
+            eager: false,
+            first_matters,
+        };
+        normal.apply(locals, shared.values, &mut shared.views);
+    }
+}
+
+impl AfekBounded {
+    /// Negates handshakes and toggles so that those of scanners, and those in registers, are 0.
+    fn negate(&self, shared: &mut Shared, locals: &mut [Local]) {
+        let n = self.form.processes;
         for j in 0..n {
             for i in 0..n {
                 if shared.q[i] >> j & 1 != 0 {
@@ -282,27 +249,10 @@ impl Algorithm for AfekBounded {
             if shared.toggles >> j & 1 != 0 {
                 shared.toggles ^= 1 << j;
                 for my in locals.iter_mut() {
-                    let read = match my.at {
-                        At::First => (1 << my.j) - 1,
-                        At::Second => !((1 << my.j) - 1),
-                        _ => 0,
-                    };
-                    my.a ^= 1 << j & read & !my.differs;
+                    my.a ^= 1 << j & my.read() & !my.read_twice() & !my.differs;
                 }
             }
         }
-    }
-}
-
-/// The scan of an update is over, with this view.
-fn to_write(my: &Local, view: u16) -> Local {
-    Local {
-        at: At::Write,
-        updates: true,
-        value: my.value,
-        f: my.f,
-        view,
-        ..Local::default()
     }
 }
 
