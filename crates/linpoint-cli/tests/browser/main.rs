@@ -1,7 +1,7 @@
 //! The report page, as a browser shows it.
 //!
 //! Needs Chromium, and installs Debian's where there is none. Where that cannot be done the tests say so and pass, unless
-//! `LINPOINT_BROWSER=required`; that also makes the largest page ten times as large. Pictures of all pages are left in
+//! `LINPOINT_BROWSER=required`; that also makes the largest page one of a million operations. Pictures of all pages are left in
 //! `target/pictures`.
 
 mod cases;

@@ -69,13 +69,13 @@ impl Packer {
     pub(crate) fn differences(&mut self, numbers: impl Iterator<Item = i64> + Clone) {
         let steps = numbers.clone().zip(numbers.clone().skip(1));
         let mut steps = steps.map(|(before, number)| number.wrapping_sub(before));
-        if let (Some(first), Some(step)) = (numbers.clone().next(), steps.next()) {
-            if steps.all(|other| other == step) {
-                self.number(1);
-                self.signed(first);
-                self.signed(step);
-                return;
-            }
+        if let (Some(first), Some(step)) = (numbers.clone().next(), steps.next())
+            && steps.all(|other| other == step)
+        {
+            self.number(1);
+            self.signed(first);
+            self.signed(step);
+            return;
         }
         self.number(0);
         let mut before = 0i64;

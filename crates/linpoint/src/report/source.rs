@@ -29,37 +29,37 @@ pub(super) struct Rows {
 
 /// Names what a history holds.
 pub(super) trait Source {
-    fn object(&self, number: u32) -> Option<String>;
-    fn process(&self, id: OpId) -> String;
-    fn call(&self, id: OpId) -> String;
-    fn result(&self, id: OpId) -> Option<String>;
-    fn line(&self, id: OpId) -> u32;
+    fn object_name(&self, number: u32) -> Option<String>;
+    fn process_name(&self, id: OpId) -> String;
+    fn call_text(&self, id: OpId) -> String;
+    fn result_text(&self, id: OpId) -> Option<String>;
+    fn line_of(&self, id: OpId) -> u32;
     /// The columns of some operations.
     fn rows(&self, ids: &[OpId], texts: &mut Texts) -> Rows;
 }
 
 impl Source for History {
-    fn object(&self, number: u32) -> Option<String> {
+    fn object_name(&self, number: u32) -> Option<String> {
         let object = self.objects().get(number as usize)?;
         (!object.is_nil()).then(|| object.to_string())
     }
 
-    fn process(&self, id: OpId) -> String {
+    fn process_name(&self, id: OpId) -> String {
         self.op(id).process.plain_text()
     }
 
-    fn call(&self, id: OpId) -> String {
+    fn call_text(&self, id: OpId) -> String {
         self.op(id).call_text()
     }
 
-    fn result(&self, id: OpId) -> Option<String> {
+    fn result_text(&self, id: OpId) -> Option<String> {
         let op = self.op(id);
         let result = op.result?;
         let is_told = !result.is_nil() || value_is_result(op.method);
         is_told.then(|| result.to_string())
     }
 
-    fn line(&self, id: OpId) -> u32 {
+    fn line_of(&self, id: OpId) -> u32 {
         self.op(id).line
     }
 
@@ -121,25 +121,25 @@ fn number_of(number: &mut u32, value: &Value, texts: &mut Texts) -> u32 {
 
 /// Operations and results are told as their debug forms.
 impl<O: Debug + Eq + Hash, R: Debug + Eq + Hash> Source for TypedHistory<O, R> {
-    fn object(&self, number: u32) -> Option<String> {
+    fn object_name(&self, number: u32) -> Option<String> {
         let is_several = self.object_column().iter().any(|&object| object != 0);
         is_several.then(|| number.to_string())
     }
 
-    fn process(&self, id: OpId) -> String {
-        TypedHistory::process(self, id).to_string()
+    fn process_name(&self, id: OpId) -> String {
+        self.process(id).to_string()
     }
 
-    fn call(&self, id: OpId) -> String {
+    fn call_text(&self, id: OpId) -> String {
         format!("{:?}", self.action(id).op)
     }
 
-    fn result(&self, id: OpId) -> Option<String> {
+    fn result_text(&self, id: OpId) -> Option<String> {
         let ret = self.action(id).ret.as_ref()?;
         Some(format!("{ret:?}")).filter(|text| text != "()")
     }
 
-    fn line(&self, _id: OpId) -> u32 {
+    fn line_of(&self, _id: OpId) -> u32 {
         0
     }
 
@@ -151,19 +151,21 @@ impl<O: Debug + Eq + Hash, R: Debug + Eq + Hash> Source for TypedHistory<O, R> {
         let mut processes: HashMap<u32, u32> = HashMap::new();
         let mut methods: HashMap<String, u32> = HashMap::new();
         for &id in ids {
-            let process = TypedHistory::process(self, id);
+            let process = self.process(id);
             let process = *processes.entry(process).or_insert_with(|| {
                 rows.processes.push(process.to_string());
                 rows.processes.len() as u32 - 1
             });
-            let method = *methods.entry(self.call(id)).or_insert_with_key(|call| {
-                rows.methods.push(call.clone());
-                rows.methods.len() as u32 - 1
-            });
+            let method = *methods
+                .entry(self.call_text(id))
+                .or_insert_with_key(|call| {
+                    rows.methods.push(call.clone());
+                    rows.methods.len() as u32 - 1
+                });
             rows.process.push(process);
             rows.method.push(method);
             rows.argument.push(0);
-            let result = Source::result(self, id);
+            let result = self.result_text(id);
             rows.result
                 .push(result.map_or(0, |result| texts.intern(result)));
             rows.line.push(0);

@@ -178,7 +178,7 @@ struct Teller<'a, S: Spec> {
 impl<S: Spec> Teller<'_, S> {
     fn tell_part(&mut self, number: usize, part: &Part, report: Option<&PartReport>) {
         let mut story = PartStory {
-            object: self.source.object(part.object),
+            object: self.source.object_name(part.object),
             key: part.key.as_ref().map(Value::to_string),
             operations: part.ops.len(),
             verdict: "not looked at",
@@ -200,7 +200,7 @@ impl<S: Spec> Teller<'_, S> {
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
                     // In the words of the recording, which may say more than the specification keeps.
                     for refused in &mut steps.refused {
-                        let recorded = self.source.result(OpId(refused.op));
+                        let recorded = self.source.result_text(OpId(refused.op));
                         refused.recorded = recorded.unwrap_or_default();
                     }
                     story.initial = steps.initial;
@@ -262,13 +262,13 @@ impl<S: Spec> Teller<'_, S> {
         let place = |rank: u32| events.binary_search(&rank).ok();
         let row = |op: &TaskOp| CoreRow {
             op: op.id.0,
-            process: self.source.process(op.id),
-            call: self.source.call(op.id),
-            result: self.source.result(op.id).filter(|_| op.ret != NEVER),
+            process: self.source.process_name(op.id),
+            call: self.source.call_text(op.id),
+            result: self.source.result_text(op.id).filter(|_| op.ret != NEVER),
             relaxed: op.ret == NEVER,
             from: place(op.call).unwrap_or(0),
             to: place(op.ret),
-            line: self.source.line(op.id),
+            line: self.source.line_of(op.id),
         };
         CoreStory {
             sentence: core.sentence.clone(),
@@ -335,7 +335,14 @@ impl<S: Spec> Teller<'_, S> {
                 .collect();
             packer.number(steps.len() as u64);
             packer.differences(steps.iter().map(|&(place, _)| place as i64));
-            packer.differences(steps.iter().map(|&(_, state)| i64::from(state)));
+            // States are kept of some steps in a row.
+            let first = steps.iter().position(|&(_, state)| state != 0);
+            let kept = &steps[first.unwrap_or(steps.len())..];
+            let count = kept.iter().rposition(|&(_, state)| state != 0);
+            let kept = &kept[..count.map_or(0, |last| last + 1)];
+            packer.number(first.unwrap_or(0) as u64);
+            packer.number(kept.len() as u64);
+            packer.differences(kept.iter().map(|&(_, state)| i64::from(state)));
         }
         packer.texts(&self.texts);
         packer.finish()

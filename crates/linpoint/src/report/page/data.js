@@ -12,8 +12,11 @@ export function readDocument() {
 
 /** The columns of a history, once they are unpacked. */
 export async function unpack(story) {
-  const stream = new Blob([bytesOf(story.packed)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  const reader = new Reader(new Uint8Array(await new Response(stream).arrayBuffer()));
+  const stream = new DecompressionStream('deflate-raw');
+  const writer = stream.writable.getWriter();
+  writer.write(bytesOf(story.packed));
+  writer.close();
+  const reader = new Reader(new Uint8Array(await new Response(stream.readable).arrayBuffer()));
   const length = reader.number();
   const hasTimes = reader.number() === 1;
   const id = reader.differences(new Uint32Array(length));
@@ -36,7 +39,8 @@ export async function unpack(story) {
   const orders = story.parts.map(() => {
     const steps = reader.number();
     const places = reader.differences(new Uint32Array(steps));
-    return { places, states: reader.differences(new Uint32Array(steps)) };
+    const firstState = reader.number();
+    return { places, firstState, states: reader.differences(new Uint32Array(reader.number())) };
   });
   const texts = new Texts(reader);
   return new Columns(story, { length, id, call, ret, process, method, argument, result, line, part, times, orders, texts });
@@ -72,26 +76,16 @@ class Reader {
     return unfolded(this.number());
   }
 
-  /** Fills a column with what `told` makes of each number; nearly all are of one byte. */
-  fill(column, told) {
-    const { bytes } = this;
-    let { at } = this;
-    for (let i = 0; i < column.length; i++) {
-      const byte = bytes[at++];
-      let number = byte;
-      if (byte >= 0x80) {
-        this.at = at - 1;
-        number = this.number();
-        at = this.at;
-      }
-      column[i] = told(number);
-    }
-    this.at = at;
-    return column;
-  }
+  // The loops below are alike, and apart, because a million turns of each are what a large page waits for.
 
   numbers(column) {
-    return this.fill(column, (number) => number);
+    const { bytes } = this;
+    for (let i = 0; i < column.length; i++) {
+      const byte = bytes[this.at];
+      if (byte < 0x80) this.at++;
+      column[i] = byte < 0x80 ? byte : this.number();
+    }
+    return column;
   }
 
   /** Each is told by how far it is from the one before, or all at once. */
@@ -101,14 +95,35 @@ class Reader {
       for (let i = 0; i < column.length; i++) column[i] = first + i * step;
       return column;
     }
+    const { bytes } = this;
     let before = 0;
-    return this.fill(column, (number) => (before += unfolded(number)));
+    for (let i = 0; i < column.length; i++) {
+      const byte = bytes[this.at];
+      if (byte < 0x80) {
+        this.at++;
+        before += (byte & 1) === 0 ? byte >> 1 : -((byte + 1) >> 1);
+      } else {
+        before += unfolded(this.number());
+      }
+      column[i] = before;
+    }
+    return column;
   }
 
   /** Zeros, and others that are close to the one before that is not zero. */
   sparse(column) {
+    const { bytes } = this;
     let before = 0;
-    return this.fill(column, (number) => (number === 0 ? 0 : (before += unfolded(number - 1))));
+    for (let i = 0; i < column.length; i++) {
+      const byte = bytes[this.at];
+      if (byte === 0) {
+        this.at++;
+        continue;
+      }
+      before += unfolded(this.number() - 1);
+      column[i] = before;
+    }
+    return column;
   }
 }
 
@@ -122,15 +137,13 @@ function unfolded(word) {
 class Texts {
   constructor(reader) {
     const count = reader.number();
+    // How long each is; that can be told without reading it.
+    this.sizes = new Uint32Array(count + 1);
+    reader.numbers(this.sizes.subarray(1));
     this.starts = new Uint32Array(count + 1);
-    for (let i = 0; i < count; i++) this.starts[i + 1] = this.starts[i] + reader.number();
+    for (let i = 1; i <= count; i++) this.starts[i] = this.starts[i - 1] + this.sizes[i];
     this.bytes = reader.bytes.subarray(reader.at);
     this.decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  }
-
-  /** How long a text is, without reading it. */
-  size(number) {
-    return number === 0 ? 0 : this.starts[number] - this.starts[number - 1];
   }
 
   get(number) {
@@ -157,11 +170,6 @@ class Columns {
   resultText(place) {
     const result = this.texts.get(this.result[place]);
     return result == null ? null : visible(result);
-  }
-
-  /** About how many letters an operation takes. */
-  letters(place) {
-    return this.story.methods[this.method[place]].length + this.texts.size(this.argument[place]) + this.texts.size(this.result[place]) + 7;
   }
 
   /** The place of the operation with this number, or -1 if the page does not hold it. */

@@ -81,13 +81,18 @@ export class PartView {
   /** Places of the events such that short operations have room for what they say. */
   laySpaces() {
     const gaps = new Float32Array(this.events + 1).fill(1);
+    const { method, argument, result, story, texts: { sizes } } = this.columns;
+    const methods = Uint32Array.from(story.methods, (name) => name.length + 7);
     for (let k = 0; k < this.length; k++) {
-      const [from, span] = [this.from[k], this.to[k] - this.from[k]];
+      const from = this.from[k];
+      const span = this.to[k] - from;
       if (span > WIDENED) continue;
-      let room = 0;
-      for (let i = 0; i < span; i++) room += gaps[from + i];
-      const more = (Math.min(WIDEST, this.columns.letters(this.ops[k])) * LETTER - room) / span;
-      for (let i = 0; i < span && more > 0; i++) gaps[from + i] += more;
+      const place = this.ops[k];
+      const letters = methods[method[place]] + sizes[argument[place]] + sizes[result[place]];
+      let more = (letters < WIDEST ? letters : WIDEST) * LETTER;
+      for (let i = 0; i < span; i++) more -= gaps[from + i];
+      if (more <= 0) continue;
+      for (let i = 0; i < span; i++) gaps[from + i] += more / span;
     }
     const spaces = new Float64Array(this.events);
     for (let i = 1; i < spaces.length; i++) spaces[i] = spaces[i - 1] + gaps[i - 1];
@@ -128,8 +133,8 @@ export class PartView {
 
   /** The moments at which operations take effect in the witness, or in the longest explanation. */
   layPoints() {
-    const { places, states } = this.columns.orders[this.number];
-    this.states = states;
+    const { places, states, firstState } = this.columns.orders[this.number];
+    [this.states, this.firstState] = [states, firstState];
     this.order = new Uint32Array(places.length);
     this.stepOf = new Int32Array(this.length).fill(-1);
     this.points = new Float64Array(places.length);
@@ -186,7 +191,7 @@ export class PartView {
   /** The state after a step; null where the page does not hold it. */
   stateAfter(step) {
     if (step < 0) return this.part.initial;
-    return this.columns.texts.get(this.states[step]);
+    return this.columns.texts.get(this.states[step - this.firstState] ?? 0);
   }
 
   /** What happened beside the operations: by who it was, with places among the events. */
