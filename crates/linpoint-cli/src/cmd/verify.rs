@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use linpoint::Error;
 use linpoint::engine::Budget;
-use linpoint::explore::{ALGORITHMS, Explored, Outcome, Plan, Reductions, Verification, verify};
+use linpoint::explore::snapshot::{Answer, Request};
+use linpoint::explore::{
+    ALGORITHMS, Execution, Explored, Outcome, Plan, Reductions, Verification, verify,
+};
 
 use super::source::Output;
 use crate::args::{Pairs, VerifyArgs};
@@ -23,6 +26,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Linearizable);
     }
     let plan = plan(args)?;
+    // A file that cannot be written is known before anything is explored.
+    let history = args.history.as_deref();
+    let history = history.map(|path| Output::new(Some(path))).transpose()?;
     let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
     let started = Instant::now();
     let found = match args.threads {
@@ -39,18 +45,29 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         output::text(&mut out, &plan, &found, time)?;
     }
     out.finish()?;
-    if let (Some(path), Outcome::Bug(execution)) = (&args.history, &found.outcome) {
-        let mut file = Output::new(Some(path))?;
-        for line in output::history_lines(&plan, execution) {
-            writeln!(file, "{line}")?;
-        }
-        file.finish()?;
-    }
-    Ok(match found.outcome {
+    let verdict = match found.outcome {
         Outcome::Verified => Exit::Linearizable,
         Outcome::Bug(_) => Exit::Violation,
         Outcome::Undecided(_) => Exit::Undecided,
-    })
+    };
+    if let (Some(file), Outcome::Bug(execution)) = (history, &found.outcome)
+        && let Err(error) = write_history(file, &plan, execution)
+    {
+        eprintln!("linpoint: {error:#}");
+        return Ok(verdict.max(Exit::of_error(&error)));
+    }
+    Ok(verdict)
+}
+
+fn write_history(
+    mut file: Output,
+    plan: &Plan,
+    execution: &Execution<Request, Answer>,
+) -> anyhow::Result<()> {
+    for line in output::history_lines(plan, execution) {
+        writeln!(file, "{line}")?;
+    }
+    file.finish()
 }
 
 /// Carries out a plan, showing how far it has come.
