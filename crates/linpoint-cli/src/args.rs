@@ -339,6 +339,10 @@ pub(crate) enum Table {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct VerificationTableArgs {
+    /// Only this algorithm; can be repeated [default: all five]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) algorithm: Vec<String>,
+
     /// The most processes
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) processes: usize,

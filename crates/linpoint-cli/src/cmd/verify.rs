@@ -26,6 +26,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Linearizable);
     }
     let plan = plan(args)?;
+    // A file that cannot be written is known before anything is explored.
+    let history = args.history.as_deref();
+    let history = history.map(|path| Output::new(Some(path))).transpose()?;
     let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
     let started = Instant::now();
     let found = match args.threads {
@@ -42,21 +45,32 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         output::text(&mut out, &plan, &found, time)?;
     }
     out.finish()?;
-    if let (Some(path), Outcome::Bug(execution)) = (&args.history, &found.outcome) {
-        let mut file = Output::new(Some(path))?;
-        for line in output::history_lines(&plan, execution) {
-            writeln!(file, "{line}")?;
-        }
-        file.finish()?;
-    }
-    if let (Some(path), Outcome::Bug(execution)) = (&args.html, &found.outcome) {
-        write_page(path, &plan, execution)?;
-    }
-    Ok(match found.outcome {
+    let verdict = match found.outcome {
         Outcome::Verified => Exit::Linearizable,
         Outcome::Bug(_) => Exit::Violation,
         Outcome::Undecided(_) => Exit::Undecided,
-    })
+    };
+    let Outcome::Bug(execution) = &found.outcome else {
+        return Ok(verdict);
+    };
+    let pages = args.html.iter();
+    let written = history
+        .map(|file| write_history(file, &plan, execution))
+        .into_iter()
+        .chain(pages.map(|path| write_page(path, &plan, execution)));
+    Ok(written
+        .filter_map(Result::err)
+        .fold(verdict, |exit, error| {
+            eprintln!("linpoint: {error:#}");
+            exit.max(Exit::of_error(&error))
+        }))
+}
+
+fn write_history(mut file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Result<()> {
+    for line in output::history_lines(plan, execution) {
+        writeln!(file, "{line}")?;
+    }
+    file.finish()
 }
 
 /// Writes the page of a bug: its history, judged as `linpoint check` would, and the execution that led to it.

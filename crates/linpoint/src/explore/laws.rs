@@ -22,7 +22,7 @@ impl<Op, Ret> Observer<Op, Ret> for Nobody {
     fn layout<B: Bits>(&self, _: &mut (), _: &mut B) {}
 }
 
-/// Checks, on the first `most` states that are reached, that an algorithm and its
+/// Checks, on `most` states that are reached, near and far from the start in turn, that an algorithm and its
 /// [normal form](Algorithm::normalize) can do the same: every move from a state leads to the same normal form as some move
 /// from its normal form with the same call and return, or changes the normal form in nothing and shows nothing; and every
 /// move from the normal form can be made from the state, after such moves of the same process.
@@ -68,7 +68,11 @@ pub fn check_normal_form<A: Algorithm>(
     let mut seen = HashSet::from([product.packed(&start)]);
     let mut waiting = VecDeque::from([start]);
     let mut looked_at = 0;
-    while let Some(state) = waiting.pop_front() {
+    let next_of = |waiting: &mut VecDeque<_>, looked_at| match looked_at % 2 {
+        0 => waiting.pop_front(),
+        _ => waiting.pop_back(),
+    };
+    while let Some(state) = next_of(&mut waiting, looked_at) {
         if looked_at == most {
             break;
         }

@@ -187,7 +187,6 @@ fn normal_forms_keep_their_promise() {
                 };
                 check_within::<Riany>(processes, bug, &bounds);
             }
-            check::<Riany>(processes, bug);
         }
         check::<AttiyaWelch>(processes, None);
         check::<AttiyaWelch>(processes, Some("last-flag"));

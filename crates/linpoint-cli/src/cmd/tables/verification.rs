@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
+use linpoint::Error;
 use linpoint::engine::Budget;
 use linpoint::explore::{Outcome, Plan, Verification};
 use serde_json::json;
@@ -103,13 +104,26 @@ struct Measured {
 }
 
 pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
+    let known = |name: &String| BUGS.iter().any(|cell| cell.algorithm == name);
+    if let Some(name) = args.algorithm.iter().find(|name| !known(name)) {
+        let mut names: Vec<_> = BUGS.iter().map(|cell| cell.algorithm).collect();
+        names.dedup();
+        let names = names.join(", ");
+        let reason = format!("the tables have no algorithm {name:?}; they have {names}");
+        return Err(Error::usage(reason).into());
+    }
+    let is_wanted = |cell: &&Published| {
+        let is_named = args.algorithm.iter().any(|name| name == cell.algorithm);
+        (args.algorithm.is_empty() || is_named) && cell.processes <= args.processes
+    };
     let stop = interrupt::flag();
     let measure =
         |cells: &'static [Published], bug: Option<&str>| -> anyhow::Result<Vec<Measured>> {
             let mut all = Vec::new();
-            for published in cells.iter().filter(|cell| cell.processes <= args.processes) {
-                // Sequence numbers that grow for ever leave only a bound.
-                let bound = (published.algorithm == "riany").then_some(1);
+            for published in cells.iter().filter(is_wanted) {
+                // Any number of operations is out of reach, and the bug needs one.
+                let bound = if bug.is_some() { 1 } else { 2 };
+                let bound = (published.algorithm == "riany").then_some(bound);
                 let plan = Plan {
                     bug: bug.map(str::to_owned),
                     ops_per_process: bound,

@@ -37,6 +37,10 @@ impl Riany {
             if self.uses_views_once() {
                 self.go_on(p, shared, my);
             }
+            // Nobody else proposes a view for it.
+            if my.at == At::CheckOwn && !my.is_late && shared.proposed[p] == 0 {
+                my.at = At::ReadTurn;
+            }
             self.forget_links(p, shared, my);
             self.choose(my);
         }
