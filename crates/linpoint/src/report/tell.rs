@@ -290,7 +290,10 @@ impl<S: Spec> Teller<'_, S> {
         packer.number(ids.len() as u64);
         packer.number(u64::from(rows.times.is_some()));
         let (calls, rets) = (self.history.calls(), self.history.rets());
-        packer.differences(ids.iter().map(|id| i64::from(id.0)));
+        // What goes without saying is left out.
+        if ids.len() < self.history.len() {
+            packer.differences(ids.iter().map(|id| i64::from(id.0)));
+        }
         packer.differences(ids.iter().map(|id| i64::from(calls[id.index()])));
         for id in ids {
             let (call, ret) = (calls[id.index()], rets[id.index()]);
@@ -307,8 +310,9 @@ impl<S: Spec> Teller<'_, S> {
         }
         packer.sparse(&rows.argument);
         packer.sparse(&rows.result);
-        packer.differences(rows.line.iter().map(|&number| i64::from(number)));
-        packer.differences(ids.iter().map(|id| i64::from(part_of[id.index()])));
+        if self.stories.len() > 1 {
+            packer.differences(ids.iter().map(|id| i64::from(part_of[id.index()])));
+        }
         if let Some(times) = &rows.times {
             // Times are told from the first one on.
             let start = times.iter().map(|time| time.0).min().unwrap_or(0);
@@ -322,7 +326,8 @@ impl<S: Spec> Teller<'_, S> {
                 });
             }
         }
-        // Orders, by place among the operations of the page.
+        packer.texts(&self.texts);
+        // What is read when somebody asks for it: orders, by place among the operations of the page, and lines.
         let place = |id: &OpId| ids.binary_search(id).ok();
         for (number, order) in self.orders.iter().enumerate() {
             let states = &self.states[number];
@@ -344,7 +349,7 @@ impl<S: Spec> Teller<'_, S> {
             packer.number(kept.len() as u64);
             packer.differences(kept.iter().map(|&(_, state)| i64::from(state)));
         }
-        packer.texts(&self.texts);
+        packer.differences(rows.line.iter().map(|&number| i64::from(number)));
         packer.finish()
     }
 }
