@@ -282,7 +282,7 @@ mod tests {
 
     /// A random history of a register: reads and writes of three processes, with results from nowhere.
     fn random(seed: u64) -> TypedHistory<RegisterOp, Value> {
-        let mut sampler = Sampler::new(seed, Some(3));
+        let mut sampler = Sampler::new(seed, Some(2));
         let mut history = TypedHistory::new();
         let mut open = [None; 3];
         for _ in 0..12 {
@@ -310,7 +310,7 @@ mod tests {
     fn every_arrow_is_needed_and_all_together_suffice() {
         let register = register();
         let (mut violations, mut arrows) = (0, 0);
-        for seed in 0..400 {
+        for seed in 0..1000 {
             let history = random(seed);
             let report = Checker::default().check(&register, &history);
             let Verdict::Violation(violation) = report.expect("a verdict").verdict else {

@@ -30,7 +30,7 @@ export function showOperation(view, k, select) {
   if (line > 0) facts.push(['line', grouped(line)]);
   const mark = view.marks.get(k);
   if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ whatever it did, it does not help']);
-  if (k === view.last) facts.push(['error', '✗ up to its return nothing explains the history']);
+  if (k === view.last) facts.push(['error', '✗ no order explains the history up to its return']);
   if (step >= 0) {
     const state = (at) => code(cut(view.stateAfter(at) ?? 'not kept on this page', 2000), { class: 'state' });
     facts.push(['step', `${grouped(view.part.steps_before + step + 1)}`]);

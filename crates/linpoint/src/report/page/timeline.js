@@ -67,7 +67,7 @@ export class Timeline {
   extent() {
     const { events } = this.view;
     const [low, high] = [this.unit(0), this.unit(Math.max(1, events - 1))];
-    const margin = Math.max((high - low) * 0.02, this.isTimed ? 0 : 0.7);
+    const margin = this.isTimed ? (high - low) * 0.02 : Math.min(4, Math.max(0.7, (high - low) * 0.02));
     return [low - margin, high + 2 * margin || 1];
   }
 
@@ -218,7 +218,7 @@ export class Timeline {
     if (this.hasLine) painter.through(view, pointY);
     for (const { row, r, y } of rows) painter.row(view, row.ops, y, { selected: this.selected, hovered: this.hovered, row: r });
     if (this.hasLine) painter.points(view, pointY, this.selected);
-    if (view.firstError != null) painter.error(this.at(view.firstError));
+    if (view.firstError != null) painter.error(this.at(view.firstError), view.isExact ? '✗ first error' : '✗ error by here');
     painter.gutter(() => {
       this.notes.forEach(({ name }, i) => painter.name(name, AXIS + i * ROW + ROW / 2 - this.scroll));
       for (const { row, y } of rows) painter.name(`process ${row.name}`, y);

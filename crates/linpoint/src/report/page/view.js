@@ -168,7 +168,10 @@ export class PartView {
       const k = this.opWith(row.op);
       if (k >= 0) this.marks.set(k, row.relaxed ? 'relaxed' : 'core');
     }
-    this.last = this.opWith(violation.last);
+    // Where the shortest bad beginning was not found, one that ends with the core is bad at least.
+    this.isExact = violation.shortest;
+    const core = [...this.marks].filter(([, mark]) => mark === 'core').map(([k]) => k);
+    this.last = this.isExact ? this.opWith(violation.last) : core.reduce((a, b) => (this.to[a] > this.to[b] ? a : b), -1);
     this.firstError = this.last >= 0 ? this.to[this.last] : null;
   }
 
