@@ -233,16 +233,10 @@ fn candidates(before: &[u32], taken: u32) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::history::TypedHistory;
-    use crate::spec::{Register, RegisterOp, Sampler};
+    use crate::report::samples::{random, register};
+    use crate::spec::RegisterOp;
     use crate::value::Value;
     use crate::{Checker, Verdict};
-
-    fn register() -> Register {
-        Register {
-            initial: Value::Nil,
-            cas: false,
-        }
-    }
 
     #[test]
     fn arrows_are_the_constraints_that_a_stale_read_needs() {
@@ -278,32 +272,6 @@ mod tests {
         let found = look_at(&Task::new(&register, &history, &[write, read]));
         assert!(found.arrows.is_empty());
         assert_eq!(found.attempts.len(), 1);
-    }
-
-    /// A random history of a register: reads and writes of three processes, with results from nowhere.
-    fn random(seed: u64) -> TypedHistory<RegisterOp, Value> {
-        let mut sampler = Sampler::new(seed, Some(2));
-        let mut history = TypedHistory::new();
-        let mut open = [None; 3];
-        for _ in 0..12 {
-            let process = sampler.below(open.len());
-            match open[process].take() {
-                Some((op, is_read)) => {
-                    let answer = if is_read { sampler.value() } else { Value::Nil };
-                    history.ret(op, answer);
-                }
-                None => {
-                    let is_read = sampler.percent(50);
-                    let op = if is_read {
-                        RegisterOp::Read
-                    } else {
-                        RegisterOp::Write(sampler.value())
-                    };
-                    open[process] = Some((history.call(process as u32, op), is_read));
-                }
-            }
-        }
-        history
     }
 
     #[test]

@@ -230,13 +230,12 @@ impl<S: Spec> Teller<'_, S> {
             None => 0..order.len().min(self.states_left),
         };
         self.states_left -= kept.len();
+        self.orders[number] = order.to_vec();
         // Without states there is nothing to replay for.
         if kept.is_empty() && violation.is_none() {
-            self.orders[number] = order.to_vec();
             return Steps::default();
         }
         let mut steps = steps::replay(task, order, violation, kept, &mut self.texts);
-        self.orders[number] = order.to_vec();
         self.states[number] = std::mem::take(&mut steps.states);
         steps
     }
@@ -358,6 +357,7 @@ impl<S: Spec> Teller<'_, S> {
 mod tests {
     use super::*;
     use crate::Checker;
+    use crate::report::samples::register;
     use crate::spec::{Register, RegisterOp};
 
     /// Reads of 1 after a write of 1, and at the end one that sees nothing.
@@ -371,12 +371,7 @@ mod tests {
         (0..reads).for_each(|_| happen(RegisterOp::Read, 1.into()));
         happen(RegisterOp::Read, Value::Nil);
         (0..reads).for_each(|_| happen(RegisterOp::Read, 1.into()));
-        let initial = Value::Nil;
-        let register = Register {
-            initial,
-            cas: false,
-        };
-        (register, history)
+        (register(), history)
     }
 
     fn told(most_ops: usize) -> Told<'static> {
