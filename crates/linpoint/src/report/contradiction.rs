@@ -233,16 +233,10 @@ fn candidates(before: &[u32], taken: u32) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::history::TypedHistory;
-    use crate::spec::{Register, RegisterOp, Sampler};
+    use crate::report::samples::{random, register};
+    use crate::spec::RegisterOp;
     use crate::value::Value;
     use crate::{Checker, Verdict};
-
-    fn register() -> Register {
-        Register {
-            initial: Value::Nil,
-            cas: false,
-        }
-    }
 
     #[test]
     fn arrows_are_the_constraints_that_a_stale_read_needs() {
@@ -280,37 +274,11 @@ mod tests {
         assert_eq!(found.attempts.len(), 1);
     }
 
-    /// A random history of a register: reads and writes of three processes, with results from nowhere.
-    fn random(seed: u64) -> TypedHistory<RegisterOp, Value> {
-        let mut sampler = Sampler::new(seed, Some(3));
-        let mut history = TypedHistory::new();
-        let mut open = [None; 3];
-        for _ in 0..12 {
-            let process = sampler.below(open.len());
-            match open[process].take() {
-                Some((op, is_read)) => {
-                    let answer = if is_read { sampler.value() } else { Value::Nil };
-                    history.ret(op, answer);
-                }
-                None => {
-                    let is_read = sampler.percent(50);
-                    let op = if is_read {
-                        RegisterOp::Read
-                    } else {
-                        RegisterOp::Write(sampler.value())
-                    };
-                    open[process] = Some((history.call(process as u32, op), is_read));
-                }
-            }
-        }
-        history
-    }
-
     #[test]
     fn every_arrow_is_needed_and_all_together_suffice() {
         let register = register();
         let (mut violations, mut arrows) = (0, 0);
-        for seed in 0..400 {
+        for seed in 0..1000 {
             let history = random(seed);
             let report = Checker::default().check(&register, &history);
             let Verdict::Violation(violation) = report.expect("a verdict").verdict else {

@@ -30,6 +30,8 @@ mod assets;
 mod contradiction;
 mod model;
 mod pack;
+#[cfg(test)]
+mod samples;
 mod source;
 mod steps;
 mod tell;

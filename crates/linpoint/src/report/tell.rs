@@ -230,13 +230,12 @@ impl<S: Spec> Teller<'_, S> {
             None => 0..order.len().min(self.states_left),
         };
         self.states_left -= kept.len();
+        self.orders[number] = order.to_vec();
         // Without states there is nothing to replay for.
         if kept.is_empty() && violation.is_none() {
-            self.orders[number] = order.to_vec();
             return Steps::default();
         }
         let mut steps = steps::replay(task, order, violation, kept, &mut self.texts);
-        self.orders[number] = order.to_vec();
         self.states[number] = std::mem::take(&mut steps.states);
         steps
     }
@@ -290,7 +289,10 @@ impl<S: Spec> Teller<'_, S> {
         packer.number(ids.len() as u64);
         packer.number(u64::from(rows.times.is_some()));
         let (calls, rets) = (self.history.calls(), self.history.rets());
-        packer.differences(ids.iter().map(|id| i64::from(id.0)));
+        // What goes without saying is left out.
+        if ids.len() < self.history.len() {
+            packer.differences(ids.iter().map(|id| i64::from(id.0)));
+        }
         packer.differences(ids.iter().map(|id| i64::from(calls[id.index()])));
         for id in ids {
             let (call, ret) = (calls[id.index()], rets[id.index()]);
@@ -307,8 +309,9 @@ impl<S: Spec> Teller<'_, S> {
         }
         packer.sparse(&rows.argument);
         packer.sparse(&rows.result);
-        packer.differences(rows.line.iter().map(|&number| i64::from(number)));
-        packer.differences(ids.iter().map(|id| i64::from(part_of[id.index()])));
+        if self.stories.len() > 1 {
+            packer.differences(ids.iter().map(|id| i64::from(part_of[id.index()])));
+        }
         if let Some(times) = &rows.times {
             // Times are told from the first one on.
             let start = times.iter().map(|time| time.0).min().unwrap_or(0);
@@ -322,7 +325,8 @@ impl<S: Spec> Teller<'_, S> {
                 });
             }
         }
-        // Orders, by place among the operations of the page.
+        packer.texts(&self.texts);
+        // What is read when somebody asks for it: orders, by place among the operations of the page, and lines.
         let place = |id: &OpId| ids.binary_search(id).ok();
         for (number, order) in self.orders.iter().enumerate() {
             let states = &self.states[number];
@@ -344,7 +348,7 @@ impl<S: Spec> Teller<'_, S> {
             packer.number(kept.len() as u64);
             packer.differences(kept.iter().map(|&(_, state)| i64::from(state)));
         }
-        packer.texts(&self.texts);
+        packer.differences(rows.line.iter().map(|&number| i64::from(number)));
         packer.finish()
     }
 }
@@ -353,6 +357,7 @@ impl<S: Spec> Teller<'_, S> {
 mod tests {
     use super::*;
     use crate::Checker;
+    use crate::report::samples::register;
     use crate::spec::{Register, RegisterOp};
 
     /// Reads of 1 after a write of 1, and at the end one that sees nothing.
@@ -366,12 +371,7 @@ mod tests {
         (0..reads).for_each(|_| happen(RegisterOp::Read, 1.into()));
         happen(RegisterOp::Read, Value::Nil);
         (0..reads).for_each(|_| happen(RegisterOp::Read, 1.into()));
-        let initial = Value::Nil;
-        let register = Register {
-            initial,
-            cas: false,
-        };
-        (register, history)
+        (register(), history)
     }
 
     fn told(most_ops: usize) -> Told<'static> {

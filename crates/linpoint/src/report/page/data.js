@@ -19,16 +19,17 @@ export async function unpack(story) {
   const reader = new Reader(new Uint8Array(await new Response(stream.readable).arrayBuffer()));
   const length = reader.number();
   const hasTimes = reader.number() === 1;
-  const id = reader.differences(new Uint32Array(length));
-  const call = reader.differences(new Uint32Array(length));
-  const ret = reader.numbers(new Uint32Array(length));
+  const column = () => new Uint32Array(length);
+  // Numbers of operations, and parts, where they do not go without saying.
+  const id = story.embedded < story.operations ? reader.differences(column()) : null;
+  const call = reader.differences(column());
+  const ret = reader.numbers(column());
   for (let i = 0; i < length; i++) ret[i] = ret[i] === 0 ? NEVER : call[i] + ret[i];
-  const process = reader.numbers(new Uint32Array(length));
-  const method = reader.numbers(new Uint32Array(length));
-  const argument = reader.sparse(new Uint32Array(length));
-  const result = reader.sparse(new Uint32Array(length));
-  const line = reader.differences(new Uint32Array(length));
-  const part = reader.differences(new Uint32Array(length));
+  const process = reader.numbers(column());
+  const method = reader.numbers(column());
+  const argument = reader.sparse(column());
+  const result = reader.sparse(column());
+  const part = story.parts.length > 1 ? reader.differences(column()) : null;
   let times = null;
   if (hasTimes) {
     const from = reader.differences(new Float64Array(length));
@@ -36,14 +37,8 @@ export async function unpack(story) {
     for (let i = 0; i < length; i++) to[i] += from[i];
     times = { from, to };
   }
-  const orders = story.parts.map(() => {
-    const steps = reader.number();
-    const places = reader.differences(new Uint32Array(steps));
-    const firstState = reader.number();
-    return { places, firstState, states: reader.differences(new Uint32Array(reader.number())) };
-  });
   const texts = new Texts(reader);
-  return new Columns(story, { length, id, call, ret, process, method, argument, result, line, part, times, orders, texts });
+  return new Columns(story, reader, { length, id, call, ret, process, method, argument, result, part, times, texts });
 }
 
 function bytesOf(letters) {
@@ -59,6 +54,7 @@ class Reader {
   constructor(bytes) {
     this.bytes = bytes;
     this.at = 0;
+    this.scratch = new Float64Array(0);
   }
 
   number() {
@@ -76,15 +72,33 @@ class Reader {
     return unfolded(this.number());
   }
 
-  // The loops below are alike, and apart, because a million turns of each are what a large page waits for.
+  /** So many numbers, until more are read. A large page waits for this loop more than for anything else. */
+  raw(count) {
+    if (this.scratch.length < count) this.scratch = new Float64Array(count);
+    const { bytes, scratch } = this;
+    let { at } = this;
+    for (let i = 0; i < count; i++) {
+      let byte = bytes[at++];
+      if (byte >= 0x80) {
+        const low = byte & 0x7f;
+        byte = bytes[at++];
+        if (byte >= 0x80) {
+          this.at = at - 2;
+          scratch[i] = this.number();
+          at = this.at;
+        } else {
+          scratch[i] = low | (byte << 7);
+        }
+      } else {
+        scratch[i] = byte;
+      }
+    }
+    this.at = at;
+    return scratch;
+  }
 
   numbers(column) {
-    const { bytes } = this;
-    for (let i = 0; i < column.length; i++) {
-      const byte = bytes[this.at];
-      if (byte < 0x80) this.at++;
-      column[i] = byte < 0x80 ? byte : this.number();
-    }
+    column.set(this.raw(column.length).subarray(0, column.length));
     return column;
   }
 
@@ -95,16 +109,10 @@ class Reader {
       for (let i = 0; i < column.length; i++) column[i] = first + i * step;
       return column;
     }
-    const { bytes } = this;
+    const raw = this.raw(column.length);
     let before = 0;
     for (let i = 0; i < column.length; i++) {
-      const byte = bytes[this.at];
-      if (byte < 0x80) {
-        this.at++;
-        before += (byte & 1) === 0 ? byte >> 1 : -((byte + 1) >> 1);
-      } else {
-        before += unfolded(this.number());
-      }
+      before += unfolded(raw[i]);
       column[i] = before;
     }
     return column;
@@ -112,15 +120,11 @@ class Reader {
 
   /** Zeros, and others that are close to the one before that is not zero. */
   sparse(column) {
-    const { bytes } = this;
+    const raw = this.raw(column.length);
     let before = 0;
     for (let i = 0; i < column.length; i++) {
-      const byte = bytes[this.at];
-      if (byte === 0) {
-        this.at++;
-        continue;
-      }
-      before += unfolded(this.number() - 1);
+      if (raw[i] === 0) continue;
+      before += unfolded(raw[i] - 1);
       column[i] = before;
     }
     return column;
@@ -142,7 +146,8 @@ class Texts {
     reader.numbers(this.sizes.subarray(1));
     this.starts = new Uint32Array(count + 1);
     for (let i = 1; i <= count; i++) this.starts[i] = this.starts[i - 1] + this.sizes[i];
-    this.bytes = reader.bytes.subarray(reader.at);
+    this.bytes = reader.bytes.subarray(reader.at, reader.at + this.starts[count]);
+    reader.at += this.starts[count];
     this.decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   }
 
@@ -154,9 +159,28 @@ class Texts {
 
 /** The operations of a history that the page holds, by place. */
 class Columns {
-  constructor(story, columns) {
+  constructor(story, reader, columns) {
     Object.assign(this, columns);
     this.story = story;
+    this.reader = reader;
+  }
+
+  /** For each part its order, with the states after some steps in a row. They are read when they are asked for. */
+  orders() {
+    const { reader } = this;
+    this.allOrders ??= this.story.parts.map(() => {
+      const places = reader.differences(new Uint32Array(reader.number()));
+      const firstState = reader.number();
+      return { places, firstState, states: reader.differences(new Uint32Array(reader.number())) };
+    });
+    return this.allOrders;
+  }
+
+  /** The line of the input; 0 where unknown. */
+  line(place) {
+    this.orders();
+    this.lines ??= this.reader.differences(new Uint32Array(this.length));
+    return this.lines[place];
   }
 
   /** `method(argument)`. */
@@ -174,7 +198,8 @@ class Columns {
 
   /** The place of the operation with this number, or -1 if the page does not hold it. */
   placeOf(number) {
-    return search(this.id, number);
+    if (this.id) return search(this.id, number);
+    return number < this.length ? number : -1;
   }
 }
 

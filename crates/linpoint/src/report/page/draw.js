@@ -286,14 +286,13 @@ export class Painter {
   }
 
   /** From here on nothing explains the history. */
-  error(x) {
+  error(x, text) {
     if (x < GUTTER || x > this.width) return;
     const { context, theme } = this;
     context.fillStyle = theme.bad;
     context.fillRect(Math.round(x) - 1, AXIS - 4, 2, this.height - AXIS + 4);
     context.font = NAME_FONT;
     context.textBaseline = 'middle';
-    const text = '✗ first error';
     const width = context.measureText(text).width + 12;
     const left = Math.min(x, this.width - width);
     context.fillRect(left, 3, width, AXIS - 7);

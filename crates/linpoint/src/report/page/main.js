@@ -109,12 +109,19 @@ class ReportPage {
     this.view = new PartView(columns, item.part);
     this.timeline.show(this.view);
     showOperation(this.view, -1);
-    showSteps(this.view, -1, (k) => this.select(k));
     showRefused(this.view, (k) => this.select(k));
     showAbout(this.view);
     this.showNotes(story, part);
-    document.body.dataset.ready = 'history';
     document.body.dataset.part = item.name;
+    // What takes longest comes when all the rest is there.
+    await new Promise(requestAnimationFrame);
+    await new Promise(setTimeout);
+    if (this.item !== item) return;
+    this.view.layPoints();
+    this.timeline.redraw();
+    byId('line').hidden = this.view.order.length === 0;
+    showSteps(this.view, this.view.step(this.timeline.selected), (k) => this.select(k));
+    document.body.dataset.ready = 'history';
   }
 
   showNotes(story, part) {
@@ -126,9 +133,8 @@ class ReportPage {
     byId('to-error').hidden = this.view.firstError == null;
     byId('to-core').hidden = this.core == null;
     byId('scale').hidden = this.view.times == null;
-    byId('line').hidden = this.view.order.length === 0;
     const kinds = [['plain', 'operation, from call to return'], ['open', 'open: never returned']];
-    if (this.view.order.length > 0) kinds.push(['dot', part.violation ? 'a moment at which it could take effect' : 'the moment at which it takes effect']);
+    if (part.verdict !== 'undecided') kinds.push(['dot', part.violation ? 'a moment at which it could take effect' : 'the moment at which it takes effect']);
     if (this.core) kinds.push(['core', '◆ core'], ['relaxed', '◇ whatever it did']);
     byId('legend').replaceChildren(...kinds.map(([kind, text]) => element('li', {}, element('span', { class: `key ${kind}` }), text)));
   }
@@ -167,7 +173,7 @@ class ReportPage {
     tip.hidden = k < 0;
     if (k < 0) return;
     const { view } = this;
-    const step = view.stepOf[k];
+    const step = view.step(k);
     const state = step < 0 ? null : view.stateAfter(step);
     const lines = [element('div', {}, code(cut(opText(view, k), 200)))];
     if (state != null) lines.push(element('div', { class: 'soft' }, `step ${grouped(view.part.steps_before + step + 1)}, then `, code(cut(state, 120), { class: 'state' })));
@@ -201,7 +207,7 @@ class ReportPage {
   step(by) {
     const { view } = this;
     if (!view || view.order.length === 0) return;
-    const at = this.timeline.selected < 0 ? -1 : view.stepOf[this.timeline.selected];
+    const at = this.timeline.selected < 0 ? -1 : view.step(this.timeline.selected);
     const next = at < 0 ? (by > 0 ? 0 : view.order.length - 1) : Math.min(view.order.length - 1, Math.max(0, at + by));
     this.select(view.order[next]);
   }

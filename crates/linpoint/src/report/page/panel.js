@@ -18,7 +18,7 @@ export function showOperation(view, k, select) {
   }
   const { columns } = view;
   const place = view.ops[k];
-  const step = view.stepOf[k];
+  const step = view.step(k);
   const facts = [['process', view.rows[view.rowOf[k]].name]];
   const events = view.isOpen(k) ? `${grouped(view.from[k])}, never returned` : `${grouped(view.from[k])} to ${grouped(view.to[k])}`;
   facts.push(['events', events]);
@@ -26,10 +26,11 @@ export function showOperation(view, k, select) {
     const { from, to } = columns.times;
     facts.push(['time', view.isOpen(k) ? grouped(from[place]) : `${grouped(from[place])} to ${grouped(to[place])}`]);
   }
-  if (columns.line[place] > 0) facts.push(['line', grouped(columns.line[place])]);
+  const line = columns.line(place);
+  if (line > 0) facts.push(['line', grouped(line)]);
   const mark = view.marks.get(k);
   if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ whatever it did, it does not help']);
-  if (k === view.last) facts.push(['error', '✗ up to its return nothing explains the history']);
+  if (k === view.last) facts.push(['error', '✗ no order explains the history up to its return']);
   if (step >= 0) {
     const state = (at) => code(cut(view.stateAfter(at) ?? 'not kept on this page', 2000), { class: 'state' });
     facts.push(['step', `${grouped(view.part.steps_before + step + 1)}`]);

@@ -6,6 +6,7 @@ import { AXIS, BAR, GUTTER, Painter, ROW, placeOn, prepared, readTheme, roundNum
 const OVERVIEW = 40;
 const MOST_HEIGHT = 620;
 const READABLE_GAP = 24;
+const READABLE_PLAIN_GAP = 40;
 
 /** The timeline of one part at a time. `actions` hear of what is chosen and what is pointed at. */
 export class Timeline {
@@ -37,7 +38,7 @@ export class Timeline {
 
   // Places and pixels.
 
-  /** Where the events stand: at their times, or so that they can be read. */
+  /** Where the events stand: at their times, or so that they can be read; null if they are equally far apart. */
   axis() {
     return this.isTimed ? this.view.times : this.view.spaces;
   }
@@ -45,8 +46,8 @@ export class Timeline {
   /** From a place among the events to a place on the axis. */
   unit(place) {
     const axis = this.axis();
+    if (!axis || axis.length === 0) return place;
     const last = axis.length - 1;
-    if (last < 0) return 0;
     const step = this.isTimed ? (axis[last] - axis[0]) / Math.max(1, last) || 1 : 1;
     if (place <= 0) return axis[0] + place * step;
     if (place >= last) return axis[last] + (place - last) * step;
@@ -55,7 +56,8 @@ export class Timeline {
   }
 
   place(unit) {
-    return placeOn(this.axis(), unit);
+    const axis = this.axis();
+    return axis ? placeOn(axis, unit) : Math.min(Math.max(0, this.view.events - 1), Math.max(0, unit));
   }
 
   at(place) {
@@ -65,7 +67,7 @@ export class Timeline {
   extent() {
     const { events } = this.view;
     const [low, high] = [this.unit(0), this.unit(Math.max(1, events - 1))];
-    const margin = Math.max((high - low) * 0.02, this.isTimed ? 0 : 0.7);
+    const margin = this.isTimed ? (high - low) * 0.02 : Math.min(4, Math.max(0.7, (high - low) * 0.02));
     return [low - margin, high + 2 * margin || 1];
   }
 
@@ -92,7 +94,7 @@ export class Timeline {
   /** How much of the axis can be read at a time. */
   readable() {
     const [first, last] = this.extent();
-    const width = (this.width - GUTTER) / READABLE_GAP;
+    const width = (this.width - GUTTER) / (this.view.spaces ? READABLE_GAP : READABLE_PLAIN_GAP);
     return this.isTimed ? ((last - first) * width) / Math.max(1, this.view.events) : width;
   }
 
@@ -216,7 +218,7 @@ export class Timeline {
     if (this.hasLine) painter.through(view, pointY);
     for (const { row, r, y } of rows) painter.row(view, row.ops, y, { selected: this.selected, hovered: this.hovered, row: r });
     if (this.hasLine) painter.points(view, pointY, this.selected);
-    if (view.firstError != null) painter.error(this.at(view.firstError));
+    if (view.firstError != null) painter.error(this.at(view.firstError), view.isExact ? '✗ first error' : '✗ error by here');
     painter.gutter(() => {
       this.notes.forEach(({ name }, i) => painter.name(name, AXIS + i * ROW + ROW / 2 - this.scroll));
       for (const { row, y } of rows) painter.name(`process ${row.name}`, y);
@@ -253,7 +255,7 @@ export class Timeline {
       this.density = new Uint32Array(Math.ceil(width - GUTTER) + 1);
       const axis = this.axis();
       const scale = (width - GUTTER) / (high - low);
-      for (let k = 0; k < view.length; k++) this.density[Math.floor((axis[view.from[k]] - low) * scale)]++;
+      for (let k = 0; k < view.length; k++) this.density[Math.floor(((axis ? axis[view.from[k]] : view.from[k]) - low) * scale)]++;
     }
     const most = this.density.reduce((a, b) => Math.max(a, b), 1);
     context.fillStyle = theme.edge;

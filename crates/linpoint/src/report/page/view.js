@@ -7,6 +7,7 @@ import { NEVER, firstAtLeast, search } from './data.js';
 const WIDENED = 4;
 const WIDEST = 18;
 const LETTER = 0.33;
+const MOST_WIDENED = 200_000;
 
 const MOST_NOTE_ROWS = 6;
 
@@ -28,8 +29,8 @@ export class PartView {
     this.length = this.ops.length;
     this.layEvents();
     this.layRows();
-    this.layPoints();
     this.layMarks();
+    [this.order, this.points] = [new Uint32Array(0), new Float64Array(0)];
   }
 
   /** Places of calls and returns among the events of the part. */
@@ -50,7 +51,8 @@ export class PartView {
     }
     this.events = 2 * this.length - open;
     this.times = this.columns.times && this.layTimes();
-    this.spaces = this.laySpaces();
+    // In the longest histories one has to zoom in anyway.
+    this.spaces = this.length > MOST_WIDENED ? null : this.laySpaces();
   }
 
   /** The ranks of all events in order; null where all operations are shown, because ranks are places then. */
@@ -131,9 +133,9 @@ export class PartView {
     }
   }
 
-  /** The moments at which operations take effect in the witness, or in the longest explanation. */
+  /** The moments at which operations take effect in the witness, or in the longest explanation. The rest can be seen before. */
   layPoints() {
-    const { places, states, firstState } = this.columns.orders[this.number];
+    const { places, states, firstState } = this.columns.orders()[this.number];
     [this.states, this.firstState] = [states, firstState];
     this.order = new Uint32Array(places.length);
     this.stepOf = new Int32Array(this.length).fill(-1);
@@ -166,7 +168,10 @@ export class PartView {
       const k = this.opWith(row.op);
       if (k >= 0) this.marks.set(k, row.relaxed ? 'relaxed' : 'core');
     }
-    this.last = this.opWith(violation.last);
+    // Where the shortest bad beginning was not found, one that ends with the core is bad at least.
+    this.isExact = violation.shortest;
+    const core = [...this.marks].filter(([, mark]) => mark === 'core').map(([k]) => k);
+    this.last = this.isExact ? this.opWith(violation.last) : core.reduce((a, b) => (this.to[a] > this.to[b] ? a : b), -1);
     this.firstError = this.last >= 0 ? this.to[this.last] : null;
   }
 
@@ -186,6 +191,11 @@ export class PartView {
 
   isOpen(k) {
     return this.to[k] === Infinity;
+  }
+
+  /** The step of an operation in the order, or -1. */
+  step(k) {
+    return this.stepOf ? this.stepOf[k] : -1;
   }
 
   /** The state after a step; null where the page does not hold it. */
@@ -225,7 +235,8 @@ function withSpans(notes) {
 
 function placesOf(columns, number) {
   const places = new Uint32Array(columns.length);
+  const { part } = columns;
   let count = 0;
-  for (let i = 0; i < columns.length; i++) if (columns.part[i] === number) places[count++] = i;
+  for (let i = 0; i < columns.length; i++) if (!part || part[i] === number) places[count++] = i;
   return places.subarray(0, count);
 }
