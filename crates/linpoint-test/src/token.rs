@@ -82,7 +82,9 @@ fn parse_schedule(text: &str) -> Option<Vec<Choice>> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let tail = &rest[first.len_utf8()..];
-        let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+        let digits = tail
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(tail.len());
         let (number, tail) = tail.split_at(digits);
         match first {
             '+' => schedule.push(Choice::Pick(number.parse().ok()?)),

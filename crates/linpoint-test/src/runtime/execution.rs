@@ -557,28 +557,25 @@ impl Execution {
             self.end = End::TooLong;
             return Switch::Stuck;
         }
-        let workers = self.layout.threads.len();
-        if self.workers
-            && self.threads[..workers]
-                .iter()
-                .all(|thread| thread.pending == Pending::Done)
-        {
-            self.workers = false;
-            self.current = MAIN;
-            return Switch::To(MAIN);
-        }
         let candidates = if !self.workers {
             MAIN..MAIN + 1
         } else if self.settings.serial && self.inside(self.current) {
             self.current..self.current + 1
         } else {
-            0..workers
+            0..self.layout.threads.len()
         };
-        let mut enabled = 0u16;
+        let (mut enabled, mut unfinished) = (0u16, false);
         for index in candidates.clone() {
-            if self.enabled(&self.threads[index]) {
+            let thread = &self.threads[index];
+            unfinished |= thread.pending != Pending::Done;
+            if self.enabled(thread) {
                 enabled |= 1 << index;
             }
+        }
+        if !unfinished {
+            self.workers = false;
+            self.current = MAIN;
+            return Switch::To(MAIN);
         }
         if enabled == 0 {
             match self.force(candidates) {
@@ -880,13 +877,13 @@ impl Execution {
     pub(crate) fn signature(&self) -> u64 {
         let position = self.steps.len() - 1;
         let step = self.steps[position];
-        let mut past = Past::default()
-            .then(u64::from(step.thread))
-            .then(u64::from(step.op) << 1 | u64::from(step.returns));
+        let mut signature =
+            u64::from(step.thread) << 33 | u64::from(step.op) << 1 | u64::from(step.returns);
         for access in self.accesses_of(position) {
             let name = self.objects[access.object as usize].name;
-            past = past.then(u64::from(name) << 8 | access.kind as u64);
+            let next = u64::from(name) << 8 | access.kind as u64;
+            signature = (signature.rotate_left(21) ^ next).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
-        past.low()
+        signature
     }
 }

@@ -3,8 +3,6 @@
 //! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
 //! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
 
-use smallvec::SmallVec;
-
 use super::{Point, Search, Uncontrolled};
 use crate::Map;
 use crate::runtime::causality::Past;
@@ -12,8 +10,8 @@ use crate::runtime::execution::Execution;
 
 #[derive(Debug)]
 struct Node {
-    /// Choices left, the next one last.
-    left: SmallVec<[u8; 8]>,
+    /// Choices left, one bit each.
+    left: u16,
     chosen: u8,
     /// What was offered: must be the same each time.
     offered: Offer,
@@ -75,25 +73,17 @@ impl Dfs {
         Some(usize::from(node.chosen))
     }
 
-    fn new_node(
-        &mut self,
-        offered: Offer,
-        spent: u32,
-        options: impl Iterator<Item = usize>,
-    ) -> usize {
-        let mut left: SmallVec<[u8; 8]> = options.map(|option| option as u8).collect();
-        left.reverse();
-        let chosen = left.pop().expect("bug: nothing to choose from");
+    fn new_node(&mut self, offered: Offer, spent: u32, options: u16, chosen: usize) -> usize {
         self.nodes.push(Node {
-            left,
-            chosen,
+            left: options & !(1 << chosen),
+            chosen: chosen as u8,
             offered,
             spent,
             signature: 0,
         });
         self.step = self.depth;
         self.depth += 1;
-        usize::from(chosen)
+        chosen
     }
 
     /// Preemptions so far.
@@ -132,10 +122,16 @@ impl Search for Dfs {
             *least = spent;
         }
         let exhausted = point.costs && self.bound.is_some_and(|bound| spent >= bound);
-        let options = point
-            .options()
-            .filter(move |&thread| !exhausted || thread == point.current);
-        self.new_node(Offer::Threads(point), spent, options)
+        let options = match exhausted {
+            true => 1 << point.current,
+            false => point.enabled,
+        };
+        self.new_node(
+            Offer::Threads(point),
+            spent,
+            options,
+            point.default_choice(),
+        )
     }
 
     fn pick(&mut self, _: &Execution, ways: usize) -> usize {
@@ -146,7 +142,7 @@ impl Search for Dfs {
             return self.again(Offer::Ways(ways)).unwrap_or(0);
         }
         let spent = self.spent();
-        self.new_node(Offer::Ways(ways), spent, 0..ways)
+        self.new_node(Offer::Ways(ways), spent, (1 << ways) - 1, 0)
     }
 
     fn closed(&mut self, execution: &Execution) {
@@ -173,8 +169,9 @@ impl Search for Dfs {
             return false;
         }
         while let Some(node) = self.nodes.last_mut() {
-            if let Some(next) = node.left.pop() {
-                node.chosen = next;
+            if node.left != 0 {
+                node.chosen = node.left.trailing_zeros() as u8;
+                node.left &= node.left - 1;
                 return true;
             }
             self.nodes.pop();

@@ -39,7 +39,10 @@ impl Point {
 
     /// Who goes on if nobody has a reason to choose another.
     pub(crate) fn default_choice(self) -> usize {
-        self.options().next().expect("bug: nobody is enabled")
+        match self.enabled & 1 << self.current {
+            0 => self.enabled.trailing_zeros() as usize,
+            _ => self.current,
+        }
     }
 }
 

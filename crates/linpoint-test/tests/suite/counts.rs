@@ -21,7 +21,9 @@ fn plain_enumeration_needs_the_known_numbers_of_executions() {
     assert_eq!(executions(objects::cas_counter(), Plain(Some(2))), 75_576);
     assert_eq!(executions(objects::treiber(), Plain(Some(1))), 20_720);
     assert_eq!(executions(objects::michael_scott(), Plain(Some(0))), 1_680);
+    assert_eq!(executions(objects::michael_scott(), Plain(Some(1))), 88_760);
     assert_eq!(executions(objects::spin_counter(), Plain(Some(0))), 1_680);
+    assert_eq!(executions(objects::spin_counter(), Plain(Some(1))), 109_016);
 }
 
 #[test]

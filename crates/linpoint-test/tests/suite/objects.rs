@@ -97,6 +97,9 @@ impl MichaelScott {
         loop {
             let tail = self.tail.load(SeqCst);
             let next = self.next[tail].load(SeqCst);
+            if self.tail.load(SeqCst) != tail {
+                continue;
+            }
             if next != 0 {
                 let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
             } else if self.next[tail]
@@ -114,6 +117,9 @@ impl MichaelScott {
             let head = self.head.load(SeqCst);
             let tail = self.tail.load(SeqCst);
             let next = self.next[head].load(SeqCst);
+            if self.head.load(SeqCst) != head {
+                continue;
+            }
             if head == tail {
                 if next == 0 {
                     return None;
@@ -224,16 +230,15 @@ impl Counter {
 #[derive(Default)]
 pub(crate) struct SpinCounter {
     counter: Counter,
-    count: std::sync::atomic::AtomicU32,
 }
 
 impl SpinCounter {
     pub(crate) fn inc(&self) {
-        self.counter.locked(|| self.count.fetch_add(1, SeqCst));
+        self.counter.locked(|| self.counter.lost_inc());
     }
 
     pub(crate) fn get(&self) -> u32 {
-        self.counter.locked(|| self.count.load(SeqCst))
+        self.counter.locked(|| self.counter.get())
     }
 }
 
