@@ -48,7 +48,7 @@ pub(crate) enum Pending {
 pub(crate) struct Thread {
     pub(crate) pending: Pending,
     pub(crate) op: Option<u32>,
-    /// The call was just made: the first access needs no scheduling point of its own.
+    /// The call was just made, or the thread woke up: the next access needs no scheduling point of its own.
     fresh: bool,
     /// Its next turn comes although nothing changed.
     forced: bool,
@@ -74,7 +74,7 @@ pub(crate) struct Step {
     pub(crate) calls: bool,
     /// Contains the return.
     pub(crate) returns: bool,
-    /// The call was made and its first access was not possible: nothing happened.
+    /// The call was made, or the thread woke up, and the next access was not possible: nothing happened.
     pub(crate) blocked: bool,
     /// A spinning thread tried again because nobody else could go on.
     pub(crate) forced: bool,
@@ -718,6 +718,8 @@ impl Execution {
         thread.reads = reads;
         thread.reads.clear();
         thread.repeats = 0;
+        // A yield does nothing by itself: the next access belongs to the same step.
+        thread.fresh = true;
     }
 
     fn woken_by(&mut self, step: u32) {

@@ -91,21 +91,32 @@ mod tests {
     use std::thread;
 
     /// One thread counts up with the weakest stores, the other reads: a read that is called after the return of a store
-    /// must not see anything older.
+    /// must not see anything older. Both also write to cells that the other one wants, which is how stores are kept back
+    /// longest: without the fence at the return, thousands of reads are wrong where both threads run at the same time.
     #[test]
     fn what_returned_before_a_call_is_seen_by_it() {
-        const STORES: i64 = 200_000;
+        const STORES: u64 = 30_000;
+        const CONTENDED: usize = 47;
         for clock in [Clock::Counter, Clock::Time] {
-            let (ticks, cell) = (Ticks::start(clock), AtomicU64::new(0));
+            let ticks = Ticks::start(clock);
+            let contended: [Alone<AtomicU64>; CONTENDED] =
+                std::array::from_fn(|_| Alone::default());
+            let cell = Alone(AtomicU64::new(0));
+            let contend = || {
+                let cells = contended.iter();
+                cells.for_each(|cell| cell.0.store(1, Ordering::Relaxed));
+            };
+            let store = |value: u64| {
+                contend();
+                cell.0.store(value, Ordering::Relaxed);
+                ticks.ret()
+            };
             let (returned, reads) = thread::scope(|scope| {
-                let store = |value: i64| {
-                    cell.store(value as u64, Ordering::Relaxed);
-                    ticks.ret()
-                };
-                let writer = scope.spawn(move || (1..=STORES).map(store).collect::<Vec<_>>());
+                let writer = scope.spawn(|| (1..=STORES).map(store).collect::<Vec<_>>());
                 let mut reads = Vec::new();
-                while reads.last().is_none_or(|&(_, seen)| seen < STORES as u64) {
-                    reads.push((ticks.call(), cell.load(Ordering::Relaxed)));
+                while reads.last().is_none_or(|&(_, seen)| seen < STORES) {
+                    contend();
+                    reads.push((ticks.call(), cell.0.load(Ordering::Relaxed)));
                 }
                 (writer.join().expect("the writer counts"), reads)
             });

@@ -274,12 +274,12 @@ impl<W: Judged> Stress<W> {
         let in_batch = BATCH_OPERATIONS / (self.plan.threads * self.plan.ops).max(1);
         while report.runs < self.runs && self.budget.is_none_or(|most| start.elapsed() < most) {
             let count = in_batch.clamp(1, BATCH_RUNS).min(self.runs - report.runs);
-            let recording = Instant::now();
             let seed = self.seed.wrapping_add(report.runs as u64);
-            let logs = record(&workload, self.plan, count, seed);
-            report.recording += recording.elapsed();
-            let logs = match logs {
-                Ok(logs) => logs,
+            let logs = match record(&workload, self.plan, count, seed) {
+                Ok(recorded) => {
+                    report.recording += recorded.time;
+                    recorded.logs
+                }
                 Err(interruption) => {
                     report.outcome = interruption.into();
                     return Ok(report);

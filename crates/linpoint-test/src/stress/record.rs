@@ -66,6 +66,9 @@ pub(super) trait Activity: Send + Sync + 'static {
 
     /// Its name.
     fn name(&self, chosen: usize) -> String;
+
+    /// A record that means nothing, if one can be made up.
+    fn blank(&self) -> Option<Record<Self::Op, Self::Ret>>;
 }
 
 /// How threads go about it.
@@ -94,8 +97,15 @@ pub(super) enum Interruption {
     Stuck { waiting: Vec<(usize, String)> },
 }
 
-/// What each thread recorded: the operations of the first run, those of the second, and so on.
-pub(super) type Logs<A> = Vec<Vec<Record<<A as Activity>::Op, <A as Activity>::Ret>>>;
+/// What a thread recorded: the operations of the first run, those of the second, and so on.
+type Log<A> = Vec<Record<<A as Activity>::Op, <A as Activity>::Ret>>;
+
+/// What all threads recorded in a batch.
+pub(super) struct Recorded<A: Activity> {
+    pub(super) logs: Vec<Log<A>>,
+    /// From the first call to the last return.
+    pub(super) time: Duration,
+}
 
 /// What the threads of a batch share.
 struct Batch<A: Activity> {
@@ -118,7 +128,7 @@ pub(super) fn record<A: Activity>(
     plan: Plan,
     runs: usize,
     seed: u64,
-) -> Result<Logs<A>, Interruption> {
+) -> Result<Recorded<A>, Interruption> {
     let batch = Arc::new(Batch {
         activity: activity.clone(),
         plan,
@@ -140,13 +150,16 @@ pub(super) fn record<A: Activity>(
             let _ = sender.send((number, log));
         });
     }
-    let mut logs: Logs<A> = (0..plan.threads).map(|_| Vec::new()).collect();
+    let mut logs: Vec<Log<A>> = (0..plan.threads).map(|_| Vec::new()).collect();
+    let mut span: Option<(Instant, Instant)> = None;
     let (mut missing, mut last_step, mut last_places) =
         (plan.threads, Instant::now(), batch.steps());
     while missing > 0 {
         match receiver.recv_timeout(plan.patience.min(Duration::from_millis(200))) {
-            Ok((number, Ok(log))) => {
+            Ok((number, Ok((log, start, end)))) => {
                 logs[number] = log;
+                let (first, last) = span.unwrap_or((start, end));
+                span = Some((first.min(start), last.max(end)));
                 missing -= 1;
             }
             Ok((number, Err(panic))) => return Err(batch.panicked(number, &*panic)),
@@ -158,19 +171,28 @@ pub(super) fn record<A: Activity>(
             Err(RecvTimeoutError::Timeout) => return Err(batch.stuck()),
         }
     }
-    Ok(logs)
+    Ok(Recorded {
+        logs,
+        time: span.map_or(Duration::ZERO, |(start, end)| end - start),
+    })
 }
 
 impl<A: Activity> Batch<A> {
-    fn work(&self, number: usize, mut random: Random) -> Vec<Record<A::Op, A::Ret>> {
+    /// Does all runs; tells what was recorded, when the first run began and when the last ended.
+    fn work(&self, number: usize, mut random: Random) -> (Log<A>, Instant, Instant) {
         let Plan { ops, pauses, .. } = self.plan;
         let mut log = Vec::with_capacity(self.objects.len() * ops);
+        // The system hands out memory when it is first touched: not in the middle of an operation.
+        log.extend((0..log.capacity()).map_while(|_| self.activity.blank()));
+        log.clear();
+        let mut start = None;
         let place = &self.places[number].0;
         for object in &self.objects {
             random.restart();
             if !self.gate.pass() {
                 break;
             }
+            start.get_or_insert_with(Instant::now);
             for _ in 0..ops {
                 if pauses > 0 {
                     pause(pauses, &mut random);
@@ -185,7 +207,8 @@ impl<A: Activity> Batch<A> {
             }
             place.store((log.len() as u64 + 1) << OPERATION_BITS, Ordering::Relaxed);
         }
-        log
+        let end = Instant::now();
+        (log, start.unwrap_or(end), end)
     }
 
     fn steps(&self) -> Vec<u64> {

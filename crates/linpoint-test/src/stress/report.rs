@@ -23,7 +23,7 @@ pub struct StressReport {
     pub operations: u64,
     /// How many of them overlapped one of another thread. Where that is few, the test says little.
     pub overlapping: u64,
-    /// How long the threads ran.
+    /// How long the threads ran, from the first call to the last return.
     pub recording: Duration,
     /// How long it took to decide what they did.
     pub deciding: Duration,

@@ -147,6 +147,15 @@ impl<T: Send + Sync + 'static> Activity for Named<T> {
     fn name(&self, chosen: usize) -> String {
         self.ops[chosen].name.clone()
     }
+
+    fn blank(&self) -> Option<Record<(u32, Value), Value>> {
+        Some(Record {
+            op: (0, Value::Nil),
+            ret: Value::Nil,
+            called: 0,
+            returned: 0,
+        })
+    }
 }
 
 impl<T: Send + Sync + 'static> Judged for Named<T> {
@@ -257,6 +266,10 @@ where
 
     fn name(&self, chosen: usize) -> String {
         format!("{:?}", self.ops[chosen])
+    }
+
+    fn blank(&self) -> Option<Record<S::Op, S::Ret>> {
+        None // Nobody knows how to make a result.
     }
 }
 

@@ -18,12 +18,9 @@ fn plain_enumeration_needs_the_known_numbers_of_executions() {
     assert_eq!(executions(objects::mutex_queue(), Plain(Some(1))), 43_800);
     assert_eq!(executions(objects::cas_counter(), Plain(Some(0))), 1_680);
     assert_eq!(executions(objects::cas_counter(), Plain(Some(1))), 14_280);
-    assert_eq!(executions(objects::cas_counter(), Plain(Some(2))), 75_576);
     assert_eq!(executions(objects::treiber(), Plain(Some(1))), 20_720);
     assert_eq!(executions(objects::michael_scott(), Plain(Some(0))), 1_680);
-    assert_eq!(executions(objects::michael_scott(), Plain(Some(1))), 88_760);
     assert_eq!(executions(objects::spin_counter(), Plain(Some(0))), 1_680);
-    assert_eq!(executions(objects::spin_counter(), Plain(Some(1))), 109_016);
 }
 
 #[test]
@@ -40,42 +37,24 @@ fn partial_order_reduction_needs_the_known_numbers_of_executions() {
     assert_eq!(executions(small, Strategy::Exhaustive), 222);
 }
 
-/// Everything else that was measured, for whoever has the time: `LINPOINT_COUNTS=1`.
+/// The larger ones, for whoever has the time: `LINPOINT_COUNTS=1`.
 #[test]
-fn print_more_counts() {
+fn larger_tests_need_the_known_numbers_of_executions() {
+    use Strategy::Plain;
     if std::env::var_os("LINPOINT_COUNTS").is_none() {
         return;
     }
-    fn row<X: 'static>(name: &str, object: impl Fn() -> Object<X>, exhaustive: bool) {
-        use Strategy::*;
-        for strategy in [
-            Plain(Some(0)),
-            Plain(Some(1)),
-            Plain(Some(2)),
-            FewestPreemptions(2),
-            Bounded(2),
-            Exhaustive,
-        ] {
-            if strategy == Exhaustive && !exhaustive {
-                continue;
-            }
-            let report = object().strategy(strategy).as_found().check();
-            let effort = report.effort();
-            println!(
-                "{name:14} {strategy:?}: {} serial ({} stuck), {} executions ({} redundant), {:.2?}",
-                effort.serial, effort.stuck, effort.executions, effort.redundant, effort.phase2
-            );
-        }
-    }
-    let event_test = [
-        ["wait", "set", "wait"],
-        ["set", "reset", "wait"],
-        ["reset", "set", "is_set"],
-    ];
-    row("mutex queue", objects::mutex_queue, true);
-    row("cas counter", objects::cas_counter, true);
-    row("treiber", objects::treiber, false);
-    row("spin counter", objects::spin_counter, false);
-    row("event", || objects::event(false).matrix(event_test), true);
-    row("michael-scott", objects::michael_scott, false);
+    assert_eq!(executions(objects::mutex_queue(), Plain(Some(2))), 345_930);
+    assert_eq!(executions(objects::cas_counter(), Plain(Some(2))), 75_576);
+    assert_eq!(executions(objects::treiber(), Plain(Some(2))), 156_078);
+    assert_eq!(executions(objects::michael_scott(), Plain(Some(1))), 88_760);
+    assert_eq!(
+        executions(objects::michael_scott(), Plain(Some(2))),
+        2_754_843
+    );
+    assert_eq!(executions(objects::spin_counter(), Plain(Some(1))), 109_016);
+    // The bug of Counter1 is out of sight, so that the search goes on.
+    let blind = || objects::counter1().ignore_result("get");
+    assert_eq!(executions(blind(), Plain(Some(2))), 57_960);
+    assert_eq!(executions(blind(), Strategy::Exhaustive), 11_770);
 }

@@ -164,7 +164,7 @@ fn random_object(seed: u64) -> Object<Shared> {
 #[test]
 fn all_searches_agree_with_plain_enumeration() {
     let (mut passed, mut failed, mut too_large) = (0, 0, 0);
-    for seed in 0..rounds("LINPOINT_LIVE", 300) {
+    for seed in 0..rounds("LINPOINT_LIVE", 200) {
         let time = Duration::from_millis(200);
         let plain = random_object(seed)
             .strategy(Strategy::Plain(None))
@@ -197,7 +197,7 @@ fn all_searches_agree_with_plain_enumeration() {
     }
     println!("{passed} passed, {failed} failed, {too_large} were too large to enumerate");
     assert!(
-        passed > 20 && failed > 20,
+        passed > 20 && failed > 10,
         "{passed} passed, {failed} failed"
     );
 }

@@ -78,7 +78,7 @@ fn random_machine(seed: u64) -> Object<Machine> {
 #[test]
 fn objects_under_one_lock_never_fail() {
     let mut stuck = 0;
-    for seed in 0..rounds("LINPOINT_LOCKED", 1_000) {
+    for seed in 0..rounds("LINPOINT_LOCKED", 200) {
         let report = random_machine(seed).check();
         assert!(report.passed(), "seed {seed}: {report}");
         stuck += usize::from(report.effort().stuck > 0);
@@ -87,5 +87,5 @@ fn objects_under_one_lock_never_fail() {
             assert!(report.passed(), "seed {seed}: {report}");
         }
     }
-    assert!(stuck > 50, "only {stuck} objects block");
+    assert!(stuck > 20, "only {stuck} objects block");
 }

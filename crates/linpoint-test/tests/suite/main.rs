@@ -1,5 +1,8 @@
 //! Live objects: the examples of the paper, the searches against each other, and objects that must never fail.
 
+// What goes wrong in a test should fail it, also outside the functions that are marked as tests.
+#![allow(clippy::unwrap_used)]
+
 mod campaigns;
 mod counts;
 mod differential;

@@ -331,7 +331,6 @@ impl Event {
                 while self.epoch.load(SeqCst) == epoch {
                     hint::spin_loop();
                 }
-                return;
             }
         }
     }
