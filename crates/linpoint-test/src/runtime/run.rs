@@ -99,7 +99,12 @@ impl Driver {
         let place = |thread: usize| if thread == MAIN { workers } else { thread };
         let mut next = MAIN;
         MODE.set(Mode::Controlled);
-        loop {
+        let unwinds_for_ever = std::thread::panicking();
+        if unwinds_for_ever {
+            let why = "a destructor of a stuck thread waits for a lock that nobody gives back: nothing more can be run here";
+            with(|execution, _| execution.end = End::Fault(why.to_owned()));
+        }
+        while !unwinds_for_ever {
             let switch = match fibers[place(next)].resume(Signal::Run) {
                 Resumed::Switched(switch) => switch,
                 Resumed::Finished if next == MAIN => break,
@@ -110,7 +115,7 @@ impl Driver {
             };
             match switch {
                 Switch::To(thread) => next = thread,
-                Switch::Stuck | Switch::Abandon => break,
+                Switch::Stuck | Switch::Unwinding => break,
             }
         }
         let abandoned = tear_down(fibers, &mut self.stacks);
@@ -164,27 +169,29 @@ impl Driver {
 }
 
 /// Unwinds what has not finished. Whether something could not be.
-fn tear_down(fibers: Vec<Fiber>, stacks: &mut Vec<DefaultStack>) -> bool {
-    let mut abandoned = false;
+///
+/// A destructor may wait for a lock that another thread gives back when it unwinds, and a thread that catches our unwinding
+/// meets it again at its next access: hence several rounds.
+fn tear_down(mut fibers: Vec<Fiber>, stacks: &mut Vec<DefaultStack>) -> bool {
     MODE.set(Mode::Teardown);
-    for mut fiber in fibers {
-        // A thread that catches our unwinding meets it again at its next access; one that never ends is given up.
-        for _ in 0..16 {
-            if fiber.done() {
-                break;
+    for _ in 0..16 {
+        let mut left = Vec::new();
+        for mut fiber in fibers {
+            if !fiber.done() {
+                fiber.resume(Signal::Unwind);
             }
-            if let Resumed::Switched(Switch::Abandon) = fiber.resume(Signal::Unwind) {
-                break;
+            match fiber.done() {
+                true => stacks.push(fiber.into_stack()),
+                false => left.push(fiber),
             }
         }
-        if fiber.done() {
-            stacks.push(fiber.into_stack());
-        } else {
-            abandoned = true;
-            std::mem::forget(fiber);
+        if left.is_empty() {
+            return false;
         }
+        fibers = left;
     }
-    abandoned
+    fibers.into_iter().for_each(std::mem::forget);
+    true
 }
 
 fn main_thread(program: &Rc<dyn Program>, slot: &Slot) {
