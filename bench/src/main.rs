@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|verify]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -13,6 +13,7 @@ mod peers;
 mod reach;
 mod repeated;
 mod snapshot;
+mod verify;
 mod versus;
 
 use anyhow::bail;
@@ -24,6 +25,7 @@ fn main() -> anyhow::Result<()> {
         [child::COMMAND, rest @ ..] => child::answer(rest),
         [monitors::COMMAND, rest @ ..] => monitors::answer(rest),
         [snapshot::COMMAND, rest @ ..] => snapshot::answer(rest),
+        [verify::COMMAND, rest @ ..] => verify::answer(rest),
         [] => {
             versus::run()?;
             growth::run()?;
@@ -33,7 +35,8 @@ fn main() -> anyhow::Result<()> {
             columnar::run()?;
             reach::run()?;
             repeated::run()?;
-            hitting::run()
+            hitting::run()?;
+            verify::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -44,6 +47,7 @@ fn main() -> anyhow::Result<()> {
         ["reach"] => reach::run(),
         ["repeated"] => repeated::run(),
         ["hitting"] => hitting::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated or hitting"),
+        ["verify"] => verify::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting or verify"),
     }
 }
