@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|recorder|live]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|recorder|live|verify]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -15,6 +15,7 @@ mod reach;
 mod recorder;
 mod repeated;
 mod snapshot;
+mod verify;
 mod versus;
 
 use anyhow::bail;
@@ -26,6 +27,7 @@ fn main() -> anyhow::Result<()> {
         [child::COMMAND, rest @ ..] => child::answer(rest),
         [monitors::COMMAND, rest @ ..] => monitors::answer(rest),
         [snapshot::COMMAND, rest @ ..] => snapshot::answer(rest),
+        [verify::COMMAND, rest @ ..] => verify::answer(rest),
         [] => {
             versus::run()?;
             growth::run()?;
@@ -37,7 +39,8 @@ fn main() -> anyhow::Result<()> {
             repeated::run()?;
             hitting::run()?;
             recorder::run()?;
-            live::run()
+            live::run()?;
+            verify::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -50,6 +53,7 @@ fn main() -> anyhow::Result<()> {
         ["hitting"] => hitting::run(),
         ["recorder"] => recorder::run(),
         ["live"] => live::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting, recorder or live"),
+        ["verify"] => verify::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting, recorder, live or verify"),
     }
 }

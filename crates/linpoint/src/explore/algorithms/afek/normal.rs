@@ -34,11 +34,11 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
             if locals[p].updates && !is_live {
                 (locals[p].b, locals[p].view) = (0, 0);
             }
+            self.go_on(p, locals, values, is_live);
             let borrows = self.will_borrow(p, &locals[p]) != 0;
             if !is_live && borrows && locals[p].at != At::Shake {
                 locals[p].go_to_write(0);
             }
-            self.go_on(p, locals, values, is_live);
         }
     }
 
