@@ -20,8 +20,16 @@ use crate::report::{Failure, Report, TestReport, TestResult, Verdict};
 use crate::runtime::run::Program;
 use crate::token::Token;
 
-/// Runs what an object plans.
+/// Runs what an object plans, on OS threads of its own: what a stuck execution leaves behind stays there.
 pub(crate) fn run<X: 'static>(object: &Object<X>) -> Report {
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| run_here(object));
+        run.join()
+            .unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+    })
+}
+
+fn run_here<X: 'static>(object: &Object<X>) -> Report {
     let start = Instant::now();
     let (verdict, tests) = match planned(object) {
         Ok(Planned::Tests(tests, total)) => run_tests(object, start, tests, total),

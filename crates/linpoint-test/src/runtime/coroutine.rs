@@ -26,8 +26,8 @@ pub(crate) enum Switch {
     To(usize),
     /// Nobody can go on.
     Stuck,
-    /// It can neither go on nor unwind: forget it.
-    Abandon,
+    /// It unwinds, and has to wait for another thread to do the same.
+    Unwinding,
 }
 
 thread_local! {

@@ -177,7 +177,8 @@ impl Handle {
             (object, possible)
         });
         if !possible {
-            abandon();
+            wait_to_unwind();
+            return Turn::Direct;
         }
         Turn::Scheduled(object)
     }
@@ -219,11 +220,9 @@ fn follow(switch: Option<Switch>) {
     }
 }
 
-/// Neither goes on nor unwinds: nobody can hand over what it waits for.
-pub(crate) fn abandon() -> ! {
-    loop {
-        coroutine::suspend(Switch::Abandon);
-    }
+/// A destructor of an execution that is over has to wait until another thread has unwound.
+pub(crate) fn wait_to_unwind() {
+    coroutine::suspend(Switch::Unwinding);
 }
 
 /// Whether operations of the facade are scheduling points here and now.

@@ -95,23 +95,12 @@ impl Driver {
         });
         let workers = layout.threads.len();
         let mut fibers: Vec<Fiber> = (0..=workers).map(|index| self.fiber(index)).collect();
-        // The main thread is the last one here, and number `MAIN` everywhere else.
-        let place = |thread: usize| if thread == MAIN { workers } else { thread };
-        let mut next = MAIN;
         MODE.set(Mode::Controlled);
-        loop {
-            let switch = match fibers[place(next)].resume(Signal::Run) {
-                Resumed::Switched(switch) => switch,
-                Resumed::Finished if next == MAIN => break,
-                Resumed::Finished => with(|execution, search| {
-                    execution.done();
-                    execution.next(search)
-                }),
-            };
-            match switch {
-                Switch::To(thread) => next = thread,
-                Switch::Stuck | Switch::Abandon => break,
-            }
+        if std::thread::panicking() {
+            let why = "a destructor of a stuck thread waits for a lock that nobody gives back: nothing more can be run here";
+            with(|execution, _| execution.end = End::Fault(why.to_owned()));
+        } else {
+            take_turns(&mut fibers);
         }
         let abandoned = tear_down(fibers, &mut self.stacks);
         MODE.set(Mode::Quiet);
@@ -163,28 +152,52 @@ impl Driver {
     }
 }
 
-/// Unwinds what has not finished. Whether something could not be.
-fn tear_down(fibers: Vec<Fiber>, stacks: &mut Vec<DefaultStack>) -> bool {
-    let mut abandoned = false;
-    MODE.set(Mode::Teardown);
-    for mut fiber in fibers {
-        // A thread that catches our unwinding meets it again at its next access; one that never ends is given up.
-        for _ in 0..16 {
-            if fiber.done() {
-                break;
-            }
-            if let Resumed::Switched(Switch::Abandon) = fiber.resume(Signal::Unwind) {
-                break;
-            }
-        }
-        if fiber.done() {
-            stacks.push(fiber.into_stack());
-        } else {
-            abandoned = true;
-            std::mem::forget(fiber);
+/// Runs whoever's turn it is, until all have finished or nobody can go on.
+fn take_turns(fibers: &mut [Fiber]) {
+    // The main thread is the last one here, and number `MAIN` everywhere else.
+    let main = fibers.len() - 1;
+    let mut next = MAIN;
+    loop {
+        let place = if next == MAIN { main } else { next };
+        let switch = match fibers[place].resume(Signal::Run) {
+            Resumed::Switched(switch) => switch,
+            Resumed::Finished if next == MAIN => return,
+            Resumed::Finished => with(|execution, search| {
+                execution.done();
+                execution.next(search)
+            }),
+        };
+        match switch {
+            Switch::To(thread) => next = thread,
+            Switch::Stuck | Switch::Unwinding => return,
         }
     }
-    abandoned
+}
+
+/// Unwinds what has not finished. Whether something could not be.
+///
+/// A destructor may wait for a lock that another thread gives back when it unwinds, and a thread that catches our unwinding
+/// meets it again at its next access: hence several rounds.
+fn tear_down(mut fibers: Vec<Fiber>, stacks: &mut Vec<DefaultStack>) -> bool {
+    MODE.set(Mode::Teardown);
+    for _ in 0..16 {
+        let mut left = Vec::new();
+        for mut fiber in fibers {
+            if !fiber.done() {
+                fiber.resume(Signal::Unwind);
+            }
+            match fiber.done() {
+                true => stacks.push(fiber.into_stack()),
+                false => left.push(fiber),
+            }
+        }
+        if left.is_empty() {
+            return false;
+        }
+        fibers = left;
+    }
+    fibers.into_iter().for_each(std::mem::forget);
+    true
 }
 
 fn main_thread(program: &Rc<dyn Program>, slot: &Slot) {

@@ -130,15 +130,19 @@ impl<T: ?Sized> Mutex<T> {
     /// The scheduler says that the mutex is ours.
     #[track_caller]
     pub(super) fn granted(&self) -> LockResult<MutexGuard<'_, T>> {
-        match self.inner.try_lock() {
-            Ok(guard) => Ok(self.guard(guard)),
-            Err(TryLockError::Poisoned(poison)) => {
-                Err(PoisonError::new(self.guard(poison.into_inner())))
+        loop {
+            match self.inner.try_lock() {
+                Ok(guard) => return Ok(self.guard(guard)),
+                Err(TryLockError::Poisoned(poison)) => {
+                    return Err(PoisonError::new(self.guard(poison.into_inner())));
+                }
+                // A destructor of a thread that was stuck.
+                Err(TryLockError::WouldBlock) if std::thread::panicking() => {
+                    runtime::wait_to_unwind();
+                }
+                // Held by another OS thread: the mutex does not belong to this execution.
+                Err(TryLockError::WouldBlock) => return self.guarded(self.inner.lock()),
             }
-            // A destructor of a thread that was stuck: whoever holds the mutex will not give it back.
-            Err(TryLockError::WouldBlock) if std::thread::panicking() => runtime::abandon(),
-            // Held by another OS thread: the mutex does not belong to this execution.
-            Err(TryLockError::WouldBlock) => self.guarded(self.inner.lock()),
         }
     }
 

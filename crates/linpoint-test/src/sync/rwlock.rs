@@ -61,17 +61,26 @@ macro_rules! side {
                     };
                 }
                 turn.describe(|| concat!("lock to ", $verb).to_owned());
-                match self.inner.$try_lock() {
-                    Ok(guard) => Ok(self.guard_for(guard)),
-                    Err(TryLockError::Poisoned(poison)) => {
-                        Err(PoisonError::new(self.guard_for(poison.into_inner())))
+                loop {
+                    match self.inner.$try_lock() {
+                        Ok(guard) => return Ok(self.guard_for(guard)),
+                        Err(TryLockError::Poisoned(poison)) => {
+                            return Err(PoisonError::new(self.guard_for(poison.into_inner())));
+                        }
+                        // A destructor of a thread that was stuck.
+                        Err(TryLockError::WouldBlock) if std::thread::panicking() => {
+                            runtime::wait_to_unwind();
+                        }
+                        // Held by another OS thread: the lock does not belong to this execution.
+                        Err(TryLockError::WouldBlock) => {
+                            return match self.inner.$lock() {
+                                Ok(guard) => Ok(self.guard_for(guard)),
+                                Err(poison) => {
+                                    Err(PoisonError::new(self.guard_for(poison.into_inner())))
+                                }
+                            };
+                        }
                     }
-                    Err(TryLockError::WouldBlock) if std::thread::panicking() => runtime::abandon(),
-                    // Held by another OS thread: the lock does not belong to this execution.
-                    Err(TryLockError::WouldBlock) => match self.inner.$lock() {
-                        Ok(guard) => Ok(self.guard_for(guard)),
-                        Err(poison) => Err(PoisonError::new(self.guard_for(poison.into_inner()))),
-                    },
                 }
             }
 

@@ -40,7 +40,7 @@ fn partial_order_reduction_needs_the_known_numbers_of_executions() {
 /// The larger ones, for whoever has the time: `LINPOINT_COUNTS=1`.
 #[test]
 fn larger_tests_need_the_known_numbers_of_executions() {
-    use Strategy::Plain;
+    use Strategy::{Bounded, FewestPreemptions, Plain};
     if std::env::var_os("LINPOINT_COUNTS").is_none() {
         return;
     }
@@ -53,6 +53,26 @@ fn larger_tests_need_the_known_numbers_of_executions() {
         2_754_843
     );
     assert_eq!(executions(objects::spin_counter(), Plain(Some(1))), 109_016);
+    assert_eq!(
+        executions(objects::mutex_queue(), FewestPreemptions(2)),
+        275_724
+    );
+    assert_eq!(executions(objects::mutex_queue(), Bounded(2)), 127_594);
+    assert_eq!(
+        executions(objects::cas_counter(), FewestPreemptions(2)),
+        80_198
+    );
+    assert_eq!(executions(objects::cas_counter(), Bounded(2)), 33_327);
+    let event = || {
+        objects::event(false).matrix([
+            ["wait", "set", "wait"],
+            ["set", "reset", "wait"],
+            ["reset", "set", "is_set"],
+        ])
+    };
+    assert_eq!(executions(event(), Plain(Some(1))), 82_519);
+    assert_eq!(executions(event(), Bounded(2)), 283_470);
+    assert_eq!(executions(event(), Strategy::Exhaustive), 259_770);
     // The bug of Counter1 is out of sight, so that the search goes on.
     let blind = || objects::counter1().ignore_result("get");
     assert_eq!(executions(blind(), Plain(Some(2))), 57_960);

@@ -338,3 +338,44 @@ fn timed_waits_end() {
         .check();
     assert!(report.passed(), "{report}");
 }
+
+#[test]
+fn what_is_not_under_control_is_no_failure() {
+    let chance = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let report = object(|| AtomicU32::new(0))
+        .op0("look", move |cell| {
+            if chance.fetch_add(1, SeqCst).is_multiple_of(3) {
+                cell.store(0, SeqCst);
+            }
+            cell.load(SeqCst)
+        })
+        .matrix([["look", "look"], ["look", "look"]])
+        .check();
+    assert!(report.failure().is_none(), "{report}");
+    assert!(report.to_string().contains("not under control"), "{report}");
+}
+
+#[test]
+fn destructors_of_stuck_threads_may_lock() {
+    struct LocksWhenDropped<'a>(&'a Mutex<u32>);
+    impl Drop for LocksWhenDropped<'_> {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap_or_else(|poison| poison.into_inner()) += 1;
+        }
+    }
+    let report = object(|| (Mutex::new(0), Mutex::new(0)))
+        .blocking0("forth", |(a, b)| {
+            let _late = LocksWhenDropped(b);
+            let _held = a.lock().unwrap();
+            drop(b.lock().unwrap());
+        })
+        .blocking0("back", |(a, b)| {
+            let _late = LocksWhenDropped(a);
+            let _held = b.lock().unwrap();
+            drop(a.lock().unwrap());
+        })
+        .matrix([["forth"], ["back"]])
+        .check();
+    let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(failure.kind, FailureKind::NoStuckWitness);
+}
