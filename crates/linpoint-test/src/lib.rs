@@ -33,7 +33,7 @@
 //!
 //! let failure = report.failure().expect("there is a bug");
 //! println!("{failure}");
-//! assert_eq!(failure.matrix, [vec!["inc"], vec!["inc", "get"]]); // the smallest test that fails
+//! assert_eq!(failure.matrix.concat().len(), 3); // the smallest test that fails: two `inc` and a `get`
 //! assert_eq!(failure.preemptions, 1);
 //! ```
 //!
@@ -48,6 +48,11 @@
 //!
 //! [`Object::against`] takes a [`linpoint::Spec`], deterministic or not, instead of the serial executions.
 //!
+//! # On real threads
+//!
+//! [`mod@stress`] calls operations at random on OS threads, records them, and lets linpoint decide: for code that cannot be changed,
+//! for long runs, and for what the processor makes of weak orderings.
+//!
 //! # Where to look
 //!
 //! | item | what it is |
@@ -56,6 +61,7 @@
 //! | [`report`] | what comes of it |
 //! | [`sync`], [`thread`], [`hint`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
+//! | [`mod@stress`] | the same objects on real threads |
 
 mod campaign;
 mod check;

@@ -95,28 +95,12 @@ impl Driver {
         });
         let workers = layout.threads.len();
         let mut fibers: Vec<Fiber> = (0..=workers).map(|index| self.fiber(index)).collect();
-        // The main thread is the last one here, and number `MAIN` everywhere else.
-        let place = |thread: usize| if thread == MAIN { workers } else { thread };
-        let mut next = MAIN;
         MODE.set(Mode::Controlled);
-        let unwinds_for_ever = std::thread::panicking();
-        if unwinds_for_ever {
+        if std::thread::panicking() {
             let why = "a destructor of a stuck thread waits for a lock that nobody gives back: nothing more can be run here";
             with(|execution, _| execution.end = End::Fault(why.to_owned()));
-        }
-        while !unwinds_for_ever {
-            let switch = match fibers[place(next)].resume(Signal::Run) {
-                Resumed::Switched(switch) => switch,
-                Resumed::Finished if next == MAIN => break,
-                Resumed::Finished => with(|execution, search| {
-                    execution.done();
-                    execution.next(search)
-                }),
-            };
-            match switch {
-                Switch::To(thread) => next = thread,
-                Switch::Stuck | Switch::Unwinding => break,
-            }
+        } else {
+            take_turns(&mut fibers);
         }
         let abandoned = tear_down(fibers, &mut self.stacks);
         MODE.set(Mode::Quiet);
@@ -165,6 +149,28 @@ impl Driver {
                 with(|execution, _| execution.end = End::Fault(what));
             }
         })
+    }
+}
+
+/// Runs whoever's turn it is, until all have finished or nobody can go on.
+fn take_turns(fibers: &mut [Fiber]) {
+    // The main thread is the last one here, and number `MAIN` everywhere else.
+    let main = fibers.len() - 1;
+    let mut next = MAIN;
+    loop {
+        let place = if next == MAIN { main } else { next };
+        let switch = match fibers[place].resume(Signal::Run) {
+            Resumed::Switched(switch) => switch,
+            Resumed::Finished if next == MAIN => return,
+            Resumed::Finished => with(|execution, search| {
+                execution.done();
+                execution.next(search)
+            }),
+        };
+        match switch {
+            Switch::To(thread) => next = thread,
+            Switch::Stuck | Switch::Unwinding => return,
+        }
     }
 }
 

@@ -344,7 +344,7 @@ fn what_is_not_under_control_is_no_failure() {
     let chance = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let report = object(|| AtomicU32::new(0))
         .op0("look", move |cell| {
-            if chance.fetch_add(1, SeqCst) % 3 == 0 {
+            if chance.fetch_add(1, SeqCst).is_multiple_of(3) {
                 cell.store(0, SeqCst);
             }
             cell.load(SeqCst)
