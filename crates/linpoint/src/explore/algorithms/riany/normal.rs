@@ -42,6 +42,9 @@ impl Riany {
                 my.at = At::ReadTurn;
             }
             self.forget_links(p, shared, my);
+            if has_view(my.at) && shared.copied[p] != my.view + 1 {
+                give_up_value(my);
+            }
             self.choose(my);
         }
         for p in 0..locals.len() {
@@ -166,8 +169,17 @@ impl Riany {
             .filter(|(_, number)| *number != 0);
         let of_locals = locals
             .iter()
-            .filter(|my| has_number(my.at))
-            .map(|my| (self.form.entries, my.s));
+            .enumerate()
+            .filter(|(_, my)| has_number(my.at))
+            .map(move |(p, my)| {
+                let is_current = shared.copied[p] == my.view + 1;
+                let entries = if is_current {
+                    to_fill(my.view.into())
+                } else {
+                    0
+                };
+                (entries, my.s)
+            });
         of_views.chain(of_locals)
     }
 
@@ -211,6 +223,14 @@ impl Riany {
         }
         shared.seq = rank(shared.seq);
     }
+}
+
+/// Whoever fills a view that was made anew will notice it before it stores anything.
+fn give_up_value(my: &mut Local) {
+    if my.at == At::Low {
+        my.at = At::LinkReg;
+    }
+    (my.high, my.high_seq, my.low) = (false, 0, false);
 }
 
 /// The two views of a process change places: only which one it used last tells them apart.
