@@ -36,11 +36,16 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         Ok(Planned::Replay(token)) => run_again(object, start, &token),
         Err(problem) => (Verdict::Undecided(problem), Vec::new()),
     };
-    Report {
+    let mut report = Report {
         verdict,
         tests,
         elapsed: start.elapsed(),
+    };
+    if report.passed() && report.effort().accesses == 0 {
+        let why = "no operation touched anything under control: does the object use std::sync instead of linpoint_test::sync?";
+        report.verdict = Verdict::Undecided(why.to_owned());
     }
+    report
 }
 
 type Tests = Box<dyn Iterator<Item = Matrix> + Send>;

@@ -139,6 +139,7 @@ impl Report {
             sum.executions += test.effort.executions;
             sum.redundant += test.effort.redundant;
             sum.steps += test.effort.steps;
+            sum.accesses += test.effort.accesses;
             sum.phase1 += test.effort.phase1;
             sum.phase2 += test.effort.phase2;
             sum

@@ -21,10 +21,11 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    assert!(
-        !runtime::controlled(),
-        "an object that spawns threads cannot be checked under control"
-    );
+    if runtime::controlled() {
+        let why = "an object that spawns threads cannot be checked under control";
+        runtime::give_up(why);
+        panic!("{why}");
+    }
     std_thread::spawn(f)
 }
 

@@ -118,6 +118,8 @@ pub struct Effort {
     pub redundant: u64,
     /// Steps of all of them.
     pub steps: u64,
+    /// How often they touched something under control.
+    pub accesses: u64,
     /// Time for the serial histories.
     pub phase1: Duration,
     /// Time for the concurrent ones.
@@ -342,7 +344,8 @@ impl Phase2<'_> {
         let mut extensions = Extensions::default();
         let mut allowed = Allowed::default();
         let mut stopped = None;
-        let (mut executions, mut redundant, mut steps) = (0u64, 0u64, 0u64);
+        let (mut executions, mut redundant) = (0u64, 0u64);
+        let (mut steps, mut accesses) = (0u64, 0u64);
         let settings = Settings {
             serial: false,
             real_time: matches!(judge, Judge::WitnessPerState | Judge::SpecPerState),
@@ -353,6 +356,7 @@ impl Phase2<'_> {
         let search = explore(self.program, settings, search, |execution, search| {
             executions += 1;
             steps += execution.steps.len() as u64;
+            accesses += execution.accesses() as u64;
             stopped = match &execution.end {
                 End::Fault(why) => Some(Stopped::Unfinished(why.clone())),
                 _ if search.pruned() => {
@@ -392,6 +396,7 @@ impl Phase2<'_> {
         self.effort.executions += executions;
         self.effort.redundant += redundant;
         self.effort.steps += steps;
+        self.effort.accesses += accesses;
         if let Some(uncontrolled) = search.uncontrolled() {
             return Err(Stopped::Unfinished(uncontrolled.to_string()));
         }

@@ -828,6 +828,11 @@ impl Execution {
         self.clocks.push(clock);
     }
 
+    /// How often something under control was touched.
+    pub(crate) fn accesses(&self) -> usize {
+        self.accesses.len()
+    }
+
     pub(crate) fn accesses_of(&self, step: usize) -> &[Access] {
         let (from, to) = self.steps[step].accesses;
         &self.accesses[from as usize..to as usize]

@@ -225,6 +225,11 @@ pub(crate) fn wait_to_unwind() {
     coroutine::suspend(Switch::Unwinding);
 }
 
+/// Ends the execution that runs here: nothing can be said about the test.
+pub(crate) fn give_up(why: &str) {
+    with(|execution, _| execution.end = End::Fault(why.to_owned()));
+}
+
 /// Whether operations of the facade are scheduling points here and now.
 pub(crate) fn controlled() -> bool {
     MODE.get() == Mode::Controlled

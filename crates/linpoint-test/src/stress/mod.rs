@@ -126,7 +126,7 @@ impl<W> Stress<W> {
 
     /// How many threads there are; as many as cores by default, at least two.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.plan.threads = threads.max(1);
+        self.plan.threads = threads;
         self
     }
 
@@ -258,6 +258,11 @@ impl<W: Judged> Stress<W> {
     ///
     /// An error means that the test is not one: an unknown type, an operation that the type does not have.
     pub fn check(mut self) -> Result<StressReport, Error> {
+        if [self.plan.threads, self.plan.ops, self.runs].contains(&0) {
+            return Err(Error::usage(
+                "a stress test without operations says nothing",
+            ));
+        }
         self.workload.prepare(self.plan.threads)?;
         let start = Instant::now();
         let checker = Checker::new(self.config);
@@ -301,6 +306,7 @@ impl<W: Judged> Stress<W> {
                 let failure = Box::new(Failure {
                     run: report.runs - 1,
                     saved: saved.map_err(|error| error.to_string()),
+                    is_known_type: workload.object_type().is_some(),
                     history,
                     report: decided,
                 });

@@ -67,6 +67,8 @@ pub struct Failure {
     pub report: Report,
     /// Where the history was saved, or why it was not.
     pub saved: Result<PathBuf, String>,
+    /// Whether the command line knows the object too.
+    pub(super) is_known_type: bool,
 }
 
 impl StressReport {
@@ -151,7 +153,10 @@ impl fmt::Display for Failure {
             writeln!(f, "   and {left_out} more")?;
         }
         match &self.saved {
-            Ok(path) => writeln!(f, "history: {0}   (linpoint check {0})", path.display()),
+            Ok(path) if self.is_known_type => {
+                writeln!(f, "history: {0}   (linpoint check {0})", path.display())
+            }
+            Ok(path) => writeln!(f, "history: {}", path.display()),
             Err(reason) => writeln!(f, "history not saved: {reason}"),
         }
     }

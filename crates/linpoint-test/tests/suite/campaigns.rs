@@ -1,5 +1,8 @@
 //! Many tests: all small ones, random ones, what fails made small, and run again from its token.
 
+use std::sync::atomic::Ordering::SeqCst;
+
+use linpoint_test::sync::atomic::AtomicU32;
 use linpoint_test::{Failure, FailureKind, Object, Strategy, Verdict, object};
 
 use crate::objects::{self, MutexQueue};
@@ -44,6 +47,27 @@ fn all_random_tests_are_run_if_one_keeps_going() {
     assert!(fails(&first).contains(&true) && fails(&first).contains(&false));
     hasty = hasty.seed(3);
     assert_ne!(fails(&first), fails(&hasty.check()));
+}
+
+#[test]
+fn what_cannot_be_seen_is_not_passed() {
+    let undecided = |report: linpoint_test::Report| match report.verdict {
+        Verdict::Undecided(why) => why,
+        _ => panic!("{report}"),
+    };
+    let uncontrolled = object(|| std::sync::atomic::AtomicU32::new(0))
+        .op0("inc", |count| count.fetch_add(1, SeqCst))
+        .matrix([["inc"]]);
+    assert!(undecided(uncontrolled.check()).contains("instead of linpoint_test::sync"));
+    let spawning = object(|| AtomicU32::new(0))
+        .op0("spawn", |_| {
+            linpoint_test::thread::spawn(|| ()).join().is_ok()
+        })
+        .op0("get", |count| count.load(SeqCst))
+        .matrix([["spawn"], ["get"]]);
+    assert!(undecided(spawning.check()).contains("spawns threads"));
+    let nothing = objects::cas_counter().random(2, 0, 3);
+    assert!(undecided(nothing.check()).contains("without operations"));
 }
 
 #[test]

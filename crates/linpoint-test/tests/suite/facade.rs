@@ -216,8 +216,11 @@ fn what_is_intended_can_be_declared() {
     let chance = Arc::new(chance);
     let dice = || {
         let chance = Arc::clone(&chance);
-        object(|| ())
-            .op0("roll", move |()| chance.fetch_add(1, SeqCst) % 3)
+        object(|| AtomicU32::new(0))
+            .op0("roll", move |rolled| {
+                rolled.store(1, SeqCst);
+                chance.fetch_add(1, SeqCst) % 3
+            })
             .matrix([["roll"], ["roll"]])
     };
     let report = dice().check();
