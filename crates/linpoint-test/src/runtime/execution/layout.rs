@@ -1,0 +1,56 @@
+//! The operations of a test by number, and their results.
+
+use super::super::MAIN;
+
+/// How operations are numbered: those of the initial sequence, then thread by thread, then those of the final sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) init: usize,
+    pub(crate) threads: Vec<usize>,
+    pub(crate) last: usize,
+}
+
+impl Layout {
+    pub(crate) fn ops(&self) -> usize {
+        self.init + self.threads.iter().sum::<usize>() + self.last
+    }
+
+    pub(crate) fn base(&self, thread: usize) -> usize {
+        self.init + self.threads[..thread].iter().sum::<usize>()
+    }
+
+    /// The operations of a thread; of the initial and final sequence for [`MAIN`].
+    pub(crate) fn of_thread(&self, thread: usize) -> std::ops::Range<usize> {
+        let base = self.base(thread);
+        base..base + self.threads[thread]
+    }
+
+    pub(crate) fn finals(&self) -> std::ops::Range<usize> {
+        self.ops() - self.last..self.ops()
+    }
+
+    /// The thread that runs an operation.
+    pub(crate) fn thread_of(&self, op: usize) -> usize {
+        (0..self.threads.len())
+            .find(|&thread| self.of_thread(thread).contains(&op))
+            .unwrap_or(MAIN)
+    }
+}
+
+/// The result of an operation, by number; see [`Outcome::value`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Outcome(pub(crate) u32);
+
+impl Outcome {
+    pub(crate) const ABSENT: Outcome = Outcome(0);
+    pub(crate) const PENDING: Outcome = Outcome(1);
+
+    pub(crate) fn returned(number: u32) -> Outcome {
+        Outcome(number + 2)
+    }
+
+    /// The number of the result, if it returned.
+    pub(crate) fn value(self) -> Option<u32> {
+        self.0.checked_sub(2)
+    }
+}

@@ -1,0 +1,359 @@
+//! One execution: who waits for what, who may go on, and what has happened.
+//!
+//! A step is what a thread does between two scheduling points: one visible access, then whatever is local. The first step of
+//! an operation contains its call, the last one its return: a later call and an earlier return only make a history harder to
+//! explain, so nothing is lost.
+
+mod layout;
+mod past;
+mod turns;
+
+use std::panic::Location;
+
+use super::access::{Access, Hold, Kind};
+use super::causality::{Clock, Past, Touched};
+use super::{MAIN, MAX_WORKERS};
+use crate::Map;
+
+pub(crate) use layout::{Layout, Outcome};
+
+/// What a thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pending {
+    /// Calls this operation.
+    Start(u32),
+    Access {
+        object: u32,
+        kind: Kind,
+        /// Waits until the access is possible.
+        blocking: bool,
+        /// Gives up if it is not possible, but would rather wait.
+        timed: bool,
+    },
+    /// Lets others run; sleeps while nothing changes that it has seen.
+    Yield,
+    /// Waits for a notification, then for the mutex.
+    Wake {
+        condvar: u32,
+        mutex: u32,
+        timed: bool,
+    },
+    /// Waits for all workers.
+    Join,
+    Done,
+}
+
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub(crate) pending: Pending,
+    pub(crate) op: Option<u32>,
+    /// The call was just made, or the thread woke up: the next access needs no scheduling point of its own.
+    fresh: bool,
+    /// Its next turn comes although nothing changed.
+    forced: bool,
+    /// The step that notified it.
+    notified: Option<u32>,
+    /// What it has read since its last call or yield: object and version.
+    reads: Vec<(u32, u32)>,
+    repeats: u32,
+    steps: u16,
+    clock: Clock,
+    past: Past,
+    pub(crate) location: Option<&'static Location<'static>>,
+}
+
+/// What a thread did in one turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) thread: u8,
+    /// Its number among the steps of its thread, from 1.
+    pub(crate) number: u16,
+    pub(crate) op: u32,
+    /// Contains the call.
+    pub(crate) calls: bool,
+    /// Contains the return.
+    pub(crate) returns: bool,
+    /// The call was made, or the thread woke up, and the next access was not possible: nothing happened.
+    pub(crate) blocked: bool,
+    /// A spinning thread tried again because nobody else could go on.
+    pub(crate) forced: bool,
+    accesses: (u32, u32),
+    wakers: (u32, u32),
+    /// Which of several outcomes was picked.
+    pub(crate) pick: Option<u8>,
+    pub(crate) location: Option<&'static Location<'static>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Object {
+    /// Creating thread and number: the same in every execution, whatever the schedule.
+    pub(crate) name: u32,
+    hold: Hold,
+    /// As the workers found it.
+    pub(crate) held_at_start: Hold,
+    version: u32,
+    clocks: Touched<Clock>,
+    pasts: Touched<Past>,
+}
+
+/// How an execution ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Running,
+    Complete,
+    /// Nobody can make progress.
+    Stuck,
+    /// The bound on steps was hit.
+    TooLong,
+    /// The object did something that cannot be checked.
+    Fault(String),
+}
+
+/// What a search decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Who goes on.
+    Thread(u8),
+    /// Which of several outcomes.
+    Pick(u8),
+}
+
+/// What may differ between phases.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Threads change at the borders of operations only.
+    pub(crate) serial: bool,
+    /// The pasts tell apart which operations had returned at each call.
+    pub(crate) real_time: bool,
+    /// Clocks and pasts are needed.
+    pub(crate) causality: bool,
+    /// Words for every step.
+    pub(crate) verbose: bool,
+    pub(crate) max_steps: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) epoch: u64,
+    pub(crate) settings: Settings,
+    pub(crate) layout: Layout,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) objects: Vec<Object>,
+    created: [u32; MAX_WORKERS + 1],
+    foreign: Map<usize, u32>,
+    permits: [Option<u32>; MAX_WORKERS + 1],
+    pub(crate) current: usize,
+    /// Workers may run.
+    workers: bool,
+    open: bool,
+    idle: u32,
+    last_forced: usize,
+    pub(crate) steps: Vec<Step>,
+    accesses: Vec<Access>,
+    wakers: Vec<u32>,
+    clocks: Vec<Clock>,
+    /// Whose turn it was at each point, and what was picked: enough to run the same again.
+    pub(crate) schedule: Vec<Choice>,
+    pub(crate) preemptions: u32,
+    pub(crate) details: Vec<(usize, String)>,
+    pub(crate) end: End,
+    pub(crate) outcomes: Vec<Outcome>,
+    /// For each operation, those that had returned at its call.
+    pub(crate) before: Vec<u64>,
+    pub(crate) returned: u64,
+    pub(crate) events: Vec<(u32, bool)>,
+}
+
+impl Execution {
+    pub(crate) fn new() -> Self {
+        let thread = || Thread {
+            pending: Pending::Done,
+            op: None,
+            fresh: false,
+            forced: false,
+            notified: None,
+            reads: Vec::new(),
+            repeats: 0,
+            steps: 0,
+            clock: Clock::default(),
+            past: Past::default(),
+            location: None,
+        };
+        Execution {
+            epoch: 0,
+            settings: Settings {
+                serial: false,
+                real_time: false,
+                causality: false,
+                verbose: false,
+                max_steps: 0,
+            },
+            layout: Layout {
+                init: 0,
+                threads: Vec::new(),
+                last: 0,
+            },
+            threads: (0..=MAX_WORKERS).map(|_| thread()).collect(),
+            objects: Vec::new(),
+            created: [0; MAX_WORKERS + 1],
+            foreign: Map::default(),
+            permits: [None; MAX_WORKERS + 1],
+            current: MAIN,
+            workers: false,
+            open: false,
+            idle: 0,
+            last_forced: 0,
+            steps: Vec::new(),
+            accesses: Vec::new(),
+            wakers: Vec::new(),
+            clocks: Vec::new(),
+            schedule: Vec::new(),
+            preemptions: 0,
+            details: Vec::new(),
+            end: End::Complete,
+            outcomes: Vec::new(),
+            before: Vec::new(),
+            returned: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// Forgets everything and starts anew with the main thread.
+    pub(crate) fn reset(&mut self, epoch: u64, layout: &Layout, settings: Settings) {
+        self.epoch = epoch;
+        self.settings = settings;
+        if self.layout != *layout {
+            self.layout = layout.clone();
+        }
+        for (index, thread) in self.threads.iter_mut().enumerate() {
+            thread.pending = Pending::Done;
+            if index < layout.threads.len() && layout.threads[index] > 0 {
+                thread.pending = Pending::Start(layout.base(index) as u32);
+            }
+            thread.op = None;
+            thread.fresh = false;
+            thread.forced = false;
+            thread.notified = None;
+            thread.reads.clear();
+            thread.repeats = 0;
+            thread.steps = 0;
+            thread.clock = Clock::default();
+            thread.past = Past::default().then(index as u64 + 1);
+            thread.location = None;
+        }
+        self.threads[MAIN].pending = Pending::Yield;
+        self.objects.clear();
+        self.created = [0; MAX_WORKERS + 1];
+        self.foreign.clear();
+        self.permits = [None; MAX_WORKERS + 1];
+        self.current = MAIN;
+        self.workers = false;
+        self.open = false;
+        self.idle = 0;
+        self.last_forced = 0;
+        self.steps.clear();
+        self.accesses.clear();
+        self.wakers.clear();
+        self.clocks.clear();
+        self.schedule.clear();
+        self.preemptions = 0;
+        self.details.clear();
+        self.end = End::Running;
+        let ops = layout.ops();
+        self.outcomes.clear();
+        self.outcomes.resize(ops, Outcome::ABSENT);
+        self.before.clear();
+        self.before.resize(ops, 0);
+        self.returned = 0;
+        self.events.clear();
+    }
+
+    /// A new object of the running thread.
+    pub(crate) fn create(&mut self) -> u32 {
+        let creator = self.current;
+        let number = self.created[creator];
+        self.created[creator] += 1;
+        self.insert((creator as u32) << 24 | number)
+    }
+
+    fn insert(&mut self, name: u32) -> u32 {
+        self.objects.push(Object {
+            name,
+            hold: 0,
+            held_at_start: 0,
+            version: 0,
+            clocks: Touched::default(),
+            pasts: Touched::default(),
+        });
+        self.objects.len() as u32 - 1
+    }
+
+    /// An object that was not created in this execution: known by its address, named in the order of appearance.
+    pub(crate) fn foreign(&mut self, address: usize) -> u32 {
+        if let Some(&object) = self.foreign.get(&address) {
+            return object;
+        }
+        let object = self.insert(0xFF00_0000 | self.foreign.len() as u32);
+        self.foreign.insert(address, object);
+        object
+    }
+
+    /// The permit of a thread, which `unpark` gives and `park` takes.
+    pub(crate) fn permit(&mut self, thread: usize) -> u32 {
+        match self.permits[thread] {
+            Some(object) => object,
+            None => {
+                let object = self.insert(0xFE00_0000 | thread as u32);
+                self.permits[thread] = Some(object);
+                object
+            }
+        }
+    }
+
+    /// Whether somebody who waits for this access could have it now.
+    pub(crate) fn available(&self, object: u32, kind: Kind) -> bool {
+        kind.enabled(self.objects[object as usize].hold)
+    }
+
+    /// The running thread touches an object.
+    pub(crate) fn touch(&mut self, object: u32, kind: Kind, blocking: bool, changed: bool) {
+        let entry = &mut self.objects[object as usize];
+        entry.hold = kind.apply(entry.hold);
+        entry.version += u32::from(changed);
+        let version = entry.version;
+        if changed {
+            self.idle = 0;
+        }
+        let thread = &mut self.threads[self.current];
+        match thread.reads.iter_mut().find(|read| read.0 == object) {
+            Some(read) if read.1 == version => thread.repeats += 1,
+            Some(read) => {
+                read.1 = version;
+                thread.repeats = 0;
+            }
+            None => {
+                thread.reads.push((object, version));
+                thread.repeats = 0;
+            }
+        }
+        if self.current != MAIN {
+            self.accesses.push(Access {
+                object,
+                kind,
+                blocking,
+                version,
+                changed,
+            });
+            if let Some(step) = self.steps.last_mut() {
+                step.accesses.1 += 1;
+            }
+        }
+    }
+
+    /// Words about what the running thread does.
+    pub(crate) fn describe(&mut self, words: impl FnOnce() -> String) {
+        if self.settings.verbose && self.current != MAIN && !self.steps.is_empty() {
+            self.details.push((self.steps.len() - 1, words()));
+        }
+    }
+}
