@@ -222,62 +222,45 @@ struct Phase2<'a> {
 
 impl Phase2<'_> {
     fn run(&mut self) -> Found {
-        if self.program.has_spec() {
-            return self.run_against_spec();
-        }
+        // A specification is asked about single histories, so that classes of executions do not help; equal states do.
+        let unless_spec = |judge| match self.program.has_spec() {
+            true => Judge::SpecPerState,
+            false => judge,
+        };
+        let by_class = unless_spec(Judge::Extension);
+        let by_state = unless_spec(Judge::WitnessPerState);
+        let by_history = unless_spec(Judge::Witness);
+        let seed = self.limits.seed;
         match self.limits.strategy {
-            Strategy::Automatic => self.automatic(),
+            Strategy::Automatic => match self.exhaust(by_class, Some(self.limits.exhaustive)) {
+                Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, by_class),
+                stopped => self.conclude(stopped, Coverage::Exhaustive),
+            },
             Strategy::Exhaustive => {
-                let stopped = self.explore(Dpor::new(), Judge::Extension, None);
+                let stopped = self.exhaust(by_class, None);
                 self.conclude(stopped, Coverage::Exhaustive)
             }
-            Strategy::Bounded(bound) => self.bounded(bound, Judge::Extension),
-            Strategy::FewestPreemptions(bound) => self.bounded(bound, Judge::WitnessPerState),
+            Strategy::Bounded(bound) => self.bounded(bound, by_class),
+            Strategy::FewestPreemptions(bound) => self.bounded(bound, by_state),
             Strategy::Plain(bound) => {
-                let stopped = self.explore(Dfs::new(bound), Judge::Witness, None);
+                let stopped = self.explore(Dfs::new(bound), by_history, None);
                 let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
                 self.conclude(stopped, coverage)
             }
             Strategy::Random(executions) => {
-                let search = Random::uniform(self.limits.seed, executions);
-                self.sampled(search, Judge::Extension)
+                self.sampled(Random::uniform(seed, executions), by_class)
             }
             Strategy::Pct { executions, depth } => {
-                let search = Random::pct(self.limits.seed, executions, depth);
-                self.sampled(search, Judge::Extension)
+                self.sampled(Random::pct(seed, executions, depth), by_class)
             }
         }
     }
 
-    /// A specification is asked about single histories, so that classes of executions do not help; equal states do.
-    fn run_against_spec(&mut self) -> Found {
-        let judge = Judge::SpecPerState;
-        let everything = || Dfs::new(None).remembering();
-        match self.limits.strategy {
-            Strategy::Automatic => {
-                match self.explore(everything(), judge, Some(self.limits.exhaustive)) {
-                    Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, judge),
-                    stopped => self.conclude(stopped, Coverage::Exhaustive),
-                }
-            }
-            Strategy::Exhaustive => {
-                let stopped = self.explore(everything(), judge, None);
-                self.conclude(stopped, Coverage::Exhaustive)
-            }
-            Strategy::Bounded(bound) | Strategy::FewestPreemptions(bound) => {
-                self.bounded(bound, judge)
-            }
-            Strategy::Plain(bound) => {
-                let stopped = self.explore(Dfs::new(bound), judge, None);
-                let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
-                self.conclude(stopped, coverage)
-            }
-            Strategy::Random(executions) => {
-                self.sampled(Random::uniform(self.limits.seed, executions), judge)
-            }
-            Strategy::Pct { executions, depth } => {
-                self.sampled(Random::pct(self.limits.seed, executions, depth), judge)
-            }
+    /// All executions: one of each class where classes can be judged, one for each way to a state otherwise.
+    fn exhaust(&mut self, judge: Judge, budget: Option<u64>) -> Result<(), Stopped> {
+        match judge {
+            Judge::Extension => self.explore(Dpor::new(), judge, budget),
+            _ => self.explore(Dfs::new(None).remembering(), judge, budget),
         }
     }
 
@@ -289,13 +272,6 @@ impl Phase2<'_> {
                 Found::Pass(Coverage::Sampled(self.effort.executions))
             }
             stopped => self.conclude(stopped, Coverage::Sampled(self.effort.executions)),
-        }
-    }
-
-    fn automatic(&mut self) -> Found {
-        match self.explore(Dpor::new(), Judge::Extension, Some(self.limits.exhaustive)) {
-            Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, Judge::Extension),
-            stopped => self.conclude(stopped, Coverage::Exhaustive),
         }
     }
 
