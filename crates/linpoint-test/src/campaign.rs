@@ -40,6 +40,7 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         verdict,
         tests,
         elapsed: start.elapsed(),
+        page: None,
     };
     if report.passed() && report.effort().accesses == 0 {
         let why = "no operation touched anything under control: does the object use std::sync instead of linpoint_test::sync?";
