@@ -5,14 +5,13 @@ use std::time::Duration;
 use super::algorithms::{
     AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Locked, Riany, SingleCollect,
 };
-use super::laws::check_normal_form;
-use super::snapshot::{Answer, FULL_CLIENT, Form, Request, SimpleClient, SnapshotAlgorithm};
+use super::snapshot::{Answer, Request, SnapshotAlgorithm};
 use super::*;
 use crate::engine::Budget;
 use crate::verdict::Limit;
 
 /// Explorations of more than a second are made on request.
-fn is_large_run() -> bool {
+pub(super) fn is_large_run() -> bool {
     std::env::var_os("LINPOINT_EXPLORE").is_some()
 }
 
@@ -145,52 +144,6 @@ fn reductions_change_no_verdict() {
         let bug = Some("collected-view");
         reductions_agree::<AttiyaWelch>(&task(2, Method::Automata), bug, false);
         reductions_agree::<AttiyaWelch>(&with_bound(3, 1), Some("last-flag"), false);
-    }
-}
-
-#[test]
-fn normal_forms_keep_their_promise() {
-    fn check_within<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>, bounds: &Bounds) {
-        let most = if is_large_run() { 100_000 } else { 300 };
-        for merged in [true, false] {
-            for pair in [(0, 1), (0, processes - 1)] {
-                let form = Form::simple(processes, pair, true).within(bounds);
-                let client = SimpleClient { pair, others: true };
-                let algorithm = A::new(form, bug);
-                let checked = check_normal_form(&algorithm, &client, bounds, merged, most);
-                assert!(checked.is_ok(), "{}: {}", A::NAME, checked.unwrap_err());
-            }
-            let algorithm = A::new(Form::full(processes).within(bounds), bug);
-            let checked = check_normal_form(&algorithm, FULL_CLIENT, bounds, merged, most);
-            assert!(checked.is_ok(), "{}: {}", A::NAME, checked.unwrap_err());
-        }
-    }
-    fn check<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>) {
-        check_within::<A>(processes, bug, &Bounds::default());
-    }
-    for processes in [2, 3] {
-        check::<Bowman>(processes, None);
-        check::<Bowman>(processes, Some("planted"));
-        check::<Jayanti>(processes, None);
-        check::<Jayanti>(processes, Some("planted"));
-        check::<Jayanti>(processes, Some("wrong-link"));
-        check::<AfekUnbounded>(processes, None);
-        check::<AfekUnbounded>(processes, Some("eager-borrow"));
-        check::<AfekBounded>(processes, None);
-        check::<AfekBounded>(processes, Some("planted"));
-        check::<AfekBounded>(processes, Some("shifted-handshake"));
-        for bug in [None, Some("planted"), Some("copies-two")] {
-            for bound in [1, 2, 3] {
-                let bounds = Bounds {
-                    ops_per_process: Some(bound),
-                    ..Bounds::default()
-                };
-                check_within::<Riany>(processes, bug, &bounds);
-            }
-        }
-        check::<AttiyaWelch>(processes, None);
-        check::<AttiyaWelch>(processes, Some("last-flag"));
-        check::<AttiyaWelch>(processes, Some("collected-view"));
     }
 }
 
