@@ -31,7 +31,7 @@ impl Jayanti {
                 At::Empty => self.form.entries & ((1 << my.entry) - 1),
                 _ => 0,
             };
-            if !Self::row_b_counts(shared, p) {
+            if !shared.row_b_counts(p) {
                 shared.filled[p] &= emptied;
                 shared.row_b[p] &= emptied;
             }
@@ -46,7 +46,7 @@ impl Jayanti {
             At::Validate | At::LinkB if !is_linked => *my = Local::given_up(),
             At::Validate | At::Forward => {
                 let fails = shared.cell[p] != my.q + 1;
-                let in_vain = !self.wrong_link && !Self::row_b_counts(shared, usize::from(my.q));
+                let in_vain = !self.wrong_link && !shared.row_b_counts(usize::from(my.q));
                 if fails || in_vain {
                     *my = Local::given_up();
                     shared.x_links &= !(1 << p);
