@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::bits::Bits;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 
 /// What a step of an operation leaves to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,8 +205,9 @@ impl Reductions {
             "monitor-form" => self.monitor_form = false,
             _ => {
                 let names = self.named().map(|(name, _)| name);
+                let meant = did_you_mean(name, names);
                 return Err(Error::usage(format!(
-                    "unknown reduction {name:?}; known are {}",
+                    "unknown reduction {name:?}; {meant}known are {}",
                     names.join(", ")
                 )));
             }

@@ -269,7 +269,8 @@ fn plans_that_make_no_sense_are_refused() {
         found.unwrap_err().to_string()
     };
     assert!(refused(Plan::new("quicksort", 3)).contains("known are bowman"));
-    assert!(refused(Plan::new("bowman", 1)).contains("from 2 to 15"));
+    assert!(refused(Plan::new("bowmann", 3)).contains("did you mean bowman?"));
+    assert!(refused(Plan::new("bowman", 1)).contains("from 2 to 15, not 1"));
     let endless = Plan {
         reductions: Reductions::NONE,
         ..Plan::new("riany", 3)
