@@ -43,8 +43,8 @@ const fn info<A: SnapshotAlgorithm>() -> AlgorithmInfo {
     }
 }
 
-/// All of them.
-pub const ALGORITHMS: &[AlgorithmInfo] = &[
+/// All of them. Not a constant: the explorations would be compiled once more in every crate that names it.
+pub static ALGORITHMS: &[AlgorithmInfo] = &[
     info::<Bowman>(),
     info::<Jayanti>(),
     info::<AfekBounded>(),
