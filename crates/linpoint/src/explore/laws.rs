@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use super::bits::Bits;
 use super::observe::Observer;
 use super::product::{Happened, Product};
-use super::program::{Algorithm, Bounds, Client, Reductions};
+use super::program::{Algorithm, Bounds, Client, Offers, Reductions};
 
 /// Watches nothing.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub fn check_normal_form<A: Algorithm>(
     };
     let product = Product::new(
         algorithm,
-        client,
+        Offers::of(client, algorithm.processes(), bounds),
         Nobody,
         bounds.clone(),
         reductions,
