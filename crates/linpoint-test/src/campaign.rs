@@ -40,6 +40,7 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         verdict,
         tests,
         elapsed: start.elapsed(),
+        page: None,
     };
     if let Some(types) = object.settings.engine.types()
         && report.passed()
@@ -78,10 +79,12 @@ fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
             ),
         },
     };
-    Failure {
-        caveat: Some(caveat),
-        ..failure.clone()
+    let mut failure = failure.clone();
+    if let Some(story) = &mut failure.story {
+        story.name.push_str(" (weak memory, needs review)");
     }
+    failure.caveat = Some(caveat);
+    failure
 }
 
 type Tests = Box<dyn Iterator<Item = Matrix> + Send>;

@@ -12,6 +12,7 @@ use crate::runtime::causality::Past;
 use crate::runtime::execution::{End, Execution, Outcome, Pending};
 use crate::runtime::run::Program;
 use crate::spec::Ruling;
+use crate::story;
 use crate::token::Token;
 
 /// So many serial outcomes are shown.
@@ -27,7 +28,7 @@ pub(crate) fn kind(what: &What) -> FailureKind {
 }
 
 /// The operation with the thread that runs it.
-fn name(program: &dyn Program, op: usize) -> String {
+pub(crate) fn name(program: &dyn Program, op: usize) -> String {
     let thread = thread_name(program.layout().thread_of(op));
     format!("{thread}.{}", program.label(op))
 }
@@ -45,6 +46,8 @@ pub(crate) fn failure(
     let mut stands = Vec::new();
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
+    let mut moves = Vec::new();
+    let mut told = None;
     if !violation.schedule.is_empty() {
         run_once(
             program,
@@ -52,7 +55,9 @@ pub(crate) fn failure(
             max_steps,
             |execution| {
                 interleaving = steps(&**program, execution);
+                moves = story::moves(&**program, execution);
                 signature = fingerprint(execution);
+                told = program.tell(execution);
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
                     sentence = format!("The specification does not allow it: {why}.");
                 }
@@ -66,6 +71,10 @@ pub(crate) fn failure(
         ops.map(|op| program.label(op).to_owned()).collect()
     };
     let layout = program.layout();
+    let story = match program.has_spec() {
+        true => told.map(|told| story::of_spec(told, moves)),
+        false => story::story(&**program, serial, violation, &sentence, moves),
+    };
     Failure {
         kind: kind(&violation.what),
         sentence,
@@ -95,6 +104,7 @@ pub(crate) fn failure(
             signature,
         }
         .to_string(),
+        story,
     }
 }
 
@@ -132,6 +142,7 @@ pub(crate) fn changed(
             signature: 0,
         }
         .to_string(),
+        story: None,
     }
 }
 
@@ -226,32 +237,36 @@ fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
             });
         }
         last = Some(thread);
-        let words: Vec<&str> = execution
-            .details
-            .iter()
-            .filter(|(at, _)| *at == position)
-            .map(|(_, words)| words.as_str())
-            .collect();
-        let mut words = words.join(", ");
-        if step.blocked {
-            words = "has to wait".to_owned();
-        }
-        if step.returns {
-            let arrow = if words.is_empty() { "-> " } else { "  -> " };
-            words = format!(
-                "{words}{arrow}{}",
-                program.describe(step.op as usize, execution.outcomes[step.op as usize])
-            );
-        }
-        let place = step.location.map_or(String::new(), |location| {
-            format!("   {}:{}", location.file(), location.line())
-        });
-        lines.push(format!(
-            "{} {words}{place}",
-            name(program, step.op as usize)
-        ));
+        let what = step_text(program, execution, position);
+        lines.push(format!("{} {what}", name(program, step.op as usize)));
     }
     lines
+}
+
+/// What a step did, and where.
+pub(crate) fn step_text(program: &dyn Program, execution: &Execution, position: usize) -> String {
+    let step = &execution.steps[position];
+    let words: Vec<&str> = execution
+        .details
+        .iter()
+        .filter(|(at, _)| *at == position)
+        .map(|(_, words)| words.as_str())
+        .collect();
+    let mut words = words.join(", ");
+    if step.blocked {
+        words = "has to wait".to_owned();
+    }
+    if step.returns {
+        let arrow = if words.is_empty() { "-> " } else { "  -> " };
+        words = format!(
+            "{words}{arrow}{}",
+            program.describe(step.op as usize, execution.outcomes[step.op as usize])
+        );
+    }
+    let place = step.location.map_or(String::new(), |location| {
+        format!("   {}:{}", location.file(), location.line())
+    });
+    format!("{words}{place}")
 }
 
 /// Where each unfinished thread stands.

@@ -7,6 +7,8 @@ use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use linpoint::report::Story;
+
 use crate::Map;
 use crate::engine::Engine;
 use crate::matrix::Matrix;
@@ -15,6 +17,7 @@ use crate::runtime::execution::{Execution, Layout, Outcome};
 use crate::runtime::quietly;
 use crate::runtime::run::{Program, Subject};
 use crate::spec::{Ruling, Seen, Specification};
+use crate::story;
 
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
@@ -173,6 +176,23 @@ impl<X: 'static> Test<X> {
     }
 }
 
+impl<X> Test<X> {
+    /// Looks at an execution with its results as values.
+    fn seen<T>(&self, execution: &Execution, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+        let value = |op: usize| {
+            let number = execution.outcomes[op]
+                .value()
+                .filter(|&number| number < PANICS)?;
+            self.ops[op].prepared.value(number)
+        };
+        look(&Seen {
+            execution,
+            invocations: &self.invocations,
+            value: &value,
+        })
+    }
+}
+
 struct Constructed<X> {
     object: X,
     ops: Rc<[Op<X>]>,
@@ -250,18 +270,12 @@ impl<X: 'static> Program for Test<X> {
     }
 
     fn rule(&self, execution: &Execution) -> Option<Ruling> {
-        let value = |op: usize| {
-            let number = execution.outcomes[op]
-                .value()
-                .filter(|&number| number < PANICS)?;
-            self.ops[op].prepared.value(number)
-        };
-        self.spec.as_ref().map(|spec| {
-            spec.rule(&Seen {
-                execution,
-                invocations: &self.invocations,
-                value: &value,
-            })
-        })
+        let spec = self.spec.as_ref()?;
+        self.seen(execution, |seen| Some(spec.rule(seen)))
+    }
+
+    fn tell(&self, execution: &Execution) -> Option<Story> {
+        let spec = self.spec.as_ref()?;
+        self.seen(execution, |seen| spec.tell(seen, &story::test_name(self)))
     }
 }

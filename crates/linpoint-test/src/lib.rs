@@ -39,7 +39,7 @@
 //!
 //! A failure is a proof: no deterministic specification explains what the object did in this test. Its report has the test,
 //! the history, the interleaving with source lines, the serial outcomes nearest to it, and a token that runs the same
-//! execution again. What a pass means is its [`Coverage`].
+//! execution again; [`Object::run`] also writes it as a page for the browser. What a pass means is its [`Coverage`].
 //!
 //! Operations that may wait for others are declared with [`blocking`](Object::blocking): an execution in which nobody makes
 //! progress is then compared with the serial executions that are stuck.
@@ -65,6 +65,7 @@
 //! | [`mod@stress`] | the same objects on real threads |
 
 mod adapters;
+mod artefact;
 mod campaign;
 mod check;
 mod engine;
@@ -79,6 +80,7 @@ pub mod report;
 mod runtime;
 mod search;
 mod spec;
+mod story;
 pub mod stress;
 pub mod sync;
 pub mod thread;

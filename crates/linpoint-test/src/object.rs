@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::artefact;
 use crate::campaign;
 use crate::check::Strategy;
 use crate::engine::Engine;
@@ -93,6 +94,7 @@ pub(crate) struct Settings {
     pub(crate) progress: Option<fn(Progress)>,
     pub(crate) write_observations: Option<PathBuf>,
     pub(crate) expect_observations: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -112,6 +114,7 @@ impl Default for Settings {
             progress: None,
             write_observations: None,
             expect_observations: None,
+            html: None,
         }
     }
 }
@@ -496,9 +499,20 @@ impl<X: 'static> Object<X> {
         self
     }
 
+    /// Where a failure is shown as a page for the browser. Unless told otherwise, [`run`](Self::run) writes it to `linpoint`
+    /// in the target directory of cargo, under the name of the test, and [`check`](Self::check) to nowhere.
+    pub fn html(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.html = Some(path.into());
+        self
+    }
+
     /// Runs the tests.
     pub fn check(&self) -> Report {
-        campaign::run(self)
+        let mut report = campaign::run(self);
+        if let Some(path) = &self.settings.html {
+            report.write_page(path.clone());
+        }
+        report
     }
 
     /// Runs the tests.
@@ -507,7 +521,11 @@ impl<X: 'static> Object<X> {
     /// With the report, unless all tests pass.
     #[track_caller]
     pub fn run(&self) {
-        let report = self.check();
+        let mut report = self.check();
+        if self.settings.html.is_none() {
+            let name = format!("{}.html", artefact::test_name());
+            report.write_page(artefact::folder().join(name));
+        }
         assert!(report.passed(), "\n{report}");
     }
 

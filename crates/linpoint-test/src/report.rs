@@ -1,8 +1,12 @@
 //! What came of a check, as a value and in words.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use linpoint::report::Story;
+
+use crate::artefact;
 use crate::check::{Coverage, Effort};
 
 /// What came of all tests of an object.
@@ -15,6 +19,8 @@ pub struct Report {
     pub tests: Vec<TestReport>,
     /// How long it took.
     pub elapsed: Duration,
+    /// Where the [page](crate::Object::html) of the failure is, or why it could not be written.
+    pub page: Option<Result<PathBuf, String>>,
 }
 
 /// What can be said about an object.
@@ -105,6 +111,8 @@ pub struct Failure {
     pub preemptions: u32,
     /// Runs the execution again.
     pub token: String,
+    /// What a [report page](linpoint::report) shows; nothing where there is no history to show.
+    pub story: Option<Story>,
 }
 
 /// A call or a return.
@@ -131,6 +139,15 @@ impl Report {
             Verdict::Fail(failure) => Some(failure),
             _ => None,
         }
+    }
+
+    /// Writes the page of the failure, if there is one.
+    pub(crate) fn write_page(&mut self, path: PathBuf) {
+        let story = self.failure().and_then(|failure| failure.story.as_ref());
+        self.page = story.map(|story| match artefact::write_page(story, &path) {
+            Ok(()) => Ok(path),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        });
     }
 
     /// The efforts of all tests together.
@@ -183,6 +200,11 @@ impl fmt::Display for Report {
             Verdict::Pass(coverage) => write!(f, "PASS: {coverage}")?,
             Verdict::Fail(failure) => write!(f, "{failure}")?,
             Verdict::Undecided(why) => write!(f, "UNDECIDED: {why}")?,
+        }
+        match &self.page {
+            None => {}
+            Some(Ok(path)) => write!(f, "\npage: {}", path.display())?,
+            Some(Err(why)) => write!(f, "\npage not written: {why}")?,
         }
         let effort = self.effort();
         write!(

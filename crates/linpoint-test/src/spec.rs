@@ -3,11 +3,13 @@
 use std::any::Any;
 use std::rc::Rc;
 
+use linpoint::report::{Story, Told, tell};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
 use crate::check::history::pending;
 use crate::check::witness::Unexplained;
 use crate::runtime::execution::{End, Execution, Outcome};
+use crate::story;
 
 /// What a specification says about an execution.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct Seen<'a> {
 /// A specification, whatever its types.
 pub(crate) trait Specification: Send + Sync {
     fn rule(&self, seen: &Seen<'_>) -> Ruling;
+    /// What a page shows of an execution of this test that is not allowed.
+    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<Story>;
 }
 
 /// A specification with the meaning of each invocation.
@@ -125,8 +129,9 @@ impl<S: Spec> Meaning<S> {
             };
             history.ret(id, Some((*value).clone()));
         }
-        if let Some(meaning) = waits.and_then(|op| self.op(seen, op)) {
-            let id = history.call(u32::MAX, Probe::Waits(meaning.clone()));
+        if let Some((op, meaning)) = waits.and_then(|op| Some((op, self.op(seen, op)?))) {
+            let process = execution.layout.thread_of(op) as u32;
+            let id = history.call(process, Probe::Waits(meaning.clone()));
             history.ret(id, None);
         }
         Ok(history)
@@ -156,22 +161,38 @@ where
     S::Ret: 'static,
 {
     fn rule(&self, seen: &Seen<'_>) -> Ruling {
-        let decide = |waits: Option<usize>| {
-            let why = waits.map_or(Unexplained::Results, Unexplained::Stuck);
-            match self.history(seen, waits) {
+        for question in questions(seen) {
+            let why = question.map_or(Unexplained::Results, Unexplained::Stuck);
+            let ruling = match self.history(seen, question) {
                 Ok(history) => self.decide(&history, why),
                 Err(ruling) => ruling,
-            }
-        };
-        if seen.execution.end != End::Stuck {
-            return decide(None);
-        }
-        for op in pending(&seen.execution.outcomes) {
-            match decide(Some(op)) {
-                Ruling::Explained => {}
-                other => return other,
+            };
+            if !matches!(ruling, Ruling::Explained) {
+                return ruling;
             }
         }
         Ruling::Explained
+    }
+
+    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<Story> {
+        questions(seen).find_map(|question| {
+            let history = self.history(seen, question).ok()?;
+            let report = Checker::default().check(&self.spec, &history).ok()?;
+            let told = Told {
+                name,
+                object_type: story::type_name::<S>(),
+                most_ops: history.len(),
+            };
+            matches!(report.verdict, Verdict::Violation(_))
+                .then(|| tell(told, &self.spec, &history, &report))
+        })
+    }
+}
+
+/// What is asked about an execution: whether the results are right; where it is stuck, whether each open operation has to wait.
+fn questions<'a>(seen: &Seen<'a>) -> Box<dyn Iterator<Item = Option<usize>> + 'a> {
+    match seen.execution.end {
+        End::Stuck => Box::new(pending(&seen.execution.outcomes).map(Some)),
+        _ => Box::new(std::iter::once(None)),
     }
 }

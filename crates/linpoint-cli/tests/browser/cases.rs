@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use serde_json::json;
 
 use crate::chromium::Browser;
@@ -25,6 +26,7 @@ pub(crate) const ALL: &[Case] = &[
     ("parts", parts),
     ("limit", limit),
     ("verify", verify),
+    ("live", live),
     ("million", million),
 ];
 
@@ -602,6 +604,39 @@ fn verify(browser: &mut Browser, pages: &Pages) {
     let execution = browser.text("document.querySelector('#execution').innerText");
     assert!(execution.contains("memory after"), "{execution}");
     pages.picture(browser, "verify");
+}
+
+/// A test of a live object, and how its threads interleave.
+fn live(browser: &mut Browser, pages: &Pages) {
+    let page = pages.file("live.html");
+    let counter = linpoint_test::object(|| AtomicU32::new(0));
+    let report = counter
+        .op0("inc", |count| {
+            let seen = count.load(SeqCst);
+            count.store(seen + 1, SeqCst);
+        })
+        .op0("get", |count| count.load(SeqCst))
+        .random(2, 2, 20)
+        .html(&page)
+        .check();
+    assert_eq!(report.page, Some(Ok(page.clone())), "{report}");
+    browser.open(&page, READY);
+    assert!(verdict(browser).starts_with("Not linearizable"));
+    let core = core(browser);
+    for text in [
+        "thread A",
+        "No serial order",
+        "as constructed",
+        "after A.inc",
+    ] {
+        assert!(core.contains(text), "{text}: {core}");
+    }
+    let execution = browser.text("document.querySelector('#execution').innerText");
+    for text in ["thread B", "inc: ", "cases.rs:"] {
+        assert!(execution.contains(text), "{text}: {execution}");
+    }
+    assert!(!execution.contains("memory"), "{execution}");
+    pages.picture(browser, "live");
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

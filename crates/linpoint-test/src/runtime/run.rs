@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corosensei::stack::DefaultStack;
+use linpoint::report::Story;
 
 use super::coroutine::{Fiber, Resumed, Signal, Switch};
 use super::execution::{End, Execution, Layout, Outcome, Settings};
@@ -42,6 +43,8 @@ pub(crate) trait Program {
     fn has_spec(&self) -> bool;
     /// What the specification says about an execution, if there is one.
     fn rule(&self, execution: &Execution) -> Option<Ruling>;
+    /// What the specification tells about an execution that it does not allow.
+    fn tell(&self, execution: &Execution) -> Option<Story>;
 }
 
 /// The object of one execution.

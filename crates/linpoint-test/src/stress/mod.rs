@@ -48,6 +48,8 @@ use linpoint::{Checker, Config, Error, Spec, Verdict};
 use record::{Interruption, Plan, Record, record};
 use workload::Judged;
 
+use crate::artefact;
+
 /// A stress test of the objects that `make` makes; they are checked against a built-in type of linpoint.
 pub fn stress<T: Send + Sync + 'static>(
     make: impl Fn() -> T + Send + Sync + 'static,
@@ -303,9 +305,16 @@ impl<W: Judged> Stress<W> {
                 }
                 let history = workload.history(&logs)?;
                 let saved = report::save(&history, workload.object_type(), self.folder.as_deref());
+                let page = saved.as_ref().ok().and_then(|path| {
+                    let name = path.file_stem()?.to_string_lossy();
+                    let story = workload.tell(&logs, &name, &decided).ok()?;
+                    let path = path.with_extension("html");
+                    artefact::write_page(&story, &path).ok().map(|()| path)
+                });
                 let failure = Box::new(Failure {
                     run: report.runs - 1,
                     saved: saved.map_err(|error| error.to_string()),
+                    page,
                     is_known_type: workload.object_type().is_some(),
                     history,
                     report: decided,

@@ -10,6 +10,8 @@ use linpoint::format::write_jsonl;
 use linpoint::spec::Params;
 use linpoint::{History, OpId, Report, Verdict};
 
+use crate::artefact;
+
 /// What came out of a stress test.
 #[derive(Clone, Debug)]
 pub struct StressReport {
@@ -67,6 +69,8 @@ pub struct Failure {
     pub report: Report,
     /// Where the history was saved, or why it was not.
     pub saved: Result<PathBuf, String>,
+    /// The same as a page for the browser, beside the history.
+    pub page: Option<PathBuf>,
     /// Whether the command line knows the object too.
     pub(super) is_known_type: bool,
 }
@@ -158,6 +162,10 @@ impl fmt::Display for Failure {
             }
             Ok(path) => writeln!(f, "history: {}", path.display()),
             Err(reason) => writeln!(f, "history not saved: {reason}"),
+        }?;
+        match &self.page {
+            Some(path) => writeln!(f, "page: {}", path.display()),
+            None => Ok(()),
         }
     }
 }
@@ -211,12 +219,9 @@ pub(super) fn save(
     object_type: Option<(&str, &Params)>,
     folder: Option<&Path>,
 ) -> io::Result<PathBuf> {
-    let folder = folder.map_or_else(default_folder, Path::to_owned);
+    let folder = folder.map_or_else(artefact::folder, Path::to_owned);
     fs::create_dir_all(&folder)?;
-    let thread = std::thread::current();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    let name: String = thread.name().unwrap_or("stress").chars().collect();
-    let name = name.replace(|c| !is_plain(c), "-");
+    let name = artefact::test_name();
     // Tests of one name may fail several times, and at the same time.
     let (path, file) = (1..)
         .map(|number| folder.join(format!("{name}-{}-{number}.jsonl", std::process::id())))
@@ -230,15 +235,4 @@ pub(super) fn save(
     write_jsonl(history, object_type, &mut file)?;
     file.flush()?;
     Ok(path)
-}
-
-/// `linpoint` in the target directory of cargo, if the program runs from there.
-fn default_folder() -> PathBuf {
-    let program = std::env::current_exe().unwrap_or_default();
-    // Cargo marks its directory with this file.
-    let mut folders = program.ancestors();
-    let target = folders.find(|folder| folder.join("CACHEDIR.TAG").exists());
-    target
-        .map_or_else(std::env::temp_dir, Path::to_owned)
-        .join("linpoint")
 }

@@ -75,6 +75,9 @@ fn a_lost_increment_is_caught_and_saved_with_the_same_verdict() {
         verdicts.push(again.expect("decided").verdict);
     });
     assert!(matches!(verdicts[..], [Verdict::Violation(_)]));
+    let page = failure.page.as_ref().expect("a page beside it");
+    let page = std::fs::read_to_string(page).expect("text");
+    assert!(page.contains("not linearizable") && page.contains("counter"));
     let text = report.to_string();
     assert!(text.starts_with("NOT LINEARIZABLE: run "), "{text}");
     assert!(

@@ -1,7 +1,9 @@
 //! What is called, and who judges it: a built-in type by name, or a user's specification.
 
 use std::fmt;
+use std::hash::Hash;
 
+use linpoint::report::{Story, Told, tell};
 use linpoint::spec::{ObjectType, Params};
 use linpoint::{
     Call, Checker, Error, History, HistoryBuilder, Operation, Report, Spec, Ties, TypedHistory,
@@ -11,6 +13,7 @@ use linpoint::{
 use super::clock::Ticks;
 use super::record::{Activity, Record};
 use super::{Arguments, Random, ToValue};
+use crate::story::type_name;
 
 /// What each thread did in one run.
 pub(super) type Run<'a, A> = &'a [&'a [Record<<A as Activity>::Op, <A as Activity>::Ret>]];
@@ -27,7 +30,13 @@ pub(super) trait Judged: Activity {
     fn history(&self, run: Run<'_, Self>) -> Result<History, Error>;
 
     fn object_type(&self) -> Option<(&str, &Params)>;
+
+    /// What a page shows of a run with this report.
+    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<Story, Error>;
 }
+
+/// How many operations a page holds, at most.
+const MOST_ON_PAGE: usize = 100_000;
 
 type Invoke<T> =
     Box<dyn Fn(u32, &T, &mut Random, &Ticks) -> Record<(u32, Value), Value> + Send + Sync>;
@@ -200,6 +209,15 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
     fn object_type(&self) -> Option<(&str, &Params)> {
         Some((self.type_name.as_deref()?, &self.params))
     }
+
+    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<Story, Error> {
+        let told = Told {
+            name,
+            object_type: self.type_name.as_deref().unwrap_or_default(),
+            most_ops: MOST_ON_PAGE,
+        };
+        self.judge()?.tell(told, &self.history(run)?, report)
+    }
 }
 
 type Apply<S, T> = Box<dyn Fn(&T, &<S as Spec>::Op) -> <S as Spec>::Ret + Send + Sync>;
@@ -286,26 +304,7 @@ where
     }
 
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
-        // In the order of calls and returns; at equal times calls come first, so that touching operations overlap.
-        let mut events: Vec<(i64, bool, usize, usize)> = Vec::new();
-        for (thread, log) in run.iter().enumerate() {
-            for (number, record) in log.iter().enumerate() {
-                events.push((record.called, false, thread, number));
-                events.push((record.returned, true, thread, number));
-            }
-        }
-        events.sort_unstable();
-        let mut history = TypedHistory::new();
-        let mut open = vec![None; run.len()];
-        for (_, is_return, thread, number) in events {
-            let record = &run[thread][number];
-            if !is_return {
-                open[thread] = Some(history.call(thread as u32, record.op.clone()));
-            } else if let Some(id) = open[thread].take() {
-                history.ret(id, record.ret.clone());
-            }
-        }
-        checker.check(&self.spec, &history)
+        checker.check(&self.spec, &typed(run))
     }
 
     fn history(&self, run: Run<'_, Self>) -> Result<History, Error> {
@@ -320,6 +319,41 @@ where
     fn object_type(&self) -> Option<(&str, &Params)> {
         None
     }
+
+    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<Story, Error> {
+        let told = Told {
+            name,
+            object_type: type_name::<S>(),
+            most_ops: MOST_ON_PAGE,
+        };
+        Ok(tell(told, &self.spec, &typed(run), report))
+    }
+}
+
+/// The history of a run, as Rust values.
+fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
+    run: &[&[Record<O, R>]],
+) -> TypedHistory<O, R> {
+    // In the order of calls and returns; at equal times calls come first, so that touching operations overlap.
+    let mut events: Vec<(i64, bool, usize, usize)> = Vec::new();
+    for (thread, log) in run.iter().enumerate() {
+        for (number, record) in log.iter().enumerate() {
+            events.push((record.called, false, thread, number));
+            events.push((record.returned, true, thread, number));
+        }
+    }
+    events.sort_unstable();
+    let mut history = TypedHistory::new();
+    let mut open = vec![None; run.len()];
+    for (_, is_return, thread, number) in events {
+        let record = &run[thread][number];
+        if !is_return {
+            open[thread] = Some(history.call(thread as u32, record.op.clone()));
+        } else if let Some(id) = open[thread].take() {
+            history.ret(id, record.ret.clone());
+        }
+    }
+    history
 }
 
 /// The history of a run, its times counted from the first call.

@@ -82,6 +82,7 @@ fn the_hasty_queue_breaks_a_strict_specification_and_keeps_a_lenient_one() {
             .starts_with("The specification does not allow it"),
         "{failure}"
     );
+    assert_eq!(failure.story.as_ref().unwrap().object_type, "Queue");
     let report = against(true, true).matrix(test).check();
     assert!(report.passed(), "{report}");
 }
@@ -130,7 +131,11 @@ fn stuck_operations_need_a_reason_in_the_specification() {
             .matrix([vec!["Wait"], vec!["Set", "Reset", "Set"]])
             .check();
         match broken {
-            true => assert_eq!(report.failure().unwrap().kind, FailureKind::NoStuckWitness),
+            true => {
+                let failure = report.failure().unwrap();
+                assert_eq!(failure.kind, FailureKind::NoStuckWitness);
+                assert!(failure.story.is_some());
+            }
             false => assert!(report.passed(), "{report}"),
         }
     }

@@ -41,6 +41,8 @@ pub(super) struct Event {
     pub(super) object: Value,
     pub(super) function: String,
     pub(super) value: Value,
+    /// When it happened, where that is recorded.
+    pub(super) time: Option<i64>,
 }
 
 /// How the one value of an event is divided into argument and result.
@@ -113,6 +115,7 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
         object,
         function,
         value,
+        time,
     } = event;
     let role = Role::of(&function);
     match kind {
@@ -122,26 +125,35 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
                 argument: role.argument(value),
                 method: function,
             };
-            builder.call(line, process, call)
+            builder.call(line, process, call)?;
         }
         Kind::Ok => {
-            let Some((method, argument)) = builder.open_call(&process) else {
-                return builder.ret(line, &process, value);
+            let result = match builder.open_call(&process) {
+                // The builder says what is wrong.
+                None => value,
+                Some((method, _)) if method != function => {
+                    let reason = format!(
+                        "process {process} completes {function:?} but had invoked {method:?}"
+                    );
+                    return Err(Error::malformed(reason).at_line(line));
+                }
+                Some((_, argument)) => {
+                    let (argument, result) = role.complete(argument, value);
+                    if let Some(argument) = argument {
+                        builder.set_argument(line, &process, argument)?;
+                    }
+                    result
+                }
             };
-            if method != function {
-                let reason =
-                    format!("process {process} completes {function:?} but had invoked {method:?}");
-                return Err(Error::malformed(reason).at_line(line));
-            }
-            let (argument, result) = role.complete(argument, value);
-            if let Some(argument) = argument {
-                builder.set_argument(line, &process, argument)?;
-            }
-            builder.ret(line, &process, result)
+            builder.ret(line, &process, result)?;
         }
-        Kind::Fail => builder.fail(line, &process),
-        Kind::Info => builder.crash(line, &process),
+        Kind::Fail => return builder.fail(line, &process),
+        Kind::Info => return builder.crash(line, &process),
     }
+    if let Some(time) = time {
+        builder.at(time);
+    }
+    Ok(())
 }
 
 /// Notes what something other than a client did, such as the nemesis.

@@ -91,6 +91,7 @@ fn read_line(
         object: Value::Nil,
         function: function.to_owned(),
         value,
+        time: None,
     };
     Ok(jepsen::add(builder, number, event))
 }

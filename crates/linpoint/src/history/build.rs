@@ -94,6 +94,8 @@ pub struct HistoryBuilder {
     rows: Vec<Row>,
     /// `2 * row + is_return`, in the order of time; used by the event interface.
     events: Vec<u32>,
+    /// When events happened, as far as all so far have a time.
+    clock: Vec<i64>,
     /// When rows were called and returned; used by the operation interface.
     times: Times,
     /// The open row of each process, by process number.
@@ -199,6 +201,14 @@ impl HistoryBuilder {
         Ok(())
     }
 
+    /// The last call or return happened at this time. Times are kept if every event has one; the order of events stays as it
+    /// was given, whatever they say.
+    pub fn at(&mut self, time: i64) {
+        if self.clock.len() + 1 == self.events.len() {
+            self.clock.push(time);
+        }
+    }
+
     /// Notes something that happened now, beside the operations.
     pub fn annotate(&mut self, text: impl Into<String>) {
         self.annotations
@@ -275,7 +285,8 @@ impl HistoryBuilder {
     pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
         if self.times.call.is_empty() {
             let ranks = self.rank_events();
-            return Ok(self.into_columns().ordered(ranks));
+            let times = self.times_of_events();
+            return Ok(self.into_columns().ordered(ranks, times));
         }
         let timed = Timed::new(std::mem::take(&mut self.times), ties);
         self.into_columns().timed(timed)
@@ -351,6 +362,27 @@ impl HistoryBuilder {
         ret.retain(|_| happened.next().unwrap_or_default());
         call.retain(|&rank| rank != NEVER);
         Ranks { call, ret }
+    }
+
+    /// Times of the operations that happened or may have happened, if every event has one.
+    fn times_of_events(&self) -> Option<Times> {
+        if self.clock.len() < self.events.len() || self.clock.is_empty() {
+            return None;
+        }
+        let mut call = vec![i64::MAX; self.rows.len()];
+        let mut ret = call.clone();
+        for (&event, &time) in self.events.iter().zip(&self.clock) {
+            let column = if event % 2 == 0 { &mut call } else { &mut ret };
+            column[(event / 2) as usize] = time;
+        }
+        let happened = |row: &usize| self.rows[*row].state != RowState::Failed;
+        let rows: Vec<usize> = (0..self.rows.len()).filter(happened).collect();
+        let is_pending = |row: usize| self.rows[row].state == RowState::Pending;
+        Some(Times {
+            call: rows.iter().map(|&row| call[row]).collect(),
+            ret: rows.iter().map(|&row| ret[row]).collect(),
+            pending: rows.iter().map(|&row| is_pending(row)).collect(),
+        })
     }
 
     /// The operations that happened or may have happened.

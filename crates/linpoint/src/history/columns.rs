@@ -105,8 +105,8 @@ impl Columns {
     }
 
     /// The history of operations whose order is known.
-    pub(super) fn ordered(self, ranks: Ranks) -> History {
-        self.into_history(ranks, None).in_order_of_calls()
+    pub(super) fn ordered(self, ranks: Ranks, times: Option<Times>) -> History {
+        self.into_history(ranks, times).in_order_of_calls()
     }
 
     /// The history of operations with times, if they are well-formed.

@@ -26,21 +26,32 @@ pub struct Story {
     pub(crate) is_bare: bool,
     /// What happened beside the operations: how many events came before, and the text.
     pub(crate) annotations: Vec<(u32, String)>,
-    /// How the history came about, where that is known: the moves of an algorithm.
+    /// How the history came about, where that is known: the moves of an algorithm, or the steps of threads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub execution: Vec<Move>,
     /// Operations, orders, states and texts: columns, compressed; see [`pack`](super::pack).
     pub(crate) packed: String,
 }
 
-/// One move of an algorithm whose execution led to a history.
+impl Story {
+    /// Calls processes by other names than they were recorded with, which is given.
+    pub fn name_processes(&mut self, name: impl Fn(&str) -> String) {
+        let violations = self.parts.iter_mut().flat_map(|part| &mut part.violation);
+        let rows = violations.flat_map(|violation| &mut violation.core.rows);
+        let processes = rows.map(|row| &mut row.process).chain(&mut self.processes);
+        processes.for_each(|process| *process = name(process));
+    }
+}
+
+/// One move of an execution that led to a history.
 #[derive(Clone, Debug, Serialize)]
 pub struct Move {
     /// The process.
     pub process: String,
     /// What it does.
     pub text: String,
-    /// What the shared memory holds afterwards.
+    /// What the shared memory holds afterwards, where that is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub memory: String,
 }
 

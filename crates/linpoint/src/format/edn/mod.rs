@@ -84,6 +84,7 @@ fn read_event(edn: &Edn<'_>, options: &ReadOptions) -> Result<Entry, String> {
         object,
         function,
         value: recorded,
+        time: field(map, "time").and_then(|time| value(time).ok()?.as_int()),
     }))
 }
 
@@ -191,6 +192,25 @@ mod tests {
             (note.rank, note.text.as_str()),
             (2, "nemesis start \"cut n1\"")
         );
+    }
+
+    #[test]
+    fn times_are_kept_if_every_event_has_one_and_never_change_the_order() {
+        let times = |text: &str| -> Option<Vec<(i64, i64)>> {
+            let recorded = read_one(text, false).unwrap();
+            recorded.history.ops().map(|op| op.times).collect()
+        };
+        assert_eq!(times(HISTORY), None);
+        let timed = "\
+{:type :invoke, :f :write, :value 1, :process 0, :time 10}
+{:type :invoke, :f :write, :value 2, :process 2, :time 11}
+{:type :fail, :f :write, :value 2, :process 2, :time 12}
+{:type :ok, :f :write, :value 1, :process 0, :time 13}
+{:type :invoke, :f :read, :process 1, :time 9}
+";
+        assert_eq!(times(timed), Some(vec![(10, 13), (9, i64::MAX)]));
+        let recorded = read_one(timed, false).unwrap();
+        assert_eq!(recorded.history.calls(), [0, 2]);
     }
 
     #[test]

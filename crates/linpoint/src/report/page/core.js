@@ -1,6 +1,6 @@
 // The core of a violation, drawn large: only the operations that matter, and the constraints that contradict each other.
 
-import { byId, code, counted, cut, drawn, element, said, visible } from './text.js';
+import { byId, code, counted, cut, drawn, element, said, visible, who } from './text.js';
 
 const ROW = 78;
 const BAR = 48;
@@ -59,7 +59,7 @@ export class CorePicture {
       call: cut(visible(row.call), LONGEST),
       result: row.to == null ? '→ ?' : row.result == null ? null : cut(`→ ${visible(row.result)}`, LONGEST),
     }));
-    const heads = this.processes.map((process) => cut(`process ${visible(process)}`, 22));
+    const heads = this.processes.map((process) => cut(who(process), 22));
     this.heads = heads;
     this.left = Math.max(...heads.map((head) => head.length)) * 7.2 + 26;
     const gaps = new Array(events).fill(30);
@@ -118,8 +118,8 @@ export class CorePicture {
       ? [drawn('text', { x: x1 + 14, y: y + BAR / 2 + 5 }, call)]
       : [drawn('text', { x: x1 + 14, y: y + 20 }, call), drawn('text', { x: x1 + 14, y: y + 38, class: 'result' }, result)];
     const bar = drawn('g', { class: `op${row.relaxed ? ' relaxed' : ''}`, tabindex: 0, role: 'button', 'data-row': i,
-      'aria-label': visible(cut(`${label} by process ${row.process}${note}`, 300)) },
-    drawn('title', {}, visible(cut(`${label} by process ${row.process}${note}`, 600))), shape, ...lines);
+      'aria-label': cut(`${visible(label)} by ${who(row.process)}${note}`, 300) },
+    drawn('title', {}, cut(`${visible(label)} by ${who(row.process)}${note}`, 600)), shape, ...lines);
     const choose = () => this.choose(i);
     bar.addEventListener('click', choose);
     bar.addEventListener('keydown', (event) => {
@@ -153,7 +153,7 @@ export class CorePicture {
     const { rows, arrows } = this.core;
     const text = (row) => (row.relaxed ? row.call : said(row.call, row.result, false));
     const isAlone = (row) => rows.filter((other) => text(other) === text(row)).length === 1;
-    const by = (several) => (isAlone(several[0]) ? '' : ` by process ${several.map((row) => visible(row.process)).join(', ')}`);
+    const by = (several) => (isAlone(several[0]) ? '' : ` by ${several.map((row) => who(row.process)).join(', ')}`);
     const name = (...several) => element('span', {}, code(cut(text(several[0]), 80)), by(several));
     // What is said of several alike is said once.
     const alike = Map.groupBy(arrows.map(([a, b], i) => ({ a: rows[a], b: rows[b], i })), ({ a, b }) => `${b.op} ${text(a)}`);

@@ -1,6 +1,6 @@
 // Puts the page together.
 
-import { SIGNS, byId, code, counted, cut, element, grouped, visible } from './text.js';
+import { SIGNS, byId, code, counted, cut, element, grouped, visible, who } from './text.js';
 import { readDocument, unpack } from './data.js';
 import { PartView, partName } from './view.js';
 import { PartList } from './list.js';
@@ -146,12 +146,14 @@ class ReportPage {
     box.hidden = moves.length === 0;
     if (box.hidden) return;
     const processes = [...new Set(moves.map((move) => move.process))].sort(new Intl.Collator('en', { numeric: true }).compare);
-    const head = element('tr', {}, element('th', {}, ''), ...processes.map((process) => element('th', {}, `process ${visible(process)}`)), element('th', {}, 'memory after'));
+    const hasMemory = moves.some((move) => move.memory);
+    const head = element('tr', {}, element('th', {}, ''), ...processes.map((process) => element('th', {}, who(process))),
+      hasMemory ? element('th', {}, 'memory after') : '');
     const rows = moves.map((move, i) => element('tr', {}, element('td', { class: 'soft' }, String(i + 1)),
       ...processes.map((process) => element('td', {}, process === move.process ? code(move.text) : '')),
-      element('td', {}, code(move.memory, { class: 'state' }))));
+      hasMemory ? element('td', {}, code(move.memory ?? '', { class: 'state' })) : ''));
     box.replaceChildren(element('div', { class: 'bar' }, element('h2', { id: 'execution-title' }, 'Execution'),
-      element('span', { class: 'soft small' }, `${counted(moves.length, 'move')} of the algorithm, and the shared memory after each`)),
+      element('span', { class: 'soft small' }, hasMemory ? `${counted(moves.length, 'move')} of the algorithm, and the shared memory after each` : `${counted(moves.length, 'step')} of the threads`)),
     element('div', { class: 'scroll' }, element('table', { class: 'moves' }, element('thead', {}, head), element('tbody', {}, ...rows))));
   }
 

@@ -7,6 +7,11 @@ export function visible(text) {
   return text.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
+/** What a process is called; a name of several words says by itself what it is. */
+export function who(process) {
+  return /^\p{L}+ \S/u.test(process) ? visible(process) : `process ${visible(process)}`;
+}
+
 /** An element with these attributes and children; strings become text, never markup. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);

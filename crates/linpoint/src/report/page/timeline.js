@@ -1,6 +1,6 @@
 // The timeline: zoom, pan, choose.
 
-import { byId, grouped } from './text.js';
+import { byId, grouped, who } from './text.js';
 import { AXIS, BAR, GUTTER, Painter, ROW, placeOn, prepared, readTheme, roundNumbers } from './draw.js';
 
 const OVERVIEW = 40;
@@ -221,7 +221,7 @@ export class Timeline {
     if (view.firstError != null) painter.error(this.at(view.firstError), view.isExact ? '✗ first error' : '✗ error by here');
     painter.gutter(() => {
       this.notes.forEach(({ name }, i) => painter.name(name, AXIS + i * ROW + ROW / 2 - this.scroll));
-      for (const { row, y } of rows) painter.name(`process ${row.name}`, y);
+      for (const { row, y } of rows) painter.name(who(row.name), y);
       context.fillStyle = theme.card;
       context.fillRect(0, 0, GUTTER, AXIS);
     });

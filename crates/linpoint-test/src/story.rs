@@ -1,0 +1,267 @@
+//! From a violation to the report page.
+//!
+//! The page wants a specification: here it is what the object did serially in this test, and its states are what happened so
+//! far. It knows the calls of this test only, in the orders in which its threads make them, so no operation can be left out
+//! to make the history smaller: the test is the smallest that fails already.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use linpoint::report::{Move, Story, Told, tell};
+use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
+
+use crate::check::history::History;
+use crate::check::serial::{self, Serial};
+use crate::check::{Violation, What};
+use crate::explain::{name, step_text};
+use crate::matrix::thread_name;
+use crate::runtime::execution::{Execution, Outcome};
+use crate::runtime::run::Program;
+
+/// The answer of an operation that never returns.
+const NEVER: &str = "never returns";
+
+/// A test has at most 64 operations.
+const MOST_OPS: usize = 1000;
+
+/// Tells what a violation is, and how it came about.
+pub(crate) fn story(
+    program: &dyn Program,
+    serial: &Serial,
+    violation: &Violation,
+    sentence: &str,
+    execution: Vec<Move>,
+) -> Option<Story> {
+    let history = &violation.history;
+    let mut behaviour = Behaviour::default();
+    match &violation.what {
+        What::Results | What::Stuck(_) => behaviour.learn_all(program, serial),
+        What::Nondeterministic(other) => {
+            let order: Vec<u8> = serial::order(&other.events).collect();
+            behaviour.learn(program, &order, &other.outcomes);
+        }
+        What::Blocks(op) => {
+            let order = serial::order(&history.events);
+            let order: Vec<u8> = order.filter(|&other| usize::from(other) != *op).collect();
+            behaviour.learn(program, &order, &history.outcomes);
+        }
+    }
+    let typed = typed(program, history, &violation.what);
+    let mut report = Checker::default().check(&behaviour, &typed).ok()?;
+    for part in &mut report.parts {
+        let Verdict::Violation(found) = &mut part.verdict else {
+            return None;
+        };
+        let ids = (0..typed.len() as u32).map(OpId);
+        let (returned, open) = ids.partition(|&id| typed.action(id).ret.is_some());
+        found.core.ops = returned;
+        found.core.relaxed = open;
+        found.core.minimal = true;
+        found.core.certified = true;
+        found.core.sentence = sentence.trim_end_matches('.').to_owned();
+        part.engine = "controlled scheduler";
+        part.reason = "the serial executions of the test are its specification".to_owned();
+    }
+    let told = Told {
+        name: &test_name(program),
+        object_type: "live object",
+        most_ops: MOST_OPS,
+    };
+    let mut story = tell(told, &behaviour, &typed, &report);
+    finish(&mut story, execution);
+    Some(story)
+}
+
+/// What a specification tells, and how it came about.
+pub(crate) fn of_spec(mut story: Story, execution: Vec<Move>) -> Story {
+    finish(&mut story, execution);
+    story
+}
+
+fn finish(story: &mut Story, execution: Vec<Move>) {
+    story.name_processes(|number| number.parse().map_or_else(|_| number.to_owned(), long_name));
+    story.execution = execution;
+}
+
+fn long_name(thread: usize) -> String {
+    match thread_name(thread).as_str() {
+        "main" => "main thread".to_owned(),
+        letter => format!("thread {letter}"),
+    }
+}
+
+/// The name of a specification, without its modules.
+pub(crate) fn type_name<S>() -> &'static str {
+    let name = std::any::type_name::<S>();
+    let start = name[..name.find('<').unwrap_or(name.len())].rfind("::");
+    start.map_or(name, |start| &name[start + 2..])
+}
+
+/// The steps of an execution.
+pub(crate) fn moves(program: &dyn Program, execution: &Execution) -> Vec<Move> {
+    let steps = execution.steps.iter().take_while(|step| !step.forced);
+    let told = steps.enumerate().map(|(position, step)| Move {
+        process: long_name(usize::from(step.thread)),
+        text: format!(
+            "{}: {}",
+            program.label(step.op as usize),
+            step_text(program, execution, position)
+        ),
+        memory: String::new(),
+    });
+    told.collect()
+}
+
+/// The operations of each thread.
+pub(crate) fn test_name(program: &dyn Program) -> String {
+    let layout = program.layout();
+    let labels = |thread| {
+        let labels: Vec<&str> = layout
+            .of_thread(thread)
+            .map(|op| program.label(op))
+            .collect();
+        labels.join(" ")
+    };
+    let threads: Vec<String> = (0..layout.threads.len()).map(labels).collect();
+    threads.join(" ‖ ")
+}
+
+/// What happened, call by call. Other operations than the one that is stuck for no reason stay open, and do nothing.
+fn typed(program: &dyn Program, history: &History, what: &What) -> TypedHistory<Call, Answer> {
+    let stuck = match what {
+        What::Stuck(op) | What::Blocks(op) => Some(*op),
+        What::Nondeterministic(_) => history.pending().next(),
+        What::Results => None,
+    };
+    let mut typed = TypedHistory::new();
+    let mut ids = HashMap::new();
+    for &(op, returns) in &history.events {
+        let op = op as usize;
+        if returns {
+            typed.ret(ids[&op], Answer::of(program, op, history.outcomes[op]));
+            continue;
+        }
+        let is_open = history.outcomes[op] == Outcome::PENDING && stuck != Some(op);
+        let call = Call {
+            op: (!is_open).then_some(op),
+            label: program.label(op).to_owned(),
+        };
+        ids.insert(op, typed.call(history.layout.thread_of(op) as u32, call));
+    }
+    if let Some(op) = stuck {
+        typed.ret(ids[&op], Answer(NEVER.to_owned()));
+    }
+    typed
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Call {
+    /// The number of the operation; none if it does nothing.
+    op: Option<usize>,
+    label: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Answer(String);
+
+impl Answer {
+    fn of(program: &dyn Program, op: usize, outcome: Outcome) -> Self {
+        Answer(match outcome {
+            Outcome::PENDING => NEVER.to_owned(),
+            outcome => program.describe(op, outcome),
+        })
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label)
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Operations that were run one after the other, with their answers.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Past(Vec<(usize, String, Answer)>);
+
+impl fmt::Debug for Past {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("as constructed");
+        }
+        f.write_str("after ")?;
+        for (i, (_, name, answer)) in self.0.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            match answer.0.as_str() {
+                "()" => write!(f, "{comma}{name}")?,
+                NEVER => write!(f, "{comma}{name}, which {NEVER}")?,
+                answer => write!(f, "{comma}{name} = {answer}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an object did serially.
+#[derive(Default)]
+struct Behaviour {
+    /// By what happened before: the answers that operations gave next, and what had happened then.
+    next: HashMap<Past, Vec<(usize, Answer, Past)>>,
+}
+
+impl Behaviour {
+    fn learn_all(&mut self, program: &dyn Program, serial: &Serial) {
+        for (outcomes, group) in serial.full.iter().chain(&serial.stuck) {
+            for order in &group.orders {
+                self.learn(program, order, outcomes);
+            }
+        }
+    }
+
+    fn learn(&mut self, program: &dyn Program, order: &[u8], outcomes: &[Outcome]) {
+        let mut past = Past::default();
+        for &op in order {
+            let op = usize::from(op);
+            let answer = Answer::of(program, op, outcomes[op]);
+            let mut after = past.clone();
+            after.0.push((op, name(program, op), answer.clone()));
+            let known = self.next.entry(past).or_default();
+            let step = (op, answer, after.clone());
+            if !known.contains(&step) {
+                known.push(step);
+            }
+            past = after;
+        }
+    }
+}
+
+impl Spec for Behaviour {
+    type Op = Call;
+    type Ret = Answer;
+    type State = Past;
+
+    fn init(&self) -> Past {
+        Past::default()
+    }
+
+    fn apply(&self, past: &Past, call: &Call) -> Outcomes<Answer, Past> {
+        let steps = self.next.get(past).into_iter().flatten();
+        let steps = steps.filter(|(op, ..)| call.op == Some(*op));
+        let mut answers: Vec<(Answer, Past)> = steps
+            .map(|(_, answer, after)| (answer.clone(), after.clone()))
+            .collect();
+        match answers.len() {
+            0 => Outcomes::Blocked,
+            1 => {
+                let (answer, after) = answers.remove(0);
+                Outcomes::One(answer, after)
+            }
+            _ => Outcomes::Many(answers),
+        }
+    }
+}
