@@ -16,7 +16,7 @@ use crate::matrix::{self, Matrix};
 use crate::minimise;
 use crate::object::{Object, Plan, Progress};
 use crate::observations::Observations;
-use crate::report::{Failure, Report, TestReport, TestResult, Verdict};
+use crate::report::{Failure, FailureKind, Report, TestReport, TestResult, Verdict};
 use crate::runtime::run::Program;
 use crate::token::Token;
 
@@ -42,11 +42,49 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         elapsed: start.elapsed(),
         page: None,
     };
-    if report.passed() && report.effort().accesses == 0 {
-        let why = "no operation touched anything under control: does the object use std::sync instead of linpoint_test::sync?";
-        report.verdict = Verdict::Undecided(why.to_owned());
+    if let Some(types) = object.settings.engine.types()
+        && report.passed()
+        && report.effort().accesses == 0
+    {
+        report.verdict = Verdict::Undecided(format!(
+            "no operation touched anything under control: does the object use std::sync instead of {types}?"
+        ));
+    }
+    if let (Verdict::Fail(failure), Some(_)) =
+        (&report.verdict, object.settings.engine.own_search())
+        && failure.kind == FailureKind::NoWitness
+    {
+        report.verdict = Verdict::Fail(Box::new(reviewed(object, failure)));
     }
     report
+}
+
+/// A failure under weak memory: is it one under sequential consistency, too?
+fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
+    let caveat = match &object.twin {
+        None => {
+            "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is, and not compared with \
+             sequential consistency."
+                .to_owned()
+        }
+        Some(twin) => match twin(failure) {
+            Verdict::Fail(proof) => return *proof,
+            Verdict::Pass(coverage) => format!(
+                "WEAK MEMORY ONLY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; otherwise the test \
+                 passes, {coverage}."
+            ),
+            Verdict::Undecided(why) => format!(
+                "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; whether sequential \
+                 consistency shows it is undecided: {why}."
+            ),
+        },
+    };
+    let mut failure = failure.clone();
+    if let Some(story) = &mut failure.story {
+        story.name.push_str(" (weak memory, needs review)");
+    }
+    failure.caveat = Some(caveat);
+    failure
 }
 
 type Tests = Box<dyn Iterator<Item = Matrix> + Send>;
@@ -147,7 +185,7 @@ pub(crate) fn program<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Rc<dyn
         &object.invocations,
         object.spec.as_ref(),
         matrix,
-        object.settings.stack_size,
+        &object.settings,
     ))
 }
 

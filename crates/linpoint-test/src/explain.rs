@@ -78,6 +78,7 @@ pub(crate) fn failure(
     Failure {
         kind: kind(&violation.what),
         sentence,
+        caveat: None,
         init: label(0..layout.init),
         matrix: (0..layout.threads.len())
             .map(|thread| label(layout.of_thread(thread)))
@@ -121,6 +122,7 @@ pub(crate) fn changed(
     Failure {
         kind: FailureKind::Changed,
         sentence: format!("The serial histories are not those of {path}."),
+        caveat: None,
         init: label(0..layout.init),
         matrix: (0..layout.threads.len())
             .map(|thread| label(layout.of_thread(thread)))
@@ -288,6 +290,8 @@ fn positions(program: &dyn Program, execution: &Execution) -> Vec<String> {
                 "waits for a lock after a notification"
             }
             Pending::Wake { .. } => "waits for a notification",
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Guest(_) => "waits",
             _ => "stands",
         };
         let place = thread.location.map_or(String::new(), |location| {

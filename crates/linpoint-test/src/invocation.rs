@@ -10,7 +10,9 @@ use std::sync::Arc;
 use linpoint::report::Story;
 
 use crate::Map;
+use crate::engine::Engine;
 use crate::matrix::Matrix;
+use crate::object::Settings;
 use crate::runtime::execution::{Execution, Layout, Outcome};
 use crate::runtime::quietly;
 use crate::runtime::run::{Program, Subject};
@@ -134,6 +136,7 @@ pub(crate) struct Test<X> {
     layout: Layout,
     ops: Rc<[Op<X>]>,
     panics: RefCell<Vec<String>>,
+    engine: Engine,
     stack_size: usize,
     invocations: Vec<usize>,
     spec: Option<Arc<dyn Specification>>,
@@ -150,7 +153,7 @@ impl<X: 'static> Test<X> {
         invocations: &[Invocation<X>],
         spec: Option<&Arc<dyn Specification>>,
         matrix: &Matrix,
-        stack_size: usize,
+        settings: &Settings,
     ) -> Self {
         let ops = matrix.invocations().map(|number| {
             let invocation = invocations[number].clone();
@@ -165,7 +168,8 @@ impl<X: 'static> Test<X> {
             layout: matrix.layout(),
             ops: ops.collect(),
             panics: RefCell::default(),
-            stack_size,
+            engine: settings.engine,
+            stack_size: settings.stack_size,
             invocations: matrix.invocations().collect(),
             spec: spec.cloned(),
         }
@@ -207,6 +211,10 @@ impl<X> Subject for Constructed<X> {
 impl<X: 'static> Program for Test<X> {
     fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    fn engine(&self) -> Engine {
+        self.engine
     }
 
     fn construct(&self) -> Rc<dyn Subject> {

@@ -61,11 +61,14 @@
 //! | [`report`] | what comes of it |
 //! | [`sync`], [`thread`], [`hint`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
+//! | [`Engine`] | who runs them |
 //! | [`mod@stress`] | the same objects on real threads |
 
+mod adapters;
 mod artefact;
 mod campaign;
 mod check;
+mod engine;
 mod explain;
 pub mod hint;
 mod invocation;
@@ -84,6 +87,9 @@ pub mod thread;
 mod token;
 
 pub use check::{Coverage, Effort, Strategy};
+pub use engine::Engine;
+#[cfg(feature = "loom")]
+pub use engine::Loom;
 pub use object::{Object, Progress, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
 pub use stress::{fresh, stress, stress_spec};

@@ -9,8 +9,9 @@ use std::time::Duration;
 use crate::artefact;
 use crate::campaign;
 use crate::check::Strategy;
+use crate::engine::Engine;
 use crate::invocation::Invocation;
-use crate::report::Report;
+use crate::report::{Failure, Report, Verdict};
 use crate::spec::{Meaning, Probed, Specification};
 use crate::token::Token;
 
@@ -34,6 +35,7 @@ pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> 
         init: Vec::new(),
         last: Vec::new(),
         spec: None,
+        twin: None,
         plan: Plan::Auto(2),
         settings: Settings::default(),
         problem: None,
@@ -49,11 +51,15 @@ pub struct Object<X> {
     pub(crate) init: Vec<usize>,
     pub(crate) last: Vec<usize>,
     pub(crate) spec: Option<Arc<dyn Specification>>,
+    /// What the same object does in the test of a failure, under sequential consistency.
+    pub(crate) twin: Option<Twin>,
     pub(crate) plan: Plan,
     pub(crate) settings: Settings,
     /// The first thing that does not make sense; told when it runs.
     pub(crate) problem: Option<String>,
 }
+
+pub(crate) type Twin = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
 
 /// Which tests are run.
 #[derive(Clone, Debug)]
@@ -74,6 +80,7 @@ pub(crate) enum Plan {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    pub(crate) engine: Engine,
     pub(crate) strategy: Strategy,
     pub(crate) preemptions: u32,
     pub(crate) exhaustive: u64,
@@ -93,6 +100,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            engine: Engine::Linpoint,
             strategy: Strategy::Automatic,
             preemptions: 2,
             exhaustive: 200_000,
@@ -360,6 +368,35 @@ impl<X: 'static> Object<X> {
             Ok(token) => self.plan = Plan::Replay(token),
             Err(error) => self.complain(error),
         }
+        self
+    }
+
+    /// Who runs the threads; [`Engine::Linpoint`] unless told otherwise.
+    pub fn under(mut self, engine: Engine) -> Self {
+        self.settings.engine = engine;
+        self
+    }
+
+    /// The same object with the same operations over the types of [`linpoint_test::sync`](crate::sync). A failure of this one under
+    /// weak memory is tried there: if it fails as well, that is a proof, and reported instead.
+    #[cfg(feature = "loom")]
+    pub fn same_under_sc<Y: 'static>(mut self, same: Object<Y>) -> Self {
+        self.twin = Some(Arc::new(move |failure: &Failure| {
+            let same = Object {
+                construct: Arc::clone(&same.construct),
+                invocations: same.invocations.clone(),
+                sequences: Vec::new(),
+                init: Vec::new(),
+                last: Vec::new(),
+                spec: same.spec.clone(),
+                twin: None,
+                plan: Plan::Auto(0),
+                settings: same.settings.clone(),
+                problem: same.problem.clone(),
+            };
+            let same = same.init(&failure.init).finally(&failure.finally);
+            same.matrix(&failure.matrix).check().verdict
+        }));
         self
     }
 

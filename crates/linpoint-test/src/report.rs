@@ -85,6 +85,8 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What is wrong, in one sentence.
     pub sentence: String,
+    /// Why it is less than a proof, if it is.
+    pub caveat: Option<String>,
     /// The operations before, of each thread, and after.
     pub init: Vec<String>,
     /// The operations of each thread.
@@ -167,6 +169,14 @@ impl Report {
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(feature = "loom")]
+            Coverage::WeakMemory(bound) => {
+                f.write_str("all executions that loom tells apart")?;
+                if let Some(most) = bound {
+                    write!(f, " with at most {most} preemptions")?;
+                }
+                f.write_str(", under its model of weak memory, which is no proof")
+            }
             Coverage::Exhaustive => f.write_str("exhaustive under sequential consistency"),
             Coverage::Preemptions(most) => {
                 write!(
@@ -223,7 +233,11 @@ impl fmt::Display for Failure {
         if self.found_in != dimension {
             write!(f, "   (found in {}, reduced)", self.found_in)?;
         }
-        writeln!(f, "\n{}\n\ntest:", self.sentence)?;
+        writeln!(f, "\n{}", self.sentence)?;
+        if let Some(caveat) = &self.caveat {
+            writeln!(f, "{caveat}")?;
+        }
+        writeln!(f, "\ntest:")?;
         if !self.init.is_empty() {
             writeln!(f, "   before: {}", self.init.join(", "))?;
         }

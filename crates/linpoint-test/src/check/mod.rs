@@ -68,6 +68,9 @@ pub(crate) struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Coverage {
+    /// All executions that loom tells apart, with at most so many preemptions: under weak memory, and no proof.
+    #[cfg(feature = "loom")]
+    WeakMemory(Option<u32>),
     /// So many executions were looked at.
     Sampled(u64),
     /// All executions with at most so many preemptions inside operations.
@@ -223,15 +226,24 @@ struct Phase2<'a> {
 impl Phase2<'_> {
     fn run(&mut self) -> Found {
         // A specification is asked about single histories, so that classes of executions do not help; equal states do.
+        let sees_accesses = self.program.engine().sees_accesses();
         let unless_spec = |judge| match self.program.has_spec() {
             true => Judge::SpecPerState,
+            false if !sees_accesses => Judge::Witness,
             false => judge,
         };
         let by_class = unless_spec(Judge::Extension);
         let by_state = unless_spec(Judge::WitnessPerState);
         let by_history = unless_spec(Judge::Witness);
+        if let Some(coverage) = self.program.engine().own_search() {
+            let stopped = self.explore(Dfs::new(None), by_history, None);
+            return self.conclude(stopped, coverage);
+        }
         let seed = self.limits.seed;
         match self.limits.strategy {
+            Strategy::Automatic if !sees_accesses => {
+                self.bounded(self.limits.preemptions, by_history)
+            }
             Strategy::Automatic => match self.exhaust(by_class, Some(self.limits.exhaustive)) {
                 Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, by_class),
                 stopped => self.conclude(stopped, Coverage::Exhaustive),
@@ -260,7 +272,16 @@ impl Phase2<'_> {
     fn exhaust(&mut self, judge: Judge, budget: Option<u64>) -> Result<(), Stopped> {
         match judge {
             Judge::Extension => self.explore(Dpor::new(), judge, budget),
-            _ => self.explore(Dfs::new(None).remembering(), judge, budget),
+            _ => self.explore(self.depth_first(None), judge, budget),
+        }
+    }
+
+    /// Depth first, with a memory of states where they are known.
+    fn depth_first(&self, bound: Option<u32>) -> Dfs {
+        let search = Dfs::new(bound);
+        match self.program.engine().sees_accesses() {
+            true => search.remembering(),
+            false => search,
         }
     }
 
@@ -278,8 +299,7 @@ impl Phase2<'_> {
     fn bounded(&mut self, most: u32, judge: Judge) -> Found {
         let mut passed = None;
         for bound in 0..=most {
-            let search = Dfs::new(Some(bound)).remembering();
-            match self.explore(search, judge, None) {
+            match self.explore(self.depth_first(Some(bound)), judge, None) {
                 Err(Stopped::Unfinished(why)) => {
                     return match passed {
                         Some(passed) => Found::Pass(Coverage::Preemptions(passed)),
@@ -330,7 +350,7 @@ impl Phase2<'_> {
             max_steps: limits.max_steps,
         };
         let search = explore(self.program, settings, search, |execution, search| {
-            executions += 1;
+            executions += execution.repetitions;
             steps += execution.steps.len() as u64;
             accesses += execution.accesses() as u64;
             stopped = match &execution.end {

@@ -48,7 +48,7 @@ thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine { execution: Execution::new(), search: None });
 }
 
-fn with<R>(work: impl FnOnce(&mut Execution, &mut dyn Search) -> R) -> R {
+pub(crate) fn with<R>(work: impl FnOnce(&mut Execution, &mut dyn Search) -> R) -> R {
     ENGINE.with_borrow_mut(|Engine { execution, search }| {
         let search = search.as_deref_mut().expect("bug: a run without a search");
         work(execution, search)

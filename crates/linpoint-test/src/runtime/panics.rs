@@ -20,18 +20,21 @@ pub(crate) struct Quiet {
 impl Quiet {
     pub(crate) fn new() -> Self {
         static HOOK: Once = Once::new();
-        HOOK.call_once(|| {
-            let before = panic::take_hook();
-            panic::set_hook(Box::new(move |info| {
-                if !QUIET.get() {
-                    before(info);
-                }
-            }));
-        });
+        HOOK.call_once(install_hook);
         Quiet {
             before: QUIET.replace(true),
         }
     }
+}
+
+/// From now on the hook asks first whether the thread is to be quiet.
+pub(crate) fn install_hook() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !QUIET.get() {
+            before(info);
+        }
+    }));
 }
 
 impl Drop for Quiet {

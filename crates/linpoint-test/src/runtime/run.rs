@@ -12,13 +12,20 @@ use linpoint::report::Story;
 use super::coroutine::{Fiber, Resumed, Signal, Switch};
 use super::execution::{End, Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
-use super::{ENGINE, MAIN, MODE, Mode, follow, quietly, with};
+use super::{ENGINE, MAIN, MODE, Mode, follow, give_up, quietly, with};
+#[cfg(feature = "loom")]
+use crate::adapters::loom;
+#[cfg(feature = "shuttle")]
+use crate::adapters::shuttle;
+use crate::engine::Engine;
 use crate::search::Search;
 use crate::spec::Ruling;
 
 /// An object with the operations of a test.
 pub(crate) trait Program {
     fn layout(&self) -> &Layout;
+    /// Who runs the threads.
+    fn engine(&self) -> Engine;
     /// A new object.
     fn construct(&self) -> Rc<dyn Subject>;
     /// The number of the outcome "panicked with this message".
@@ -58,18 +65,82 @@ pub(crate) fn explore<S: Search>(
     program: &Rc<dyn Program>,
     settings: Settings,
     search: S,
-    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+    visit: impl FnMut(&Execution, &mut S) -> Flow,
 ) -> S {
     let _quiet = Quiet::new();
-    let mut driver = Driver {
-        program: Rc::clone(program),
-        settings,
-        stacks: Vec::new(),
-        slot: Rc::default(),
+    match program.engine() {
+        Engine::Linpoint => {
+            let mut driver = Driver {
+                program: Rc::clone(program),
+                stacks: Vec::new(),
+                slot: Rc::default(),
+            };
+            repeat(program, settings, search, visit, || driver.execute())
+        }
+        #[cfg(feature = "shuttle")]
+        Engine::Shuttle => {
+            let mut guest = shuttle::Guest::new(program);
+            let settings = Settings {
+                // It does not tell what a step touches.
+                causality: false,
+                real_time: false,
+                ..settings
+            };
+            repeat(program, settings, search, visit, || guest.execute())
+        }
+        #[cfg(feature = "loom")]
+        Engine::Loom(loom) if settings.serial => {
+            let execute = || loom::execute_serially(program, loom);
+            repeat(program, settings, search, visit, execute)
+        }
+        #[cfg(feature = "loom")]
+        Engine::Loom(loom) => show(program, settings, loom, search, visit),
+    }
+}
+
+/// Lets loom search, then visits what it has shown.
+#[cfg(feature = "loom")]
+fn show<S: Search>(
+    program: &Rc<dyn Program>,
+    settings: Settings,
+    loom: crate::Loom,
+    search: S,
+    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+) -> S {
+    let wanted = loom::number(search.given());
+    begin(program, settings, Box::new(search));
+    let shown = loom::explore(program, loom, wanted);
+    let mut search: Box<S> = ended();
+    let mut visit = |change: &dyn Fn(&mut Execution)| {
+        ENGINE.with_borrow_mut(|engine| {
+            change(&mut engine.execution);
+            visit(&engine.execution, &mut search)
+        })
     };
+    for recorded in &shown.histories {
+        if visit(&|execution| execution.show(recorded)) == Flow::Enough {
+            return *search;
+        }
+    }
+    if let Some(why) = &shown.unfinished {
+        visit(&|execution| execution.end = End::Fault(why.clone()));
+    }
+    *search
+}
+
+/// Lets `execute` run one execution after another, each recorded by the [`Execution`] of this OS thread.
+fn repeat<S: Search>(
+    program: &Rc<dyn Program>,
+    settings: Settings,
+    search: S,
+    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+    mut execute: impl FnMut(),
+) -> S {
     let mut search: Box<S> = Box::new(search);
     loop {
-        search = driver.execute(search);
+        begin(program, settings, search);
+        execute();
+        search = ended();
         let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
         if flow == Flow::Enough || !ENGINE.with_borrow(|engine| search.advance(&engine.execution)) {
             return *search;
@@ -77,26 +148,45 @@ pub(crate) fn explore<S: Search>(
     }
 }
 
-type Slot = Rc<RefCell<Option<Rc<dyn Subject>>>>;
+/// Opens the record of an execution, for which the search decides.
+fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S>) {
+    static EPOCH: AtomicU64 = AtomicU64::new(1);
+    ENGINE.with_borrow_mut(|engine| {
+        let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
+        engine.execution.reset(epoch, program.layout(), settings);
+        engine.search = Some(search);
+    });
+}
+
+/// Closes the record of an execution; gives its search back.
+fn ended<S: Search>() -> Box<S> {
+    ENGINE.with_borrow_mut(|engine| {
+        let Some(mut search) = engine.search.take() else {
+            panic!("bug: the search was lost");
+        };
+        engine.execution.close(&mut *search);
+        if engine.execution.end == End::Running {
+            engine.execution.end = End::Complete;
+        }
+        let search: Box<dyn Any> = search;
+        search
+            .downcast()
+            .unwrap_or_else(|_| panic!("bug: another search came back"))
+    })
+}
+
+pub(crate) type Slot = Rc<RefCell<Option<Rc<dyn Subject>>>>;
 
 struct Driver {
     program: Rc<dyn Program>,
-    settings: Settings,
     /// Stacks are cheap to use again and dear to make.
     stacks: Vec<DefaultStack>,
     slot: Slot,
 }
 
 impl Driver {
-    fn execute<S: Search>(&mut self, search: Box<S>) -> Box<S> {
-        static EPOCH: AtomicU64 = AtomicU64::new(1);
-        let layout = self.program.layout();
-        ENGINE.with_borrow_mut(|engine| {
-            let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
-            engine.execution.reset(epoch, layout, self.settings);
-            engine.search = Some(search);
-        });
-        let workers = layout.threads.len();
+    fn execute(&mut self) {
+        let workers = self.program.layout().threads.len();
         let mut fibers: Vec<Fiber> = (0..=workers).map(|index| self.fiber(index)).collect();
         MODE.set(Mode::Controlled);
         if std::thread::panicking() {
@@ -115,19 +205,6 @@ impl Driver {
             drop(left);
         }
         MODE.set(Mode::Outside);
-        ENGINE.with_borrow_mut(|engine| {
-            let Some(mut search) = engine.search.take() else {
-                panic!("bug: the search was lost");
-            };
-            engine.execution.close(&mut *search);
-            if engine.execution.end == End::Running {
-                engine.execution.end = End::Complete;
-            }
-            let search: Box<dyn Any> = search;
-            search
-                .downcast()
-                .unwrap_or_else(|_| panic!("bug: another search came back"))
-        })
     }
 
     fn fiber(&mut self, index: usize) -> Fiber {
@@ -145,14 +222,15 @@ impl Driver {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(body))
                 && !panics::is_stop(&*payload)
             {
-                let what = format!(
-                    "the constructor or destructor of the object panicked: {}",
-                    panics::message(&*payload)
-                );
-                with(|execution, _| execution.end = End::Fault(what));
+                give_up(&object_panicked(&panics::message(&*payload)));
             }
         })
     }
+}
+
+/// A panic that is no result of an operation, in words.
+pub(crate) fn object_panicked(message: &str) -> String {
+    format!("the constructor or destructor of the object panicked: {message}")
 }
 
 /// Runs whoever's turn it is, until all have finished or nobody can go on.
@@ -232,16 +310,27 @@ fn worker(program: &Rc<dyn Program>, slot: &Slot, index: usize) {
     }
 }
 
-fn call(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
+/// Runs an operation of the running thread when it is its turn.
+pub(crate) fn call(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
     follow(with(|execution, search| execution.border(op, search)));
     run(program, subject, op);
 }
 
-fn run(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
-    let outcome = match catch_unwind(AssertUnwindSafe(|| subject.invoke(op))) {
-        Ok(outcome) => outcome,
-        Err(payload) if panics::is_stop(&*payload) => resume_unwind(payload),
-        Err(payload) => quietly(|| program.panicked(&panics::message(&*payload))),
-    };
+/// Runs an operation whose call was scheduled.
+pub(crate) fn run(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
+    let outcome = answer(program, subject, op);
     with(|execution, _| execution.finish(op, outcome));
+}
+
+/// What an operation answers; a panic of the object is an answer.
+pub(crate) fn answer(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) -> Outcome {
+    let payload = match catch_unwind(AssertUnwindSafe(|| subject.invoke(op))) {
+        Ok(outcome) => return outcome,
+        Err(payload) => payload,
+    };
+    let message = panics::message(&*payload);
+    if panics::is_stop(&*payload) || program.engine().is_own_panic(&message) {
+        resume_unwind(payload);
+    }
+    quietly(|| program.panicked(&message))
 }

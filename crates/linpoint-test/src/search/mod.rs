@@ -15,6 +15,8 @@ pub(crate) mod replay;
 
 use std::any::Any;
 
+#[cfg(feature = "loom")]
+use crate::runtime::execution::Choice;
 use crate::runtime::execution::Execution;
 
 /// A moment at which somebody must go on.
@@ -59,6 +61,12 @@ pub(crate) trait Search: Any {
 
     /// The execution has ended; whether there is another one.
     fn advance(&mut self, execution: &Execution) -> bool;
+
+    /// The schedule that is asked for, if it is a single one.
+    #[cfg(feature = "loom")]
+    fn given(&self) -> &[Choice] {
+        &[]
+    }
 
     /// Whether the execution that just ended was left to itself because everything it could show was seen before.
     fn pruned(&self) -> bool {

@@ -50,6 +50,11 @@ impl Search for Replay {
         }
     }
 
+    #[cfg(feature = "loom")]
+    fn given(&self) -> &[Choice] {
+        &self.schedule
+    }
+
     fn closed(&mut self, _: &Execution) {}
 
     fn advance(&mut self, _: &Execution) -> bool {

@@ -4,6 +4,8 @@
 //! an operation contains its call, the last one its return: a later call and an earlier return only make a history harder to
 //! explain, so nothing is lost.
 
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+mod guest;
 mod layout;
 mod past;
 mod turns;
@@ -16,6 +18,18 @@ use super::{MAIN, MAX_WORKERS};
 use crate::Map;
 
 pub(crate) use layout::{Layout, Outcome};
+
+/// What is known of a thread of another scheduler that is in the middle of an operation.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guest {
+    /// It could go on.
+    Ready,
+    /// It could, and lets others go first.
+    Yields,
+    /// It cannot go on.
+    Waits,
+}
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +52,9 @@ pub(crate) enum Pending {
         mutex: u32,
         timed: bool,
     },
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
+    /// Another scheduler runs the thread, and knows what it waits for.
+    Guest(Guest),
     /// Waits for all workers.
     Join,
     Done,
@@ -157,6 +174,8 @@ pub(crate) struct Execution {
     pub(crate) preemptions: u32,
     pub(crate) details: Vec<(usize, String)>,
     pub(crate) end: End,
+    /// So many executions looked like this one.
+    pub(crate) repetitions: u64,
     pub(crate) outcomes: Vec<Outcome>,
     /// For each operation, those that had returned at its call.
     pub(crate) before: Vec<u64>,
@@ -211,6 +230,7 @@ impl Execution {
             preemptions: 0,
             details: Vec::new(),
             end: End::Complete,
+            repetitions: 1,
             outcomes: Vec::new(),
             before: Vec::new(),
             returned: 0,
@@ -259,6 +279,7 @@ impl Execution {
         self.preemptions = 0;
         self.details.clear();
         self.end = End::Running;
+        self.repetitions = 1;
         let ops = layout.ops();
         self.outcomes.clear();
         self.outcomes.resize(ops, Outcome::ABSENT);

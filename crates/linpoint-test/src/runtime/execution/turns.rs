@@ -5,6 +5,8 @@ use std::panic::Location;
 use super::super::MAIN;
 use super::super::access::Kind;
 use super::super::coroutine::Switch;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+use super::Guest;
 use super::{Choice, End, Execution, Outcome, Pending, Step, Thread};
 use crate::search::{Point, Search};
 
@@ -42,6 +44,8 @@ impl Execution {
             Pending::Wake { mutex, timed, .. } => {
                 (timed || thread.notified.is_some()) && self.available(mutex, Kind::Acquire)
             }
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Guest(guest) => guest != Guest::Waits,
             Pending::Join | Pending::Done => false,
         }
     }
@@ -50,6 +54,8 @@ impl Execution {
     fn free(&self, thread: &Thread) -> bool {
         match thread.pending {
             Pending::Start(_) | Pending::Yield => true,
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Guest(guest) => guest == Guest::Yields,
             Pending::Access {
                 object,
                 kind,
@@ -231,7 +237,7 @@ impl Execution {
         Some(next)
     }
 
-    fn begin(&mut self, index: usize) {
+    pub(super) fn begin(&mut self, index: usize) {
         self.current = index;
         let traced = index != MAIN;
         let thread = &mut self.threads[index];

@@ -1,0 +1,308 @@
+//! The threads of a test as tasks of shuttle. Its scheduler asks ours, which records what happens.
+//!
+//! The main task can always run, and gets its turn only when all workers have finished: if it is the only one that can run
+//! before that, the others are stuck. The execution is then given up, which shuttle allows, while a deadlock of all tasks would end
+//! the whole run. It gives up with the stacks of its tasks: hence a bound on the stuck executions of a process.
+//!
+//! `Runner::run` keeps the thread until all executions are over, but what is to be done between two of them borrows from its
+//! caller: so it runs in a coroutine of its own, and leaves it after each execution.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use corosensei::stack::DefaultStack;
+use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
+
+use crate::runtime::coroutine::{self, Fiber, Resumed, Signal, Switch};
+use crate::runtime::execution::End;
+use crate::runtime::run::{Program, Slot, call, object_panicked, run};
+use crate::runtime::{MAIN, MAX_WORKERS, give_up, panics, with};
+
+/// So many stuck executions a process can have: each leaves up to nine stacks behind, and Linux lets a process have some
+/// 32,000 of them.
+const MOST_STUCK: usize = 3_000;
+/// For the runner itself, not for the object.
+const RUNNER_STACK: usize = 1 << 20;
+
+thread_local! {
+    /// What the tasks of this OS thread work on: shuttle wants closures that could be sent away.
+    static TEST: RefCell<Option<(Rc<dyn Program>, Slot)>> = const { RefCell::new(None) };
+}
+
+/// A run of shuttle.
+pub(crate) struct Guest {
+    runner: Fiber,
+}
+
+impl Guest {
+    pub(crate) fn new(program: &Rc<dyn Program>) -> Self {
+        hush();
+        TEST.set(Some((Rc::clone(program), Slot::default())));
+        let mut config = Config::new();
+        config.stack_size = program.stack_size();
+        config.failure_persistence = FailurePersistence::None;
+        config.max_steps = MaxSteps::None;
+        config.silence_warnings = true;
+        let stack = DefaultStack::new(RUNNER_STACK)
+            .unwrap_or_else(|error| panic!("no memory for the stack of shuttle: {error}"));
+        let body = move || {
+            let scheduler = Asking::default();
+            let run = || Runner::new(scheduler, config).run(main_task);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+                give_up(&format!("shuttle panicked: {}", panics::message(&*payload)));
+            }
+        };
+        Guest {
+            runner: Fiber::new(stack, body),
+        }
+    }
+
+    /// Runs one execution.
+    pub(crate) fn execute(&mut self) {
+        if self.runner.done() {
+            give_up("shuttle has given up");
+        } else if let Resumed::Switched(_) = self.runner.resume(Signal::Run) {
+            static STUCK: AtomicUsize = AtomicUsize::new(0);
+            let stuck = with(|execution, _| execution.end == End::Stuck);
+            if stuck && STUCK.fetch_add(1, Ordering::Relaxed) >= MOST_STUCK {
+                give_up(&format!(
+                    "shuttle does not give the stacks of stuck executions back, and {MOST_STUCK} of them are all that a process \
+                     can have here"
+                ));
+            }
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        if !self.runner.done() {
+            self.runner.resume(Signal::Unwind);
+        }
+        TEST.take();
+    }
+}
+
+/// shuttle prints a schedule for every panic of the process, also for those that are results: our hook must be asked first.
+fn hush() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        struct Nothing(bool);
+        impl Scheduler for Nothing {
+            fn new_execution(&mut self) -> Option<Schedule> {
+                (!std::mem::replace(&mut self.0, true)).then(|| Schedule::new(0))
+            }
+            fn next_task(&mut self, ready: &[&Task], _: Option<TaskId>, _: bool) -> Option<TaskId> {
+                ready.first().map(|task| task.id())
+            }
+            fn next_u64(&mut self) -> u64 {
+                0
+            }
+        }
+        Runner::new(Nothing(false), Config::new()).run(|| {});
+        panics::install_hook();
+    });
+}
+
+fn test() -> (Rc<dyn Program>, Slot) {
+    TEST.with_borrow(|test| test.clone().expect("bug: shuttle runs without a test"))
+}
+
+fn main_task() {
+    if let Err(payload) = catch_unwind(run_test) {
+        give_up(&object_panicked(&panics::message(&*payload)));
+    }
+}
+
+fn run_test() {
+    let (program, slot) = test();
+    let subject = program.construct();
+    let layout = program.layout();
+    for op in 0..layout.init {
+        call(&program, &*subject, op);
+    }
+    *slot.borrow_mut() = Some(Rc::clone(&subject));
+    let workers: Vec<_> = (0..layout.threads.len())
+        .map(|index| thread::spawn(move || worker(index)))
+        .collect();
+    with(|execution, _| execution.release());
+    while with(|execution, _| execution.released()) {
+        thread::yield_now();
+    }
+    for op in layout.finals() {
+        call(&program, &*subject, op);
+    }
+    drop(slot.take());
+    drop(subject);
+    for worker in workers {
+        // Its panics were caught, and are results.
+        let _ = worker.join();
+    }
+}
+
+fn worker(index: usize) {
+    let (program, slot) = test();
+    let Some(subject) = slot.borrow().clone() else {
+        panic!("bug: a thread without an object");
+    };
+    let mut ops = program.layout().of_thread(index);
+    // The first call was scheduled before the thread ran.
+    if let Some(first) = ops.next() {
+        run(&program, &*subject, first);
+    }
+    for op in ops {
+        with(|execution, _| execution.stand_before(op));
+        thread::yield_now();
+        run(&program, &*subject, op);
+    }
+    drop(subject);
+    with(|execution, _| execution.done());
+}
+
+/// Asks our search who goes on.
+#[derive(Default)]
+struct Asking {
+    started: bool,
+    fairness: Fairness,
+}
+
+const MAIN_TASK: usize = 0;
+
+impl Scheduler for Asking {
+    fn new_execution(&mut self) -> Option<Schedule> {
+        if std::mem::replace(&mut self.started, true)
+            && coroutine::suspend(Switch::Stuck) == Signal::Unwind
+        {
+            return None;
+        }
+        self.fairness = Fairness::default();
+        Some(Schedule::new(0))
+    }
+
+    fn next_task(
+        &mut self,
+        ready: &[&Task],
+        current: Option<TaskId>,
+        yields: bool,
+    ) -> Option<TaskId> {
+        // A parked task is offered here although nobody has unparked it.
+        let ready = || {
+            ready
+                .iter()
+                .filter(|task| task.runnable())
+                .map(|task| task.id())
+        };
+        // A destructor runs because the object panicked: a switch would show the panic to other threads.
+        if std::thread::panicking()
+            && let Some(current) = current.filter(|&current| ready().any(|task| task == current))
+        {
+            return Some(current);
+        }
+        with(|execution, search| {
+            if !execution.released() {
+                // The workers wait for the main task to start them, or have nothing more to do than to end.
+                return ready().min();
+            }
+            let numbers = || ready().map(usize::from).filter(|&task| task != MAIN_TASK);
+            if numbers().any(|task| task > execution.layout.threads.len()) {
+                let why = "the object starts threads of its own, which cannot be checked";
+                execution.end = End::Fault(why.to_owned());
+                return None;
+            }
+            let mut ready = numbers().fold(0, |mask, task| mask | 1 << (task - 1));
+            let inside = (0..execution.layout.threads.len())
+                .filter(|&thread| execution.inside(thread))
+                .fold(0, |mask, thread| mask | 1 << thread);
+            if yields && inside & 1 << execution.current != 0 {
+                self.fairness.yields(execution.current, ready);
+            }
+            // Serially there is nobody to wait for.
+            if !execution.settings.serial {
+                ready &= !(inside & self.fairness.waiting(ready));
+            }
+            match execution.next_of(ready, yields, search) {
+                Switch::To(MAIN) => Some(TaskId::from(MAIN_TASK)),
+                Switch::To(thread) => {
+                    self.fairness.runs(thread, inside & 1 << thread == 0);
+                    Some(TaskId::from(thread + 1))
+                }
+                Switch::Stuck | Switch::Unwinding => None,
+            }
+        })
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        0
+    }
+}
+
+/// Keeps threads that spin from starving others, without looking at what they read: a thread that yields for the second time
+/// waits for everybody who could have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
+#[derive(Clone, Copy, Debug)]
+struct Fairness {
+    /// Those who must have a turn before the thread has one.
+    behind: [u16; MAX_WORKERS],
+    /// Those who had a turn since it last yielded.
+    ran: [u16; MAX_WORKERS],
+}
+
+impl Default for Fairness {
+    fn default() -> Self {
+        Fairness {
+            behind: [0; MAX_WORKERS],
+            ran: [u16::MAX; MAX_WORKERS],
+        }
+    }
+}
+
+impl Fairness {
+    fn yields(&mut self, thread: usize, ready: u16) {
+        self.behind[thread] = ready & !self.ran[thread] & !(1 << thread);
+        self.ran[thread] = 0;
+    }
+
+    /// Those who wait for somebody who is ready.
+    fn waiting(&self, ready: u16) -> u16 {
+        (0..MAX_WORKERS)
+            .filter(|&thread| self.behind[thread] & ready != 0)
+            .fold(0, |mask, thread| mask | 1 << thread)
+    }
+
+    fn runs(&mut self, thread: usize, begins: bool) {
+        for index in 0..MAX_WORKERS {
+            self.behind[index] &= !(1 << thread);
+            self.ran[index] |= 1 << thread;
+        }
+        if begins {
+            (self.behind[thread], self.ran[thread]) = (0, u16::MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_spins_waits_for_those_who_did_not_run() {
+        let mut fairness = Fairness::default();
+        fairness.runs(0, true);
+        fairness.yields(0, 0b111);
+        assert_eq!(
+            fairness.waiting(0b111),
+            0,
+            "the first time it may try again"
+        );
+        fairness.runs(0, false);
+        fairness.runs(1, false);
+        fairness.yields(0, 0b111);
+        assert_eq!(fairness.waiting(0b111), 0b001, "thread 2 could have run");
+        assert_eq!(fairness.waiting(0b011), 0, "thread 2 has to wait itself");
+        fairness.runs(2, false);
+        assert_eq!(fairness.waiting(0b111), 0);
+    }
+}

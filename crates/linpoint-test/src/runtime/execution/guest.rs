@@ -1,0 +1,103 @@
+//! An execution whose threads another scheduler runs: it knows who could go on, and asks here who does.
+
+use super::super::MAIN;
+use super::super::access::Kind;
+use super::super::coroutine::Switch;
+#[cfg(feature = "loom")]
+use super::{End, Outcome};
+use super::{Execution, Guest, Pending};
+#[cfg(feature = "loom")]
+use crate::adapters::loom::Recorded;
+use crate::search::Search;
+
+/// The object that every step of a guest touches, for want of better knowledge.
+const WORLD: u32 = 0;
+
+impl Execution {
+    /// The workers may run; the main thread waits for them.
+    pub(crate) fn release(&mut self) {
+        self.insert(WORLD);
+        self.threads[MAIN].pending = Pending::Join;
+        self.workers = true;
+    }
+
+    /// Whether it is for the workers to run.
+    pub(crate) fn released(&self) -> bool {
+        self.workers
+    }
+
+    /// The running thread stands before an operation.
+    pub(crate) fn stand_before(&mut self, op: usize) {
+        self.threads[self.current].pending = Pending::Start(op as u32);
+    }
+
+    /// The operation of the running thread.
+    #[cfg(feature = "loom")]
+    pub(crate) fn running(&self) -> usize {
+        let op = self.threads[self.current].op;
+        op.expect("bug: a thread runs without an operation") as usize
+    }
+
+    /// Forgets everything and starts anew with the main thread.
+    #[cfg(feature = "loom")]
+    pub(crate) fn restart(&mut self) {
+        let layout = self.layout.clone();
+        self.reset(self.epoch, &layout, self.settings);
+    }
+
+    /// A thread whose turns are not ours to give calls an operation.
+    #[cfg(feature = "loom")]
+    pub(crate) fn calls(&mut self, thread: usize, op: usize) {
+        self.threads[thread].pending = Pending::Start(op as u32);
+        self.begin(thread);
+    }
+
+    /// It returns from it.
+    #[cfg(feature = "loom")]
+    pub(crate) fn returns(&mut self, thread: usize, op: usize, outcome: Outcome) {
+        self.current = thread;
+        self.finish(op, outcome);
+    }
+
+    /// Becomes an execution that was recorded before.
+    #[cfg(feature = "loom")]
+    pub(crate) fn show(&mut self, recorded: &Recorded) {
+        let history = &recorded.history;
+        self.outcomes.clone_from(&history.outcomes);
+        self.before.clone_from(&history.before);
+        self.events.clone_from(&history.events);
+        self.steps.clear();
+        self.schedule = recorded.schedule();
+        self.repetitions = recorded.executions;
+        self.end = End::Complete;
+    }
+
+    /// Who goes on of those who could (one bit per thread); `yields` if the running thread would rather not.
+    pub(crate) fn next_of(&mut self, ready: u16, yields: bool, search: &mut dyn Search) -> Switch {
+        let current = self.current;
+        for index in 0..self.layout.threads.len() {
+            if !self.inside(index) {
+                continue;
+            }
+            self.threads[index].pending = Pending::Guest(match ready & 1 << index {
+                0 => Guest::Waits,
+                _ if yields && index == current => Guest::Yields,
+                _ => Guest::Ready,
+            });
+        }
+        let switch = self.next(search);
+        if let Switch::To(chosen) = switch
+            && chosen != MAIN
+        {
+            if !self.inside(chosen) {
+                // From now on it is in the middle of its operation.
+                self.threads[chosen].pending = Pending::Guest(Guest::Ready);
+                self.describe(|| "begins".to_owned());
+            } else {
+                self.touch(WORLD, Kind::Write, false, true);
+                self.describe(|| "goes on".to_owned());
+            }
+        }
+        switch
+    }
+}
