@@ -92,7 +92,7 @@ impl Dfs {
             return 0;
         };
         let preempts = matches!(node.offered, Offer::Threads(point)
-            if point.costs && usize::from(node.chosen) != point.current);
+            if point.costs && node.chosen != point.current);
         node.spent + u32::from(preempts)
     }
 }
@@ -109,11 +109,7 @@ impl Search for Dfs {
         }
         let spent = self.spent();
         if let Some(seen) = &mut self.seen {
-            let running = if point.costs {
-                point.current as u8
-            } else {
-                u8::MAX
-            };
+            let running = if point.costs { point.current } else { u8::MAX };
             let least = seen.entry((execution.state(), running)).or_insert(u32::MAX);
             if *least <= spent {
                 self.pruned = true;
