@@ -4,9 +4,8 @@
 //! allows in this test has been seen. The phase runs twice, since an object that does not repeat itself (time, chance,
 //! state that survives between executions) would otherwise make a specification by accident.
 
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use smallvec::SmallVec;
@@ -27,10 +26,15 @@ pub(crate) struct Group {
     /// For each order and each operation, those before it.
     before: Vec<u64>,
     /// See [`prefixes`](Self::prefixes).
-    prefixes: OnceLock<Vec<Vec<(u64, Orders)>>>,
+    prefixes: OnceCell<Vec<Vec<(u64, Orders)>>>,
+    /// By operation and set of operations: the orders that have these before it.
+    after: RefCell<Map<(usize, u64), Orders>>,
     /// The order that explained a history last: the next one is often explained by it, too.
-    recent: AtomicUsize,
+    recent: Cell<usize>,
 }
+
+/// So many orders are tried one after the other.
+const FEW: usize = 64;
 
 /// Some of the orders of a group, one bit each.
 pub(crate) type Orders = SmallVec<[u64; 4]>;
@@ -60,17 +64,39 @@ impl Group {
             let serial = &self.before[order * ops..(order + 1) * ops];
             (0..ops).all(|op| before[op] & !serial[op] == 0 || outcomes[op] == Outcome::ABSENT)
         };
-        let recent = self.recent.load(Relaxed);
-        if fits(&recent) {
+        if fits(&self.recent.get()) {
             return true;
         }
-        match (0..self.orders.len()).find(fits) {
-            Some(order) => {
-                self.recent.store(order, Relaxed);
-                true
-            }
-            None => false,
+        let found = match self.orders.len() {
+            ..=FEW => (0..self.orders.len()).find(fits),
+            _ => self.find(outcomes, before),
+        };
+        self.recent.set(found.unwrap_or_default());
+        found.is_some()
+    }
+
+    /// The same for many orders: which are left after each operation.
+    fn find(&self, outcomes: &[Outcome], before: &[u64]) -> Option<usize> {
+        let mut left = self.all();
+        let mut after = self.after.borrow_mut();
+        for op in (0..outcomes.len()).filter(|&op| outcomes[op] != Outcome::ABSENT) {
+            let orders = after.entry((op, before[op])).or_insert_with(|| {
+                let mut orders: Orders = SmallVec::from_elem(0, left.len());
+                let prefixes = self.prefixes(op).iter();
+                for (_, some) in prefixes.filter(|(prefix, _)| before[op] & !prefix == 0) {
+                    orders
+                        .iter_mut()
+                        .zip(some)
+                        .for_each(|(all, some)| *all |= some);
+                }
+                orders
+            });
+            left.iter_mut()
+                .zip(orders)
+                .for_each(|(left, orders)| *left &= *orders);
         }
+        let word = left.iter().position(|&word| word != 0)?;
+        Some(word * 64 + left[word].trailing_zeros() as usize)
     }
 
     /// All orders.

@@ -31,6 +31,8 @@ enum Offer {
 #[derive(Debug)]
 pub(crate) struct Dfs {
     bound: Option<u32>,
+    /// Something would have cost more preemptions.
+    bounded: bool,
     nodes: Vec<Node>,
     depth: usize,
     /// The step that is being run belongs to this node.
@@ -46,6 +48,7 @@ impl Dfs {
     pub(crate) fn new(bound: Option<u32>) -> Self {
         Dfs {
             bound,
+            bounded: false,
             nodes: Vec::new(),
             depth: 0,
             step: 0,
@@ -118,6 +121,7 @@ impl Search for Dfs {
             *least = spent;
         }
         let exhausted = point.costs && self.bound.is_some_and(|bound| spent >= bound);
+        self.bounded |= exhausted && point.enabled != 1 << point.current;
         let options = match exhausted {
             true => 1 << point.current,
             false => point.enabled,
@@ -177,6 +181,10 @@ impl Search for Dfs {
 
     fn pruned(&self) -> bool {
         self.pruned
+    }
+
+    fn bounded(&self) -> bool {
+        self.bounded
     }
 
     fn uncontrolled(&self) -> Option<&Uncontrolled> {

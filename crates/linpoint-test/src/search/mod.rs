@@ -66,6 +66,11 @@ pub(crate) trait Search: Any {
         false
     }
 
+    /// Whether a bound kept it from something.
+    fn bounded(&self) -> bool {
+        false
+    }
+
     /// The program did not repeat itself.
     fn uncontrolled(&self) -> Option<&Uncontrolled> {
         None
