@@ -82,6 +82,9 @@ struct Numbered<F, R> {
     results: RefCell<Results<R>>,
 }
 
+/// So many results are compared one by one, which is faster than to hash them.
+const FEW: usize = 8;
+
 struct Results<R> {
     numbers: Map<Rc<R>, u32>,
     values: Vec<Rc<R>>,
@@ -104,6 +107,10 @@ impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered
                 return 0;
             }
             let Results { numbers, values } = &mut *self.results.borrow_mut();
+            let mut first = values.iter().take(FEW);
+            if let Some(number) = first.position(|known| **known == result) {
+                return number as u32;
+            }
             if let Some(&number) = numbers.get(&result) {
                 return number;
             }

@@ -17,7 +17,7 @@ use corosensei::stack::DefaultStack;
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 
-use crate::runtime::coroutine::{self, Fiber, Resumed, Signal, Switch};
+use crate::runtime::coroutine::{self, Fiber, Signal, Switch};
 use crate::runtime::execution::End;
 use crate::runtime::run::{Program, Slot, call, object_panicked, run};
 use crate::runtime::{MAIN, MAX_WORKERS, give_up, panics, with};
@@ -36,6 +36,7 @@ thread_local! {
 /// A run of shuttle.
 pub(crate) struct Guest {
     runner: Fiber,
+    is_over: bool,
 }
 
 impl Guest {
@@ -50,22 +51,25 @@ impl Guest {
         let stack = DefaultStack::new(RUNNER_STACK)
             .unwrap_or_else(|error| panic!("no memory for the stack of shuttle: {error}"));
         let body = move || {
-            let scheduler = Asking::default();
-            let run = || Runner::new(scheduler, config).run(main_task);
+            let run = || Runner::new(Asking::default(), config.clone()).run(main_task);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 give_up(&format!("shuttle panicked: {}", panics::message(&*payload)));
             }
         };
         Guest {
             runner: Fiber::new(stack, body),
+            is_over: false,
         }
     }
 
     /// Runs one execution.
     pub(crate) fn execute(&mut self) {
-        if self.runner.done() {
+        if self.is_over {
             give_up("shuttle has given up");
-        } else if let Resumed::Switched(_) = self.runner.resume(Signal::Run) {
+            return;
+        }
+        self.is_over = self.runner.resume(Signal::Run) == Switch::Finished;
+        if !self.is_over {
             static STUCK: AtomicUsize = AtomicUsize::new(0);
             let stuck = with(|execution, _| execution.end == End::Stuck);
             if stuck && STUCK.fetch_add(1, Ordering::Relaxed) >= MOST_STUCK {
@@ -80,7 +84,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        if !self.runner.done() {
+        if !self.is_over {
             self.runner.resume(Signal::Unwind);
         }
         TEST.take();
@@ -230,7 +234,7 @@ impl Scheduler for Asking {
                     self.fairness.runs(thread, inside & 1 << thread == 0);
                     Some(TaskId::from(thread + 1))
                 }
-                Switch::Stuck | Switch::Unwinding => None,
+                Switch::Stuck | Switch::Unwinding | Switch::Finished => None,
             }
         })
     }

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use smallvec::SmallVec;
 
 use super::history::{only_pending, pending};
-use super::serial::{Group, Serial};
+use super::serial::{Group, Orders, Serial};
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Outcome};
@@ -150,11 +150,7 @@ impl Class {
             seen: HashSet::default(),
             path: Vec::new(),
         };
-        let mut all: Survivors = SmallVec::from_elem(u64::MAX, group.orders.len().div_ceil(64));
-        if let (Some(last), rest @ 1..) = (all.last_mut(), group.orders.len() % 64) {
-            *last = (1 << rest) - 1;
-        }
-        match walk.violates(Counts::default(), Counts::default(), &all) {
+        match walk.violates(Counts::default(), Counts::default(), &group.all()) {
             false => Ok(()),
             true => Err(Violating {
                 schedule: schedule(execution, &walk.path),
@@ -177,20 +173,18 @@ fn masks(execution: &Execution) -> Vec<SmallVec<[u64; 8]>> {
         .collect()
 }
 
-/// One bit per serial order that is still possible.
-type Survivors = SmallVec<[u64; 4]>;
-
 struct Walk<'a> {
     class: &'a Class,
     group: &'a Group,
     layout_masks: Vec<SmallVec<[u64; 8]>>,
-    seen: HashSet<(Counts, Survivors), foldhash::fast::FixedState>,
+    /// What has returned, and which serial orders are left.
+    seen: HashSet<(Counts, Orders), foldhash::fast::FixedState>,
     /// The steps with the returns so far.
     path: Vec<usize>,
 }
 
 impl Walk<'_> {
-    fn violates(&mut self, returned: Counts, called: Counts, survivors: &Survivors) -> bool {
+    fn violates(&mut self, returned: Counts, called: Counts, survivors: &Orders) -> bool {
         let class = self.class;
         for (thread, returns) in class.returns.iter().enumerate() {
             let Some(next) = returns.get(usize::from(returned[thread])) else {
@@ -211,9 +205,11 @@ impl Walk<'_> {
                 mask |= masks[usize::from(called[other])];
             }
             let mut left = survivors.clone();
-            for order in 0..self.group.orders.len() {
-                if self.group.before(order)[next.op] & !mask != 0 {
-                    left[order / 64] &= !(1 << (order % 64));
+            for (before, orders) in self.group.prefixes(next.op) {
+                if before & !mask != 0 {
+                    for (left, orders) in left.iter_mut().zip(orders) {
+                        *left &= !orders;
+                    }
                 }
             }
             self.path.push(next.step);

@@ -203,6 +203,15 @@ enum Stopped {
     Unfinished(String),
 }
 
+/// What a search that came to its end has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// Whatever it could.
+    All,
+    /// What its bound allowed.
+    Bounded,
+}
+
 /// How executions are judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Judge {
@@ -269,7 +278,7 @@ impl Phase2<'_> {
     }
 
     /// All executions: one of each class where classes can be judged, one for each way to a state otherwise.
-    fn exhaust(&mut self, judge: Judge, budget: Option<u64>) -> Result<(), Stopped> {
+    fn exhaust(&mut self, judge: Judge, budget: Option<u64>) -> Result<Extent, Stopped> {
         match judge {
             Judge::Extension => self.explore(Dpor::new(), judge, budget),
             _ => self.explore(self.depth_first(None), judge, budget),
@@ -307,15 +316,17 @@ impl Phase2<'_> {
                     };
                 }
                 Err(stopped) => return self.conclude(Err(stopped), Coverage::Preemptions(bound)),
-                Ok(()) => passed = Some(bound),
+                Ok(Extent::Bounded) => passed = Some(bound),
+                // With more preemptions there is nothing else to see.
+                Ok(Extent::All) => break,
             }
         }
         Found::Pass(Coverage::Preemptions(most))
     }
 
-    fn conclude(&mut self, stopped: Result<(), Stopped>, coverage: Coverage) -> Found {
+    fn conclude(&mut self, stopped: Result<Extent, Stopped>, coverage: Coverage) -> Found {
         match stopped {
-            Ok(()) => Found::Pass(coverage),
+            Ok(_) => Found::Pass(coverage),
             Err(Stopped::Unfinished(why)) => Found::Undecided(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
@@ -335,7 +346,7 @@ impl Phase2<'_> {
         search: S,
         judge: Judge,
         budget: Option<u64>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<Extent, Stopped> {
         let (program, serial, limits) = (self.program, self.serial, self.limits);
         let mut extensions = Extensions::default();
         let mut allowed = Allowed::default();
@@ -396,7 +407,11 @@ impl Phase2<'_> {
         if let Some(uncontrolled) = search.uncontrolled() {
             return Err(Stopped::Unfinished(uncontrolled.to_string()));
         }
-        stopped.map_or(Ok(()), Err)
+        match stopped {
+            Some(stopped) => Err(stopped),
+            None if search.bounded() => Ok(Extent::Bounded),
+            None => Ok(Extent::All),
+        }
     }
 }
 

@@ -4,8 +4,11 @@
 //! allows in this test has been seen. The phase runs twice, since an object that does not repeat itself (time, chance,
 //! state that survives between executions) would otherwise make a specification by accident.
 
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
+
+use smallvec::SmallVec;
 
 use super::history::History;
 use crate::Map;
@@ -22,7 +25,19 @@ pub(crate) struct Group {
     pub(crate) orders: Vec<Box<[u8]>>,
     /// For each order and each operation, those before it.
     before: Vec<u64>,
+    /// See [`prefixes`](Self::prefixes).
+    prefixes: OnceCell<Vec<Vec<(u64, Orders)>>>,
+    /// By operation and set of operations: the orders that have these before it.
+    after: RefCell<Map<(usize, u64), Orders>>,
+    /// The order that explained a history last: the next one is often explained by it, too.
+    recent: Cell<usize>,
 }
+
+/// So many orders are tried one after the other.
+const FEW: usize = 64;
+
+/// Some of the orders of a group, one bit each.
+pub(crate) type Orders = SmallVec<[u64; 4]>;
 
 impl Group {
     fn add(&mut self, order: &[u8], ops: usize) {
@@ -40,6 +55,75 @@ impl Group {
     pub(crate) fn before(&self, order: usize) -> &[u64] {
         let ops = self.before.len() / self.orders.len();
         &self.before[order * ops..(order + 1) * ops]
+    }
+
+    /// Whether some order has these results, and everything that returned before a call in front of it.
+    pub(crate) fn explains(&self, outcomes: &[Outcome], before: &[u64]) -> bool {
+        let ops = outcomes.len();
+        let fits = |&order: &usize| {
+            let serial = &self.before[order * ops..(order + 1) * ops];
+            (0..ops).all(|op| before[op] & !serial[op] == 0 || outcomes[op] == Outcome::ABSENT)
+        };
+        if fits(&self.recent.get()) {
+            return true;
+        }
+        let found = match self.orders.len() {
+            ..=FEW => (0..self.orders.len()).find(fits),
+            _ => self.find(outcomes, before),
+        };
+        self.recent.set(found.unwrap_or_default());
+        found.is_some()
+    }
+
+    /// The same for many orders: which are left after each operation.
+    fn find(&self, outcomes: &[Outcome], before: &[u64]) -> Option<usize> {
+        let mut left = self.all();
+        let mut after = self.after.borrow_mut();
+        for op in (0..outcomes.len()).filter(|&op| outcomes[op] != Outcome::ABSENT) {
+            let orders = after.entry((op, before[op])).or_insert_with(|| {
+                let mut orders: Orders = SmallVec::from_elem(0, left.len());
+                let prefixes = self.prefixes(op).iter();
+                for (_, some) in prefixes.filter(|(prefix, _)| before[op] & !prefix == 0) {
+                    orders
+                        .iter_mut()
+                        .zip(some)
+                        .for_each(|(all, some)| *all |= some);
+                }
+                orders
+            });
+            left.iter_mut()
+                .zip(orders)
+                .for_each(|(left, orders)| *left &= *orders);
+        }
+        let word = left.iter().position(|&word| word != 0)?;
+        Some(word * 64 + left[word].trailing_zeros() as usize)
+    }
+
+    /// All orders.
+    pub(crate) fn all(&self) -> Orders {
+        let mut all = SmallVec::from_elem(u64::MAX, self.orders.len().div_ceil(64));
+        if let (Some(last), rest @ 1..) = (all.last_mut(), self.orders.len() % 64) {
+            *last = (1 << rest) - 1;
+        }
+        all
+    }
+
+    /// What is before an operation in some orders, and in which: few sets, however many orders there are.
+    pub(crate) fn prefixes(&self, op: usize) -> &[(u64, Orders)] {
+        let ops = self.before.len() / self.orders.len();
+        &self.prefixes.get_or_init(|| {
+            let mut prefixes: Vec<Map<u64, Orders>> = vec![Map::default(); ops];
+            for (order, before) in self.before.chunks_exact(ops).enumerate() {
+                for (&prefix, known) in before.iter().zip(&mut prefixes) {
+                    let orders = known
+                        .entry(prefix)
+                        .or_insert_with(|| SmallVec::from_elem(0, self.orders.len().div_ceil(64)));
+                    orders[order / 64] |= 1 << (order % 64);
+                }
+            }
+            let sets = prefixes.into_iter();
+            sets.map(|known| known.into_iter().collect()).collect()
+        })[op]
     }
 }
 

@@ -1,8 +1,8 @@
 //! Does a concurrent history have a serial witness?
 
 use super::history::{only_pending, pending};
-use super::serial::{Group, Serial};
-use crate::runtime::execution::{End, Execution, Outcome};
+use super::serial::Serial;
+use crate::runtime::execution::{End, Execution};
 
 /// Why a history is not linearizable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) fn explained(serial: &Serial, execution: &Execution) -> Result<(), Un
     let (outcomes, before) = (&execution.outcomes, &execution.before);
     if execution.end != End::Stuck {
         return match serial.full.get(outcomes.as_slice()) {
-            Some(group) if has_witness(group, outcomes, before) => Ok(()),
+            Some(group) if group.explains(outcomes, before) => Ok(()),
             _ => Err(Unexplained::Results),
         };
     }
@@ -26,17 +26,9 @@ pub(crate) fn explained(serial: &Serial, execution: &Execution) -> Result<(), Un
     for op in pending(outcomes) {
         only_pending(outcomes, op, &mut results);
         match serial.stuck.get(results.as_slice()) {
-            Some(group) if has_witness(group, &results, before) => {}
+            Some(group) if group.explains(&results, before) => {}
             _ => return Err(Unexplained::Stuck(op)),
         }
     }
     Ok(())
-}
-
-fn has_witness(group: &Group, outcomes: &[Outcome], before: &[u64]) -> bool {
-    (0..group.orders.len()).any(|order| {
-        let serial = group.before(order);
-        (0..outcomes.len())
-            .all(|op| outcomes[op] == Outcome::ABSENT || before[op] & !serial[op] == 0)
-    })
 }

@@ -25,6 +25,11 @@ impl Clock {
 pub(crate) struct Past(u64, u64);
 
 impl Past {
+    /// The past of a thread that has done nothing yet.
+    pub(crate) fn of_thread(index: usize) -> Past {
+        Past::default().then(index as u64 + 1)
+    }
+
     #[must_use]
     pub(crate) fn then(self, value: u64) -> Past {
         Past(

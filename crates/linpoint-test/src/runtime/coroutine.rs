@@ -15,7 +15,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 pub(crate) enum Signal {
     /// It is its turn.
     Run,
-    /// The execution is over: unwind.
+    /// The execution is over: unwind. If it has finished already: there will be no other.
     Unwind,
 }
 
@@ -28,49 +28,59 @@ pub(crate) enum Switch {
     Stuck,
     /// It unwinds, and has to wait for another thread to do the same.
     Unwinding,
+    /// It has done all it had to in this execution.
+    Finished,
 }
 
 thread_local! {
     static YIELDER: Cell<*const Yielder<Signal, Switch>> = const { Cell::new(ptr::null()) };
 }
 
-/// A thread of a controlled run.
-pub(crate) struct Fiber(Coroutine<Signal, Switch, ()>);
-
-/// What became of a fiber that was resumed.
-pub(crate) enum Resumed {
-    Switched(Switch),
-    Finished,
+/// A thread of a controlled run: in one execution after the other, since a new coroutine costs more than many a step.
+pub(crate) struct Fiber {
+    coroutine: Coroutine<Signal, Switch, ()>,
+    rests: bool,
 }
 
 impl Fiber {
-    pub(crate) fn new(stack: DefaultStack, body: impl FnOnce() + 'static) -> Self {
-        Fiber(Coroutine::with_stack(
+    /// Runs `body`, which must not unwind, once in each execution.
+    pub(crate) fn new(stack: DefaultStack, body: impl Fn() + 'static) -> Self {
+        let coroutine = Coroutine::with_stack(
             stack,
-            move |yielder: &Yielder<Signal, Switch>, signal| {
+            move |yielder: &Yielder<Signal, Switch>, mut signal| {
                 YIELDER.set(yielder);
-                if signal == Signal::Run {
+                while signal == Signal::Run {
                     body();
+                    signal = suspend(Switch::Finished);
                 }
             },
-        ))
-    }
-
-    pub(crate) fn resume(&mut self, signal: Signal) -> Resumed {
-        match self.0.resume(signal) {
-            CoroutineResult::Yield(switch) => Resumed::Switched(switch),
-            CoroutineResult::Return(()) => Resumed::Finished,
+        );
+        Fiber {
+            coroutine,
+            rests: true,
         }
     }
 
-    /// Whether its body has ended.
-    pub(crate) fn done(&self) -> bool {
-        self.0.done()
+    pub(crate) fn resume(&mut self, signal: Signal) -> Switch {
+        let switch = match self.coroutine.resume(signal) {
+            CoroutineResult::Yield(switch) => switch,
+            CoroutineResult::Return(()) => Switch::Finished,
+        };
+        self.rests = switch == Switch::Finished;
+        switch
     }
 
-    /// The stack of a fiber that is done, for the next one.
-    pub(crate) fn into_stack(self) -> DefaultStack {
-        self.0.into_stack()
+    /// Whether it is between two executions.
+    pub(crate) fn rests(&self) -> bool {
+        self.rests
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        if self.rests && !self.coroutine.done() {
+            self.resume(Signal::Unwind);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use corosensei::stack::DefaultStack;
 use linpoint::report::Story;
 
-use super::coroutine::{Fiber, Resumed, Signal, Switch};
+use super::coroutine::{Fiber, Signal, Switch};
 use super::execution::{End, Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
 use super::{ENGINE, MAIN, MODE, Mode, follow, give_up, quietly, with};
@@ -72,7 +72,7 @@ pub(crate) fn explore<S: Search>(
         Engine::Linpoint => {
             let mut driver = Driver {
                 program: Rc::clone(program),
-                stacks: Vec::new(),
+                fibers: Vec::new(),
                 slot: Rc::default(),
             };
             repeat(program, settings, search, visit, || driver.execute())
@@ -179,39 +179,40 @@ pub(crate) type Slot = Rc<RefCell<Option<Rc<dyn Subject>>>>;
 
 struct Driver {
     program: Rc<dyn Program>,
-    /// Stacks are cheap to use again and dear to make.
-    stacks: Vec<DefaultStack>,
+    /// The workers, then the main thread.
+    fibers: Vec<Fiber>,
     slot: Slot,
 }
 
 impl Driver {
     fn execute(&mut self) {
-        let workers = self.program.layout().threads.len();
-        let mut fibers: Vec<Fiber> = (0..=workers).map(|index| self.fiber(index)).collect();
+        let threads = self.program.layout().threads.len() + 1;
+        while self.fibers.len() < threads {
+            self.fibers.push(self.fiber(self.fibers.len()));
+        }
         MODE.set(Mode::Controlled);
         if std::thread::panicking() {
             let why = "a destructor of a stuck thread waits for a lock that nobody gives back: nothing more can be run here";
             with(|execution, _| execution.end = End::Fault(why.to_owned()));
         } else {
-            take_turns(&mut fibers);
+            take_turns(&mut self.fibers);
         }
-        let abandoned = tear_down(fibers, &mut self.stacks);
+        let abandoned = !tear_down(&mut self.fibers);
         MODE.set(Mode::Quiet);
         let left = self.slot.take();
         if abandoned {
             // A lock may be held for ever: the destructor could wait for it.
             std::mem::forget(left);
+            self.fibers.drain(..).for_each(std::mem::forget);
         } else {
             drop(left);
         }
         MODE.set(Mode::Outside);
     }
 
-    fn fiber(&mut self, index: usize) -> Fiber {
-        let stack = self.stacks.pop().unwrap_or_else(|| {
-            DefaultStack::new(self.program.stack_size())
-                .unwrap_or_else(|error| panic!("no memory for the stack of a thread: {error}"))
-        });
+    fn fiber(&self, index: usize) -> Fiber {
+        let stack = DefaultStack::new(self.program.stack_size())
+            .unwrap_or_else(|error| panic!("no memory for the stack of a thread: {error}"));
         let (program, slot) = (Rc::clone(&self.program), Rc::clone(&self.slot));
         let main = index == program.layout().threads.len();
         Fiber::new(stack, move || {
@@ -241,44 +242,34 @@ fn take_turns(fibers: &mut [Fiber]) {
     loop {
         let place = if next == MAIN { main } else { next };
         let switch = match fibers[place].resume(Signal::Run) {
-            Resumed::Switched(switch) => switch,
-            Resumed::Finished if next == MAIN => return,
-            Resumed::Finished => with(|execution, search| {
+            Switch::Finished if next != MAIN => with(|execution, search| {
                 execution.done();
                 execution.next(search)
             }),
+            switch => switch,
         };
         match switch {
             Switch::To(thread) => next = thread,
-            Switch::Stuck | Switch::Unwinding => return,
+            Switch::Stuck | Switch::Unwinding | Switch::Finished => return,
         }
     }
 }
 
-/// Unwinds what has not finished. Whether something could not be.
+/// Unwinds what has not finished. Whether everything could be.
 ///
 /// A destructor may wait for a lock that another thread gives back when it unwinds, and a thread that catches our unwinding
 /// meets it again at its next access: hence several rounds.
-fn tear_down(mut fibers: Vec<Fiber>, stacks: &mut Vec<DefaultStack>) -> bool {
+fn tear_down(fibers: &mut [Fiber]) -> bool {
     MODE.set(Mode::Teardown);
     for _ in 0..16 {
-        let mut left = Vec::new();
-        for mut fiber in fibers {
-            if !fiber.done() {
-                fiber.resume(Signal::Unwind);
-            }
-            match fiber.done() {
-                true => stacks.push(fiber.into_stack()),
-                false => left.push(fiber),
-            }
+        for fiber in fibers.iter_mut().filter(|fiber| !fiber.rests()) {
+            fiber.resume(Signal::Unwind);
         }
-        if left.is_empty() {
-            return false;
+        if fibers.iter().all(Fiber::rests) {
+            return true;
         }
-        fibers = left;
     }
-    fibers.into_iter().for_each(std::mem::forget);
-    true
+    false
 }
 
 fn main_thread(program: &Rc<dyn Program>, slot: &Slot) {

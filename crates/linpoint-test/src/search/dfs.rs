@@ -31,6 +31,8 @@ enum Offer {
 #[derive(Debug)]
 pub(crate) struct Dfs {
     bound: Option<u32>,
+    /// Something would have cost more preemptions.
+    bounded: bool,
     nodes: Vec<Node>,
     depth: usize,
     /// The step that is being run belongs to this node.
@@ -46,6 +48,7 @@ impl Dfs {
     pub(crate) fn new(bound: Option<u32>) -> Self {
         Dfs {
             bound,
+            bounded: false,
             nodes: Vec::new(),
             depth: 0,
             step: 0,
@@ -92,7 +95,7 @@ impl Dfs {
             return 0;
         };
         let preempts = matches!(node.offered, Offer::Threads(point)
-            if point.costs && usize::from(node.chosen) != point.current);
+            if point.costs && node.chosen != point.current);
         node.spent + u32::from(preempts)
     }
 }
@@ -109,11 +112,7 @@ impl Search for Dfs {
         }
         let spent = self.spent();
         if let Some(seen) = &mut self.seen {
-            let running = if point.costs {
-                point.current as u8
-            } else {
-                u8::MAX
-            };
+            let running = if point.costs { point.current } else { u8::MAX };
             let least = seen.entry((execution.state(), running)).or_insert(u32::MAX);
             if *least <= spent {
                 self.pruned = true;
@@ -122,6 +121,7 @@ impl Search for Dfs {
             *least = spent;
         }
         let exhausted = point.costs && self.bound.is_some_and(|bound| spent >= bound);
+        self.bounded |= exhausted && point.enabled != 1 << point.current;
         let options = match exhausted {
             true => 1 << point.current,
             false => point.enabled,
@@ -181,6 +181,10 @@ impl Search for Dfs {
 
     fn pruned(&self) -> bool {
         self.pruned
+    }
+
+    fn bounded(&self) -> bool {
+        self.bounded
     }
 
     fn uncontrolled(&self) -> Option<&Uncontrolled> {

@@ -25,7 +25,7 @@ pub(crate) struct Point {
     /// Who may, one bit per thread.
     pub(crate) enabled: u16,
     /// Who ran last.
-    pub(crate) current: usize,
+    pub(crate) current: u8,
     /// Anybody but `current` is a preemption: it stands in the middle of an operation and could go on.
     pub(crate) costs: bool,
 }
@@ -33,9 +33,10 @@ pub(crate) struct Point {
 impl Point {
     /// The enabled threads, the running one first.
     pub(crate) fn options(self) -> impl Iterator<Item = usize> {
-        let current = (self.enabled & 1 << self.current != 0).then_some(self.current);
+        let running = usize::from(self.current);
+        let current = (self.enabled & 1 << running != 0).then_some(running);
         let others = (0..u16::BITS as usize)
-            .filter(move |&thread| thread != self.current && self.enabled & 1 << thread != 0);
+            .filter(move |&thread| thread != running && self.enabled & 1 << thread != 0);
         current.into_iter().chain(others)
     }
 
@@ -43,7 +44,7 @@ impl Point {
     pub(crate) fn default_choice(self) -> usize {
         match self.enabled & 1 << self.current {
             0 => self.enabled.trailing_zeros() as usize,
-            _ => self.current,
+            _ => usize::from(self.current),
         }
     }
 }
@@ -70,6 +71,11 @@ pub(crate) trait Search: Any {
 
     /// Whether the execution that just ended was left to itself because everything it could show was seen before.
     fn pruned(&self) -> bool {
+        false
+    }
+
+    /// Whether a bound kept it from something.
+    fn bounded(&self) -> bool {
         false
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Two steps of different threads race if they touch the same object, at least one of them changes it, and nothing between
 //! them orders them. A race can be reversed unless the second thread had to wait for the first step: a lock that was held, a
-//! notification that had not come. Such a step does not hide what came before it, so a lock is compared with the lock before
+//! notification that had not come, a change that it spun for. Such a step does not hide what came before it, so a lock is compared with the lock before
 //! it across the unlock between them.
 
 use crate::runtime::access::{Access, Kind};
@@ -17,6 +17,7 @@ pub(super) struct Late<'a> {
     accesses: &'a [Access],
     /// What is known to have happened before it.
     known: Clock,
+    /// Steps one of which must have happened, if there are any.
     wakers: &'a [u32],
 }
 
@@ -28,28 +29,23 @@ impl<'a> Late<'a> {
         let previous = (0..position)
             .rev()
             .find(|&step| usize::from(execution.steps[step].thread) == thread);
+        let known = match previous {
+            // Not before everybody else had stopped.
+            _ if execution.steps[position].forced => *execution.clock_of(position),
+            Some(step) => *execution.clock_of(step),
+            None => Clock::default(),
+        };
         Late {
             thread,
             position,
             accesses: execution.accesses_of(position),
-            known: previous.map_or_else(Clock::default, |step| *execution.clock_of(step)),
+            known,
             wakers: execution.wakers_of(position),
         }
     }
 
     /// The steps before it that it races with and that could have come after it.
     fn races(mut self, execution: &Execution, mut report: impl FnMut(usize, &Self)) {
-        if let Some((&first, others)) = self.wakers.split_first() {
-            let first = first as usize;
-            // Another change would have let it go on as well.
-            if others
-                .iter()
-                .any(|&other| !execution.happened_before(first, other as usize))
-            {
-                report(first, &self);
-            }
-            self.known.join(execution.clock_of(first));
-        }
         for early in (0..self.position).rev() {
             let step = &execution.steps[early];
             let thread = usize::from(step.thread);
@@ -67,8 +63,17 @@ impl<'a> Late<'a> {
         }
     }
 
+    /// The step that lets the thread go on if `early` and all that follows from it do not happen.
+    fn waker_without(&self, execution: &Execution, early: usize) -> Option<usize> {
+        let mut wakers = self.wakers.iter().map(|&waker| waker as usize);
+        wakers.find(|&waker| !execution.happened_before(early, waker))
+    }
+
     /// Whether the thread would not have to wait if `early` and all that follows from it had not happened.
     fn possible_without(&self, execution: &Execution, early: usize) -> bool {
+        if !self.wakers.is_empty() && self.waker_without(execution, early).is_none() {
+            return false;
+        }
         self.accesses.iter().filter(|a| a.blocking).all(|wanted| {
             let start = execution.objects[wanted.object as usize].held_at_start;
             let held = (0..self.position)
@@ -107,7 +112,11 @@ impl<'a> Late<'a> {
                 );
             }
         }
-        consider(self.thread, &self.known);
+        let mut known = self.known;
+        if let Some(waker) = self.waker_without(execution, early) {
+            known.join(execution.clock_of(waker));
+        }
+        consider(self.thread, &known);
         initials
     }
 }

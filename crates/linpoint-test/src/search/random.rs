@@ -93,7 +93,7 @@ impl Priorities {
         {
             self.changes.pop();
             self.lowest = self.lowest.saturating_sub(1);
-            if let Some(priority) = self.of_thread.get_mut(point.current) {
+            if let Some(priority) = self.of_thread.get_mut(usize::from(point.current)) {
                 *priority = self.lowest;
             }
         }

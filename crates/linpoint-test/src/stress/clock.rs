@@ -11,8 +11,8 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Clock {
-    /// One counter that all threads increment. Sound by the memory model of the language alone, and the cheaper of the two
-    /// on few cores; threads that do nothing else wait for each other.
+    /// The number of operations that have returned: one counter, which all threads increment. Sound by the memory model of
+    /// the language alone, and the cheaper of the two on few cores; threads that do nothing else wait for each other.
     #[default]
     Counter,
     /// The monotonic clock of the system, in nanoseconds. Threads do not touch a common cache line.
@@ -43,16 +43,17 @@ impl Ticks {
 
     /// The time of a call; everything after it in the program happens later.
     ///
-    /// *Counter*: the increments of all threads are in one order. If the increment at the return of `a` comes before that at
-    /// the call of `b`, the latter reads from it or from a later one in an unbroken chain of increments. So with release
-    /// there and acquire here all of `a` happens before all of `b`; nothing of `b` can move above its acquire.
+    /// *Counter*: how many operations have returned. The increments of all threads are in one order. If `b`, when it is called,
+    /// finds `a` among those that were counted, it reads from the increment at the return of `a` or from a later one in an
+    /// unbroken chain of increments. So with release there and acquire here all of `a` happens before all of `b`; nothing
+    /// of `b` can move above its acquire. Even numbers for calls and odd ones for returns keep the two apart.
     ///
     /// *Time*: the system reads the clock in order with the instructions around it and promises that it never goes back,
     /// on whatever core it is read. The fence keeps what follows from being done earlier.
     #[inline]
     pub(super) fn call(&self) -> i64 {
         match self.clock {
-            Clock::Counter => self.counter.0.fetch_add(1, Ordering::AcqRel),
+            Clock::Counter => self.counter.0.load(Ordering::Acquire),
             Clock::Time => {
                 let now = self.nanoseconds();
                 fence(Ordering::SeqCst);
@@ -63,14 +64,14 @@ impl Ticks {
 
     /// The time of a return; everything before it in the program happened earlier, and everybody can see it.
     ///
-    /// *Counter*: as for the call; nothing can move below the release.
+    /// *Counter*: one more than what a call would have found a moment ago. Nothing can move below the release.
     ///
     /// *Time*: a processor keeps stores back for a while. Without the fence a reader that begins after this time could still
     /// miss a store of this operation.
     #[inline]
     pub(super) fn ret(&self) -> i64 {
         match self.clock {
-            Clock::Counter => self.counter.0.fetch_add(1, Ordering::AcqRel),
+            Clock::Counter => self.counter.0.fetch_add(2, Ordering::AcqRel) + 1,
             Clock::Time => {
                 fence(Ordering::SeqCst);
                 self.nanoseconds()

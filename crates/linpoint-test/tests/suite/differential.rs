@@ -27,6 +27,10 @@ enum Micro {
     Exclusive,
     /// Waits until a cell is not zero.
     Await(usize),
+    /// Waits until one of the cells is not zero.
+    AwaitEither,
+    /// The same for one cell, but not for ever.
+    Patience(usize),
     /// Waits for a notification if a flag is not set.
     Wait,
     NotifyOne,
@@ -78,6 +82,21 @@ impl Shared {
                         value => break value,
                     }
                 },
+                Micro::AwaitEither => loop {
+                    match self.cells.each_ref().map(|cell| cell.load(SeqCst)) {
+                        [0, 0] => hint::spin_loop(),
+                        [first, second] => break 10 * first + second,
+                    }
+                },
+                Micro::Patience(cell) => (0..3)
+                    .find_map(|_| match self.cells[cell].load(SeqCst) {
+                        0 => {
+                            hint::spin_loop();
+                            None
+                        }
+                        value => Some(value),
+                    })
+                    .unwrap_or_default(),
                 Micro::Wait => {
                     let flag = self.flag.lock().unwrap();
                     match *flag {
@@ -118,7 +137,7 @@ impl Shared {
 
 fn random_micro(rng: &mut ChaCha8Rng) -> Micro {
     let cell = rng.random_range(0..2);
-    match rng.random_range(0..20) {
+    match rng.random_range(0..23) {
         0..=3 => Micro::Load(cell),
         4..=6 => Micro::Store(cell, rng.random_range(0..3)),
         7..=8 => Micro::Add(cell),
@@ -132,7 +151,9 @@ fn random_micro(rng: &mut ChaCha8Rng) -> Micro {
         16 => Micro::NotifyOne,
         17 => Micro::NotifyAll,
         18 => Micro::Park,
-        _ => Micro::Unpark,
+        19 => Micro::Unpark,
+        20..=21 => Micro::AwaitEither,
+        _ => Micro::Patience(cell),
     }
 }
 

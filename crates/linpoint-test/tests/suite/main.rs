@@ -10,6 +10,7 @@ mod facade;
 mod locked;
 mod objects;
 mod observations;
+mod orders;
 mod pages;
 mod paper;
 mod specs;

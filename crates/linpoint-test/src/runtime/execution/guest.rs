@@ -17,7 +17,7 @@ impl Execution {
     /// The workers may run; the main thread waits for them.
     pub(crate) fn release(&mut self) {
         self.insert(WORLD);
-        self.threads[MAIN].pending = Pending::Join;
+        self.expect(MAIN, Pending::Join);
         self.workers = true;
     }
 
@@ -28,7 +28,7 @@ impl Execution {
 
     /// The running thread stands before an operation.
     pub(crate) fn stand_before(&mut self, op: usize) {
-        self.threads[self.current].pending = Pending::Start(op as u32);
+        self.expect(self.current, Pending::Start(op as u32));
     }
 
     /// The operation of the running thread.
@@ -48,7 +48,7 @@ impl Execution {
     /// A thread whose turns are not ours to give calls an operation.
     #[cfg(feature = "loom")]
     pub(crate) fn calls(&mut self, thread: usize, op: usize) {
-        self.threads[thread].pending = Pending::Start(op as u32);
+        self.expect(thread, Pending::Start(op as u32));
         self.begin(thread);
     }
 
@@ -79,11 +79,12 @@ impl Execution {
             if !self.inside(index) {
                 continue;
             }
-            self.threads[index].pending = Pending::Guest(match ready & 1 << index {
+            let guest = match ready & 1 << index {
                 0 => Guest::Waits,
                 _ if yields && index == current => Guest::Yields,
                 _ => Guest::Ready,
-            });
+            };
+            self.expect(index, Pending::Guest(guest));
         }
         let switch = self.next(search);
         if let Switch::To(chosen) = switch
@@ -91,7 +92,7 @@ impl Execution {
         {
             if !self.inside(chosen) {
                 // From now on it is in the middle of its operation.
-                self.threads[chosen].pending = Pending::Guest(Guest::Ready);
+                self.expect(chosen, Pending::Guest(Guest::Ready));
                 self.describe(|| "begins".to_owned());
             } else {
                 self.touch(WORLD, Kind::Write, false, true);

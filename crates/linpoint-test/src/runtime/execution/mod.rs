@@ -79,6 +79,24 @@ pub(crate) struct Thread {
     pub(crate) location: Option<&'static Location<'static>>,
 }
 
+impl Thread {
+    fn new(index: usize) -> Self {
+        Thread {
+            pending: Pending::Done,
+            op: None,
+            fresh: false,
+            forced: false,
+            notified: None,
+            reads: Vec::new(),
+            repeats: 0,
+            steps: 0,
+            clock: Clock::default(),
+            past: Past::of_thread(index),
+            location: None,
+        }
+    }
+}
+
 /// What a thread did in one turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -94,6 +112,8 @@ pub(crate) struct Step {
     pub(crate) blocked: bool,
     /// A spinning thread tried again because nobody else could go on.
     pub(crate) forced: bool,
+    /// Another thread notified it.
+    notified: bool,
     accesses: (u32, u32),
     wakers: (u32, u32),
     /// Which of several outcomes was picked.
@@ -109,6 +129,11 @@ pub(crate) struct Object {
     /// As the workers found it.
     pub(crate) held_at_start: Hold,
     version: u32,
+}
+
+/// What happened to an object before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Causes {
     clocks: Touched<Clock>,
     pasts: Touched<Past>,
 }
@@ -155,7 +180,13 @@ pub(crate) struct Execution {
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
     pub(crate) threads: Vec<Thread>,
+    /// Those whose next step is possible, whatever the others do; one bit per thread.
+    ready: u16,
+    /// Those whose next step may have to wait for others.
+    waiting: u16,
     pub(crate) objects: Vec<Object>,
+    /// Of each object, if causality is asked for.
+    causes: Vec<Causes>,
     created: [u32; MAX_WORKERS + 1],
     foreign: Map<usize, u32>,
     permits: [Option<u32>; MAX_WORKERS + 1],
@@ -185,19 +216,6 @@ pub(crate) struct Execution {
 
 impl Execution {
     pub(crate) fn new() -> Self {
-        let thread = || Thread {
-            pending: Pending::Done,
-            op: None,
-            fresh: false,
-            forced: false,
-            notified: None,
-            reads: Vec::new(),
-            repeats: 0,
-            steps: 0,
-            clock: Clock::default(),
-            past: Past::default(),
-            location: None,
-        };
         Execution {
             epoch: 0,
             settings: Settings {
@@ -212,8 +230,11 @@ impl Execution {
                 threads: Vec::new(),
                 last: 0,
             },
-            threads: (0..=MAX_WORKERS).map(|_| thread()).collect(),
+            threads: (0..=MAX_WORKERS).map(Thread::new).collect(),
+            ready: 0,
+            waiting: 0,
             objects: Vec::new(),
+            causes: Vec::new(),
             created: [0; MAX_WORKERS + 1],
             foreign: Map::default(),
             permits: [None; MAX_WORKERS + 1],
@@ -244,12 +265,21 @@ impl Execution {
         self.settings = settings;
         if self.layout != *layout {
             self.layout = layout.clone();
+            self.threads = (0..=MAX_WORKERS).map(Thread::new).collect();
+            (self.ready, self.waiting) = (0, 0);
         }
-        for (index, thread) in self.threads.iter_mut().enumerate() {
-            thread.pending = Pending::Done;
-            if index < layout.threads.len() && layout.threads[index] > 0 {
-                thread.pending = Pending::Start(layout.base(index) as u32);
-            }
+        let mut first_op = layout.init as u32;
+        for index in (0..layout.threads.len()).chain([MAIN]) {
+            let pending = match layout.threads.get(index) {
+                None => Pending::Yield,
+                Some(0) => Pending::Done,
+                Some(&ops) => {
+                    first_op += ops as u32;
+                    Pending::Start(first_op - ops as u32)
+                }
+            };
+            self.expect(index, pending);
+            let thread = &mut self.threads[index];
             thread.op = None;
             thread.fresh = false;
             thread.forced = false;
@@ -258,11 +288,11 @@ impl Execution {
             thread.repeats = 0;
             thread.steps = 0;
             thread.clock = Clock::default();
-            thread.past = Past::default().then(index as u64 + 1);
+            thread.past = Past::of_thread(index);
             thread.location = None;
         }
-        self.threads[MAIN].pending = Pending::Yield;
         self.objects.clear();
+        self.causes.clear();
         self.created = [0; MAX_WORKERS + 1];
         self.foreign.clear();
         self.permits = [None; MAX_WORKERS + 1];
@@ -303,9 +333,10 @@ impl Execution {
             hold: 0,
             held_at_start: 0,
             version: 0,
-            clocks: Touched::default(),
-            pasts: Touched::default(),
         });
+        if self.settings.causality {
+            self.causes.push(Causes::default());
+        }
         self.objects.len() as u32 - 1
     }
 
@@ -357,6 +388,11 @@ impl Execution {
                 thread.repeats = 0;
             }
         }
+        self.record(object, kind, blocking, version, changed);
+    }
+
+    /// An access belongs to the last step.
+    fn record(&mut self, object: u32, kind: Kind, blocking: bool, version: u32, changed: bool) {
         if self.current != MAIN {
             self.accesses.push(Access {
                 object,

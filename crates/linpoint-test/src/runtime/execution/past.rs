@@ -36,25 +36,28 @@ impl Execution {
             past = past.then(self.before[step.op as usize]);
         }
         for access in accesses {
-            let object = &self.objects[access.object as usize];
-            object.clocks.join_into(&mut clock, access.kind);
-            past = past.then(u64::from(object.name) << 8 | access.kind as u64);
-            past = object.pasts.extend(past, access.kind);
+            let name = self.objects[access.object as usize].name;
+            let causes = &self.causes[access.object as usize];
+            causes.clocks.join_into(&mut clock, access.kind);
+            past = past.then(u64::from(name) << 8 | access.kind as u64);
+            past = causes.pasts.extend(past, access.kind);
         }
         if step.forced {
             for thread in &self.threads {
                 clock.join(&thread.clock);
                 past = past.with(thread.past);
             }
-        } else if let Some(&waker) = self.wakers_of(position).first() {
+        } else if step.notified
+            && let Some(&waker) = self.wakers_of(position).first()
+        {
             clock.join(&self.clocks[waker as usize]);
             let waker = self.steps[waker as usize];
             past = past.then(u64::from(waker.thread) << 16 | u64::from(waker.number));
         }
         for access in accesses {
-            let object = &mut self.objects[access.object as usize];
-            object.clocks.note(&clock, access.kind);
-            object.pasts.note(past, access.kind);
+            let causes = &mut self.causes[access.object as usize];
+            causes.clocks.note(&clock, access.kind);
+            causes.pasts.note(past, access.kind);
         }
         self.threads[index].clock = clock;
         self.threads[index].past = past;
@@ -71,7 +74,7 @@ impl Execution {
         &self.accesses[from as usize..to as usize]
     }
 
-    /// The steps that let this one go on, the first of them first.
+    /// The steps each of which let this one go on, in order; none if nothing had to.
     pub(crate) fn wakers_of(&self, step: usize) -> &[u32] {
         let (from, to) = self.steps[step].wakers;
         &self.wakers[from as usize..to as usize]

@@ -10,6 +10,15 @@ use super::Guest;
 use super::{Choice, End, Execution, Outcome, Pending, Step, Thread};
 use crate::search::{Point, Search};
 
+/// The numbers of the bits that are set.
+fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (bit < u16::BITS).then_some(bit as usize)
+    })
+}
+
 /// After so many accesses that saw nothing new, a thread is taken to spin.
 const SPIN: u32 = 20;
 /// How often spinning threads are tried again before nobody is believed to make progress: local back-off counters end.
@@ -31,22 +40,35 @@ impl Execution {
                 .all(|&(object, version)| self.objects[object as usize].version == version)
     }
 
-    fn enabled(&self, thread: &Thread) -> bool {
+    /// A thread comes to its next step.
+    pub(super) fn expect(&mut self, index: usize, pending: Pending) {
+        let bit = 1 << index;
+        self.ready &= !bit;
+        self.waiting &= !bit;
+        match pending {
+            Pending::Start(_)
+            | Pending::Access {
+                blocking: false, ..
+            } => self.ready |= bit,
+            Pending::Access { .. } | Pending::Yield | Pending::Wake { .. } => self.waiting |= bit,
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Guest(_) => self.waiting |= bit,
+            Pending::Join | Pending::Done => {}
+        }
+        self.threads[index].pending = pending;
+    }
+
+    /// Whether a thread that may have to wait has no need to.
+    fn may_go_on(&self, thread: &Thread) -> bool {
         match thread.pending {
-            Pending::Start(_) => true,
-            Pending::Access {
-                object,
-                kind,
-                blocking,
-                ..
-            } => !blocking || self.available(object, kind),
+            Pending::Access { object, kind, .. } => self.available(object, kind),
             Pending::Yield => !self.asleep(thread),
             Pending::Wake { mutex, timed, .. } => {
                 (timed || thread.notified.is_some()) && self.available(mutex, Kind::Acquire)
             }
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Pending::Guest(guest) => guest != Guest::Waits,
-            Pending::Join | Pending::Done => false,
+            Pending::Start(_) | Pending::Join | Pending::Done => false,
         }
     }
 
@@ -102,7 +124,7 @@ impl Execution {
                 return None;
             }
         }
-        self.threads[current].pending = pending;
+        self.expect(current, pending);
         match self.next(search) {
             Switch::To(thread) if thread == current => None,
             switch => Some(switch),
@@ -112,7 +134,7 @@ impl Execution {
     /// The running thread stands before an operation: `None` if it may call it now.
     pub(crate) fn border(&mut self, op: usize, search: &mut dyn Search) -> Option<Switch> {
         let current = self.current;
-        self.threads[current].pending = Pending::Start(op as u32);
+        self.expect(current, Pending::Start(op as u32));
         self.threads[current].location = None;
         match self.next(search) {
             Switch::To(thread) if thread == current => None,
@@ -136,12 +158,12 @@ impl Execution {
 
     /// The running thread has nothing more to do.
     pub(crate) fn done(&mut self) {
-        self.threads[self.current].pending = Pending::Done;
+        self.expect(self.current, Pending::Done);
     }
 
     /// The main thread waits until the workers have finished.
     pub(crate) fn join(&mut self, search: &mut dyn Search) -> Option<Switch> {
-        self.threads[MAIN].pending = Pending::Join;
+        self.expect(MAIN, Pending::Join);
         self.workers = true;
         for object in &mut self.objects {
             object.held_at_start = object.hold;
@@ -162,28 +184,27 @@ impl Execution {
             self.end = End::TooLong;
             return Switch::Stuck;
         }
-        let candidates = if !self.workers {
-            MAIN..MAIN + 1
+        let candidates: u16 = if !self.workers {
+            1 << MAIN
         } else if self.settings.serial && self.inside(self.current) {
-            self.current..self.current + 1
+            1 << self.current
         } else {
-            0..self.layout.threads.len()
+            !(1 << MAIN)
         };
-        let (mut enabled, mut unfinished) = (0u16, false);
-        for index in candidates.clone() {
-            let thread = &self.threads[index];
-            unfinished |= thread.pending != Pending::Done;
-            if self.enabled(thread) {
+        let mut enabled = self.ready & candidates;
+        let waiting = self.waiting & candidates;
+        for index in bits(waiting) {
+            if self.may_go_on(&self.threads[index]) {
                 enabled |= 1 << index;
             }
         }
-        if !unfinished {
+        if enabled | waiting == 0 {
             self.workers = false;
             self.current = MAIN;
             return Switch::To(MAIN);
         }
         if enabled == 0 {
-            match self.force(candidates) {
+            match self.force(waiting) {
                 Some(thread) => enabled = 1 << thread,
                 None => {
                     self.end = End::Stuck;
@@ -196,7 +217,7 @@ impl Execution {
             let keeps = current != MAIN && enabled & 1 << current != 0;
             let point = Point {
                 enabled,
-                current,
+                current: current as u8,
                 costs: keeps && !self.free(&self.threads[current]),
             };
             let chosen = search.choose(self, point);
@@ -220,17 +241,15 @@ impl Execution {
     }
 
     /// A sleeper that tries again although nothing has changed, each in its turn, not for ever.
-    fn force(&mut self, candidates: std::ops::Range<usize>) -> Option<usize> {
-        let sleeps = |&index: &usize| self.threads[index].pending == Pending::Yield;
-        let count = candidates.clone().filter(sleeps).count() as u32;
-        if self.idle >= count * IDLE_ROUNDS {
+    fn force(&mut self, waiting: u16) -> Option<usize> {
+        let sleepers =
+            || bits(waiting).filter(|&index| self.threads[index].pending == Pending::Yield);
+        if self.idle >= sleepers().count() as u32 * IDLE_ROUNDS {
             return None;
         }
-        let next = candidates
-            .clone()
-            .filter(sleeps)
+        let next = sleepers()
             .find(|&index| index > self.last_forced)
-            .or_else(|| candidates.clone().find(sleeps))?;
+            .or_else(|| sleepers().next())?;
         self.idle += 1;
         self.last_forced = next;
         self.threads[next].forced = true;
@@ -253,6 +272,7 @@ impl Execution {
                 returns: false,
                 blocked: false,
                 forced: thread.forced,
+                notified: false,
                 accesses: (accesses, accesses),
                 wakers: (wakers, wakers),
                 pick: None,
@@ -291,7 +311,12 @@ impl Execution {
                     // Without a notification the time is up: it leaves the queue of the condition.
                     None => self.touch(condvar, Kind::Write, false, true),
                     Some(_) if timed => self.touch(condvar, Kind::Read, false, false),
-                    Some(step) => self.woken_by(step),
+                    Some(step) => {
+                        self.woken_by(step);
+                        if let Some(last) = self.steps.last_mut() {
+                            last.notified = true;
+                        }
+                    }
                 }
                 self.touch(mutex, Kind::Acquire, true, true);
             }
@@ -299,11 +324,15 @@ impl Execution {
         }
     }
 
-    /// A thread goes on after a yield: by which changes, if it slept.
+    /// A thread goes on after a yield: by which changes, if it slept. It has then looked at all that it had read.
     fn wake(&mut self, index: usize) {
         let reads = std::mem::take(&mut self.threads[index].reads);
         if index != MAIN && self.settings.causality && self.steps.last().is_some_and(|s| !s.forced)
         {
+            for &(object, _) in &reads {
+                let version = self.objects[object as usize].version;
+                self.record(object, Kind::Read, false, version, false);
+            }
             for position in 0..self.steps.len() - 1 {
                 let (from, to) = self.steps[position].accesses;
                 let changed = self.accesses[from as usize..to as usize]
