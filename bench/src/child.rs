@@ -21,13 +21,16 @@ pub struct Measured {
     pub peak_mib: f64,
 }
 
+/// This program, in a process of its own with so much memory.
+pub fn within(memory_kib: u64) -> anyhow::Result<Command> {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -v {memory_kib}; exec \"$0\" \"$@\"")).arg(std::env::current_exe()?);
+    Ok(command)
+}
+
 /// Measures in a child process; `None` if it did not finish within the limits.
 pub fn measure(checker: Checker, case: &Case) -> anyhow::Result<Option<Measured>> {
-    let program = std::env::current_exe()?;
-    let mut child = Command::new("sh")
-        .arg("-c")
-        .arg(format!("ulimit -v {MEMORY_LIMIT_KIB}; exec \"$0\" \"$@\""))
-        .arg(program)
+    let mut child = within(MEMORY_LIMIT_KIB)?
         .arg(COMMAND)
         .args([checker.name(), case.object, &case.ops.to_string(), &case.processes.to_string(), &case.seed.to_string()])
         .stdout(Stdio::piped())

@@ -42,7 +42,9 @@ impl Riany {
                 my.at = At::ReadTurn;
             }
             self.forget_links(p, shared, my);
-            if has_view(my.at) && shared.copied[p] != my.view + 1 {
+            let view = usize::from(my.view);
+            let is_filled = shared.filled[view] >> my.entry & 1 != 0;
+            if has_view(my.at) && (shared.copied[p] != my.view + 1 || is_filled) {
                 give_up_value(my);
             }
             self.choose(my);
@@ -230,7 +232,7 @@ impl Riany {
     }
 }
 
-/// Whoever fills a view that was made anew will notice it before it stores anything.
+/// Whoever fills a view that was made anew, or a register that is filled, will notice it before it stores anything.
 fn give_up_value(my: &mut Local) {
     if my.at == At::Low {
         my.at = At::LinkReg;
