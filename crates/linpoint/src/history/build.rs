@@ -398,7 +398,7 @@ impl HistoryBuilder {
             processes: self.processes.into_items(),
             objects: self.objects.into_items(),
             methods: self.methods.into_items(),
-            values: self.values.into_items(),
+            values: self.values.into_items().into(),
             annotations: self
                 .annotations
                 .into_iter()
@@ -428,12 +428,12 @@ impl History {
     pub fn with_result(&self, id: OpId, result: &Value) -> History {
         let mut changed = self.clone();
         // Equal values must keep equal numbers.
-        let known = changed.values.iter().position(|value| value == result);
-        let number = known.unwrap_or_else(|| {
-            changed.values.push(result.clone());
-            changed.values.len() - 1
+        let number = changed.find_value(result).unwrap_or_else(|| {
+            let values = changed.values.list_mut();
+            values.push(result.clone());
+            values.len() as u32 - 1
         });
-        changed.result[id.index()] = ValueId(number as u32);
+        changed.result[id.index()] = ValueId(number);
         changed
     }
 

@@ -5,17 +5,18 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use super::order::{Ranks, Times};
-use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties};
+use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
 use crate::error::Error;
 use crate::value::{Value, ValueId};
 
 /// In a column of processes: the input names none, so one is made up.
 pub(crate) const NO_PROCESS: ProcessId = ProcessId(u32::MAX);
 
-/// Operations by column, with the tables that their numbers refer to. All columns are of the same length.
+/// Operations by column, with the tables that their numbers refer to. All columns are of the same length, unless they may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     pub(crate) process: Vec<ProcessId>,
+    /// Empty if there is only one.
     pub(crate) object: Vec<ObjectId>,
     pub(crate) method: Vec<MethodId>,
     pub(crate) argument: Vec<ValueId>,
@@ -25,7 +26,7 @@ pub(crate) struct Columns {
     pub(crate) processes: Vec<Value>,
     pub(crate) objects: Vec<Value>,
     pub(crate) methods: Vec<String>,
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Values,
     pub(crate) annotations: Vec<Annotation>,
 }
 
@@ -137,7 +138,8 @@ impl Columns {
         if !timed.ranks.ret.contains(&NEVER) {
             return;
         }
-        let mut used = vec![false; self.values.len()];
+        let values = self.values.list_mut();
+        let mut used = vec![false; values.len()];
         for row in 0..self.argument.len() {
             used[self.argument[row].0 as usize] = true;
             if timed.ranks.ret[row] == NEVER {
@@ -161,7 +163,7 @@ impl Columns {
             id.0 = renumbered[id.0 as usize];
         }
         let mut used = used.into_iter();
-        self.values.retain(|_| used.next().unwrap_or_default());
+        values.retain(|_| used.next().unwrap_or_default());
     }
 
     fn method_of(&self, row: usize) -> &str {
@@ -306,7 +308,11 @@ impl History {
         }
         History {
             process: pick(order, &self.process),
-            object: pick(order, &self.object),
+            object: if self.object.is_empty() {
+                Vec::new()
+            } else {
+                pick(order, &self.object)
+            },
             method: pick(order, &self.method),
             argument: pick(order, &self.argument),
             result: pick(order, &self.result),

@@ -9,6 +9,7 @@ mod columns;
 mod order;
 mod partition;
 mod typed;
+mod values;
 
 pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
@@ -21,6 +22,9 @@ pub use order::{Shape, Ties};
 pub(crate) use partition::partition;
 pub use partition::{Part, Partitioning};
 pub use typed::{Action, TypedHistory};
+#[cfg(feature = "parquet")]
+pub(crate) use values::SmallValues;
+pub(crate) use values::Values;
 
 use std::sync::Arc;
 
@@ -67,6 +71,7 @@ pub struct MethodId(pub u32);
 #[derive(Clone, Debug, Default)]
 pub struct History {
     process: Vec<ProcessId>,
+    /// Empty if there is only one.
     object: Vec<ObjectId>,
     method: Vec<MethodId>,
     argument: Vec<ValueId>,
@@ -78,7 +83,7 @@ pub struct History {
     processes: Vec<Value>,
     objects: Vec<Value>,
     methods: Vec<String>,
-    values: Vec<Value>,
+    values: Values,
     annotations: Vec<Annotation>,
 }
 
@@ -158,10 +163,10 @@ impl History {
         Op {
             id,
             process: &self.processes[self.process[i].0 as usize],
-            object: &self.objects[self.object[i].0 as usize],
+            object: &self.objects[self.object_number(id).0 as usize],
             method: &self.methods[self.method[i].0 as usize],
-            argument: &self.values[self.argument[i].0 as usize],
-            result: (!pending).then(|| &self.values[self.result[i].0 as usize]),
+            argument: &self.values()[self.argument[i].0 as usize],
+            result: (!pending).then(|| &self.values()[self.result[i].0 as usize]),
             call: self.call[i],
             ret: self.ret[i],
             line: self.line.of(i),
@@ -200,9 +205,9 @@ impl History {
         &self.process
     }
 
-    /// The column of objects.
-    pub fn object_column(&self) -> &[ObjectId] {
-        &self.object
+    /// The object that an operation was called on.
+    pub fn object_number(&self, id: OpId) -> ObjectId {
+        self.object.get(id.index()).copied().unwrap_or(ObjectId(0))
     }
 
     /// The column of methods.
@@ -237,7 +242,17 @@ impl History {
 
     /// The distinct arguments and results, by number.
     pub fn values(&self) -> &[Value] {
-        &self.values
+        self.values.list()
+    }
+
+    /// How many distinct arguments and results there are.
+    pub(crate) fn count_values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The number of a value, if it occurs.
+    pub(crate) fn find_value(&self, wanted: &Value) -> Option<u32> {
+        self.values.find(wanted)
     }
 
     /// What happened beside the operations.

@@ -139,17 +139,17 @@ impl Ranks {
         let pending = self.ret.iter().filter(|&&ret| ret == NEVER).count();
         let events = self.call.len() + self.ret.len() - pending;
         let mut taken = vec![0u8; events];
-        let mut take = |&rank: &u32| match taken.get_mut(rank as usize) {
-            Some(place) => {
-                *place = 1;
-                true
+        for ranks in [&self.call, &self.ret] {
+            for &rank in ranks {
+                match taken.get_mut(rank as usize) {
+                    Some(place) => *place = 1,
+                    None if rank == NEVER => {}
+                    None => return false,
+                }
             }
-            None => rank == NEVER,
-        };
+        }
         // As many places as events: if none is left, none was taken twice.
-        self.call.iter().all(&mut take)
-            && self.ret.iter().all(&mut take)
-            && taken.iter().map(|&place| usize::from(place)).sum::<usize>() == events
+        taken.iter().map(|&place| usize::from(place)).sum::<usize>() == events
     }
 
     /// The ranks in the place of times.

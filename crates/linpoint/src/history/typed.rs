@@ -194,7 +194,7 @@ impl<O> TypedHistory<O, Value> {
         let mut firsts: HashTable<(u32, u32)> = HashTable::new();
         typed
             .actions
-            .reserve(history.values().len().min(history.len()));
+            .reserve(history.count_values().min(history.len()));
         for i in 0..history.len() as u32 {
             if firsts.len() == REMEMBERED {
                 firsts.clear();
@@ -220,11 +220,8 @@ impl<O> TypedHistory<O, Value> {
             .iter()
             .map(|process| process.0)
             .collect();
-        typed.object = history
-            .object_column()
-            .iter()
-            .map(|object| object.0)
-            .collect();
+        let ids = (0..history.len() as u32).map(OpId);
+        typed.object = ids.map(|id| history.object_number(id).0).collect();
         typed.call = history.calls().to_vec();
         typed.ret = history.rets().to_vec();
         typed.events =

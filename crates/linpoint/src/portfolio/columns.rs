@@ -16,9 +16,9 @@ use crate::engine::monitor::bits::{self, Bit};
 use crate::engine::monitor::register::{self, Rw};
 use crate::engine::monitor::{self, Act, Finding, Log, Shelf};
 use crate::error::Error;
-use crate::history::{History, NEVER, OpId};
+use crate::history::{History, MethodId, NEVER, OpId};
 use crate::spec::{Kind, Object, Pattern};
-use crate::value::Value;
+use crate::value::{Value, ValueId};
 use crate::verdict::replay::Replayed;
 use crate::verdict::{PartReport, Verdict, Witness, certify};
 
@@ -60,7 +60,7 @@ pub(super) fn check<S: Object>(
             let is_register =
                 |pattern: &Pattern| matches!(pattern, Pattern::Reads | Pattern::Writes);
             if columns.patterns.iter().all(is_register) {
-                let initial = find(history.values(), &initial);
+                let initial = find(history, &initial);
                 columns.decide(certify, Columns::rw, &|log, certify| {
                     register_orders(log, initial, certify)
                 })
@@ -73,13 +73,16 @@ pub(super) fn check<S: Object>(
 }
 
 /// The number of a value; [`NEVER`] if it does not occur.
-fn find(values: &[Value], wanted: &Value) -> u32 {
-    let found = values.iter().position(|value| value == wanted);
-    found.map_or(NEVER, |number| number as u32)
+fn find(history: &History, wanted: &Value) -> u32 {
+    history.find_value(wanted).unwrap_or(NEVER)
 }
 
 struct Columns<'a> {
     history: &'a History,
+    methods: &'a [MethodId],
+    arguments: &'a [ValueId],
+    results: &'a [ValueId],
+    rets: &'a [u32],
     /// By method.
     patterns: Vec<Pattern>,
     nil: u32,
@@ -105,8 +108,12 @@ impl<'a> Columns<'a> {
     fn new(history: &'a History, patterns: Vec<Pattern>) -> Self {
         Columns {
             history,
+            methods: history.method_column(),
+            arguments: history.argument_column(),
+            results: history.result_column(),
+            rets: history.rets(),
             patterns,
-            nil: find(history.values(), &Value::Nil),
+            nil: find(history, &Value::Nil),
         }
     }
 
@@ -161,12 +168,10 @@ impl<'a> Columns<'a> {
         read: impl Fn(&Self, usize, Pattern) -> Reading<A> + Sync,
     ) -> Result<Vec<Gathered<A>>, Unfit> {
         let history = self.history;
-        let read = |i: usize| {
-            let method = history.method_column()[i].0;
-            read(self, i, self.patterns[method as usize])
-        };
+        let read = |i: usize| read(self, i, self.patterns[self.methods[i].0 as usize]);
         let objects = history.objects().len();
         if objects == 1
+            && !history.is_empty()
             && let Some(log) = self.whole(&read)
         {
             return Ok(vec![Gathered { log, ids: None }]);
@@ -177,7 +182,8 @@ impl<'a> Columns<'a> {
             let Some((act, value)) = read(i)? else {
                 continue;
             };
-            let (acts, values, ids) = &mut gathered[history.object_column()[i].0 as usize];
+            let object = history.object_number(OpId(i as u32));
+            let (acts, values, ids) = &mut gathered[object.0 as usize];
             acts.push(act);
             values.push(value);
             ids.push(i as u32);
@@ -193,49 +199,45 @@ impl<'a> Columns<'a> {
     }
 
     /// All operations, if each of them fits and matters: the ranks are those of the history.
-    fn whole<A: Send>(&self, read: &(impl Fn(usize) -> Reading<A> + Sync)) -> Option<Log<A>> {
+    fn whole<A: Copy + Send>(
+        &self,
+        read: &(impl Fn(usize) -> Reading<A> + Sync),
+    ) -> Option<Log<A>> {
         /// Fewer operations are read before another thread is awake.
-        const WORTH_SHARING: usize = 1 << 14;
+        const SHARE: usize = 1 << 14;
         let ops = self.history.len();
-        let share = ops
-            .div_ceil(rayon::current_num_threads())
-            .max(WORTH_SHARING);
-        let read_share = |number: usize| {
-            let start = number * share;
-            // What the others read is put behind the first share.
-            let room = if number == 0 { ops } else { share };
-            let (mut acts, mut values) = (Vec::with_capacity(room), Vec::with_capacity(room));
-            for i in start..ops.min(start + share) {
-                let (act, value) = read(i).ok()??;
-                acts.push(act);
-                values.push(value);
+        let (first, _) = read(0).ok()??;
+        let (mut acts, mut values) = (vec![first; ops], vec![0; ops]);
+        let read_share = |(number, (acts, values)): (usize, (&mut [A], &mut [u32]))| {
+            let ops = number * SHARE..;
+            for (op, (act, value)) in ops.zip(acts.iter_mut().zip(values)) {
+                match read(op) {
+                    Ok(Some(read)) => (*act, *value) = read,
+                    _ => return false,
+                }
             }
-            Some((acts, values))
+            true
         };
-        let shares: Option<Vec<_>> = match ops.div_ceil(share) {
-            0 | 1 => std::iter::once(read_share(0)).collect(),
-            count => (0..count).into_par_iter().map(read_share).collect(),
+        let are_read = if ops <= SHARE {
+            read_share((0, (&mut acts, &mut values)))
+        } else {
+            let shares = acts.par_chunks_mut(SHARE).zip(values.par_chunks_mut(SHARE));
+            shares.enumerate().all(read_share)
         };
-        let mut shares = shares?.into_iter();
-        let (mut acts, mut values) = shares.next().unwrap_or_default();
-        for (more_acts, more_values) in shares {
-            acts.extend(more_acts);
-            values.extend(more_values);
-        }
-        let (calls, rets) = self.history.shared_ranks();
-        Some(Log::sharing(acts, values, calls, rets))
+        let distinct = self.history.count_values() as u32;
+        are_read.then(|| Log::of_history(acts, values, distinct, self.history.shared_ranks()))
     }
 
     #[inline]
     fn argument(&self, i: usize) -> u32 {
-        self.history.argument_column()[i].0
+        self.arguments[i].0
     }
 
     /// The number of the result; `None` while pending.
     #[inline]
     fn result(&self, i: usize) -> Option<u32> {
-        let pending = self.history.rets()[i] == NEVER;
-        (!pending).then(|| self.history.result_column()[i].0)
+        let pending = self.rets[i] == NEVER;
+        (!pending).then(|| self.results[i].0)
     }
 
     fn value(&self, number: u32) -> &Value {
@@ -245,20 +247,15 @@ impl<'a> Columns<'a> {
     /// Chooses values where it can, not ways to go: what the next operation does is hard to foresee.
     #[inline]
     fn act(&self, i: usize, pattern: Pattern) -> Reading<Act> {
-        let (argument, result) = (self.argument(i), self.history.result_column()[i].0);
-        let served = match pattern {
-            Pattern::Adds => Act::Add,
-            Pattern::Removes => Act::Remove,
-            Pattern::Peeks => Act::Peek,
-            _ => return Err(Unfit),
-        };
-        let adds = served == Act::Add;
+        let (argument, result) = (self.argument(i), self.results[i].0);
+        let (adds, removes) = (pattern == Pattern::Adds, pattern == Pattern::Removes);
+        let served = select_unpredictable(removes, Act::Remove, Act::Peek);
         let fits = select_unpredictable(
             adds,
             (argument != self.nil) & ((result == self.nil) | (result == argument)),
-            argument == self.nil,
+            (argument == self.nil) & (removes | (pattern == Pattern::Peeks)),
         );
-        if !fits | (self.history.rets()[i] == NEVER) {
+        if !fits | (self.rets[i] == NEVER) {
             return self.unusual_act(i, pattern);
         }
         let found = select_unpredictable(result == self.nil, Act::Empty, served);
@@ -284,12 +281,12 @@ impl<'a> Columns<'a> {
 
     #[inline]
     fn rw(&self, i: usize, pattern: Pattern) -> Reading<Rw> {
-        let (argument, result) = (self.argument(i), self.history.result_column()[i].0);
+        let (argument, result) = (self.argument(i), self.results[i].0);
         let writes = pattern == Pattern::Writes;
         if !writes & (argument != self.nil) {
             return Err(Unfit);
         }
-        if !writes & (self.history.rets()[i] == NEVER) {
+        if !writes & (self.rets[i] == NEVER) {
             return Ok(None);
         }
         Ok(Some((

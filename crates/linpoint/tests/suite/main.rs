@@ -1,5 +1,7 @@
 //! Integration tests, in one binary because each one links separately.
 
+#[cfg(feature = "parquet")]
+mod columnar;
 mod corpus;
 mod data;
 mod depths;

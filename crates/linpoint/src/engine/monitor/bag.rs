@@ -24,10 +24,10 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
         .map(|(op, gap)| (gap, Turn::Empty, 0, 0, op))
         .collect();
     for (op, (&act, &value)) in log.acts.iter().zip(&log.values).enumerate() {
-        if act == Act::Empty || !lives[value].exists() {
+        if act == Act::Empty || !lives.at(value).exists() {
             continue;
         }
-        let life = &lives[value];
+        let life = lives.at(value);
         let (gap, turn) = match act {
             _ if !life.is_critical() => (life.out_from, Turn::AtOnce),
             Act::Remove => (life.out_from, Turn::Goes),

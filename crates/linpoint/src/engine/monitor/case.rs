@@ -370,10 +370,10 @@ fn blockers(shelf: &Shelf, log: &Log<Act>, clash: &Clash) -> (Vec<u32>, Option<u
     let Ok(lives) = Lives::of(log) else {
         return (Vec::new(), None);
     };
-    let stays = |value: &u32| !lives[*value].is_removed();
+    let stays = |value: &u32| !lives.at(*value).is_removed();
     let earliest = |values: &mut dyn Iterator<Item = u32>| {
         let mut values: Vec<u32> = values.filter(stays).collect();
-        values.sort_unstable_by_key(|&value| lives[value].in_by);
+        values.sort_unstable_by_key(|&value| lives.at(value).in_by);
         values
     };
     match clash.what {
@@ -398,7 +398,7 @@ fn blockers(shelf: &Shelf, log: &Log<Act>, clash: &Clash) -> (Vec<u32>, Option<u
                 .err()
                 .map_or_else(Vec::new, |stuck| stuck.values);
             let mut values = earliest(&mut stuck.into_iter());
-            let peeked = |value: u32| lives[value].seen_by != NEVER;
+            let peeked = |value: u32| lives.at(value).seen_by != NEVER;
             let tried = if values.first().is_some_and(|&first| peeked(first)) {
                 2
             } else {

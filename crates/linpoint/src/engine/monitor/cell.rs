@@ -53,7 +53,7 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
 }
 
 fn zone(lives: &Lives, value: u32) -> Zone {
-    let life = &lives[value];
+    let life = lives.at(value);
     Zone {
         in_by: if life.exists() { life.in_by } else { NEVER },
         out_from: life.out_from,

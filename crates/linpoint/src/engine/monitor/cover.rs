@@ -52,8 +52,8 @@ pub(super) fn cover(
     to: u32,
 ) -> Option<Vec<u32>> {
     let mut intervals: Vec<(u32, u32, u32)> = candidates
-        .filter(|&value| lives[value].is_critical())
-        .map(|value| (lives[value].in_by, lives[value].out_from, value))
+        .filter(|&value| lives.at(value).is_critical())
+        .map(|value| (lives.at(value).in_by, lives.at(value).out_from, value))
         .filter(|&(start, end, _)| start < to && end > from)
         .collect();
     intervals.sort_unstable();

@@ -93,7 +93,7 @@ pub(super) fn place(
     if lives.has_open {
         let is_open = |&op: &usize| log.acts[op] == Act::Remove && log.is_pending(op);
         for op in (0..log.len()).filter(is_open) {
-            let (life, level) = (&lives[log.values[op]], level(log, priority, op));
+            let (life, level) = (lives.at(log.values[op]), level(log, priority, op));
             if life.exists() && level < skyline.top.level() {
                 fit(&skyline, op as u32, level, life.out_from, log.end())?;
             }
@@ -157,7 +157,7 @@ impl Skyline {
     fn leave(&mut self, rank: u32, lives: &Lives) {
         self.critical.pop();
         while let Some(top) = self.critical.peek()
-            && lives[top.value()].out_from <= rank
+            && lives.at(top.value()).out_from <= rank
         {
             self.critical.pop();
         }
@@ -197,7 +197,7 @@ pub(super) fn order(
         let op = event.op();
         if !event.is_return() && log.acts[op] != Act::Empty {
             let value = log.values[op];
-            if lives[value].out_from as usize == gap {
+            if lives.at(value).out_from as usize == gap {
                 closing.push((priority[value as usize] + 1, value));
             }
         }

@@ -51,37 +51,46 @@ pub(crate) const MOST_OPS: usize = (1 << 30) - 1;
 
 impl<A> Log<A> {
     /// The log of these operations. Ranks must be distinct and calls ascend; gaps between ranks are closed.
-    pub fn new(acts: Vec<A>, values: Vec<u32>, calls: Vec<u32>, rets: Vec<u32>) -> Self {
-        Log::sharing(acts, values, Arc::new(calls), Arc::new(rets))
-    }
-
-    /// The same, with ranks that stand elsewhere already.
-    pub(crate) fn sharing(
-        acts: Vec<A>,
-        values: Vec<u32>,
-        mut calls: Arc<Vec<u32>>,
-        mut rets: Arc<Vec<u32>>,
-    ) -> Self {
+    pub fn new(acts: Vec<A>, values: Vec<u32>, mut calls: Vec<u32>, mut rets: Vec<u32>) -> Self {
         assert!(acts.len() <= MOST_OPS, "too many operations for one log");
         let distinct = values.iter().map(|&value| value + 1).max().unwrap_or(0);
         let mut count = calls.len();
         let mut end = calls.last().map_or(0, |&call| call + 1);
-        for &ret in rets.iter() {
+        for &ret in &rets {
             count += usize::from(ret != NEVER);
             // The moment after what never happens is the first one.
             end = end.max(ret.wrapping_add(1));
         }
         if end as usize != count {
-            let (calls, rets) = (Arc::make_mut(&mut calls), Arc::make_mut(&mut rets));
-            close_gaps(calls, rets);
+            close_gaps(&mut calls, &mut rets);
         }
         Log {
             acts,
             values,
-            calls,
-            rets,
+            calls: Arc::new(calls),
+            rets: Arc::new(rets),
             distinct,
             end: count as u32,
+            events: OnceLock::new(),
+        }
+    }
+
+    /// The log of all operations of a history, whose ranks have no gaps: nothing has to be found out about them.
+    pub(crate) fn of_history(
+        acts: Vec<A>,
+        values: Vec<u32>,
+        distinct: u32,
+        (calls, rets): (Arc<Vec<u32>>, Arc<Vec<u32>>),
+    ) -> Self {
+        assert!(acts.len() <= MOST_OPS, "too many operations for one log");
+        let returned: u32 = rets.iter().map(|&ret| u32::from(ret != NEVER)).sum();
+        Log {
+            acts,
+            values,
+            distinct,
+            end: calls.len() as u32 + returned,
+            calls,
+            rets,
             events: OnceLock::new(),
         }
     }
@@ -106,13 +115,18 @@ impl<A> Log<A> {
         first: impl FnOnce() -> T + Send,
         second: impl FnOnce() -> U + Send,
     ) -> (T, U) {
+        if self.is_worth_sharing() {
+            rayon::join(first, second)
+        } else {
+            (first(), second())
+        }
+    }
+
+    /// Whether there is enough to do for several threads.
+    pub(super) fn is_worth_sharing(&self) -> bool {
         /// Smaller logs are decided before another thread is awake.
         const WORTH_SHARING: usize = 1 << 14;
-        if self.len() < WORTH_SHARING {
-            (first(), second())
-        } else {
-            rayon::join(first, second)
-        }
+        self.len() >= WORTH_SHARING
     }
 
     /// How many operations there are.

@@ -80,6 +80,7 @@ pub(super) trait Id: Copy {
 macro_rules! ids {
     ($($id:ident),*) => {
         $(impl Id for $id {
+            #[inline]
             fn new(number: u32) -> Self {
                 $id(number)
             }

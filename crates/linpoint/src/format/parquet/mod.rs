@@ -1,12 +1,13 @@
 //! Apache Parquet: one row for each operation.
 //!
 //! Reading goes from the columns of the file to those of the history, a batch of rows at a time, and several columns at
-//! once. Nothing is made for each row but its numbers: integers are found in a table by their value, texts by their
-//! place in the dictionary of the file.
+//! once. Nothing is made for each row but its numbers: small integers are their own, others are found in a table by their
+//! value, texts by their place in the dictionary of the file.
 
 mod ids;
 mod panics;
 mod read;
+mod small;
 #[cfg(test)]
 mod tests;
 mod write;

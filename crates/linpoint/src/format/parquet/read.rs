@@ -21,11 +21,12 @@ use super::super::jsonl::{About, decode_header};
 use super::super::{ReadOptions, Recorded, json};
 use super::ids::{BadRow, Id, Ids, integers, nil, nulls};
 use super::panics::caught;
+use super::small::Small;
 use super::{Column, HEADER, NOTES, ORDER, RANKS};
 use crate::error::Error;
 use crate::history::{
     Annotation, Columns, Lines, MethodId, NEVER, NO_PROCESS, ObjectId, ProcessId, Ranks, Ties,
-    Timed, Times,
+    Timed, Times, Values,
 };
 use crate::value::{Interner, Value, ValueId, ValueTable};
 
@@ -61,8 +62,11 @@ fn read<R: ChunkReader + 'static>(
     // Halves that take about as long as each other; whoever is done first takes of the rest.
     let (order, (values, (methods, objects))) = rayon::join(
         || {
-            let mut timed = file.order(told.order, ties)?;
-            let (process, processes) = file.processes(told.names)?;
+            let (timed, processes) = rayon::join(
+                || file.order(told.order, ties),
+                || file.processes(told.names),
+            );
+            let (mut timed, (process, processes)) = (timed?, processes?);
             timed.look_at_processes(&process, processes.len());
             Ok((timed, process, processes))
         },
@@ -234,6 +238,15 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         column: Column,
         mut take: impl FnMut(Range<usize>, &dyn Array) -> Result<(), BadRow>,
     ) -> Result<(), Error> {
+        self.each_array_while(column, |rows, array| take(rows, array).map(|()| true))
+    }
+
+    /// The same, until `take` wants no more.
+    fn each_array_while(
+        &self,
+        column: Column,
+        mut take: impl FnMut(Range<usize>, &dyn Array) -> Result<bool, BadRow>,
+    ) -> Result<(), Error> {
         let groups = self.metadata.metadata().num_row_groups();
         let mut start = 0;
         // A dictionary is that of a row group, so no array is to reach beyond one.
@@ -253,10 +266,13 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
                 let array = batch.column(0);
                 let rows = start..start + array.len();
                 start = rows.end;
-                take(rows.clone(), array).map_err(|BadRow { row, reason }| {
+                let goes_on = take(rows.clone(), array).map_err(|BadRow { row, reason }| {
                     let reason = format!("{:?}: {reason}", column.name());
                     Error::malformed(reason).at_line((rows.start + row) as u64 + 1)
                 })?;
+                if !goes_on {
+                    return Ok(());
+                }
             }
         }
         if start == self.rows {
@@ -307,12 +323,10 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         };
         let mut are_ranks = true;
         let mut add = |column: &mut Vec<u32>, integers: &[i64]| {
-            let mut all = 0;
-            column.extend(integers.iter().map(|&rank| {
-                all |= rank as u64;
-                rank as u32
-            }));
-            are_ranks &= all < NEVER.into();
+            // Two short passes: what is gathered beside a growing column would be in memory, not in a register.
+            let bits = integers.iter().fold(0, |bits, &rank| bits | rank as u64);
+            are_ranks &= bits < NEVER.into();
+            column.extend(integers.iter().map(|&rank| rank as u32));
         };
         self.each_array(Column::Call, |_, array| {
             refuse_null(array, "there is no time")?;
@@ -352,11 +366,32 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
 
     /// The columns of arguments and results, and the values that occur in them.
     #[allow(clippy::type_complexity)]
-    fn values(&self) -> Result<(Vec<ValueId>, Vec<ValueId>, Vec<Value>), Error> {
+    fn values(&self) -> Result<(Vec<ValueId>, Vec<ValueId>, Values), Error> {
+        let (argument, result) = rayon::join(
+            || self.small_integers(Column::Argument),
+            || self.small_integers(Column::Result),
+        );
+        if let (Some(argument), Some(result)) = (argument?, result?) {
+            return Ok(argument.numbered(result));
+        }
         let mut table = ValueTable::with_room(self.room());
         let argument = self.value_column(Column::Argument, &mut table)?;
         let result = self.value_column(Column::Result, &mut table)?;
-        Ok((argument, result, table.into_items()))
+        Ok((argument, result, table.into_items().into()))
+    }
+
+    /// A column of arguments or results, if it holds small integers and nulls only.
+    fn small_integers(&self, column: Column) -> Result<Option<Small>, Error> {
+        if !is_integer(self.require(column)?) {
+            return Ok(None);
+        }
+        let mut small = Small::with_room(self.room());
+        let mut are_small = true;
+        self.each_array_while(column, |_, array| {
+            are_small = small.add(array)?;
+            Ok(are_small)
+        })?;
+        Ok(are_small.then_some(small))
     }
 
     fn value_column(&self, column: Column, table: &mut ValueTable) -> Result<Vec<ValueId>, Error> {
@@ -394,13 +429,21 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
     }
 
     fn objects(&self, names: Names) -> Result<(Vec<ObjectId>, Vec<Value>), Error> {
-        let mut table = ValueTable::default();
-        if self.find(Column::Object).is_none() {
-            let only = ObjectId(nil(&mut table));
-            return Ok((vec![only; self.rows], table.into_items()));
+        if self.find(Column::Object).is_none() || self.is_all_null(Column::Object)? {
+            return Ok((Vec::new(), vec![Value::Nil]));
         }
+        let mut table = ValueTable::default();
         let ids = self.name_column(Column::Object, names, &mut table, nil)?;
         Ok((ids, table.into_items()))
+    }
+
+    fn is_all_null(&self, column: Column) -> Result<bool, Error> {
+        let mut are_null = true;
+        self.each_array_while(column, |_, array| {
+            are_null = array.logical_null_count() == array.len();
+            Ok(are_null)
+        })?;
+        Ok(are_null && self.rows > 0)
     }
 
     fn name_column<T: Id>(

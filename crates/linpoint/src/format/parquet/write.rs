@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnPath;
 
 use super::super::jsonl::{write_header, write_value};
 use super::{Column, HEADER, NOTES, ORDER, RANKS};
-use crate::history::{History, NEVER};
+use crate::history::{History, NEVER, OpId};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -92,7 +92,7 @@ type Numbers<'a> = Box<dyn Fn(usize) -> Option<usize> + 'a>;
 
 fn sources(history: &History) -> Vec<(Column, Source<'_>)> {
     let is_pending = |row: usize| history.rets()[row] == NEVER;
-    let object = |row: usize| Some(history.object_column()[row].0 as usize);
+    let object = |row: usize| Some(history.object_number(OpId(row as u32)).0 as usize);
     let process = |row: usize| Some(history.process_column()[row].0 as usize);
     let method = |row: usize| Some(history.method_column()[row].0 as usize);
     let argument = |row: usize| Some(history.argument_column()[row].0 as usize);

@@ -38,7 +38,7 @@ pub(super) fn shortest(log: &Log<Act>, lives: &Lives, is_stuck: &[bool]) -> Vec<
         let op = event.op();
         let (act, value) = (log.acts[op], log.values[op]);
         if act != Act::Empty && stuck(value) {
-            let life = &lives[value];
+            let life = lives.at(value);
             if event.is_return() {
                 match act {
                     Act::Remove => sweep.close(value, life.out_from, rank, NEVER),

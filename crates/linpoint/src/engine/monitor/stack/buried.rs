@@ -76,8 +76,8 @@ impl Furthest {
     fn new(lives: &Lives, values: &[u32]) -> Self {
         let mut critical: Vec<(u32, u32)> = values
             .iter()
-            .filter(|&&value| lives[value].is_critical())
-            .map(|&value| (lives[value].in_by, value))
+            .filter(|&&value| lives.at(value).is_critical())
+            .map(|&value| (lives.at(value).in_by, value))
             .collect();
         critical.sort_unstable();
         let mut longest = [(0, NEVER); 2];
@@ -87,7 +87,7 @@ impl Furthest {
                 .iter()
                 .map(|&(_, value)| {
                     let [first, second] = longest;
-                    let this = (lives[value].out_from, value);
+                    let this = (lives.at(value).out_from, value);
                     longest = [first.max(this), first.min(this).max(second)];
                     longest
                 })

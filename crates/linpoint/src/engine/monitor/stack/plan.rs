@@ -74,7 +74,7 @@ impl Plan {
             if act == Act::Empty {
                 continue;
             }
-            let life = &lives[value];
+            let life = lives.at(value);
             if !life.exists() {
                 continue;
             }

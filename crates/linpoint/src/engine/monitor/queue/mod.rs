@@ -4,16 +4,18 @@
 //! Decides histories in which every value was put in once, in linear time. Value `a` must be ahead of `b` if it was put in
 //! before `b` was, or if it was served before the last operation on `b` began. The history is linearizable iff these two
 //! orders go together and empty results have a gap each. Without peeks both are interval orders, and it is enough that no
-//! two values contradict each other; with peeks the second one is made an interval order first, see `clip`. Tested
+//! two values contradict each other; with peeks the second one is made an interval order first, see `fronts`. Tested
 //! against the reference on small random histories.
 
-use std::borrow::Cow;
+mod fronts;
+mod sweep;
 
 use super::cover::clash;
 use super::lives::{judge, known};
 use super::users::Users;
 use super::{Act, Clash, Finding, Life, Lives, Log, What, empties};
 use crate::history::NEVER;
+use fronts::{Fronts, is_solid};
 
 /// Decides a queue whose values were each put in once; the value that was not, otherwise.
 pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
@@ -24,86 +26,28 @@ pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
     })
 }
 
+/// Two values that cannot pass through the queue together.
+#[derive(Clone, Copy, Debug)]
+enum Disorder {
+    /// Both were at the front at the same time.
+    Together(u32, u32),
+    /// The first was put in before the second, but served after it.
+    Overtaken(u32, u32),
+}
+
 /// Whether the values can pass through the queue one after the other.
 fn in_order(log: &Log<Act>, lives: &Lives) -> Result<(), Clash> {
-    match overtaking(log, &*clip(log, lives)?) {
-        Some((first, second)) => Err(out_of_order(log, lives, first, second)),
-        None => Ok(()),
-    }
-}
-
-/// Whether the value was at the front in all gaps from `seen_by` up to `out_from`, and there are such.
-#[inline]
-fn is_solid(life: &Life) -> bool {
-    life.seen_by < life.out_from
-}
-
-/// The same lives, but `a` was served before `b` iff `a.seen_by < b.out_from`, also where that only follows from others.
-///
-/// While a solid value is at the front no other one is. So it shrinks to the moment when it was first seen there, and
-/// others that were seen during its time at the front, or last used, were there before it, or will be after it.
-fn clip<'a>(log: &Log<Act>, lives: &'a Lives) -> Result<Cow<'a, Lives>, Clash> {
-    if !lives.has_peeks {
-        return Ok(Cow::Borrowed(lives));
-    }
-    let contradict = |a: u32, b: u32| clash(log, What::OutOfOrder, &[a, b], &[]);
-    // By rank: one more than the value that is at the front from there on for sure.
-    let mut fronts = vec![0u32; log.end() as usize + 1];
-    for (value, life) in lives.iter().filter(|(_, life)| is_solid(life)) {
-        let time = &mut fronts[life.seen_by as usize..life.out_from as usize];
-        if let Some(other) = time.iter().find(|&&front| front != 0) {
-            return Err(contradict(*other - 1, value));
-        }
-        time.fill(value + 1);
-    }
-    let mut clipped = lives.clone();
-    for (value, life) in clipped.iter_mut() {
-        if is_solid(life) {
-            life.out_from = life.seen_by + 1;
-            continue;
-        }
-        if let Some(front) = fronts[life.out_from as usize].checked_sub(1) {
-            life.out_from = lives[front].out_from;
-        }
-        // What nobody saw there may still come.
-        let seen_in = fronts.get(life.seen_by as usize).copied().unwrap_or(0);
-        if let Some(front) = seen_in.checked_sub(1) {
-            if lives[value].out_from > lives[front].seen_by {
-                return Err(contradict(front, value));
-            }
-            life.seen_by = lives[front].seen_by;
-        }
-    }
-    Ok(Cow::Owned(clipped))
-}
-
-/// Two values of which the first was put in before the second, but served after it.
-fn overtaking(log: &Log<Act>, lives: &Lives) -> Option<(u32, u32)> {
-    /// Marks the call of an insertion. Makes it negative, so that it is never the latest moment.
-    const CALL: i32 = i32::MIN;
-    // By rank: when a value leaves that is in from there on, or when it was served if it is put in there.
-    let mut moments = vec![0i32; log.end() as usize];
-    for (_, life) in lives.iter() {
-        moments[life.in_by as usize] = life.out_from as i32;
-        moments[life.added as usize] = life.seen_by as i32 | CALL;
-    }
-    // When the last of the values leaves that are in for sure. Without a branch for each kind of moment, which would be
-    // hard to foresee: without the mark, other moments are later than any that leaves.
-    let mut leaves = 0;
-    let late = moments.iter().position(|&moment| {
-        leaves = leaves.max(moment);
-        ((moment ^ CALL) as u32) < leaves as u32
-    })?;
-    let mut values = lives.iter();
-    let (second, _) = values.find(|(_, life)| life.added as usize == late)?;
-    let before = lives.iter().filter(|(_, life)| life.in_by < late as u32);
-    let (first, _) = before.max_by_key(|(_, life)| life.out_from)?;
-    Some((first, second))
+    let fronts = Fronts::of(log, lives);
+    let checked = fronts.and_then(|fronts| sweep::check(log, lives, &fronts));
+    checked.map_err(|disorder| match disorder {
+        Disorder::Together(one, other) => clash(log, What::OutOfOrder, &[one, other], &[]),
+        Disorder::Overtaken(first, second) => out_of_order(log, lives, first, second),
+    })
 }
 
 /// The two values alone, or with a third one that was served after the second and before the first.
 fn out_of_order(log: &Log<Act>, lives: &Lives, first: u32, second: u32) -> Clash {
-    let is_served_before = |a: u32, b: u32| lives[a].seen_by < lives[b].out_from;
+    let is_served_before = |a: u32, b: u32| lives.at(a).seen_by < lives.at(b).out_from;
     let mut values = vec![first, second];
     if !is_served_before(second, first) {
         let between = lives
@@ -121,11 +65,12 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
     let Ok(empties) = empties::place(log, &lives) else {
         panic!("bug: a witness is asked for, and an empty result has no gap");
     };
-    let Ok(clipped) = clip(log, &lives) else {
+    let clipped = Fronts::of(log, &lives).and_then(|fronts| fronts.clip(&lives));
+    let Ok(clipped) = clipped else {
         panic!("bug: a witness is asked for, and two values are at the front");
     };
     let mut values = arrange(log, &clipped);
-    let gone_by = |value: u32, gap: u32| lives[value].out_from <= gap;
+    let gone_by = |value: u32, gap: u32| lives.at(value).out_from <= gap;
     if !empties.is_empty() {
         // Between two empty results there are the values that cannot be gone by the first one.
         let mut before = vec![0u32; log.end() as usize + 1];
@@ -135,7 +80,7 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
         for rank in 1..before.len() {
             before[rank] += before[rank - 1];
         }
-        values.sort_by_key(|&value| before[lives[value].out_from as usize]);
+        values.sort_by_key(|&value| before[lives.at(value).out_from as usize]);
     }
     let mut run = Run {
         log,
@@ -172,7 +117,7 @@ impl Run<'_> {
     fn pass(&mut self, values: &[u32]) {
         let mut outside = values;
         for &value in values {
-            let life = &self.lives[value];
+            let life = self.lives.at(value);
             self.gap = self.gap.max(life.added);
             for i in 0..self.users.peeks(value).len() {
                 let peek = self.users.peeks(value)[i];
@@ -194,7 +139,7 @@ impl Run<'_> {
     /// Puts in the first values as long as they can be in the current gap.
     fn put_in(&mut self, outside: &mut &[u32]) {
         while let Some((&value, rest)) = outside.split_first()
-            && self.lives[value].added <= self.gap
+            && self.lives.at(value).added <= self.gap
         {
             self.order.push(self.users.add(value));
             *outside = rest;
@@ -229,9 +174,9 @@ fn arrange(log: &Log<Act>, lives: &Lives) -> Vec<u32> {
         while in_by.get(in_next).is_some_and(|&v| ready[v as usize] == 2) {
             in_next += 1;
         }
-        let limit = in_by.get(in_next).map_or(NEVER, |&v| lives[v].in_by);
+        let limit = in_by.get(in_next).map_or(NEVER, |&v| lives.at(v).in_by);
         while let Some(&value) = added.get(add_next)
-            && lives[value].added < limit
+            && lives.at(value).added < limit
         {
             meet(value, &mut ready);
             add_next += 1;
@@ -244,9 +189,9 @@ fn arrange(log: &Log<Act>, lives: &Lives) -> Vec<u32> {
         }
         let limit = seen_by
             .get(seen_next)
-            .map_or(u64::MAX, |&v| last(&lives[v]));
+            .map_or(u64::MAX, |&v| last(&lives.at(v)));
         while let Some(&value) = out_from.get(out_next)
-            && first(&lives[value]) <= limit
+            && first(&lives.at(value)) <= limit
         {
             meet(value, &mut ready);
             out_next += 1;
@@ -294,7 +239,7 @@ impl Milestones {
                 continue;
             }
             let value = log.values[op];
-            let life = &lives[value];
+            let life = lives.at(value);
             if event.is_return() {
                 if rank == life.in_by {
                     all.in_by.push(value);
@@ -321,10 +266,10 @@ impl Milestones {
                 }
                 all.out_from.push(value);
             }
-            all.seen_by.sort_by_key(|&value| last(&lives[value]));
-            all.out_from.sort_by_key(|&value| first(&lives[value]));
+            all.seen_by.sort_by_key(|&value| last(&lives.at(value)));
+            all.out_from.sort_by_key(|&value| first(&lives.at(value)));
         } else {
-            let stays = |&(_, life): &(u32, &Life)| !life.is_removed();
+            let stays = |(_, life): &(u32, Life)| !life.is_removed();
             let staying = lives.iter().filter(stays).map(|(value, _)| value);
             all.out_from.extend(staying);
         }

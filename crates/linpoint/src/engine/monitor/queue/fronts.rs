@@ -1,0 +1,92 @@
+//! Which value is at the front of a queue for sure, and what that says about the others.
+//!
+//! While a solid value is at the front no other one is. So it shrinks to the moment when it was first seen there, and
+//! others that were seen during its time at the front, or last used, were there before it, or will be after it. Then `a` was
+//! served before `b` iff it was seen before `b` could leave, also where that only follows from others.
+
+use super::super::marks::Marks;
+use super::{Act, Disorder, Life, Lives, Log};
+use crate::history::NEVER;
+
+/// Whether the value was at the front in all gaps from `seen_by` up to `out_from`, and there are such.
+#[inline]
+pub(super) fn is_solid(life: &Life) -> bool {
+    life.seen_by < life.out_from
+}
+
+/// The times that solid values spend at the front, in order. None of them overlap.
+pub(super) struct Fronts {
+    times: Vec<Time>,
+    /// Where they begin.
+    starts: Marks,
+}
+
+/// When a solid value is at the front for sure.
+#[derive(Clone, Copy)]
+struct Time {
+    from: u32,
+    to: u32,
+    value: u32,
+}
+
+impl Fronts {
+    pub(super) fn of(log: &Log<Act>, lives: &Lives) -> Result<Self, Disorder> {
+        let mut times = Vec::new();
+        // Otherwise a value is seen but when it leaves, or never.
+        if lives.has_peeks {
+            let solid = lives.iter().filter(|(_, life)| is_solid(life));
+            times.extend(solid.map(|(value, life)| Time {
+                from: life.seen_by,
+                to: life.out_from,
+                value,
+            }));
+        }
+        times.sort_by_key(|time| time.from);
+        if let Some(pair) = times.windows(2).find(|pair| pair[0].to > pair[1].from) {
+            return Err(Disorder::Together(pair[0].value, pair[1].value));
+        }
+        let mut starts = Marks::none(if times.is_empty() { 0 } else { log.end() });
+        times.iter().for_each(|time| starts.mark(time.from));
+        starts.settle();
+        Ok(Fronts { times, starts })
+    }
+
+    /// The solid value that is at the front from this rank on.
+    #[inline]
+    fn at(&self, rank: u32) -> Option<&Time> {
+        if self.times.is_empty() {
+            return None;
+        }
+        let begun = self.starts.up_to(rank) as usize;
+        let latest = &self.times[begun.checked_sub(1)?];
+        (rank < latest.to).then_some(latest)
+    }
+
+    /// Before when other values were served if this one can only leave after them.
+    #[inline]
+    pub(super) fn leaves_from(&self, life: &Life) -> u32 {
+        if is_solid(life) {
+            return life.seen_by + 1;
+        }
+        self.at(life.out_from).map_or(life.out_from, |time| time.to)
+    }
+
+    /// When the value was served, as far as others are concerned.
+    #[inline]
+    pub(super) fn served_by(&self, value: u32, life: &Life) -> Result<u32, Disorder> {
+        // What nobody saw there may still come.
+        if is_solid(life) | (life.seen_by == NEVER) {
+            return Ok(life.seen_by);
+        }
+        match self.at(life.seen_by) {
+            Some(time) if life.out_from > time.from => Err(Disorder::Together(time.value, value)),
+            Some(time) => Ok(time.from),
+            None => Ok(life.seen_by),
+        }
+    }
+
+    /// The lives as others are concerned.
+    pub(super) fn clip(&self, lives: &Lives) -> Result<Lives, Disorder> {
+        lives.with_moments(|value, life| Ok((self.served_by(value, life)?, self.leaves_from(life))))
+    }
+}

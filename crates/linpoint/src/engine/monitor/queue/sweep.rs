@@ -1,0 +1,206 @@
+//! Whether some value overtakes another one in a queue, by a sweep over the ranks.
+//!
+//! Ranks are looked at stretch by stretch, so that the table of one stays in the cache, and on all threads. Values are mostly
+//! numbered in the order in which they came, so blocks of them have their moments within few stretches.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::fronts::Fronts;
+use super::{Act, Disorder, Lives, Log};
+
+/// The ranks of a stretch, unless blocks reach over too many.
+const STRETCH: usize = 1 << 15;
+
+/// The values of a block.
+const BLOCK: usize = 1 << 10;
+
+/// Marks the call of an insertion. Makes it negative, so that it is never the latest moment.
+const CALL: i32 = i32::MIN;
+
+/// Finds a value that was put in before another one, but served after it.
+pub(super) fn check(log: &Log<Act>, lives: &Lives, fronts: &Fronts) -> Result<(), Disorder> {
+    let sweep = Sweep::new(log, lives, fronts, BLOCK);
+    sweep.check(STRETCH, log.is_worth_sharing())
+}
+
+struct Sweep<'a> {
+    lives: &'a Lives,
+    fronts: &'a Fronts,
+    end: usize,
+    blocks: Vec<Block>,
+}
+
+/// Some values, and the ranks between which they came in.
+struct Block {
+    values: Range<usize>,
+    ranks: Range<u32>,
+}
+
+/// What one stretch says.
+struct Stretch {
+    /// Some value is overtaken by one that is put in within the same stretch.
+    is_late: bool,
+    /// When the last of the values leaves that are in for sure from somewhere in the stretch on.
+    leaves: i32,
+    /// When the first of the values is served that are put in within the stretch.
+    first_served: u32,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(log: &Log<Act>, lives: &'a Lives, fronts: &'a Fronts, block: usize) -> Self {
+        let blocks = (0..lives.len()).step_by(block).map(|start| {
+            let values = start..lives.len().min(start + block);
+            let (mut first, mut end) = (u32::MAX, 0);
+            for (_, life) in lives.within(values.clone()) {
+                first = first.min(life.added).min(life.in_by);
+                end = end.max(life.added.max(life.in_by) + 1);
+            }
+            let ranks = first..end;
+            Block { values, ranks }
+        });
+        Sweep {
+            lives,
+            fronts,
+            end: log.end() as usize,
+            blocks: blocks.filter(|block| !block.ranks.is_empty()).collect(),
+        }
+    }
+
+    fn check(&self, stretch: usize, is_shared: bool) -> Result<(), Disorder> {
+        let width = self.width(stretch);
+        let count = self.end.div_ceil(width);
+        let new_table = || vec![0; width.min(self.end)];
+        let look = |table: &mut Vec<i32>, number: usize| self.look(table, number * width);
+        let stretches: Result<Vec<Stretch>, Disorder> = if is_shared {
+            let numbers = (0..count).into_par_iter();
+            numbers.map_init(new_table, look).collect()
+        } else {
+            let mut table = new_table();
+            (0..count).map(|number| look(&mut table, number)).collect()
+        };
+        let mut leaves = 0;
+        for (number, stretch) in stretches?.into_iter().enumerate() {
+            if stretch.is_late || stretch.first_served < leaves as u32 {
+                return Err(self.find(&mut new_table(), number * width, leaves));
+            }
+            leaves = leaves.max(stretch.leaves);
+        }
+        Ok(())
+    }
+
+    /// How many ranks to look at at a time, so that no block is looked at too often.
+    fn width(&self, stretch: usize) -> usize {
+        let mut width = stretch;
+        let looks = |width: usize| -> usize {
+            let ranks = self.blocks.iter().map(|block| &block.ranks);
+            ranks.map(|ranks| ranks.len() / width + 2).sum()
+        };
+        while width < self.end && looks(width) > 4 * self.blocks.len() {
+            width *= 2;
+        }
+        width
+    }
+
+    /// By rank, from `start` on: when a value leaves that is in from there on, or when it was served if it is put in there.
+    fn fill(&self, table: &mut [i32], start: usize) -> Result<(), Disorder> {
+        table.fill(0);
+        let ranks = start as u32..(start + table.len()) as u32;
+        let reach_here =
+            |block: &&Block| block.ranks.start < ranks.end && ranks.start < block.ranks.end;
+        for block in self.blocks.iter().filter(reach_here) {
+            for (value, life) in self.lives.within(block.values.clone()) {
+                let place = |rank: u32| rank.wrapping_sub(ranks.start) as usize;
+                if let Some(moment) = table.get_mut(place(life.in_by)) {
+                    *moment = self.fronts.leaves_from(&life) as i32;
+                }
+                if let Some(moment) = table.get_mut(place(life.added)) {
+                    *moment = self.fronts.served_by(value, &life)? as i32 | CALL;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&self, table: &mut [i32], start: usize) -> Result<Stretch, Disorder> {
+        self.fill(table, start)?;
+        // Without a branch for each kind of moment, which would be hard to foresee: without the mark, other moments are
+        // later than any that leaves.
+        let (mut leaves, mut first_served, mut is_late) = (0, u32::MAX, false);
+        for &moment in &*table {
+            let served = (moment ^ CALL) as u32;
+            leaves = leaves.max(moment);
+            is_late |= served < leaves as u32;
+            first_served = first_served.min(served);
+        }
+        Ok(Stretch {
+            is_late,
+            leaves,
+            first_served,
+        })
+    }
+
+    /// The two values, if one that leaves at `leaves` is in before the stretch, or both come in within it.
+    fn find(&self, table: &mut [i32], start: usize, mut leaves: i32) -> Disorder {
+        if let Err(disorder) = self.fill(table, start) {
+            return disorder;
+        }
+        let late = table.iter().position(|&moment| {
+            leaves = leaves.max(moment);
+            ((moment ^ CALL) as u32) < leaves as u32
+        });
+        let late = (start + late.expect("bug: nothing is late")) as u32;
+        let mut values = self.lives.iter();
+        let second = values.find(|(_, life)| life.added == late);
+        let before = self.lives.iter().filter(|(_, life)| life.in_by < late);
+        let first = before.max_by_key(|(_, life)| self.fronts.leaves_from(life));
+        let pair = first.zip(second);
+        let ((first, _), (second, _)) = pair.expect("bug: two values were at these moments");
+        Disorder::Overtaken(first, second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::random;
+    use super::*;
+    use crate::spec::Discipline;
+
+    /// Whether the first value was put in before the second, but served after it.
+    fn overtakes(fronts: &Fronts, lives: &Lives, first: u32, second: u32) -> bool {
+        let (first, life) = (lives.at(first), lives.at(second));
+        let served = fronts.served_by(second, &life);
+        first.in_by < life.added && served.is_ok_and(|by| by < fronts.leaves_from(&first))
+    }
+
+    #[test]
+    fn stretches_and_blocks_of_any_size_find_the_same() {
+        let (mut good, mut bad) = (0, 0);
+        random::for_random_logs(&Discipline::Fifo, |log| {
+            let Ok(lives) = Lives::of(&log) else { return };
+            let Ok(fronts) = Fronts::of(&log, &lives) else {
+                return;
+            };
+            let mut values = lives.iter();
+            let is_clipped = values.all(|(value, life)| fronts.served_by(value, &life).is_ok());
+            let all = || lives.iter().map(|(value, _)| value);
+            let is_fine =
+                is_clipped && !all().any(|a| all().any(|b| overtakes(&fronts, &lives, a, b)));
+            (good, bad) = (good + usize::from(is_fine), bad + usize::from(!is_fine));
+            for (stretch, block) in [(1, 1), (2, 1), (1, 2), (3, 2), (100, 100)] {
+                let sweep = Sweep::new(&log, &lives, &fronts, block);
+                for is_shared in [false, stretch == 2] {
+                    match sweep.check(stretch, is_shared) {
+                        Ok(()) => assert!(is_fine, "{log:#?}"),
+                        Err(Disorder::Together(..)) => assert!(!is_clipped, "{log:#?}"),
+                        Err(Disorder::Overtaken(first, second)) => {
+                            assert!(overtakes(&fronts, &lives, first, second), "{log:#?}");
+                        }
+                    }
+                }
+            }
+        });
+        assert!(good > 100 && bad > 100, "{good} good, {bad} bad");
+    }
+}
