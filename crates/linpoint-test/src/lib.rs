@@ -65,6 +65,7 @@
 //! | [`mod@stress`] | the same objects on real threads |
 
 mod adapters;
+mod again;
 mod artefact;
 mod campaign;
 mod check;
@@ -80,6 +81,7 @@ pub mod report;
 mod runtime;
 mod search;
 mod spec;
+mod stands;
 mod story;
 pub mod stress;
 pub mod sync;

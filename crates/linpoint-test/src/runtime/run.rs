@@ -24,6 +24,8 @@ use crate::spec::Ruling;
 /// An object with the operations of a test.
 pub(crate) trait Program {
     fn layout(&self) -> &Layout;
+    /// The hash of the object in tokens.
+    fn identity(&self) -> u16;
     /// Who runs the threads.
     fn engine(&self) -> Engine;
     /// A new object.

@@ -12,6 +12,8 @@ mod objects;
 mod observations;
 mod pages;
 mod paper;
+mod replays;
+mod reports;
 mod specs;
 
 /// How often a randomised test repeats: more if the environment asks for it.
