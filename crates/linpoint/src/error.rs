@@ -30,6 +30,20 @@ pub enum ErrorKind {
     Bug,
 }
 
+/// What to ask in the complaint about an unknown name: whether one of these was meant, if one is similar.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    const ALIKE: f64 = 0.85;
+    let name = name.to_lowercase();
+    let likeness = known
+        .into_iter()
+        .map(|known| (known, strsim::jaro_winkler(&name, known)));
+    let alike = likeness.filter(|(_, likeness)| *likeness >= ALIKE);
+    let best = alike.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    best.map_or(String::new(), |(known, _)| {
+        format!("did you mean {known}? ")
+    })
+}
+
 impl Error {
     /// A request that makes no sense.
     pub fn usage(reason: impl Into<String>) -> Self {

@@ -19,6 +19,7 @@ pub(crate) const ALL: &[Case] = &[
     ("undecided", undecided),
     ("annotations", annotations),
     ("times", times),
+    ("orders", orders),
     ("keyboard", keyboard),
     ("mouse", mouse),
     ("hostile", hostile),
@@ -286,6 +287,32 @@ fn annotations(browser: &mut Browser, pages: &Pages) {
     let data = browser.text("document.querySelector('#data').textContent");
     assert!(data.contains("nemesis start-partition"));
     pages.picture(browser, "annotations");
+}
+
+/// The longest explanation leaves out one of two operations; pointing at it shows the order that it is in.
+fn orders(browser: &mut Browser, pages: &Pages) {
+    let text = r#"{"process": 0, "event": "call", "method": "enq", "arg": 7}
+{"process": 0, "event": "return"}
+{"process": 1, "event": "call", "method": "deq"}
+{"process": 2, "event": "call", "method": "deq"}
+{"process": 1, "event": "return", "ret": 7}
+{"process": 2, "event": "return", "ret": 7}
+"#;
+    let page = pages.history("orders", text, &[]);
+    browser.open(&page, READY);
+    assert!(panel(browser).contains("Longest explanation"));
+    browser.press("e");
+    browser.settle();
+    let panel = panel(browser);
+    for text in [
+        "process\n2",
+        "2 of another order than the longest",
+        "Longest order with it",
+        "would answer",
+    ] {
+        assert!(panel.contains(text), "{text}: {panel}");
+    }
+    pages.picture(browser, "orders");
 }
 
 fn times(browser: &mut Browser, pages: &Pages) {

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use super::bits::Bits;
 use super::observe::Observer;
 use super::product::{Happened, Product};
-use super::program::{Algorithm, Bounds, Client, Reductions};
+use super::program::{Algorithm, Bounds, Client, Offers, Reductions};
 
 /// Watches nothing.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub fn check_normal_form<A: Algorithm>(
     };
     let product = Product::new(
         algorithm,
-        client,
+        Offers::of(client, algorithm.processes(), bounds),
         Nobody,
         bounds.clone(),
         reductions,
@@ -134,4 +134,77 @@ pub fn check_normal_form<A: Algorithm>(
         }
     }
     Ok(looked_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::algorithms::{
+        AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Riany,
+    };
+    use crate::explore::snapshot::{FULL_CLIENT, Form, SimpleClient, SnapshotAlgorithm};
+    use crate::explore::tests::is_large_run;
+
+    fn check_within<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>, bounds: &Bounds) {
+        let most = if is_large_run() { 100_000 } else { 300 };
+        for merged in [true, false] {
+            let case = format!("{} {bug:?}, {processes}, merged: {merged}", A::NAME);
+            for pair in [(0, 1), (0, processes - 1)] {
+                let form = Form::simple(processes, pair, true).within(bounds);
+                let client = SimpleClient { pair, others: true };
+                let algorithm = A::new(form, bug);
+                let checked = check_normal_form(&algorithm, &client, bounds, merged, most);
+                assert!(checked.is_ok(), "{case}: {}", checked.unwrap_err());
+            }
+            let algorithm = A::new(Form::full(processes).within(bounds), bug);
+            let checked = check_normal_form(&algorithm, FULL_CLIENT, bounds, merged, most);
+            assert!(checked.is_ok(), "{case}, full: {}", checked.unwrap_err());
+        }
+    }
+
+    /// The algorithm as it should be, and with each of its bugs.
+    fn check<A: SnapshotAlgorithm>(bounds: &Bounds) {
+        for processes in [2, 3] {
+            check_within::<A>(processes, None, bounds);
+            for (bug, _) in A::BUGS {
+                check_within::<A>(processes, Some(bug), bounds);
+            }
+        }
+    }
+
+    #[test]
+    fn normal_forms_of_bowman() {
+        check::<Bowman>(&Bounds::default());
+    }
+
+    #[test]
+    fn normal_forms_of_jayanti() {
+        check::<Jayanti>(&Bounds::default());
+    }
+
+    #[test]
+    fn normal_forms_of_afek_unbounded() {
+        check::<AfekUnbounded>(&Bounds::default());
+    }
+
+    #[test]
+    fn normal_forms_of_afek_bounded() {
+        check::<AfekBounded>(&Bounds::default());
+    }
+
+    #[test]
+    fn normal_forms_of_riany() {
+        for bound in [1, 2, 3] {
+            let bounds = Bounds {
+                ops_per_process: Some(bound),
+                ..Bounds::default()
+            };
+            check::<Riany>(&bounds);
+        }
+    }
+
+    #[test]
+    fn normal_forms_of_attiya_welch() {
+        check::<AttiyaWelch>(&Bounds::default());
+    }
 }

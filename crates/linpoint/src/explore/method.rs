@@ -3,7 +3,7 @@
 use super::execution::Execution;
 use super::observe::{Observer, SimpleMonitor};
 use super::product::Product;
-use super::program::{Algorithm, Bounds, Client, Reductions};
+use super::program::{Algorithm, Bounds, Client, Offers, Reductions};
 use super::refine::{Refinement, SnapshotRefinement};
 use super::search::{self, Ended, Explored};
 use super::snapshot::{
@@ -83,10 +83,15 @@ impl Task {
         form.within(&self.bounds)
     }
 
-    fn client<A: SnapshotAlgorithm>(&self) -> SimpleClient {
-        SimpleClient {
+    /// What clients of an algorithm may call, to which updates of other entries matter or not.
+    fn offers(&self, others_matter: bool) -> Offers<Request> {
+        let client = SimpleClient {
             pair: self.pair,
-            others: A::OTHERS_MATTER || !self.reductions.fake_operations,
+            others: others_matter || !self.reductions.fake_operations,
+        };
+        match self.method {
+            Method::Full => Offers::of(FULL_CLIENT, self.processes, &self.bounds),
+            Method::Automata | Method::Simple => Offers::of(&client, self.processes, &self.bounds),
         }
     }
 
@@ -121,7 +126,7 @@ impl<'a> States<'a> {
     pub fn new<A: SnapshotAlgorithm>(algorithm: &'a A, task: &Task) -> Result<Self, Error> {
         let product = Product::new(
             algorithm,
-            &task.client::<A>(),
+            task.offers(A::OTHERS_MATTER),
             task.monitor(),
             task.bounds.clone(),
             task.reductions,
@@ -177,39 +182,19 @@ pub fn explore<A: SnapshotAlgorithm>(
     let n = task.processes;
     let form = task.form();
     let algorithm = A::new(form, bug);
-    let client = task.client::<A>();
+    let offers = task.offers(A::OTHERS_MATTER);
     let spec = Bitwise {
         entries: form.entries,
     };
-    let refinement = || SnapshotRefinement(Refinement::new(&spec, n));
     let outcome = match task.method {
-        Method::Automata => run(
-            &algorithm,
-            &client,
-            task.monitor(),
-            task,
-            task.alike(),
-            budget,
-            explored,
-        ),
-        Method::Simple => run(
-            &algorithm,
-            &client,
-            refinement(),
-            task,
-            vec![],
-            budget,
-            explored,
-        ),
-        Method::Full => run(
-            &algorithm,
-            FULL_CLIENT,
-            refinement(),
-            task,
-            vec![],
-            budget,
-            explored,
-        ),
+        Method::Automata => {
+            let (monitor, alike) = (task.monitor(), task.alike());
+            run(&algorithm, &offers, monitor, task, alike, budget, explored)
+        }
+        Method::Simple | Method::Full => {
+            let judge = SnapshotRefinement(Refinement::new(&spec, n));
+            run(&algorithm, &offers, judge, task, vec![], budget, explored)
+        }
     }?;
     if let Outcome::Bug(execution) = &outcome {
         confirm(&spec_of(n), &history_of(n, execution.events()))?;
@@ -219,7 +204,7 @@ pub fn explore<A: SnapshotAlgorithm>(
 
 fn run<A: Algorithm>(
     algorithm: &A,
-    client: &(impl Client<A::Op> + ?Sized),
+    offers: &Offers<A::Op>,
     observer: impl Observer<A::Op, A::Ret> + Clone,
     task: &Task,
     alike: Vec<usize>,
@@ -227,10 +212,10 @@ fn run<A: Algorithm>(
     explored: &Explored,
 ) -> Result<Outcome<A::Op, A::Ret>, Error> {
     let product = |reductions, alike| {
-        let bounds = task.bounds.clone();
+        let (offers, bounds) = (offers.clone(), task.bounds.clone());
         Product::new(
             algorithm,
-            client,
+            offers,
             observer.clone(),
             bounds,
             reductions,
@@ -282,8 +267,9 @@ pub fn refine<A: Algorithm>(
         bounds: bounds.clone(),
         reductions,
     };
-    let observer = Refinement::new(spec, task.processes);
-    let outcome = run(algorithm, client, observer, &task, vec![], budget, explored)?;
+    let offers = Offers::of(client, task.processes, bounds);
+    let judge = Refinement::new(spec, task.processes);
+    let outcome = run(algorithm, &offers, judge, &task, vec![], budget, explored)?;
     if let Outcome::Bug(execution) = &outcome {
         let mut history = TypedHistory::new();
         let mut open = vec![None; task.processes];

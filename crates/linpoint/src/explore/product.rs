@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::bits::{Bits, Measure, Reader, Writer, width};
 use super::observe::Observer;
-use super::program::{Algorithm, Bounds, Client, Reductions, Step};
+use super::program::{Algorithm, Bounds, Offers, Reductions, Step};
 use super::search::{Found, MOST_SUCCESSORS, Model};
 use crate::error::Error;
 use crate::value::Interner;
@@ -72,9 +72,6 @@ pub(crate) struct Happened<Op, Ret> {
     pub(crate) ret: Option<Ret>,
 }
 
-/// What a process may call, with what it remembers then.
-type Offers<Op> = Vec<(Op, u8)>;
-
 /// All that tells a process from others.
 type Key = (u64, u64, Caller, [u64; KEY_WORDS]);
 
@@ -85,8 +82,7 @@ const KEY_WORDS: usize = 2;
 pub(crate) struct Product<'a, A: Algorithm, O> {
     pub(crate) algorithm: &'a A,
     observer: O,
-    /// What each process may call, by what it remembers.
-    offers: Vec<Vec<Offers<A::Op>>>,
+    offers: Offers<A::Op>,
     memory_width: u32,
     bounds: Bounds,
     reductions: Reductions,
@@ -100,33 +96,18 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
     /// The processes in `alike` have equal clients and can be exchanged, if the algorithm is symmetric.
     pub(crate) fn new(
         algorithm: &'a A,
-        client: &(impl Client<A::Op> + ?Sized),
+        offers: Offers<A::Op>,
         observer: O,
         bounds: Bounds,
         reductions: Reductions,
         alike: Vec<usize>,
     ) -> Result<Self, Error> {
-        let processes = algorithm.processes();
-        let is_active = |p: usize| bounds.active.as_ref().is_none_or(|all| all.contains(&p));
-        let offers: Vec<_> = (0..processes)
-            .map(|p| {
-                if is_active(p) {
-                    offers_of(client, p)
-                } else {
-                    vec![Vec::new()]
-                }
-            })
-            .collect();
-        let most: usize = offers
-            .iter()
-            .map(|by_memory| by_memory.iter().map(Vec::len).max().unwrap_or(0).max(1))
-            .sum();
-        if most > MOST_SUCCESSORS as usize {
+        if offers.most_moves() > MOST_SUCCESSORS as usize {
             return Err(Error::usage(format!(
-                "{processes} processes with so many operations to call have too many next steps"
+                "{} processes with so many operations to call have too many next steps",
+                algorithm.processes()
             )));
         }
-        let memories = offers.iter().map(Vec::len).max().unwrap_or(1);
         let mut local = Measure::default();
         algorithm.layout_local(&mut A::Local::default(), &mut local);
         let symmetric =
@@ -134,10 +115,10 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         let mut product = Product {
             algorithm,
             observer,
+            memory_width: width(offers.memories()),
             offers,
-            memory_width: width(memories),
             alike: if symmetric {
-                alike.into_iter().filter(|&p| is_active(p)).collect()
+                alike.into_iter().filter(|&p| bounds.is_active(p)).collect()
             } else {
                 Vec::new()
             },
@@ -212,7 +193,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         let of_process = move |(process, caller): (usize, &Caller)| {
             let count = match caller.phase {
                 Phase::Idle if caller.calls >= bound => 0,
-                Phase::Idle => self.offers[process][usize::from(caller.memory)].len(),
+                Phase::Idle => self.offers.at(process, caller.memory).len(),
                 Phase::Running | Phase::Returning => 1,
             };
             (0..count).map(move |offer| Move { process, offer })
@@ -236,7 +217,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         match state.callers[p].phase {
             Phase::Idle => {
                 let caller = &mut state.callers[p];
-                let (op, memory) = &self.offers[p][usize::from(caller.memory)][offer];
+                let (op, memory) = &self.offers.at(p, caller.memory)[offer];
                 caller.memory = *memory;
                 caller.phase = Phase::Running;
                 if self.bounds.ops_per_process.is_some() {
@@ -345,18 +326,6 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         self.algorithm
             .exchange(&mut state.shared, &mut state.locals, a, b);
     }
-}
-
-/// What `p` may call, by what it remembers, as far as it can come to remember it.
-fn offers_of<Op>(client: &(impl Client<Op> + ?Sized), p: usize) -> Vec<Offers<Op>> {
-    let mut offers: Vec<Offers<Op>> = Vec::new();
-    let mut most = 0;
-    while offers.len() <= usize::from(most) {
-        let next = client.offers(p, offers.len() as u8);
-        most = next.iter().map(|(_, memory)| *memory).fold(most, u8::max);
-        offers.push(next);
-    }
-    offers
 }
 
 impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Model for Product<'_, A, O> {

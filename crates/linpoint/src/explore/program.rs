@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::bits::Bits;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 
 /// What a step of an operation leaves to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +143,52 @@ impl<Op: Clone + Sync> Client<Op> for [Op] {
     }
 }
 
+/// All that the processes may call, whoever offers it: by process and by what it remembers.
+#[derive(Clone, Debug)]
+pub(crate) struct Offers<Op>(Vec<Vec<Vec<(Op, u8)>>>);
+
+impl<Op> Offers<Op> {
+    /// What a client offers within these bounds, as far as a process can come to remember it.
+    pub(crate) fn of(
+        client: &(impl Client<Op> + ?Sized),
+        processes: usize,
+        bounds: &Bounds,
+    ) -> Self {
+        let of_process = |p| {
+            let mut offers = Vec::new();
+            let mut most = 0;
+            while bounds.is_active(p) && offers.len() <= usize::from(most) {
+                let next = client.offers(p, offers.len() as u8);
+                most = next.iter().map(|(_, memory)| *memory).fold(most, u8::max);
+                offers.push(next);
+            }
+            offers
+        };
+        Offers((0..processes).map(of_process).collect())
+    }
+
+    /// What `p` may call while it remembers `memory`, with what it remembers then.
+    pub(crate) fn at(&self, p: usize, memory: u8) -> &[(Op, u8)] {
+        self.0[p]
+            .get(usize::from(memory))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// How many things a process may remember.
+    pub(crate) fn memories(&self) -> usize {
+        self.0.iter().map(Vec::len).max().unwrap_or(0).max(1)
+    }
+
+    /// The most moves that there can be at once.
+    pub(crate) fn most_moves(&self) -> usize {
+        let most = |by_memory: &Vec<Vec<_>>| by_memory.iter().map(Vec::len).max();
+        self.0
+            .iter()
+            .map(|of_process| most(of_process).unwrap_or(0).max(1))
+            .sum()
+    }
+}
+
 /// Ways to explore fewer states without changing the verdict. All are on by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
@@ -205,8 +251,9 @@ impl Reductions {
             "monitor-form" => self.monitor_form = false,
             _ => {
                 let names = self.named().map(|(name, _)| name);
+                let meant = did_you_mean(name, names);
                 return Err(Error::usage(format!(
-                    "unknown reduction {name:?}; known are {}",
+                    "unknown reduction {name:?}; {meant}known are {}",
                     names.join(", ")
                 )));
             }
@@ -228,4 +275,11 @@ pub struct Bounds {
     pub ops_per_process: Option<u8>,
     /// Only these processes call any, by number; all of them by default.
     pub active: Option<Vec<usize>>,
+}
+
+impl Bounds {
+    /// Whether process `p` calls anything.
+    pub(crate) fn is_active(&self, p: usize) -> bool {
+        self.active.as_ref().is_none_or(|all| all.contains(&p))
+    }
 }

@@ -44,7 +44,7 @@ pub struct Explored {
     pub states: AtomicU64,
     /// Steps between them.
     pub transitions: AtomicU64,
-    /// Steps from the start.
+    /// Steps from the start, a bad one included.
     pub depth: AtomicU64,
     /// Bytes used for the states.
     pub bytes: AtomicU64,
@@ -154,6 +154,8 @@ impl Reached {
                 }
             }
             if part.is_bad {
+                // The bad step counts, too.
+                self.depth += 1;
                 return true;
             }
         }
@@ -241,7 +243,9 @@ mod tests {
     fn the_shortest_way_is_found() {
         let way = |numbers: &[u64]| Ended::Bad(numbers.iter().map(|&n| vec![n]).collect());
         assert_eq!(search(1000, 2).0, way(&[1]));
-        assert_eq!(search(1000, 23).0, way(&[1, 2, 4, 5, 10, 11, 22]));
+        let (ended, explored) = search(1000, 23);
+        assert_eq!(ended, way(&[1, 2, 4, 5, 10, 11, 22]));
+        assert_eq!(explored.depth.into_inner(), 7);
         assert_eq!(
             search(1 << 20, 40_961).0,
             way(&[

@@ -5,14 +5,13 @@ use std::time::Duration;
 use super::algorithms::{
     AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Locked, Riany, SingleCollect,
 };
-use super::laws::check_normal_form;
-use super::snapshot::{Answer, FULL_CLIENT, Form, Request, SimpleClient, SnapshotAlgorithm};
+use super::snapshot::{Answer, Request, SnapshotAlgorithm};
 use super::*;
 use crate::engine::Budget;
 use crate::verdict::Limit;
 
 /// Explorations of more than a second are made on request.
-fn is_large_run() -> bool {
+pub(super) fn is_large_run() -> bool {
     std::env::var_os("LINPOINT_EXPLORE").is_some()
 }
 
@@ -149,52 +148,6 @@ fn reductions_change_no_verdict() {
 }
 
 #[test]
-fn normal_forms_keep_their_promise() {
-    fn check_within<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>, bounds: &Bounds) {
-        let most = if is_large_run() { 100_000 } else { 300 };
-        for merged in [true, false] {
-            for pair in [(0, 1), (0, processes - 1)] {
-                let form = Form::simple(processes, pair, true).within(bounds);
-                let client = SimpleClient { pair, others: true };
-                let algorithm = A::new(form, bug);
-                let checked = check_normal_form(&algorithm, &client, bounds, merged, most);
-                assert!(checked.is_ok(), "{}: {}", A::NAME, checked.unwrap_err());
-            }
-            let algorithm = A::new(Form::full(processes).within(bounds), bug);
-            let checked = check_normal_form(&algorithm, FULL_CLIENT, bounds, merged, most);
-            assert!(checked.is_ok(), "{}: {}", A::NAME, checked.unwrap_err());
-        }
-    }
-    fn check<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>) {
-        check_within::<A>(processes, bug, &Bounds::default());
-    }
-    for processes in [2, 3] {
-        check::<Bowman>(processes, None);
-        check::<Bowman>(processes, Some("planted"));
-        check::<Jayanti>(processes, None);
-        check::<Jayanti>(processes, Some("planted"));
-        check::<Jayanti>(processes, Some("wrong-link"));
-        check::<AfekUnbounded>(processes, None);
-        check::<AfekUnbounded>(processes, Some("eager-borrow"));
-        check::<AfekBounded>(processes, None);
-        check::<AfekBounded>(processes, Some("planted"));
-        check::<AfekBounded>(processes, Some("shifted-handshake"));
-        for bug in [None, Some("planted"), Some("copies-two")] {
-            for bound in [1, 2, 3] {
-                let bounds = Bounds {
-                    ops_per_process: Some(bound),
-                    ..Bounds::default()
-                };
-                check_within::<Riany>(processes, bug, &bounds);
-            }
-        }
-        check::<AttiyaWelch>(processes, None);
-        check::<AttiyaWelch>(processes, Some("last-flag"));
-        check::<AttiyaWelch>(processes, Some("collected-view"));
-    }
-}
-
-#[test]
 fn all_methods_know_right_from_wrong() {
     for (_, method) in Method::NAMES {
         let mut task = task(3, *method);
@@ -316,7 +269,8 @@ fn plans_that_make_no_sense_are_refused() {
         found.unwrap_err().to_string()
     };
     assert!(refused(Plan::new("quicksort", 3)).contains("known are bowman"));
-    assert!(refused(Plan::new("bowman", 1)).contains("from 2 to 15"));
+    assert!(refused(Plan::new("bowmann", 3)).contains("did you mean bowman?"));
+    assert!(refused(Plan::new("bowman", 1)).contains("from 2 to 15, not 1"));
     let endless = Plan {
         reductions: Reductions::NONE,
         ..Plan::new("riany", 3)

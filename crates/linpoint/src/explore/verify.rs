@@ -11,7 +11,7 @@ use super::program::{Bounds, Reductions};
 use super::search::Explored;
 use super::snapshot::{Answer, MOST_PROCESSES, Request, SnapshotAlgorithm};
 use crate::engine::Budget;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 
 /// A built-in snapshot algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +43,8 @@ const fn info<A: SnapshotAlgorithm>() -> AlgorithmInfo {
     }
 }
 
-/// All of them.
-pub const ALGORITHMS: &[AlgorithmInfo] = &[
+/// All of them. Not a constant: the explorations would be compiled once more in every crate that names it.
+pub static ALGORITHMS: &[AlgorithmInfo] = &[
     info::<Bowman>(),
     info::<Jayanti>(),
     info::<AfekBounded>(),
@@ -112,17 +112,18 @@ impl Plan {
         let found = ALGORITHMS.iter().find(|info| info.name == self.algorithm);
         let info = found.ok_or_else(|| {
             let names: Vec<_> = ALGORITHMS.iter().map(|info| info.name).collect();
+            let meant = did_you_mean(&self.algorithm, names.iter().copied());
             Error::usage(format!(
-                "unknown algorithm {:?}; known are {}",
+                "unknown algorithm {:?}; {meant}known are {}",
                 self.algorithm,
                 names.join(", ")
             ))
         })?;
         if !(2..=MOST_PROCESSES - 1).contains(&self.processes) {
             return Err(Error::usage(format!(
-                "{} processes cannot be explored: from 2 to {} can",
-                self.processes,
-                MOST_PROCESSES - 1
+                "the number of processes can be from 2 to {}, not {}",
+                MOST_PROCESSES - 1,
+                self.processes
             )));
         }
         if let Some(bug) = &self.bug
@@ -131,7 +132,10 @@ impl Plan {
             let names: Vec<_> = info.bugs.iter().map(|(name, _)| *name).collect();
             let known = match names[..] {
                 [] => "it has none".into(),
-                _ => format!("known are {}", names.join(", ")),
+                _ => {
+                    let meant = did_you_mean(bug, names.iter().copied());
+                    format!("{meant}known are {}", names.join(", "))
+                }
             };
             return Err(Error::usage(format!(
                 "{} has no bug {bug:?}; {known}",
@@ -222,7 +226,7 @@ pub struct Run {
     pub states: u64,
     /// Steps between them.
     pub transitions: u64,
-    /// The most steps from the start.
+    /// The most steps from the start, a wrong one included.
     pub depth: u64,
     /// Bytes used for the states.
     pub bytes: u64,

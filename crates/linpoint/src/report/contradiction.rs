@@ -35,15 +35,19 @@ pub(super) fn look_at<S: Spec>(core: &Task<'_, S>) -> Findings {
     if core.ops.len() > MOST_OPS {
         return Findings::default();
     }
-    let mut search = Search {
-        core,
-        steps: STEPS,
-        failed: HashSet::new(),
-    };
+    let mut search = Search::new(core, core.spec.init());
+    let arrows = search.arrows().unwrap_or_default();
+    let (attempts, are_longest) = search.attempts();
     Findings {
-        arrows: search.arrows().unwrap_or_default(),
-        attempts: search.attempts().unwrap_or_default(),
+        arrows,
+        attempts: if are_longest { attempts } else { Vec::new() },
     }
+}
+
+/// The longest orders of at most 64 operations from a state on, each with some operation that is in no longer one. If there are
+/// too many orders to try, the longest that were met.
+pub(super) fn orders_from<S: Spec>(ops: &Task<'_, S>, start: S::State) -> Vec<Attempt> {
+    Search::new(ops, start).attempts().0
 }
 
 /// The text of a state.
@@ -70,18 +74,28 @@ pub(super) fn answers<S: Spec>(spec: &S, state: &S::State, op: &S::Op) -> Vec<St
 
 struct Search<'a, 'b, S: Spec> {
     core: &'a Task<'b, S>,
+    start: S::State,
     steps: u32,
     /// Sets of operations and the state they lead to, from which nothing is found.
-    failed: HashSet<(u32, S::State)>,
+    failed: HashSet<(u64, S::State)>,
 }
 
-impl<S: Spec> Search<'_, '_, S> {
+impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
+    fn new(core: &'a Task<'b, S>, start: S::State) -> Self {
+        Search {
+            core,
+            start,
+            steps: STEPS,
+            failed: HashSet::new(),
+        }
+    }
+
     fn len(&self) -> usize {
         self.core.ops.len()
     }
 
     /// For each operation, those that returned before it was called.
-    fn real_time(&self) -> Vec<u32> {
+    fn real_time(&self) -> Vec<u64> {
         let before = |i: usize| {
             let earlier = |&j: &usize| self.core.ops[j].ret < self.core.ops[i].call;
             (0..self.len())
@@ -91,7 +105,7 @@ impl<S: Spec> Search<'_, '_, S> {
         (0..self.len()).map(before).collect()
     }
 
-    fn returned(&self) -> u32 {
+    fn returned(&self) -> u64 {
         let returned = |&i: &usize| self.core.ops[i].ret != NEVER;
         (0..self.len())
             .filter(returned)
@@ -116,7 +130,7 @@ impl<S: Spec> Search<'_, '_, S> {
         for (a, b) in pairs {
             before[b] &= !(1 << a);
             self.failed.clear();
-            if self.has_order(&before, 0, &self.core.spec.init())? {
+            if self.has_order(&before, 0, &self.start.clone())? {
                 before[b] |= 1 << a;
                 needed.push((a, b));
             }
@@ -125,7 +139,7 @@ impl<S: Spec> Search<'_, '_, S> {
         Ok(needed)
     }
 
-    fn has_order(&mut self, before: &[u32], taken: u32, state: &S::State) -> Result<bool, TooMany> {
+    fn has_order(&mut self, before: &[u64], taken: u64, state: &S::State) -> Result<bool, TooMany> {
         if taken & self.returned() == self.returned() {
             return Ok(true);
         }
@@ -144,13 +158,14 @@ impl<S: Spec> Search<'_, '_, S> {
         Ok(false)
     }
 
-    /// For each operation the longest order that it is in, as far as there are any.
-    fn attempts(&mut self) -> Result<Vec<Attempt>, TooMany> {
+    /// For each operation the longest order that it is in, as far as there are any; and whether all orders were tried.
+    fn attempts(&mut self) -> (Vec<Attempt>, bool) {
         self.failed.clear();
         let mut longest: Vec<Option<Attempt>> = vec![None; self.len()];
         let mut path = Vec::new();
         let before = self.real_time();
-        self.extend(&before, 0, &self.core.spec.init(), &mut path, &mut longest)?;
+        let start = self.start.clone();
+        let tried = self.extend(&before, 0, &start, &mut path, &mut longest);
         let mut attempts: Vec<Attempt> = Vec::new();
         for attempt in longest.into_iter().flatten() {
             if !attempts.contains(&attempt) {
@@ -158,13 +173,13 @@ impl<S: Spec> Search<'_, '_, S> {
             }
         }
         attempts.sort_by_key(|attempt| std::cmp::Reverse(attempt.steps.len()));
-        Ok(attempts)
+        (attempts, tried.is_ok())
     }
 
     fn extend(
         &mut self,
-        before: &[u32],
-        taken: u32,
+        before: &[u64],
+        taken: u64,
         state: &S::State,
         path: &mut Vec<(usize, String)>,
         longest: &mut [Option<Attempt>],
@@ -224,7 +239,7 @@ impl<S: Spec> Search<'_, '_, S> {
 }
 
 /// The operations that may come next.
-fn candidates(before: &[u32], taken: u32) -> impl Iterator<Item = usize> {
+fn candidates(before: &[u64], taken: u64) -> impl Iterator<Item = usize> {
     let is_next = move |&i: &usize| taken & 1 << i == 0 && before[i] & !taken == 0;
     (0..before.len()).filter(is_next)
 }
@@ -289,11 +304,7 @@ mod tests {
             ops.sort_unstable();
             let core = Task::new(&register, &history, &ops);
             let found = look_at(&core);
-            let mut search = Search {
-                core: &core,
-                steps: STEPS,
-                failed: HashSet::new(),
-            };
+            let mut search = Search::new(&core, Value::Nil);
             let mut has_order = |arrows: &[(usize, usize)]| {
                 let mut before = vec![0; core.ops.len()];
                 arrows.iter().for_each(|&(a, b)| before[b] |= 1 << a);

@@ -29,6 +29,7 @@
 mod assets;
 mod contradiction;
 mod model;
+mod others;
 mod pack;
 #[cfg(test)]
 mod samples;

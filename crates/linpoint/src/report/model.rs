@@ -84,6 +84,19 @@ pub(crate) struct ViolationStory {
     pub(crate) shortest: bool,
     /// Operations that cannot come next in the longest explanation.
     pub(crate) refused: Vec<Refused>,
+    /// Orders with operations that the longest explanation leaves out.
+    pub(crate) others: Vec<Other>,
+}
+
+/// An order that leaves the longest explanation after some steps, and cannot be continued either.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Other {
+    /// So many steps are the same.
+    pub(crate) after: usize,
+    /// Operations by number, with the state after each.
+    pub(crate) steps: Vec<(u32, String)>,
+    /// Why none of the others can come next.
+    pub(crate) refused: Vec<Refused>,
 }
 
 /// An operation that cannot take effect at some moment, and why.

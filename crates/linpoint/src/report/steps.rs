@@ -121,12 +121,12 @@ impl Steps {
 }
 
 /// The place of an operation in its task, which has them in order.
-fn position<S: Spec>(task: &Task<'_, S>, id: OpId) -> usize {
+pub(super) fn position<S: Spec>(task: &Task<'_, S>, id: OpId) -> usize {
     let found = task.ops.binary_search_by_key(&id, |op| op.id);
     found.expect("bug: an order has an operation of another part")
 }
 
-fn next_states<S: Spec>(
+pub(super) fn next_states<S: Spec>(
     spec: &S,
     states: Vec<S::State>,
     op: &S::Op,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::contradiction::{self, LONGEST_STATE};
 use super::model::{CoreRow, CoreStory, PartStory, Story, ViolationStory};
+use super::others;
 use super::pack::{Packer, Texts, shortened};
 use super::source::{Rows, Source};
 use super::steps::{self, Steps};
@@ -199,7 +200,9 @@ impl<S: Spec> Teller<'_, S> {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
                     // In the words of the recording, which may say more than the specification keeps.
-                    for refused in &mut steps.refused {
+                    let mut others = others::others(&task, violation);
+                    let refused = others.iter_mut().flat_map(|other| &mut other.refused);
+                    for refused in refused.chain(&mut steps.refused) {
                         let recorded = self.source.result_text(OpId(refused.op));
                         refused.recorded = recorded.unwrap_or_default();
                     }
@@ -210,6 +213,7 @@ impl<S: Spec> Teller<'_, S> {
                         prefix_events: violation.prefix_events,
                         shortest: violation.shortest,
                         refused: steps.refused,
+                        others,
                     });
                 }
             }
@@ -321,7 +325,7 @@ impl<S: Spec> Teller<'_, S> {
                 packer.number(if is_open {
                     0
                 } else {
-                    ret.saturating_sub(call) as u64
+                    ret.saturating_sub(call).max(0) as u64
                 });
             }
         }

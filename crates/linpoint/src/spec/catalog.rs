@@ -20,7 +20,8 @@ pub(super) const MOST_PLACES: usize = i32::MAX as usize;
 /// The most entries of an object whose states list them all; a larger number is a mistake.
 pub(super) const MOST_ENTRIES: usize = 1 << 16;
 
-pub(super) const TYPES: &[TypeInfo] = &[
+/// Not a constant: [`types`] is inlined where it is called, and all engines for all types would be compiled there once more.
+pub(super) static TYPES: &[TypeInfo] = &[
     TypeInfo {
         name: "register",
         aliases: &["rw-register"],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::catalog::TYPES;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::history::History;
 use crate::portfolio::AnyObject;
 use crate::value::Value;
@@ -118,7 +118,8 @@ pub fn types() -> &'static [TypeInfo] {
 pub fn object_type(name: &str, params: &Params) -> Result<ObjectType, Error> {
     let info = find_type(name).ok_or_else(|| {
         let known: Vec<_> = TYPES.iter().map(|info| info.name).collect();
-        let meant = similar(name).map_or(String::new(), |name| format!("did you mean {name}? "));
+        let aliases = TYPES.iter().flat_map(|info| info.aliases);
+        let meant = did_you_mean(name, aliases.chain(&known).copied());
         Error::usage(format!(
             "unknown type {name:?}; {meant}known are {}",
             known.join(", ")
@@ -138,19 +139,6 @@ pub fn object_type(name: &str, params: &Params) -> Result<ObjectType, Error> {
         type_name: info.name,
         params,
     })
-}
-
-/// The name of a type that somebody may have meant by `name`.
-fn similar(name: &str) -> Option<&'static str> {
-    const ALIKE: f64 = 0.85;
-    let names = TYPES
-        .iter()
-        .flat_map(|info| info.aliases.iter().chain([&info.name]));
-    let likeness = |&&known: &&&'static str| strsim::jaro_winkler(&name.to_lowercase(), known);
-    let alike = names.filter(|known| likeness(known) >= ALIKE);
-    alike
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .copied()
 }
 
 /// What there is to know about the type called `name`.
@@ -282,9 +270,10 @@ mod tests {
 
     #[test]
     fn names_that_were_nearly_right_are_found() {
-        assert_eq!(similar("quue"), Some("queue"));
-        assert_eq!(similar("Registers"), Some("register"));
-        assert_eq!(similar("sofa"), None);
+        let refused = |name| object_type(name, &Params::new()).unwrap_err().to_string();
+        assert!(refused("quue").contains("did you mean queue?"));
+        assert!(refused("Registers").contains("did you mean register?"));
+        assert!(!refused("sofa").contains("did you mean"));
     }
 
     #[test]

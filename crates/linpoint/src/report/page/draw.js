@@ -231,9 +231,9 @@ export class Painter {
   }
 
   /** The line through the moments at which operations take effect, unless it would cover everything. */
-  through(view, yOf) {
+  through(trace, yOf) {
     const { context, theme } = this;
-    const { points, order } = view;
+    const { points, order } = trace;
     const [low, end] = this.visiblePoints(points);
     if (end - low > MOST_POINTS) return;
     context.strokeStyle = theme.point;
@@ -251,9 +251,9 @@ export class Painter {
   }
 
   /** The moments themselves, unless they are too many to tell apart. */
-  points(view, yOf, selected) {
+  points(trace, yOf, selected) {
     const { context, theme } = this;
-    const { points, order } = view;
+    const { points, order } = trace;
     const [low, end] = this.visiblePoints(points);
     if (end - low > MOST_POINTS) return;
     for (let step = low; step < end; step++) {

@@ -117,10 +117,10 @@ class ReportPage {
     await new Promise(requestAnimationFrame);
     await new Promise(setTimeout);
     if (this.item !== item) return;
-    this.view.layPoints();
+    this.view.layOrders();
     this.timeline.redraw();
-    byId('line').hidden = this.view.order.length === 0;
-    showSteps(this.view, this.view.step(this.timeline.selected), (k) => this.select(k));
+    byId('line').hidden = this.view.trace.length === 0;
+    showSteps(this.view, this.timeline.selected, (k) => this.select(k));
     document.body.dataset.ready = 'history';
   }
 
@@ -175,8 +175,9 @@ class ReportPage {
     tip.hidden = k < 0;
     if (k < 0) return;
     const { view } = this;
-    const step = view.step(k);
-    const state = step < 0 ? null : view.stateAfter(step);
+    const trace = view.traceWith(k);
+    const step = trace.step(k);
+    const state = step < 0 ? null : trace.stateAfter(step);
     const lines = [element('div', {}, code(cut(opText(view, k), 200)))];
     if (state != null) lines.push(element('div', { class: 'soft' }, `step ${grouped(view.part.steps_before + step + 1)}, then `, code(cut(state, 120), { class: 'state' })));
     tip.replaceChildren(...lines);
@@ -208,10 +209,11 @@ class ReportPage {
 
   step(by) {
     const { view } = this;
-    if (!view || view.order.length === 0) return;
-    const at = this.timeline.selected < 0 ? -1 : view.step(this.timeline.selected);
-    const next = at < 0 ? (by > 0 ? 0 : view.order.length - 1) : Math.min(view.order.length - 1, Math.max(0, at + by));
-    this.select(view.order[next]);
+    if (!view || view.trace.length === 0) return;
+    const trace = view.traceWith(this.timeline.selected);
+    const at = trace.step(this.timeline.selected);
+    const next = at < 0 ? (by > 0 ? 0 : trace.length - 1) : Math.min(trace.length - 1, Math.max(0, at + by));
+    this.select(trace.order[next]);
   }
 
   // Tools and keys.

@@ -18,7 +18,8 @@ export function showOperation(view, k, select) {
   }
   const { columns } = view;
   const place = view.ops[k];
-  const step = view.step(k);
+  const trace = view.traceWith(k);
+  const step = trace.step(k);
   const facts = [['process', view.rows[view.rowOf[k]].name]];
   const events = view.isOpen(k) ? `${grouped(view.from[k])}, never returned` : `${grouped(view.from[k])} to ${grouped(view.to[k])}`;
   facts.push(['events', events]);
@@ -32,22 +33,25 @@ export function showOperation(view, k, select) {
   if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ whatever it did, it does not help']);
   if (k === view.last) facts.push(['error', '✗ no order explains the history up to its return']);
   if (step >= 0) {
-    const state = (at) => code(cut(view.stateAfter(at) ?? 'not kept on this page', 2000), { class: 'state' });
-    facts.push(['step', `${grouped(view.part.steps_before + step + 1)}`]);
+    const state = (at) => code(cut(trace.stateAfter(at) ?? 'not kept on this page', 2000), { class: 'state' });
+    const isOther = trace !== view.trace;
+    facts.push(['step', `${grouped(view.part.steps_before + step + 1)}${isOther ? ' of another order than the longest' : ''}`]);
     facts.push(['before', state(step - 1)], ['after', state(step)]);
-  } else if (view.order.length > 0) {
+  } else if (trace.length > 0) {
     facts.push(['step', view.isOpen(k) ? 'took no effect' : 'not in the order']);
   }
   box.replaceChildren(
     element('h3', { class: 'op-text' }, code(opText(view, k))),
     element('dl', {}, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])));
-  showSteps(view, step, select);
+  showSteps(view, k, select);
 }
 
-/** Steps of the witness, or of the longest explanation, around one of them. */
-export function showSteps(view, step, select) {
+/** Steps of the witness, or of the longest explanation that an operation is in, around it. */
+export function showSteps(view, selected, select) {
   const box = byId('steps');
-  const total = view.order.length;
+  const trace = view.traceWith(selected);
+  const step = trace.step(selected);
+  const total = trace.length;
   if (total === 0) {
     const why = view.part.undecided ?? (view.part.verdict === 'linearizable' ? 'No witness was asked for.' : '');
     box.replaceChildren(...(why ? [element('p', { class: 'soft small' }, why)] : []));
@@ -58,20 +62,36 @@ export function showSteps(view, step, select) {
   const first = Math.max(0, Math.min(middle - Math.floor(STEPS / 2), total - STEPS));
   const rows = [];
   for (let at = first; at < Math.min(total, first + STEPS); at++) {
-    const k = view.order[at];
-    const state = view.stateAfter(at);
+    const k = trace.order[at];
+    const state = trace.stateAfter(at);
     rows.push(element('tr', { 'aria-selected': String(at === step), onclick: () => select(k) },
       element('td', { class: 'soft' }, grouped(view.part.steps_before + at + 1)),
       element('td', {}, element('button', { type: 'button', class: 'link' }, code(cut(opText(view, k), 48)))),
       element('td', {}, state == null ? '' : code(cut(state, 80), { class: 'state' }))));
   }
-  const title = isBad ? 'Longest explanation' : 'Witness';
-  const what = isBad
-    ? `An order of everything before the error, ${counted(total, 'step')}.`
-    : `An order that explains every result, ${counted(total, 'step')}.`;
+  // Where the longest explanation ends is told beside it.
+  for (const { op, expected } of trace.refused) {
+    const k = view.opWith(op);
+    if (k < 0) continue;
+    rows.push(element('tr', { class: 'refused', onclick: () => select(k) }, element('td', {}, '✗'),
+      element('td', {}, code(cut(opText(view, k), 48))),
+      element('td', {}, expected.length === 0 ? 'would have to wait' : 'would answer ', ...alternatives(expected))));
+  }
+  const isOther = trace !== view.trace;
+  const title = isOther ? 'Longest order with it' : isBad ? 'Longest explanation' : 'Witness';
+  const what = isOther
+    ? `The longest that was found with this operation, ${counted(total, 'step')}; then nothing can come next.`
+    : isBad
+      ? `An order of everything before the error, ${counted(total, 'step')}.`
+      : `An order that explains every result, ${counted(total, 'step')}.`;
   box.replaceChildren(element('h2', {}, title), element('p', { class: 'soft small' }, what),
     element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, ''), element('th', {}, 'operation'), element('th', {}, 'state after'))),
       element('tbody', {}, ...rows)));
+}
+
+/** Answers that would have been right. */
+function alternatives(answers) {
+  return answers.flatMap((answer, i) => [i ? ' or ' : '', code(cut(answer, 100))]);
 }
 
 /** What cannot come next, and why. */
@@ -90,7 +110,7 @@ export function showRefused(view, select) {
     const rows = reasons.map(({ step, state, expected }) => element('tr', {},
       element('td', { class: 'soft' }, step === 0 ? 'at first' : `step ${grouped(step)}`),
       element('td', {}, code(cut(state, 200), { class: 'state' })),
-      element('td', {}, ...(expected.length === 0 ? ['to wait'] : expected.flatMap((answer, i) => [i ? ' or ' : '', code(cut(answer, 100))])))));
+      element('td', {}, ...(expected.length === 0 ? ['to wait'] : alternatives(expected)))));
     return element('li', {},
       element('button', { type: 'button', class: 'link', onclick: () => select(k) }, element('span', { class: 'cross', 'aria-label': 'impossible' }, '✗ '), code(cut(name, 80))),
       element('p', { class: 'soft small' }, 'recorded ', recorded === '' ? 'nothing' : code(cut(recorded, 100))),

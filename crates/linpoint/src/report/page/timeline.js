@@ -215,9 +215,10 @@ export class Timeline {
     painter.axis(this.ticks());
     this.notes.forEach(({ notes }, i) => painter.notes(notes, AXIS + i * ROW + ROW / 2 - this.scroll));
     const pointY = (k) => this.y(k) + BAR / 2;
-    if (this.hasLine) painter.through(view, pointY);
+    const trace = view.traceWith(this.hovered >= 0 ? this.hovered : this.selected);
+    if (this.hasLine) painter.through(trace, pointY);
     for (const { row, r, y } of rows) painter.row(view, row.ops, y, { selected: this.selected, hovered: this.hovered, row: r });
-    if (this.hasLine) painter.points(view, pointY, this.selected);
+    if (this.hasLine) painter.points(trace, pointY, this.selected);
     if (view.firstError != null) painter.error(this.at(view.firstError), view.isExact ? '✗ first error' : '✗ error by here');
     painter.gutter(() => {
       this.notes.forEach(({ name }, i) => painter.name(name, AXIS + i * ROW + ROW / 2 - this.scroll));

@@ -30,7 +30,8 @@ export class PartView {
     this.layEvents();
     this.layRows();
     this.layMarks();
-    [this.order, this.points] = [new Uint32Array(0), new Float64Array(0)];
+    this.trace = new Trace(this, new Uint32Array(0), () => null);
+    this.others = new Map();
   }
 
   /** Places of calls and returns among the events of the part. */
@@ -66,18 +67,6 @@ export class PartView {
       if (ret[place] !== NEVER) ranks[count++] = ret[place];
     }
     return ranks.slice(0, count).sort();
-  }
-
-  /** The time of each event; times never run backwards. */
-  layTimes() {
-    const { from, to } = this.columns.times;
-    const times = new Float64Array(this.events);
-    for (let k = 0; k < this.length; k++) {
-      times[this.from[k]] = from[this.ops[k]];
-      if (!this.isOpen(k)) times[this.to[k]] = to[this.ops[k]];
-    }
-    for (let i = 1; i < times.length; i++) times[i] = Math.max(times[i], times[i - 1]);
-    return times;
   }
 
   /** Places of the events such that short operations have room for what they say. */
@@ -133,30 +122,26 @@ export class PartView {
     }
   }
 
-  /** The moments at which operations take effect in the witness, or in the longest explanation. The rest can be seen before. */
-  layPoints() {
+  /** The witness, or the longest explanation, and the orders with what that leaves out. The rest can be seen before. */
+  layOrders() {
     const { places, states, firstState } = this.columns.orders()[this.number];
-    [this.states, this.firstState] = [states, firstState];
-    this.order = new Uint32Array(places.length);
-    this.stepOf = new Int32Array(this.length).fill(-1);
-    this.points = new Float64Array(places.length);
     const isWhole = this.columns.length === this.length;
-    let moment = 0;
-    for (let step = 0; step < places.length; step++) {
-      const k = isWhole ? places[step] : search(this.ops, places[step]);
-      this.order[step] = k;
-      this.stepOf[k] = step;
-      moment = Math.max(moment, this.from[k]);
-      this.points[step] = moment;
+    const order = isWhole ? Uint32Array.from(places) : Uint32Array.from(places, (place) => search(this.ops, place));
+    const stateAfter = (step) => this.columns.texts.get(states[step - firstState] ?? 0);
+    this.trace = new Trace(this, order, stateAfter);
+    for (const other of this.part.violation?.others ?? []) {
+      const same = other.after - this.part.steps_before;
+      const steps = other.steps.map(([number]) => this.opWith(number));
+      if (same < 0 || steps.includes(-1)) continue;
+      const after = (step) => (step < same ? stateAfter(step) : other.steps[step - same][1]);
+      const trace = new Trace(this, Uint32Array.from([...order.subarray(0, same), ...steps]), after, other.refused);
+      for (const k of steps) if (this.trace.step(k) < 0 && !this.others.has(k)) this.others.set(k, trace);
     }
-    // Those between the same two events share the room between them.
-    for (let first = 0; first < places.length;) {
-      let end = first;
-      while (end < places.length && this.points[end] === this.points[first]) end++;
-      const share = 1 / (end - first + 1);
-      for (let step = first; step < end; step++) this.points[step] += (step - first + 1) * share;
-      first = end;
-    }
+  }
+
+  /** The order to be shown with an operation: the longest that it is in. */
+  traceWith(k) {
+    return this.others.get(k) ?? this.trace;
   }
 
   /** What stands out: the core, what it leaves open, and the operation that cannot be explained. */
@@ -193,17 +178,6 @@ export class PartView {
     return this.to[k] === Infinity;
   }
 
-  /** The step of an operation in the order, or -1. */
-  step(k) {
-    return this.stepOf ? this.stepOf[k] : -1;
-  }
-
-  /** The state after a step; null where the page does not hold it. */
-  stateAfter(step) {
-    if (step < 0) return this.part.initial;
-    return this.columns.texts.get(this.states[step - this.firstState] ?? 0);
-  }
-
   /** What happened beside the operations: by who it was, with places among the events. */
   annotationRows() {
     const notes = this.columns.story.annotations.map(([rank, text]) => {
@@ -214,6 +188,48 @@ export class PartView {
     // Notes that do not begin with who it was share a row.
     if (rows.size > MOST_NOTE_ROWS) return [{ name: 'notes', notes }];
     return [...rows].map(([name, own]) => ({ name, notes: withSpans(own.map(({ at, what }) => ({ at, text: what }))) }));
+  }
+}
+
+/** An order of operations of a part, with the moments at which they take effect. */
+class Trace {
+  constructor(view, order, stateAfter, refused = []) {
+    this.order = order;
+    this.refused = refused;
+    this.states = stateAfter;
+    this.view = view;
+    this.points = new Float64Array(order.length);
+    let moment = 0;
+    for (let step = 0; step < order.length; step++) {
+      moment = Math.max(moment, view.from[order[step]]);
+      this.points[step] = moment;
+    }
+    // Those between the same two events share the room between them.
+    for (let first = 0; first < order.length;) {
+      let end = first;
+      while (end < order.length && this.points[end] === this.points[first]) end++;
+      const share = 1 / (end - first + 1);
+      for (let step = first; step < end; step++) this.points[step] += (step - first + 1) * share;
+      first = end;
+    }
+  }
+
+  get length() {
+    return this.order.length;
+  }
+
+  /** The step of an operation, or -1. */
+  step(k) {
+    if (!this.steps) {
+      this.steps = new Int32Array(this.view.length).fill(-1);
+      for (let step = 0; step < this.order.length; step++) this.steps[this.order[step]] = step;
+    }
+    return this.steps[k] ?? -1;
+  }
+
+  /** The state after a step; null where the page does not hold it. */
+  stateAfter(step) {
+    return step < 0 ? this.view.part.initial : this.states(step);
   }
 }
 

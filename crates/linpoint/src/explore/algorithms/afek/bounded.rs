@@ -196,14 +196,14 @@ impl Algorithm for AfekBounded {
     /// unless handshakes are wrong. When a register is read for the first time does not matter, if its next change will be
     /// seen by the handshake anyway.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
+        if !self.shifted {
+            self.negate(shared, locals);
+        }
+        // After that: dead toggles are negated, too.
         for my in locals.iter_mut() {
             my.forget(&self.form);
         }
-        if self.shifted {
-            return;
-        }
-        self.negate(shared, locals);
-        if self.planted {
+        if self.shifted || self.planted {
             return;
         }
         for (p, my) in locals.iter_mut().enumerate() {

@@ -5,12 +5,13 @@
 //! one step, as is each access to a register otherwise.
 
 mod normal;
+mod registers;
 mod show;
 mod symmetry;
 
-use crate::explore::snapshot::{
-    Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
-};
+use registers::{Shared, X};
+
+use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
 use crate::explore::{Algorithm, Bits, Step, width};
 
 /// The algorithm.
@@ -19,34 +20,6 @@ pub struct Jayanti {
     form: Form,
     planted: bool,
     wrong_link: bool,
-}
-
-/// The register that says how far the cycle is: the phase, whose rows count, and which cycle it is, in turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct X {
-    /// Phases 1, 2 and 3, from 0 on.
-    phase: u8,
-    proc_a: u8,
-    proc_b: u8,
-    toggle: bool,
-}
-
-/// Registers. Links are the processes whose next store-conditional would succeed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shared {
-    a: u16,
-    x: X,
-    x_links: u16,
-    ss_toggle: bool,
-    ss: u16,
-    ss_links: u16,
-    /// Of each scanner: what it read.
-    row_a: [u16; MOST_PROCESSES],
-    /// Of each scanner: what updaters forwarded to it, and which did.
-    row_b: [u16; MOST_PROCESSES],
-    filled: [u16; MOST_PROCESSES],
-    /// Of each updater: the scanner in whose row it has linked its own entry, plus one. Nobody else links that.
-    cell: [u8; MOST_PROCESSES],
 }
 
 crate::places! {
@@ -89,19 +62,6 @@ impl Local {
 }
 
 impl Jayanti {
-    /// Stores into `X` if process `p` is linked.
-    fn store_x(p: usize, shared: &mut Shared, x: X) {
-        if shared.x_links >> p & 1 != 0 {
-            shared.x = x;
-            shared.x_links = 0;
-        }
-    }
-
-    fn link_x(p: usize, shared: &mut Shared, my: &mut Local) {
-        my.x = shared.x;
-        shared.x_links |= 1 << p;
-    }
-
     /// Goes on with the entries, at this place.
     fn entries(&self, my: &mut Local, at: At) {
         (my.at, my.entry) = (at, self.form.first_entry());
@@ -116,10 +76,6 @@ impl Jayanti {
                 _ => (my.at, my.entry) = (then, 0),
             }
         }
-    }
-
-    fn row_b_counts(shared: &Shared, p: usize) -> bool {
-        shared.x.phase >= 1 && usize::from(shared.x.proc_b) == p
     }
 }
 
@@ -156,7 +112,7 @@ impl Algorithm for Jayanti {
                 my.at = At::LinkX;
             }
             At::LinkX => {
-                Self::link_x(p, shared, my);
+                my.x = shared.link_x(p);
                 if my.x.phase != 1 {
                     return done(my, Answer::Done);
                 }
@@ -180,7 +136,7 @@ impl Algorithm for Jayanti {
             }
             // scan(): push, push, and read SS
             At::Look => {
-                Self::link_x(p, shared, my);
+                my.x = shared.link_x(p);
                 match my.x.phase {
                     0 => self.entries(my, At::Empty),
                     1 => self.entries(my, At::Gather),
@@ -202,19 +158,16 @@ impl Algorithm for Jayanti {
             }
             At::SetB => {
                 let (phase, proc_b) = (1, p as u8);
-                Self::store_x(
-                    p,
-                    shared,
-                    X {
-                        phase,
-                        proc_b,
-                        ..my.x
-                    },
-                );
+                let x = X {
+                    phase,
+                    proc_b,
+                    ..my.x
+                };
+                shared.store_x(p, x);
                 (my.at, my.x) = (At::LookB, X::default());
             }
             At::LookB => {
-                Self::link_x(p, shared, my);
+                my.x = shared.link_x(p);
                 match my.x.phase {
                     0 => *my = my.pushed(),
                     1 => self.entries(my, At::Gather),
@@ -227,19 +180,16 @@ impl Algorithm for Jayanti {
             }
             At::SetA => {
                 let (phase, proc_a) = (2, p as u8);
-                Self::store_x(
-                    p,
-                    shared,
-                    X {
-                        phase,
-                        proc_a,
-                        ..my.x
-                    },
-                );
+                let x = X {
+                    phase,
+                    proc_a,
+                    ..my.x
+                };
+                shared.store_x(p, x);
                 (my.at, my.x) = (At::LookA, X::default());
             }
             At::LookA => {
-                Self::link_x(p, shared, my);
+                my.x = shared.link_x(p);
                 match my.x.phase {
                     2 => self.entries(my, At::TakeA),
                     _ => *my = my.pushed(),
@@ -277,15 +227,12 @@ impl Algorithm for Jayanti {
             }
             At::SetX => {
                 let toggle = !my.x.toggle;
-                Self::store_x(
-                    p,
-                    shared,
-                    X {
-                        phase: 0,
-                        toggle,
-                        ..my.x
-                    },
-                );
+                let x = X {
+                    phase: 0,
+                    toggle,
+                    ..my.x
+                };
+                shared.store_x(p, x);
                 *my = my.pushed();
             }
             At::Result => return done(my, Answer::View(shared.ss)),
@@ -302,19 +249,7 @@ impl Algorithm for Jayanti {
     }
 
     fn layout<B: Bits>(&self, shared: &mut Shared, bits: &mut B) {
-        let (n, entries) = (self.form.processes, self.form.entries);
-        bits.subset(&mut shared.a, entries);
-        layout_x(&mut shared.x, n, bits);
-        bits.set(&mut shared.x_links, n as u32);
-        bits.flag(&mut shared.ss_toggle);
-        bits.subset(&mut shared.ss, entries);
-        bits.set(&mut shared.ss_links, n as u32);
-        for p in 0..n {
-            bits.subset(&mut shared.row_a[p], entries);
-            bits.subset(&mut shared.row_b[p], entries);
-            bits.subset(&mut shared.filled[p], entries);
-            bits.int(&mut shared.cell[p], width(n + 1));
-        }
+        shared.layout(&self.form, bits);
     }
 
     fn layout_local<B: Bits>(&self, my: &mut Local, bits: &mut B) {
@@ -323,7 +258,7 @@ impl Algorithm for Jayanti {
         bits.flag(&mut my.value);
         bits.int(&mut my.q, width(n));
         bits.flag(&mut my.second);
-        layout_x(&mut my.x, n, bits);
+        my.x.layout(n, bits);
         bits.int(&mut my.entry, width(n));
         bits.subset(&mut my.v, self.form.entries);
     }
@@ -351,13 +286,6 @@ impl Algorithm for Jayanti {
 fn done(my: &mut Local, answer: Answer) -> Step<Answer> {
     *my = Local::default();
     Step::Return(answer)
-}
-
-fn layout_x<B: Bits>(x: &mut X, n: usize, bits: &mut B) {
-    bits.int(&mut x.phase, 2);
-    bits.int(&mut x.proc_a, width(n));
-    bits.int(&mut x.proc_b, width(n));
-    bits.flag(&mut x.toggle);
 }
 
 impl SnapshotAlgorithm for Jayanti {

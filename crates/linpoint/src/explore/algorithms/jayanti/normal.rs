@@ -31,7 +31,7 @@ impl Jayanti {
                 At::Empty => self.form.entries & ((1 << my.entry) - 1),
                 _ => 0,
             };
-            if !Self::row_b_counts(shared, p) {
+            if !shared.row_b_counts(p) {
                 shared.filled[p] &= emptied;
                 shared.row_b[p] &= emptied;
             }
@@ -39,18 +39,21 @@ impl Jayanti {
         }
     }
 
+    /// Whether an update that has found somebody to forward its value to will not, or nobody will notice.
+    fn forwards_in_vain(&self, p: usize, shared: &Shared, my: &Local) -> bool {
+        let will_see = my.at != At::Forward && shared.x_links >> p & 1 == 0;
+        let fails = my.at != At::LinkB && shared.cell[p] != my.q + 1;
+        let is_dead = !self.wrong_link && !shared.row_b_counts(usize::from(my.q));
+        will_see || fails || is_dead || !self.form.keeps(p)
+    }
+
     fn normalize_local(&self, p: usize, shared: &mut Shared, my: &mut Local) {
         let is_linked = shared.x_links >> p & 1 != 0;
         let ss_fails = !self.planted && shared.ss_links >> p & 1 == 0;
         match my.at {
-            At::Validate | At::LinkB if !is_linked => *my = Local::given_up(),
-            At::Validate | At::Forward => {
-                let fails = shared.cell[p] != my.q + 1;
-                let in_vain = !self.wrong_link && !Self::row_b_counts(shared, usize::from(my.q));
-                if fails || in_vain {
-                    *my = Local::given_up();
-                    shared.x_links &= !(1 << p);
-                }
+            At::LinkB | At::Validate | At::Forward if self.forwards_in_vain(p, shared, my) => {
+                *my = Local::given_up();
+                shared.x_links &= !(1 << p);
             }
             At::Empty | At::SetB if !is_linked => go(my, At::LookB),
             At::Gather | At::SetA if !is_linked => go(my, At::LookA),

@@ -109,6 +109,11 @@ impl Riany {
         if !matches!(my.at, At::SameForCurr | At::SetSeq) {
             shared.seq_links &= others;
         }
+        if !matches!(my.at, At::SameTurnAgain | At::Withdraw) {
+            for links in &mut shared.proposed_links[..self.form.processes] {
+                *links &= others;
+            }
+        }
         let stores = matches!(
             my.at,
             At::SameForSeq | At::SetViewSeq | At::SameForReg | At::SetReg
