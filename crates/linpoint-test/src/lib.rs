@@ -77,6 +77,7 @@ mod matrix;
 mod minimise;
 mod object;
 mod observations;
+mod pulse;
 pub mod report;
 mod runtime;
 mod search;
