@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use crate::again;
 use crate::check::serial::Serial;
 use crate::check::{self, Checked, Coverage, Found, Limits, Violation};
 use crate::explain;
@@ -31,13 +32,15 @@ pub(crate) fn run<X: 'static>(object: &Object<X>) -> Report {
 
 fn run_here<X: 'static>(object: &Object<X>) -> Report {
     let start = Instant::now();
-    let (verdict, tests) = match planned(object) {
-        Ok(Planned::Tests(tests, total)) => run_tests(object, start, tests, total),
-        Ok(Planned::Replay(token)) => run_again(object, start, &token),
+    let mut notes = Vec::new();
+    let (verdict, tests) = match planned(object, &mut notes) {
+        Ok(Planned::Tests(tests, total)) => run_tests(object, start, tests, total, &mut notes),
+        Ok(Planned::Replay(token)) => again::run(object, start, &token, &mut notes),
         Err(problem) => (Verdict::Undecided(problem), Vec::new()),
     };
     let mut report = Report {
         verdict,
+        notes,
         tests,
         elapsed: start.elapsed(),
         page: None,
@@ -87,14 +90,14 @@ fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
     failure
 }
 
-type Tests = Box<dyn Iterator<Item = Matrix> + Send>;
+pub(crate) type Tests = Box<dyn Iterator<Item = Matrix> + Send>;
 
 enum Planned {
     Tests(Tests, usize),
     Replay(Token),
 }
 
-fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
+fn planned<X: 'static>(object: &Object<X>, notes: &mut Vec<String>) -> Result<Planned, String> {
     if let Some(problem) = &object.problem {
         return Err(problem.clone());
     }
@@ -108,7 +111,14 @@ fn planned<X: 'static>(object: &Object<X>) -> Result<Planned, String> {
         return Err("the object has no operations".to_owned());
     }
     if let Ok(token) = std::env::var("LINPOINT_REPLAY") {
-        return Ok(Planned::Replay(token.parse()?));
+        let token: Token = token.parse()?;
+        if token.object == object.identity() {
+            return Ok(Planned::Replay(token));
+        }
+        notes.push(
+            "the token of LINPOINT_REPLAY belongs to another object; this test ran as ever"
+                .to_owned(),
+        );
     }
     let (tests, total): (Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>, usize) =
         match &object.plan {
@@ -180,13 +190,7 @@ fn random<X>(
 }
 
 pub(crate) fn program<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Rc<dyn Program> {
-    Rc::new(Test::new(
-        &object.construct,
-        &object.invocations,
-        object.spec.as_ref(),
-        matrix,
-        &object.settings,
-    ))
+    Rc::new(Test::new(object, matrix))
 }
 
 pub(crate) fn limits<X>(object: &Object<X>, deadline: Option<Instant>) -> Limits {
@@ -200,11 +204,12 @@ pub(crate) fn limits<X>(object: &Object<X>, deadline: Option<Instant>) -> Limits
     }
 }
 
-fn run_tests<X: 'static>(
+pub(crate) fn run_tests<X: 'static>(
     object: &Object<X>,
     start: Instant,
     tests: Tests,
     total: usize,
+    notes: &mut Vec<String>,
 ) -> (Verdict, Vec<TestReport>) {
     let settings = &object.settings;
     let deadline = settings.budget.map(|budget| start + budget);
@@ -263,12 +268,47 @@ fn run_tests<X: 'static>(
             Ok(failure) => Verdict::Fail(Box::new(failure)),
             Err(why) => Verdict::Undecided(why),
         },
-        None => merged(results.iter().map(|(_, _, test, _)| &test.result)),
+        None => match merged(results.iter().map(|(_, _, test, _)| &test.result)) {
+            Verdict::Undecided(why) => {
+                let is_pass = |test: &TestReport| matches!(test.result, TestResult::Pass(_));
+                let passed = results
+                    .iter()
+                    .filter(|(_, _, test, _)| is_pass(test))
+                    .count();
+                let limit = match settings.budget {
+                    Some(limit) if check::past(deadline) => format!("; the limit was {limit:?}"),
+                    _ => String::new(),
+                };
+                Verdict::Undecided(format!(
+                    "{why} ({passed} of {total} tests passed, none failed{limit})"
+                ))
+            }
+            verdict => verdict,
+        },
     };
+    let largest = results
+        .iter()
+        .map(|(_, matrix, ..)| matrix)
+        .max_by_key(|m| m.layout().serial_executions());
+    notes.extend(largest.and_then(many_serial_executions));
     (
         verdict,
         results.into_iter().map(|(_, _, test, _)| test).collect(),
     )
+}
+
+/// Serial executions grow faster than one may think: from here on it is worth a word.
+const MANY_SERIAL: u64 = 100_000;
+
+fn many_serial_executions(matrix: &Matrix) -> Option<String> {
+    let serial = matrix.layout().serial_executions();
+    (serial >= MANY_SERIAL).then(|| {
+        format!(
+            "a {} test has up to {serial} serial executions, and each is run twice before any concurrent one: smaller tests show \
+             most errors, and sooner",
+            matrix.dimension()
+        )
+    })
 }
 
 impl Progress {
@@ -347,6 +387,9 @@ fn run_test<X: 'static>(
     (report, changed)
 }
 
+/// So many serial histories are shown that an observation file has and the object has not, or the other way round.
+const MOST_DIFFERENCES: usize = 8;
+
 /// Writes and compares observation files, as far as that was asked for. A failure if there is a difference.
 fn compare_observations<X>(
     object: &Object<X>,
@@ -372,7 +415,12 @@ fn compare_observations<X>(
         .difference(&now)
         .map(|line| format!("no longer: {line}"));
     let new = now.difference(&expected).map(|line| format!("new: {line}"));
-    let differences = gone.chain(new).take(8).collect();
+    let mut differences: Vec<String> = gone.chain(new).collect();
+    let left_out = differences.len().saturating_sub(MOST_DIFFERENCES);
+    if left_out > 0 {
+        differences.truncate(MOST_DIFFERENCES);
+        differences.push(format!("and {left_out} more"));
+    }
     let path = path.display().to_string();
     Ok(Some(explain::changed(program, matrix, &path, differences)))
 }
@@ -410,7 +458,7 @@ fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Result<Failure, 
     }
 }
 
-fn failure<X>(
+pub(crate) fn failure<X: 'static>(
     object: &Object<X>,
     program: &Rc<dyn Program>,
     small: &Matrix,
@@ -426,36 +474,4 @@ fn failure<X>(
         found.dimension(),
         object.settings.max_steps,
     )
-}
-
-fn run_again<X: 'static>(
-    object: &Object<X>,
-    start: Instant,
-    token: &Token,
-) -> (Verdict, Vec<TestReport>) {
-    let matrix = Matrix {
-        init: object.init.clone(),
-        threads: token.threads.clone(),
-        last: object.last.clone(),
-    };
-    if matrix
-        .invocations()
-        .any(|op| op >= object.invocations.len())
-        || matrix.problem().is_some()
-    {
-        let why = "the replay token belongs to another object: it names operations that this one does not have";
-        return (Verdict::Undecided(why.to_owned()), Vec::new());
-    }
-    if !token.schedule.is_empty() {
-        let program = program(object, &matrix);
-        let limits = limits(object, None);
-        if let Ok(serial) = Serial::of(&program, limits.max_steps, None)
-            && let Some(violation) =
-                check::replay(&program, &serial, token.schedule.clone(), limits.max_steps)
-        {
-            let failure = failure(object, &program, &matrix, &matrix, &serial, &violation);
-            return (Verdict::Fail(Box::new(failure)), Vec::new());
-        }
-    }
-    run_tests(object, start, Box::new(std::iter::once(matrix)), 1)
 }

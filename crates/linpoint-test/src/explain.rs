@@ -7,11 +7,11 @@ use crate::check::serial::{Group, Serial};
 use crate::check::{Violation, What, run_once};
 use crate::matrix::{Matrix, thread_name};
 use crate::report::{Event, Failure, FailureKind};
-use crate::runtime::access::Kind;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{End, Execution, Outcome, Pending};
+use crate::runtime::execution::{End, Execution, Outcome};
 use crate::runtime::run::Program;
 use crate::spec::Ruling;
+use crate::stands;
 use crate::story;
 use crate::token::Token;
 
@@ -43,7 +43,7 @@ pub(crate) fn failure(
 ) -> Failure {
     let history = &violation.history;
     let mut interleaving = Vec::new();
-    let mut stands = Vec::new();
+    let mut stands = violation.stands.clone();
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
     let mut moves = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn failure(
                     sentence = format!("The specification does not allow it: {why}.");
                 }
                 if execution.end == End::Stuck {
-                    stands = positions(&**program, execution);
+                    stands = stands::of(&**program, execution);
                 }
             },
         );
@@ -99,7 +99,8 @@ pub(crate) fn failure(
         differences: Vec::new(),
         preemptions: violation.preemptions,
         token: Token {
-            threads: matrix.threads.clone(),
+            object: program.identity(),
+            matrix: matrix.clone(),
             schedule: violation.schedule.clone(),
             signature,
         }
@@ -137,7 +138,8 @@ pub(crate) fn changed(
         differences,
         preemptions: 0,
         token: Token {
-            threads: matrix.threads.clone(),
+            object: program.identity(),
+            matrix: matrix.clone(),
             schedule: Vec::new(),
             signature: 0,
         }
@@ -194,7 +196,7 @@ fn sentence(program: &dyn Program, violation: &Violation) -> String {
             }
         }
         What::Blocks(op) => format!(
-            "{} waits for ever in a serial execution, though it was not declared to block.",
+            "{} waits for ever although no other operation runs, and it was not declared to block.",
             name(program, *op)
         ),
     }
@@ -267,39 +269,6 @@ pub(crate) fn step_text(program: &dyn Program, execution: &Execution, position: 
         format!("   {}:{}", location.file(), location.line())
     });
     format!("{words}{place}")
-}
-
-/// Where each unfinished thread stands.
-fn positions(program: &dyn Program, execution: &Execution) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (index, thread) in execution.threads.iter().enumerate() {
-        let Some(op) = thread.op else { continue };
-        let why = match thread.pending {
-            Pending::Access {
-                kind: Kind::Acquire,
-                ..
-            } => "waits for a lock",
-            Pending::Access {
-                kind: Kind::Share, ..
-            } => "waits for a lock to read",
-            Pending::Access {
-                kind: Kind::Take, ..
-            } => "is parked",
-            Pending::Yield => "spins",
-            Pending::Wake { .. } if execution.notifier_of(index).is_some() => {
-                "waits for a lock after a notification"
-            }
-            Pending::Wake { .. } => "waits for a notification",
-            #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(_) => "waits",
-            _ => "stands",
-        };
-        let place = thread.location.map_or(String::new(), |location| {
-            format!(" at {}:{}", location.file(), location.line())
-        });
-        lines.push(format!("{} {why}{place}", name(program, op as usize)));
-    }
-    lines
 }
 
 /// The serial outcomes that differ least: in few results, then in few pairs that real time ordered the other way.

@@ -12,7 +12,7 @@ use linpoint::report::Story;
 use crate::Map;
 use crate::engine::Engine;
 use crate::matrix::Matrix;
-use crate::object::Settings;
+use crate::object::Object;
 use crate::runtime::execution::{Execution, Layout, Outcome};
 use crate::runtime::quietly;
 use crate::runtime::run::{Program, Subject};
@@ -140,6 +140,7 @@ const PANICS: u32 = 1 << 30;
 /// A test of an object, ready to run.
 pub(crate) struct Test<X> {
     construct: Arc<dyn Fn() -> X + Send + Sync>,
+    identity: u16,
     layout: Layout,
     ops: Rc<[Op<X>]>,
     panics: RefCell<Vec<String>>,
@@ -155,15 +156,9 @@ struct Op<X> {
 }
 
 impl<X: 'static> Test<X> {
-    pub(crate) fn new(
-        construct: &Arc<dyn Fn() -> X + Send + Sync>,
-        invocations: &[Invocation<X>],
-        spec: Option<&Arc<dyn Specification>>,
-        matrix: &Matrix,
-        settings: &Settings,
-    ) -> Self {
+    pub(crate) fn new(object: &Object<X>, matrix: &Matrix) -> Self {
         let ops = matrix.invocations().map(|number| {
-            let invocation = invocations[number].clone();
+            let invocation = object.invocations[number].clone();
             let prepared = (invocation.prepare)();
             Op {
                 invocation,
@@ -171,14 +166,15 @@ impl<X: 'static> Test<X> {
             }
         });
         Test {
-            construct: Arc::clone(construct),
+            construct: Arc::clone(&object.construct),
+            identity: object.identity(),
             layout: matrix.layout(),
             ops: ops.collect(),
             panics: RefCell::default(),
-            engine: settings.engine,
-            stack_size: settings.stack_size,
+            engine: object.settings.engine,
+            stack_size: object.settings.stack_size,
             invocations: matrix.invocations().collect(),
-            spec: spec.cloned(),
+            spec: object.spec.clone(),
         }
     }
 }
@@ -218,6 +214,10 @@ impl<X> Subject for Constructed<X> {
 impl<X: 'static> Program for Test<X> {
     fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    fn identity(&self) -> u16 {
+        self.identity
     }
 
     fn engine(&self) -> Engine {

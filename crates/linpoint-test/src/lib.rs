@@ -65,6 +65,7 @@
 //! | [`mod@stress`] | the same objects on real threads |
 
 mod adapters;
+mod again;
 mod artefact;
 mod campaign;
 mod check;
@@ -76,10 +77,12 @@ mod matrix;
 mod minimise;
 mod object;
 mod observations;
+mod pulse;
 pub mod report;
 mod runtime;
 mod search;
 mod spec;
+mod stands;
 mod story;
 pub mod stress;
 pub mod sync;

@@ -1,7 +1,7 @@
 //! An object under test: how to make one, what it can do, and which tests to run.
 
 use std::fmt::{self, Debug};
-use std::hash::Hash;
+use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -359,10 +359,11 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Runs one execution again, from the token that a report printed. If the object has changed since, its test is searched
-    /// anew.
+    /// Runs one execution again, from the token that a report printed. If it no longer fails, its test is searched anew, and the
+    /// report [says so](Report::notes).
     ///
-    /// The environment variable `LINPOINT_REPLAY` does the same without a change to the test.
+    /// The environment variable `LINPOINT_REPLAY` does the same without a change to the test. It holds for all tests of the
+    /// program that runs; those to whose object the token does not belong run as ever.
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
             Ok(token) => self.plan = Plan::Replay(token),
@@ -527,6 +528,9 @@ impl<X: 'static> Object<X> {
             report.write_page(artefact::folder().join(name));
         }
         assert!(report.passed(), "\n{report}");
+        for note in &report.notes {
+            eprintln!("note: {note}");
+        }
     }
 
     fn find_all<S: AsRef<str>>(&mut self, ops: impl IntoIterator<Item = S>) -> Vec<usize> {
@@ -547,6 +551,16 @@ impl<X: 'static> Object<X> {
         self.invocations
             .iter()
             .position(|invocation| invocation.label == text)
+    }
+
+    /// A hash by which a token knows its object: the type, and what its operations are called.
+    pub(crate) fn identity(&self) -> u16 {
+        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+        std::any::type_name::<X>().hash(&mut hasher);
+        for invocation in &self.invocations {
+            invocation.label.hash(&mut hasher);
+        }
+        hasher.finish() as u16
     }
 
     fn unknown(&self, op: &str) -> String {

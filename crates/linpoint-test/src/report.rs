@@ -15,6 +15,8 @@ use crate::check::{Coverage, Effort};
 pub struct Report {
     /// The verdict over all tests.
     pub verdict: Verdict,
+    /// What else there is to say: about the token that was replayed, or about tests that are large.
+    pub notes: Vec<String>,
     /// Each test that was run, in order.
     pub tests: Vec<TestReport>,
     /// How long it took.
@@ -206,6 +208,9 @@ impl fmt::Display for Report {
             Some(Ok(path)) => write!(f, "\npage: {}", path.display())?,
             Some(Err(why)) => write!(f, "\npage not written: {why}")?,
         }
+        for note in &self.notes {
+            write!(f, "\nnote: {note}")?;
+        }
         let effort = self.effort();
         write!(
             f,
@@ -258,10 +263,8 @@ impl fmt::Display for Failure {
             writeln!(f, "\nhistory:")?;
             columns(f, &self.history, &names)?;
         } else if !self.history.is_empty() {
-            writeln!(f, "\none serial history:")?;
-            columns(f, &self.other_history, &names)?;
-            writeln!(f, "\nanother one:")?;
-            columns(f, &self.history, &names)?;
+            writeln!(f, "\ntwo serial executions:")?;
+            side_by_side(f, &self.other_history, &self.history)?;
         }
         section(f, "where the threads stand:", &self.stands)?;
         let preemptions = match self.preemptions {
@@ -332,6 +335,39 @@ fn columns(f: &mut fmt::Formatter<'_>, events: &[Event], threads: &[String]) -> 
         rows.push(names.iter().map(cell).collect());
     }
     table(f, &names, rows)
+}
+
+/// Two serial histories, a line for each operation, and a mark where they part.
+fn side_by_side(f: &mut fmt::Formatter<'_>, left: &[Event], right: &[Event]) -> fmt::Result {
+    let lines = |events: &[Event]| -> Vec<String> {
+        let calls = events
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.result.is_none());
+        calls
+            .map(|(place, call)| {
+                let answer = match events.get(place + 1).and_then(|next| next.result.as_ref()) {
+                    Some(result) => format!("= {result}"),
+                    None => "never returns".to_owned(),
+                };
+                format!("{}.{} {answer}", call.thread, call.operation)
+            })
+            .collect()
+    };
+    let (left, right) = (lines(left), lines(right));
+    let longest = left.len().max(right.len());
+    let parting = (0..longest).find(|&row| left.get(row) != right.get(row));
+    let cell = |lines: &[String], row: usize| lines.get(row).cloned().unwrap_or_default();
+    let rows = (0..longest).map(|row| {
+        let mark = if Some(row) == parting {
+            "   <- here they part"
+        } else {
+            ""
+        };
+        vec![cell(&left, row), cell(&right, row) + mark]
+    });
+    let names = ["one of them", "the other"].map(str::to_owned);
+    table(f, &names, rows.collect())
 }
 
 fn table(f: &mut fmt::Formatter<'_>, names: &[String], rows: Vec<Vec<String>>) -> fmt::Result {

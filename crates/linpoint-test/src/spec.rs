@@ -1,6 +1,7 @@
 //! Live objects against a [`Spec`]: the engines of linpoint decide the histories that executions leave.
 
 use std::any::Any;
+use std::fmt;
 use std::rc::Rc;
 
 use linpoint::report::{Story, Told, tell};
@@ -46,10 +47,36 @@ pub(crate) struct Meaning<S: Spec> {
 }
 
 /// The operations of a specification, and the question whether one of them would have to wait.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Probe<O> {
     Runs(O),
     Waits(O),
+}
+
+/// What comes of it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Answer<R> {
+    Returns(R),
+    /// It has to wait.
+    Waits,
+}
+
+// Users know their own names only.
+impl<O: fmt::Debug> fmt::Debug for Probe<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Probe::Runs(op) | Probe::Waits(op) => op.fmt(f),
+        }
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for Answer<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Returns(ret) => ret.fmt(f),
+            Answer::Waits => f.write_str(story::NEVER),
+        }
+    }
 }
 
 /// A specification that can be asked whether an operation would have to wait. A stuck operation is justified if the answer,
@@ -58,8 +85,7 @@ pub(crate) struct Probed<S>(pub(crate) S);
 
 impl<S: Spec> Spec for Probed<S> {
     type Op = Probe<S::Op>;
-    /// `None` is the answer that it has to wait.
-    type Ret = Option<S::Ret>;
+    type Ret = Answer<S::Ret>;
     type State = S::State;
 
     fn init(&self) -> S::State {
@@ -70,15 +96,15 @@ impl<S: Spec> Spec for Probed<S> {
         match op {
             Probe::Runs(op) => match self.0.apply(state, op) {
                 Outcomes::Blocked => Outcomes::Blocked,
-                Outcomes::One(ret, next) => Outcomes::One(Some(ret), next),
+                Outcomes::One(ret, next) => Outcomes::One(Answer::Returns(ret), next),
                 Outcomes::Many(all) => Outcomes::Many(
                     all.into_iter()
-                        .map(|(ret, next)| (Some(ret), next))
+                        .map(|(ret, next)| (Answer::Returns(ret), next))
                         .collect(),
                 ),
             },
             Probe::Waits(op) => match self.0.apply(state, op) {
-                Outcomes::Blocked => Outcomes::One(None, state.clone()),
+                Outcomes::Blocked => Outcomes::One(Answer::Waits, state.clone()),
                 _ => Outcomes::Blocked,
             },
         }
@@ -86,8 +112,8 @@ impl<S: Spec> Spec for Probed<S> {
 
     fn step(&self, state: &S::State, op: &Self::Op, ret: Option<&Self::Ret>) -> Vec<S::State> {
         match (op, ret) {
-            (Probe::Runs(_), Some(None)) => Vec::new(),
-            (Probe::Runs(op), Some(Some(ret))) => self.0.step(state, op, Some(ret)),
+            (Probe::Runs(_), Some(Answer::Waits)) => Vec::new(),
+            (Probe::Runs(op), Some(Answer::Returns(ret))) => self.0.step(state, op, Some(ret)),
             (Probe::Runs(op), None) => self.0.step(state, op, None),
             (Probe::Waits(_), _) => self.apply(state, op).answering(ret),
         }
@@ -127,12 +153,12 @@ impl<S: Spec> Meaning<S> {
                 let why = format!("{meaning:?} panicked, which the specification does not allow");
                 return Err(Ruling::Unexplained(Unexplained::Results, why));
             };
-            history.ret(id, Some((*value).clone()));
+            history.ret(id, Answer::Returns((*value).clone()));
         }
         if let Some((op, meaning)) = waits.and_then(|op| Some((op, self.op(seen, op)?))) {
             let process = execution.layout.thread_of(op) as u32;
             let id = history.call(process, Probe::Waits(meaning.clone()));
-            history.ret(id, None);
+            history.ret(id, Answer::Waits);
         }
         Ok(history)
     }
@@ -154,7 +180,7 @@ impl<S: Spec> Meaning<S> {
     }
 }
 
-type Typed<S> = TypedHistory<Probe<<S as Spec>::Op>, Option<<S as Spec>::Ret>>;
+type Typed<S> = TypedHistory<Probe<<S as Spec>::Op>, Answer<<S as Spec>::Ret>>;
 
 impl<S: Spec> Specification for Meaning<S>
 where

@@ -19,7 +19,7 @@ use crate::runtime::execution::{Execution, Outcome};
 use crate::runtime::run::Program;
 
 /// The answer of an operation that never returns.
-const NEVER: &str = "never returns";
+pub(crate) const NEVER: &str = "never returns";
 
 /// A test has at most 64 operations.
 const MOST_OPS: usize = 1000;

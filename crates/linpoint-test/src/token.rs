@@ -1,17 +1,20 @@
 //! A failing execution in one word, from which it can be run again.
 //!
-//! `lp1:0.1/2:A4BA2:5f1c09ae` is the matrix (the invocations of each thread by number), the schedule (A four times, B once, A
-//! twice; `+1` is a choice that is not about threads) and a hash of what every step did. A program that has changed since is
-//! noticed by the hash.
+//! `lp1:9b02:0.1/2:A4BA2:5f1c09ae` is a hash of the object (its type and its operations), the matrix (the invocations of each
+//! thread by number; with a sequence before and after, `3;0.1/2;4`), the schedule (A four times, B once, A twice; `+1` is a choice
+//! that is not about threads) and a hash of what every step did. Tokens of other tests are known by the first hash, and a
+//! program that has changed since by the second.
 
 use std::fmt::Write as _;
 
-use crate::matrix::thread_name;
+use crate::matrix::{Matrix, thread_name};
 use crate::runtime::execution::Choice;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    pub(crate) threads: Vec<Vec<usize>>,
+    /// See [`Object::identity`](crate::Object::identity).
+    pub(crate) object: u16,
+    pub(crate) matrix: Matrix,
     /// Nothing for a failure of the serial phase, which is found again by running it.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) signature: u32,
@@ -19,14 +22,20 @@ pub(crate) struct Token {
 
 impl std::fmt::Display for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let threads: Vec<String> = self
-            .threads
-            .iter()
-            .map(|ops| {
-                let ops: Vec<String> = ops.iter().map(usize::to_string).collect();
-                ops.join(".")
-            })
-            .collect();
+        let list = |ops: &[usize]| {
+            let ops: Vec<String> = ops.iter().map(usize::to_string).collect();
+            ops.join(".")
+        };
+        let Matrix {
+            init,
+            threads,
+            last,
+        } = &self.matrix;
+        let threads: Vec<String> = threads.iter().map(|ops| list(ops)).collect();
+        let mut matrix = threads.join("/");
+        if !(init.is_empty() && last.is_empty()) {
+            matrix = format!("{};{matrix};{}", list(init), list(last));
+        }
         let mut schedule = String::new();
         for run in self
             .schedule
@@ -42,9 +51,8 @@ impl std::fmt::Display for Token {
         }
         write!(
             f,
-            "lp1:{}:{schedule}:{:08x}",
-            threads.join("/"),
-            self.signature
+            "lp1:{:04x}:{matrix}:{schedule}:{:08x}",
+            self.object, self.signature
         )
     }
 }
@@ -55,21 +63,29 @@ impl std::str::FromStr for Token {
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = |what: &str| format!("\"{text}\" is not a replay token: {what}");
         let parts: Vec<&str> = text.trim().split(':').collect();
-        let ["lp1", threads, schedule, signature] = parts[..] else {
-            return Err(bad("expected lp1:matrix:schedule:hash"));
+        let ["lp1", object, matrix, schedule, signature] = parts[..] else {
+            return Err(bad("expected lp1:object:matrix:schedule:hash"));
         };
-        let threads = threads
-            .split('/')
-            .map(|ops| match ops {
-                "" => Ok(Vec::new()),
-                ops => ops
-                    .split('.')
-                    .map(|op| op.parse().map_err(|_| bad("an operation is not a number")))
-                    .collect(),
-            })
-            .collect::<Result<_, _>>()?;
+        let list = |ops: &str| match ops {
+            "" => Ok(Vec::new()),
+            ops => ops
+                .split('.')
+                .map(|op| op.parse().map_err(|_| bad("an operation is not a number")))
+                .collect(),
+        };
+        let (init, threads, last) = match matrix.split(';').collect::<Vec<_>>()[..] {
+            [threads] => ("", threads, ""),
+            [init, threads, last] => (init, threads, last),
+            _ => return Err(bad("the matrix is malformed")),
+        };
         Ok(Token {
-            threads,
+            object: u16::from_str_radix(object, 16)
+                .map_err(|_| bad("the hash of the object is not a number"))?,
+            matrix: Matrix {
+                init: list(init)?,
+                threads: threads.split('/').map(list).collect::<Result<_, _>>()?,
+                last: list(last)?,
+            },
             schedule: parse_schedule(schedule).ok_or_else(|| bad("the schedule is malformed"))?,
             signature: u32::from_str_radix(signature, 16)
                 .map_err(|_| bad("the hash is not a number"))?,
@@ -111,8 +127,12 @@ mod tests {
     #[test]
     fn a_token_is_read_as_it_was_written() {
         let thread = Choice::Thread;
-        let token = Token {
-            threads: vec![vec![0, 12], vec![], vec![3]],
+        let mut token = Token {
+            object: 0x2A,
+            matrix: Matrix {
+                threads: vec![vec![0, 12], vec![], vec![3]],
+                ..Matrix::default()
+            },
             schedule: vec![
                 thread(0),
                 thread(0),
@@ -122,7 +142,10 @@ mod tests {
             ],
             signature: 0xBEEF,
         };
-        assert_eq!(token.to_string(), "lp1:0.12//3:A2+1+1C:0000beef");
+        assert_eq!(token.to_string(), "lp1:002a:0.12//3:A2+1+1C:0000beef");
+        assert_eq!(token.to_string().parse(), Ok(token.clone()));
+        token.matrix.last = vec![7];
+        assert_eq!(token.to_string(), "lp1:002a:;0.12//3;7:A2+1+1C:0000beef");
         assert_eq!(token.to_string().parse(), Ok(token));
     }
 
@@ -131,11 +154,14 @@ mod tests {
         for text in [
             "",
             "lp1",
-            "lp1:x:A:0",
-            "lp1:0:Z:0",
-            "lp1:0:A:xyz",
-            "lp1:0:é:0",
-            "lp2:0:A:0",
+            "lp1:0:x:A:0",
+            "lp1:0:0:Z:0",
+            "lp1:0:0:A:xyz",
+            "lp1:0:0:é:0",
+            "lp2:0:0:A:0",
+            "lp1:0:A:0",
+            "lp1:0:0;1:A:0",
+            "lp1:12345:0:A:0",
         ] {
             let error = text.parse::<Token>().unwrap_err();
             assert!(error.contains("not a replay token"), "{error}");

@@ -19,6 +19,7 @@ use loom::thread::{self, JoinHandle};
 use crate::Map;
 use crate::check::history::History;
 use crate::engine::Loom;
+use crate::pulse;
 use crate::runtime::coroutine::Switch;
 use crate::runtime::execution::{Choice, Outcome};
 use crate::runtime::run::{Program, Subject, answer, call, object_panicked, run};
@@ -201,6 +202,7 @@ fn concurrent_model() {
     else {
         panics::stop();
     };
+    pulse::beat();
     with(|execution, _| execution.restart());
     let program = test();
     let layout = program.layout();

@@ -105,6 +105,8 @@ pub(crate) struct Violation {
     /// Empty for serial histories.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) preemptions: u32,
+    /// Where each thread stands, for serial histories that are stuck.
+    pub(crate) stands: Vec<String>,
 }
 
 /// What was done.
@@ -172,27 +174,32 @@ pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
 
 impl From<Refused> for Found {
     fn from(refused: Refused) -> Self {
-        let fail = |what, history| {
+        let fail = |what, history, stands| {
             Found::Fail(Box::new(Violation {
                 what,
                 history,
                 schedule: Vec::new(),
                 preemptions: 0,
+                stands,
             }))
         };
         match refused {
             Refused::Nondeterministic(pair) => {
                 let [first, second] = *pair;
-                fail(What::Nondeterministic(Box::new(first)), second)
+                fail(What::Nondeterministic(Box::new(first)), second, Vec::new())
             }
-            Refused::Blocks(history, op) => fail(What::Blocks(op), *history),
+            Refused::Blocks {
+                history,
+                op,
+                stands,
+            } => fail(What::Blocks(op), *history, stands),
             Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
             Refused::Fault(why) => Found::Undecided(why),
-            Refused::OutOfTime => {
-                Found::Undecided("the time was up during the serial phase".to_owned())
-            }
+            Refused::OutOfTime { executions, of } => Found::Undecided(format!(
+                "the time was up in the serial phase, after {executions} of up to {of} executions"
+            )),
         }
     }
 }
@@ -441,7 +448,7 @@ impl Allowed {
     }
 }
 
-fn past(deadline: Option<Instant>) -> bool {
+pub(crate) fn past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
 
@@ -467,6 +474,7 @@ pub(crate) fn replay(
             history: History::of(execution),
             schedule: execution.schedule.clone(),
             preemptions: execution.preemptions,
+            stands: Vec::new(),
         });
     });
     violation

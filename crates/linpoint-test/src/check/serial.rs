@@ -17,6 +17,7 @@ use crate::runtime::execution::{End, Execution, Outcome, Settings};
 use crate::runtime::run::{Flow, Program, explore};
 use crate::search::Search as _;
 use crate::search::dfs::Dfs;
+use crate::stands;
 
 /// Serial histories with the same results.
 #[derive(Debug, Default)]
@@ -144,11 +145,20 @@ pub(crate) enum Refused {
     /// Two histories that agree up to a call, and then do not.
     Nondeterministic(Box<[History; 2]>),
     /// An operation blocks that should not.
-    Blocks(Box<History>, usize),
+    Blocks {
+        history: Box<History>,
+        op: usize,
+        /// Where each thread stands.
+        stands: Vec<String>,
+    },
     /// A serial execution does not end.
     TooLong,
     Fault(String),
-    OutOfTime,
+    /// So many executions were run, of these at most, both rounds together.
+    OutOfTime {
+        executions: u64,
+        of: u64,
+    },
 }
 
 impl Serial {
@@ -160,9 +170,10 @@ impl Serial {
     ) -> Result<Serial, Refused> {
         let mut serial = Serial::default();
         let mut answers = Answers::default();
+        let of = program.layout().serial_executions().saturating_mul(2);
+        let mut executions = 0u64;
         for round in 0..2 {
             let mut refused = None;
-            let mut executions = 0u64;
             let settings = Settings {
                 serial: true,
                 real_time: false,
@@ -175,7 +186,7 @@ impl Serial {
                 let seen = if executions.is_multiple_of(1024)
                     && deadline.is_some_and(|deadline| Instant::now() > deadline)
                 {
-                    Err(Refused::OutOfTime)
+                    Err(Refused::OutOfTime { executions, of })
                 } else {
                     look(program, execution, &mut answers)
                 };
@@ -247,7 +258,11 @@ fn look(
         let outcome = execution.outcomes[op];
         prefix = prefix.then(op as u64);
         if outcome == Outcome::PENDING && !program.may_block(op) {
-            return Err(Refused::Blocks(Box::new(History::of(execution)), op));
+            return Err(Refused::Blocks {
+                history: Box::new(History::of(execution)),
+                op,
+                stands: stands::of(&**program, execution),
+            });
         }
         match answers.known.get(&prefix) {
             None => {

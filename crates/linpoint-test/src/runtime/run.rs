@@ -18,12 +18,15 @@ use crate::adapters::loom;
 #[cfg(feature = "shuttle")]
 use crate::adapters::shuttle;
 use crate::engine::Engine;
+use crate::pulse;
 use crate::search::Search;
 use crate::spec::Ruling;
 
 /// An object with the operations of a test.
 pub(crate) trait Program {
     fn layout(&self) -> &Layout;
+    /// The hash of the object in tokens.
+    fn identity(&self) -> u16;
     /// Who runs the threads.
     fn engine(&self) -> Engine;
     /// A new object.
@@ -68,6 +71,7 @@ pub(crate) fn explore<S: Search>(
     visit: impl FnMut(&Execution, &mut S) -> Flow,
 ) -> S {
     let _quiet = Quiet::new();
+    pulse::watch(&**program);
     match program.engine() {
         Engine::Linpoint => {
             let mut driver = Driver {
@@ -139,7 +143,9 @@ fn repeat<S: Search>(
     let mut search: Box<S> = Box::new(search);
     loop {
         begin(program, settings, search);
+        pulse::beat();
         execute();
+        pulse::beat();
         search = ended();
         let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
         if flow == Flow::Enough || !ENGINE.with_borrow(|engine| search.advance(&engine.execution)) {
@@ -315,7 +321,10 @@ pub(crate) fn run(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
 
 /// What an operation answers; a panic of the object is an answer.
 pub(crate) fn answer(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) -> Outcome {
-    let payload = match catch_unwind(AssertUnwindSafe(|| subject.invoke(op))) {
+    pulse::toggle(op);
+    let answered = catch_unwind(AssertUnwindSafe(|| subject.invoke(op)));
+    pulse::toggle(op);
+    let payload = match answered {
         Ok(outcome) => return outcome,
         Err(payload) => payload,
     };

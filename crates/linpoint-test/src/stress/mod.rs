@@ -248,6 +248,7 @@ impl<W: Judged> Stress<W> {
     ///
     /// # Panics
     /// Unless every run was shown to be linearizable. The message is the report.
+    #[track_caller]
     pub fn run(self) -> StressReport {
         match self.check() {
             Ok(report) if report.is_linearizable() => report,

@@ -129,16 +129,20 @@ impl fmt::Display for StressReport {
 
 /// The most operations that a report shows; all of them are in the file.
 const MOST_SHOWN: usize = 40;
+/// The same for those whose results do not matter.
+const MOST_RELAXED: usize = 6;
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown: Vec<OpId> = Vec::new();
+        let mut relaxed: &[OpId] = &[];
         match &self.report.verdict {
             Verdict::Violation(violation) => {
                 let core = &violation.core;
                 writeln!(f, "{}", core.sentence)?;
-                shown.extend(core.ops.iter().chain(&core.relaxed));
+                shown.clone_from(&core.ops);
                 shown.sort_unstable();
+                relaxed = &core.relaxed;
             }
             Verdict::Undecided(undecided) => {
                 let (done, all) = (undecided.prefix_events, undecided.events);
@@ -155,6 +159,16 @@ impl fmt::Display for Failure {
         write_columns(&self.history, &shown, f)?;
         if left_out > 0 {
             writeln!(f, "   and {left_out} more")?;
+        }
+        if !relaxed.is_empty() {
+            writeln!(f, "whatever these did, if anything:")?;
+            for &id in relaxed.iter().take(MOST_RELAXED) {
+                let op = self.history.op(id);
+                writeln!(f, "   {} by thread {}", op.call_text(), op.process)?;
+            }
+            if relaxed.len() > MOST_RELAXED {
+                writeln!(f, "   and {} more", relaxed.len() - MOST_RELAXED)?;
+            }
         }
         match &self.saved {
             Ok(path) if self.is_known_type => {

@@ -171,9 +171,7 @@ fn specifications_of_users_judge_too() {
 #[test]
 fn panics_and_hangs_are_told_with_their_operation() {
     let panics = queue()
-        .op("peek", [1], |_, _| -> Option<i64> {
-            panic!("not yet written")
-        })
+        .op0("peek", |_| -> Option<i64> { panic!("not yet written") })
         .check()
         .expect("a test");
     let Outcome::Panicked {
@@ -222,9 +220,37 @@ fn threads_keep_to_their_operations_and_weights() {
 fn what_is_no_test_is_refused() {
     let error = |stress: Stress<Named<Queue>>| stress.check().expect_err("no test").to_string();
     assert!(error(queue().object_type("sofa")).starts_with("unknown type"));
-    let unknown = error(queue().op0("levitate", |_| ()).ops(200));
+    // It is told before anything runs.
+    let made = || -> Queue { panic!("an object was made") };
+    let unknown = stress(made)
+        .op("enq", fresh, |_, _| ())
+        .op0("levitate", |_| ())
+        .object_type("queue");
+    let unknown = error(unknown);
     assert!(unknown.contains("levitate"), "{unknown}");
     assert!(error(stress(Queue::default).op0("deq", |_| ())).contains("object_type"));
+}
+
+#[test]
+fn a_panic_names_the_line_of_the_test() {
+    static LINE: AtomicI64 = AtomicI64::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let message = info.payload_as_str().unwrap_or_default();
+        match info
+            .location()
+            .filter(|_| message.contains("no type to check against"))
+        {
+            Some(location) if location.file().ends_with("tests.rs") => {
+                LINE.store(location.line().into(), Ordering::SeqCst);
+            }
+            _ => before(info),
+        }
+    }));
+    let line = line!() + 1;
+    let run = std::panic::catch_unwind(|| stress(Queue::default).op0("deq", |_| ()).run());
+    assert!(run.is_err());
+    assert_eq!(LINE.load(Ordering::SeqCst), i64::from(line));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use linpoint::report::{Story, Told, tell};
 use linpoint::spec::{ObjectType, Params};
@@ -47,6 +48,8 @@ struct NamedOp<T> {
     /// The threads that call it; all if `None`.
     threads: Option<Vec<usize>>,
     invoke: Invoke<T>,
+    /// An argument, without a call.
+    sample: Box<dyn Fn(&mut Random) -> Value + Send + Sync>,
 }
 
 /// Operations by name, on an object of a built-in type.
@@ -86,6 +89,8 @@ impl<T: Send + Sync + 'static> Named<T> {
         arguments: A,
         call: impl Fn(&T, A::Item) -> R + Send + Sync + 'static,
     ) {
+        let arguments = Arc::new(arguments);
+        let sampled = Arc::clone(&arguments);
         let invoke = move |op: u32, object: &T, random: &mut Random, ticks: &Ticks| {
             let argument = arguments.next(random);
             let op = (op, argument.to_value());
@@ -102,6 +107,7 @@ impl<T: Send + Sync + 'static> Named<T> {
             weight: 1,
             threads: None,
             invoke: Box::new(invoke),
+            sample: Box::new(move |random| sampled.next(random).to_value()),
         });
     }
 
@@ -120,10 +126,33 @@ impl<T: Send + Sync + 'static> Named<T> {
     pub(super) fn set_param(&mut self, name: &str, value: Value) {
         self.params.insert(name.to_owned(), value);
     }
+}
 
+impl<T> Named<T> {
     fn judge(&self) -> Result<&ObjectType, Error> {
         let missing = "no type to check against: say which with `object_type`";
         self.judge.as_ref().ok_or_else(|| Error::usage(missing))
+    }
+
+    /// Complains about an operation that the type does not have, or with other arguments: a history of one open call tells.
+    fn is_known(&self, op: &NamedOp<T>) -> Result<(), Error> {
+        let call = Operation {
+            process: None,
+            call: Call {
+                object: Value::Nil,
+                method: op.name.clone(),
+                argument: (op.sample)(&mut Random::new(0, 0, 1)),
+            },
+            result: Value::Nil,
+            called: 0,
+            returned: None,
+        };
+        let mut builder = HistoryBuilder::new();
+        builder.operation(1, call)?;
+        let checker = Checker::default();
+        let history = builder.finish(Ties::CallFirst)?;
+        let judged = self.judge()?.check(&history, &checker, &checker.budget());
+        judged.map(drop)
     }
 }
 
@@ -172,7 +201,9 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
         if let Some(name) = &self.type_name {
             self.judge = Some(object_type(name, &self.params)?);
         }
-        self.judge()?;
+        for op in &self.ops {
+            self.is_known(op)?;
+        }
         self.choices = (0..threads)
             .map(|thread| {
                 let calls = |op: &NamedOp<T>| {

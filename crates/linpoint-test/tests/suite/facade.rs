@@ -85,7 +85,7 @@ fn a_lost_wake_up_is_a_stuck_history() {
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
     assert!(
-        failure.stands[0].contains("waits for a notification"),
+        failure.stands[0].contains("waits on a condition variable"),
         "{failure}"
     );
 }

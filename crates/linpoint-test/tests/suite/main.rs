@@ -13,6 +13,8 @@ mod observations;
 mod orders;
 mod pages;
 mod paper;
+mod replays;
+mod reports;
 mod specs;
 
 /// How often a randomised test repeats: more if the environment asks for it.

@@ -15,6 +15,23 @@ impl Layout {
         self.init + self.threads.iter().sum::<usize>() + self.last
     }
 
+    /// How many serial executions there are if none is stuck.
+    pub(crate) fn serial_executions(&self) -> u64 {
+        let mut count = 1u128;
+        let mut placed = 0;
+        for &ops in &self.threads {
+            for own in 1..=ops as u128 {
+                placed += 1;
+                // A binomial coefficient at each step, so that the division leaves nothing.
+                count = match count.checked_mul(placed) {
+                    Some(product) => product / own,
+                    None => return u64::MAX,
+                };
+            }
+        }
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn base(&self, thread: usize) -> usize {
         self.init + self.threads[..thread].iter().sum::<usize>()
     }
@@ -52,5 +69,27 @@ impl Outcome {
     /// The number of the result, if it returned.
     pub(crate) fn value(self) -> Option<u32> {
         self.0.checked_sub(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serial_executions_are_counted_without_running_them() {
+        let count = |threads: &[usize]| {
+            Layout {
+                init: 2,
+                threads: threads.to_vec(),
+                last: 1,
+            }
+            .serial_executions()
+        };
+        assert_eq!(count(&[3, 3, 3]), 1_680);
+        assert_eq!(count(&[4, 4, 4]), 34_650);
+        assert_eq!(count(&[3, 3, 3, 3]), 369_600);
+        assert_eq!(count(&[2, 0, 1]), 3);
+        assert_eq!(count(&[8; 8]), u64::MAX);
     }
 }

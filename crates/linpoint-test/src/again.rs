@@ -1,0 +1,65 @@
+//! One execution again, from the token that a report printed.
+
+use std::time::Instant;
+
+use crate::campaign::{failure, limits, program, run_tests};
+use crate::check;
+use crate::check::serial::Serial;
+use crate::explain::fingerprint;
+use crate::object::Object;
+use crate::report::{TestReport, Verdict};
+use crate::token::Token;
+
+/// Runs the execution of a token; its whole test, if that execution is gone or right.
+pub(crate) fn run<X: 'static>(
+    object: &Object<X>,
+    start: Instant,
+    token: &Token,
+    notes: &mut Vec<String>,
+) -> (Verdict, Vec<TestReport>) {
+    let matrix = token.matrix.clone();
+    let is_unknown = |op: usize| op >= object.invocations.len();
+    if token.object != object.identity() || matrix.invocations().any(is_unknown) {
+        let why = "the replay token belongs to another object: its type or its operations have other names";
+        return (Verdict::Undecided(why.to_owned()), Vec::new());
+    }
+    if let Some(why) = matrix.problem() {
+        return (Verdict::Undecided(why), Vec::new());
+    }
+    if !token.schedule.is_empty() {
+        let program = program(object, &matrix);
+        let limits = limits(object, None);
+        let schedule = || token.schedule.clone();
+        let mut is_same = false;
+        check::run_once(&program, schedule(), limits.max_steps, |execution| {
+            is_same = fingerprint(execution) == token.signature;
+        });
+        let serial = match program.has_spec() {
+            true => Some(Serial::default()),
+            false => Serial::of(&program, limits.max_steps, None).ok(),
+        };
+        let violation = serial.and_then(|serial| {
+            Some((
+                check::replay(&program, &serial, schedule(), limits.max_steps)?,
+                serial,
+            ))
+        });
+        if let Some((violation, serial)) = violation {
+            if !is_same {
+                notes.push(
+                    "the object has changed since the token was made: this schedule runs other steps now, and still fails".to_owned(),
+                );
+            }
+            let failure = failure(object, &program, &matrix, &matrix, &serial, &violation);
+            return (Verdict::Fail(Box::new(failure)), Vec::new());
+        }
+        let what = match is_same {
+            true => "no longer fails",
+            false => "no longer exists, since the object has changed",
+        };
+        notes.push(format!(
+            "the interleaving of the token {what}; its test was searched anew"
+        ));
+    }
+    run_tests(object, start, Box::new(std::iter::once(matrix)), 1, notes)
+}

@@ -1,0 +1,155 @@
+//! Operations that never come back to the scheduler: they wait for a lock of `std`, or spin without a word. Nothing can be done
+//! about them from here, since they have the OS thread; but somebody can be told why the test hangs.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Once, Weak};
+use std::time::{Duration, Instant};
+
+use crate::explain::name;
+use crate::runtime::run::Program;
+
+/// An execution takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What an OS thread is doing, for others to see.
+#[derive(Debug, Default)]
+struct Pulse {
+    /// Counts executions.
+    executions: AtomicU64,
+    /// The operations that run, one bit each; none between executions.
+    running: AtomicU64,
+    /// The operations in words.
+    names: Mutex<Vec<String>>,
+}
+
+thread_local! {
+    static PULSE: Arc<Pulse> = register();
+}
+
+static ALL: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
+
+/// The test that this OS thread runs from now on.
+pub(crate) fn watch(program: &dyn Program) {
+    let names = (0..program.layout().ops()).map(|op| name(program, op));
+    PULSE.with(|pulse| {
+        if let Ok(mut own) = pulse.names.lock() {
+            *own = names.collect();
+        }
+    });
+}
+
+/// An execution begins or ends.
+pub(crate) fn beat() {
+    PULSE.with(|pulse| {
+        // Nobody else writes.
+        pulse
+            .executions
+            .store(pulse.executions.load(Relaxed) + 1, Relaxed);
+        pulse.running.store(0, Relaxed);
+    });
+}
+
+/// An operation begins or returns.
+pub(crate) fn toggle(op: usize) {
+    PULSE.with(|pulse| {
+        pulse
+            .running
+            .store(pulse.running.load(Relaxed) ^ 1 << op, Relaxed)
+    });
+}
+
+fn register() -> Arc<Pulse> {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| {
+        // Without it everything works as well.
+        let _ = std::thread::Builder::new()
+            .name("linpoint watch".to_owned())
+            .spawn(keep_watch);
+    });
+    let pulse = Arc::<Pulse>::default();
+    if let Ok(mut all) = ALL.lock() {
+        all.push(Watched {
+            pulse: Arc::downgrade(&pulse),
+            seen: (0, 0),
+            since: Instant::now(),
+        });
+    }
+    pulse
+}
+
+fn keep_watch() {
+    loop {
+        std::thread::sleep(PATIENCE / 10);
+        let Ok(mut all) = ALL.lock() else { return };
+        all.retain(|watched| watched.pulse.strong_count() > 0);
+        for message in all
+            .iter_mut()
+            .filter_map(|watched| watched.overdue(Instant::now()))
+        {
+            // Not through the macros: a test that hangs never shows what was captured.
+            let _ = writeln!(std::io::stderr(), "{message}");
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Watched {
+    pulse: Weak<Pulse>,
+    /// The execution and its running operations when they were last looked at.
+    seen: (u64, u64),
+    since: Instant,
+}
+
+impl Watched {
+    /// What to say about operations that have been running for too long; once.
+    fn overdue(&mut self, now: Instant) -> Option<String> {
+        let pulse = self.pulse.upgrade()?;
+        let seen = (pulse.executions.load(Relaxed), pulse.running.load(Relaxed));
+        if seen != self.seen || seen.1 == 0 {
+            (self.seen, self.since) = (seen, now);
+            return None;
+        }
+        if now.saturating_duration_since(self.since) < PATIENCE {
+            return None;
+        }
+        // A year from now is never.
+        self.since = now + Duration::from_secs(365 * 86_400);
+        let names = pulse.names.lock().ok()?;
+        let running = (0..names.len()).filter(|&op| seen.1 & 1 << op != 0);
+        let running: Vec<&str> = running.map(|op| names[op].as_str()).collect();
+        Some(format!(
+            "linpoint: for {PATIENCE:?} nothing has come back from {}. Does it wait for a lock of std, or spin with std::hint? Only the \
+             types of linpoint_test are under control.",
+            running.join(" or ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_that_never_come_back_are_named_once() {
+        let pulse = Arc::<Pulse>::default();
+        let start = Instant::now();
+        let mut watched = Watched {
+            pulse: Arc::downgrade(&pulse),
+            seen: (0, 0),
+            since: start,
+        };
+        *pulse.names.lock().expect("no panics") = ["A.get", "B.inc"].map(str::to_owned).to_vec();
+        assert_eq!(watched.overdue(start + 2 * PATIENCE), None, "nothing runs");
+        pulse.running.store(0b10, Relaxed);
+        let later = start + 3 * PATIENCE;
+        assert_eq!(watched.overdue(later), None, "it has just begun");
+        assert_eq!(watched.overdue(later + PATIENCE / 2), None);
+        let message = watched.overdue(later + PATIENCE).expect("it hangs");
+        assert!(message.contains("come back from B.inc. "), "{message}");
+        assert_eq!(watched.overdue(later + 5 * PATIENCE), None, "it was told");
+        pulse.executions.store(1, Relaxed);
+        assert_eq!(watched.overdue(later + 6 * PATIENCE), None, "it goes on");
+        assert!(watched.overdue(later + 7 * PATIENCE).is_some());
+    }
+}
