@@ -155,9 +155,12 @@ impl<Op> Offers<Op> {
         bounds: &Bounds,
     ) -> Self {
         let of_process = |p| {
+            if !bounds.is_active(p) {
+                return vec![Vec::new()];
+            }
             let mut offers = Vec::new();
             let mut most = 0;
-            while bounds.is_active(p) && offers.len() <= usize::from(most) {
+            while offers.len() <= usize::from(most) {
                 let next = client.offers(p, offers.len() as u8);
                 most = next.iter().map(|(_, memory)| *memory).fold(most, u8::max);
                 offers.push(next);
@@ -169,9 +172,7 @@ impl<Op> Offers<Op> {
 
     /// What `p` may call while it remembers `memory`, with what it remembers then.
     pub(crate) fn at(&self, p: usize, memory: u8) -> &[(Op, u8)] {
-        self.0[p]
-            .get(usize::from(memory))
-            .map_or(&[], Vec::as_slice)
+        &self.0[p][usize::from(memory)]
     }
 
     /// How many things a process may remember.
