@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lincheck::scenario::{Scenario, check_scenario_with_loom};
 use lincheck::{ConcurrentSpec, SequentialSpec};
-use loom::sync;
+use loom::{hint, sync};
 
 include!("objects.rs");
 
@@ -34,7 +34,7 @@ impl SequentialSpec for Serial {
                 self.0 += 1;
                 None
             }
-            Op::Take => Some(self.0),
+            _ => Some(self.0),
         }
     }
 }

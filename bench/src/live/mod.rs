@@ -7,7 +7,7 @@ mod shuttled;
 /// The objects under linpoint's own engine.
 #[allow(dead_code)] // Operations are run by name.
 mod ours {
-    use linpoint_test::sync;
+    use linpoint_test::{hint, sync};
 
     include!("objects.rs");
 }
@@ -18,11 +18,14 @@ use anyhow::ensure;
 use linpoint_test::sync::Mutex;
 use linpoint_test::{Object, Strategy, object};
 
-use ours::{CasCounter, Container, MichaelScott, MutexQueue, Op, Treiber};
+use ours::{CasCounter, Event, LostCounter, MichaelScott, MutexQueue, Op, SpinCounter, Tested, Treiber};
 
 /// Three threads with three operations each.
-const QUEUE_TEST: [[Op; 3]; 3] = [[Op::Put(1), Op::Take, Op::Put(4)], [Op::Put(2), Op::Take, Op::Take], [Op::Take, Op::Put(3), Op::Take]];
-const COUNTER_TEST: [[Op; 3]; 3] = [[Op::Put(1), Op::Take, Op::Put(1)], [Op::Put(1), Op::Take, Op::Put(1)], [Op::Take, Op::Put(1), Op::Take]];
+type Test = [[Op; 3]; 3];
+
+const QUEUE_TEST: Test = [[Op::Put(1), Op::Take, Op::Put(4)], [Op::Put(2), Op::Take, Op::Take], [Op::Take, Op::Put(3), Op::Take]];
+const COUNTER_TEST: Test = [[Op::Put(1), Op::Take, Op::Put(1)], [Op::Put(1), Op::Take, Op::Put(1)], [Op::Take, Op::Put(1), Op::Take]];
+const EVENT_TEST: Test = [[Op::Wait, Op::Set, Op::Wait], [Op::Set, Op::Reset, Op::Wait], [Op::Reset, Op::Set, Op::IsSet]];
 
 /// Preemptions inside operations.
 const BOUND: u32 = 2;
@@ -34,31 +37,48 @@ pub fn run() -> anyhow::Result<()> {
     against_lincheck()
 }
 
-fn names(test: &[[Op; 3]]) -> Vec<Vec<String>> {
+fn names(test: &Test) -> Vec<Vec<String>> {
     let name = |op: &Op| match op {
         Op::Put(value) => format!("put({value})"),
         Op::Take => "take".to_owned(),
+        Op::Set => "set".to_owned(),
+        Op::Reset => "reset".to_owned(),
+        Op::IsSet => "is_set".to_owned(),
+        Op::Wait => "wait".to_owned(),
     };
     test.iter().map(|ops| ops.iter().map(name).collect()).collect()
 }
 
-fn test<C: Container>() -> Object<C> {
-    object(C::make).op("put", [1, 2, 3, 4], C::put).op0("take", C::take).jobs(1).as_found()
+/// An object with the operations of all of them: a test names those that it has.
+fn test<C: Tested>() -> Object<C> {
+    object(C::make)
+        .op("put", [1, 2, 3, 4], |object, value| object.run(Op::Put(value)))
+        .op0("take", |object| object.run(Op::Take))
+        .op0("set", |object| object.run(Op::Set))
+        .op0("reset", |object| object.run(Op::Reset))
+        .op0("is_set", |object| object.run(Op::IsSet))
+        .blocking0("wait", |object| object.run(Op::Wait))
+        .jobs(1)
+        .as_found()
 }
 
 /// What one engine did.
 struct Work {
     executions: u64,
     steps: u64,
-    /// On the processor.
+    /// Serial executions before them.
+    serial: u64,
+    /// On the processor, for all of them.
     seconds: f64,
     /// Whether all executions within the bound were run.
     is_complete: bool,
 }
 
 impl Work {
+    /// The serial executions take their share of the time.
     fn per_second(&self, count: u64) -> f64 {
-        count as f64 / self.seconds
+        let share = self.executions as f64 / (self.executions + self.serial) as f64;
+        count as f64 / (self.seconds * share)
     }
 }
 
@@ -78,14 +98,19 @@ fn against_shuttle() -> anyhow::Result<()> {
     println!("All executions of a 3x3 test with at most {BOUND} preemptions inside operations, no reduction, one thread, time on the processor. shuttle gets a");
     println!("scheduler of the same bound, free switches between operations, and nothing to check; it stops after {} executions. Ours checks", shuttled::MOST);
     println!("every history, serial ones included; it needs fewer executions because a call is one step with its first access. \"Whole search\" is the");
-    println!("time until all executions within the bound were run, where shuttle came to the end.\n");
+    println!("time until all executions within the bound were run, where shuttle came to the end. Counter1 is wrong: its results are ignored, so that the");
+    println!("search goes on. Under a spin lock there is no end under shuttle once a preempted thread holds it (two others yield to each other for");
+    println!("ever), so the bound is 0 there. The event is a mutex and a condition variable; executions that end stuck are left to leak by shuttle.\n");
     println!("| object | executions | each second | steps each second | shuttle: executions | each second | steps each second | times faster, execution for execution | step for step | whole search |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    let pairs: [Pair; 4] = [
-        ("Mutex<VecDeque>", || plain::<MutexQueue>(QUEUE_TEST), || shuttled::run::<shuttled::MutexQueue>(QUEUE_TEST, BOUND)),
-        ("Michael-Scott queue", || plain::<MichaelScott>(QUEUE_TEST), || shuttled::run::<shuttled::MichaelScott>(QUEUE_TEST, BOUND)),
-        ("Treiber stack", || plain::<Treiber>(QUEUE_TEST), || shuttled::run::<shuttled::Treiber>(QUEUE_TEST, BOUND)),
-        ("CAS counter", || plain::<CasCounter>(COUNTER_TEST), || shuttled::run::<shuttled::CasCounter>(COUNTER_TEST, BOUND)),
+    let pairs: [Pair; 7] = [
+        ("CAS counter", || plain(test::<CasCounter>(), COUNTER_TEST, BOUND), || theirs::<shuttled::CasCounter>(COUNTER_TEST, BOUND)),
+        ("Counter1", || plain(test::<LostCounter>().ignore_result("take"), COUNTER_TEST, BOUND), || theirs::<shuttled::LostCounter>(COUNTER_TEST, BOUND)),
+        ("Treiber stack", || plain(test::<Treiber>(), QUEUE_TEST, BOUND), || theirs::<shuttled::Treiber>(QUEUE_TEST, BOUND)),
+        ("Mutex<VecDeque>", || plain(test::<MutexQueue>(), QUEUE_TEST, BOUND), || theirs::<shuttled::MutexQueue>(QUEUE_TEST, BOUND)),
+        ("Michael-Scott queue", || plain(test::<MichaelScott>(), QUEUE_TEST, BOUND), || theirs::<shuttled::MichaelScott>(QUEUE_TEST, BOUND)),
+        ("spin-lock counter, bound 0", || plain(test::<SpinCounter>(), COUNTER_TEST, 0), || theirs::<shuttled::SpinCounter>(COUNTER_TEST, 0)),
+        ("manual-reset event", || plain(test::<Event>(), EVENT_TEST, BOUND), || theirs::<shuttled::Event>(EVENT_TEST, BOUND)),
     ];
     for (name, ours, theirs) in pairs {
         let (ours, theirs) = (ours()?, theirs());
@@ -106,13 +131,33 @@ fn against_shuttle() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn plain<C: Container>(threads: [[Op; 3]; 3]) -> anyhow::Result<Work> {
-    let start = busy_seconds();
-    let report = test::<C>().matrix(names(&threads)).strategy(Strategy::Plain(Some(BOUND))).check();
-    let seconds = busy_seconds() - start;
-    ensure!(report.passed(), "{report}");
-    let effort = report.effort();
-    Ok(Work { executions: effort.executions, steps: effort.steps, seconds, is_complete: true })
+/// The time of one search, which is repeated until there is something to measure.
+fn repeated(search: impl Fn() -> anyhow::Result<Work>) -> anyhow::Result<Work> {
+    let mut work = search()?;
+    let (mut seconds, mut times) = (work.seconds, 1.0);
+    while seconds < 1.0 {
+        seconds += search()?.seconds;
+        times += 1.0;
+    }
+    work.seconds = seconds / times;
+    Ok(work)
+}
+
+fn plain<C: Tested>(object: Object<C>, threads: Test, bound: u32) -> anyhow::Result<Work> {
+    let object = object.matrix(names(&threads)).strategy(Strategy::Plain(Some(bound)));
+    repeated(|| {
+        let start = busy_seconds();
+        let report = object.check();
+        let seconds = busy_seconds() - start;
+        ensure!(report.passed(), "{report}");
+        let effort = report.effort();
+        // The serial phase runs twice.
+        Ok(Work { executions: effort.executions, steps: effort.steps, serial: 2 * effort.serial as u64, seconds, is_complete: true })
+    })
+}
+
+fn theirs<C: shuttled::Tested>(threads: Test, bound: u32) -> Work {
+    repeated(|| Ok(shuttled::run::<C>(threads, bound))).expect("it has nothing to check")
 }
 
 /// Figure 1: taking gives up when the lock is not to be had in time.
@@ -154,7 +199,7 @@ fn complete_checks() -> anyhow::Result<()> {
         start.elapsed(),
         busy_seconds() - busy,
     );
-    println!("\nThe paper took 33.8 minutes for a passing test of that queue and 5.7 for a failing one, on another machine (8 cores, 2.33 GHz, 2010).\n");
+    println!("\nDifferent machines: the paper (8 cores, 2.33 GHz, 2010) took 33.8 minutes for one passing test of that queue, 33.7 for one of the corrected\nqueue, and 5.7 for a failing one.\n");
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32 as PlainU32, AtomicUsize as PlainUsize};
 
-use self::sync::Mutex;
-use self::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use self::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use self::sync::{Condvar, Mutex};
 
 /// An operation of any of the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +13,28 @@ pub enum Op {
     Put(u32),
     /// Takes a value out; counters tell.
     Take,
+    /// Of an event.
+    Set,
+    Reset,
+    IsSet,
+    Wait,
+}
+
+pub trait Tested: Send + Sync + 'static {
+    fn make() -> Self;
+    fn run(&self, op: Op) -> Option<u32>;
 }
 
 pub trait Container: Send + Sync + 'static {
-    fn make() -> Self;
+    fn new() -> Self;
     fn put(&self, value: u32);
     fn take(&self) -> Option<u32>;
+}
+
+impl<C: Container> Tested for C {
+    fn make() -> Self {
+        C::new()
+    }
 
     fn run(&self, op: Op) -> Option<u32> {
         match op {
@@ -27,6 +43,7 @@ pub trait Container: Send + Sync + 'static {
                 None
             }
             Op::Take => self.take(),
+            _ => unreachable!("a container is no event"),
         }
     }
 }
@@ -35,7 +52,7 @@ pub trait Container: Send + Sync + 'static {
 pub struct MutexQueue(Mutex<VecDeque<u32>>);
 
 impl Container for MutexQueue {
-    fn make() -> Self {
+    fn new() -> Self {
         MutexQueue(Mutex::new(VecDeque::new()))
     }
 
@@ -81,7 +98,7 @@ pub struct MichaelScott {
 }
 
 impl Container for MichaelScott {
-    fn make() -> Self {
+    fn new() -> Self {
         // The last node is the first dummy; 0 is none.
         MichaelScott {
             nodes: Nodes::new(),
@@ -130,7 +147,7 @@ pub struct Treiber {
 }
 
 impl Container for Treiber {
-    fn make() -> Self {
+    fn new() -> Self {
         Treiber { nodes: Nodes::new(), below: Default::default(), top: AtomicUsize::new(0) }
     }
 
@@ -163,7 +180,7 @@ impl Container for Treiber {
 pub struct CasCounter(AtomicU32);
 
 impl Container for CasCounter {
-    fn make() -> Self {
+    fn new() -> Self {
         CasCounter(AtomicU32::new(0))
     }
 
@@ -179,5 +196,85 @@ impl Container for CasCounter {
     fn take(&self) -> Option<u32> {
         // A write of nothing: loom lets plain reads see old values, even of sequentially consistent writes.
         Some(self.0.fetch_add(0, SeqCst))
+    }
+}
+
+/// Counter1 of the paper: increments are lost.
+pub struct LostCounter(AtomicU32);
+
+impl Container for LostCounter {
+    fn new() -> Self {
+        LostCounter(AtomicU32::new(0))
+    }
+
+    fn put(&self, _: u32) {
+        let count = self.0.load(SeqCst);
+        self.0.store(count + 1, SeqCst);
+    }
+
+    fn take(&self) -> Option<u32> {
+        Some(self.0.load(SeqCst))
+    }
+}
+
+/// A counter under a spin lock.
+pub struct SpinCounter {
+    lock: AtomicBool,
+    count: AtomicU32,
+}
+
+impl SpinCounter {
+    fn locked<R>(&self, work: impl FnOnce() -> R) -> R {
+        while self.lock.swap(true, SeqCst) {
+            self::hint::spin_loop();
+        }
+        let result = work();
+        self.lock.store(false, SeqCst);
+        result
+    }
+}
+
+impl Container for SpinCounter {
+    fn new() -> Self {
+        SpinCounter { lock: AtomicBool::new(false), count: AtomicU32::new(0) }
+    }
+
+    fn put(&self, _: u32) {
+        self.locked(|| self.count.store(self.count.load(SeqCst) + 1, SeqCst));
+    }
+
+    fn take(&self) -> Option<u32> {
+        Some(self.locked(|| self.count.load(SeqCst)))
+    }
+}
+
+/// A manual-reset event.
+pub struct Event {
+    set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Tested for Event {
+    fn make() -> Self {
+        Event { set: Mutex::new(false), changed: Condvar::new() }
+    }
+
+    fn run(&self, op: Op) -> Option<u32> {
+        let mut set = self.set.lock().expect("nobody panics here");
+        match op {
+            Op::Set => {
+                *set = true;
+                self.changed.notify_all();
+            }
+            Op::Reset => *set = false,
+            Op::IsSet => return Some(u32::from(*set)),
+            Op::Wait => {
+                while !*set {
+                    set = self.changed.wait(set).expect("nobody panics here");
+                }
+            }
+            Op::Put(_) | Op::Take => unreachable!("an event is no container"),
+        }
+        None
     }
 }
