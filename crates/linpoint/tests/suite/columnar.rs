@@ -29,14 +29,14 @@ const RENAMINGS: [Rename; 5] = [
     |i| Value::from(format!("v{i}")),
 ];
 
-/// A type, and how many of the renamings it takes: priorities are integers, and a register starts from one.
+/// A type, and how many of the renamings it takes: priorities are integers.
 const CASES: [(&str, usize); 6] = [
     ("queue", 5),
     ("stack", 5),
     ("priority-queue", 4),
     ("bag", 5),
     ("set", 5),
-    ("register", 4),
+    ("register", 5),
 ];
 
 /// The same operations with other values, spread over so many objects.
