@@ -46,8 +46,8 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         page: None,
     };
     if let Some(types) = object.settings.engine.types()
-        && report.passed()
-        && report.effort().accesses == 0
+        && report.failure().is_none()
+        && (report.effort().executions > 0 && report.effort().accesses == 0)
     {
         report.verdict = Verdict::Undecided(format!(
             "no operation touched anything under control: does the object use std::sync instead of {types}?"
@@ -110,7 +110,9 @@ fn planned<X: 'static>(object: &Object<X>, notes: &mut Vec<String>) -> Result<Pl
     if choices == 0 {
         return Err("the object has no operations".to_owned());
     }
-    if let Ok(token) = std::env::var("LINPOINT_REPLAY") {
+    if let Ok(token) = std::env::var("LINPOINT_REPLAY")
+        && !token.is_empty()
+    {
         let token: Token = token.parse()?;
         if token.object == object.identity() {
             return Ok(Planned::Replay(token));

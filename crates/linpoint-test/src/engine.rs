@@ -85,6 +85,17 @@ impl Loom {
 }
 
 impl Engine {
+    /// What reports call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Engine::Linpoint => "controlled scheduler",
+            #[cfg(feature = "shuttle")]
+            Engine::Shuttle => "shuttle",
+            #[cfg(feature = "loom")]
+            Engine::Loom(_) => "loom",
+        }
+    }
+
     /// Whether steps tell what they touch, so that equal states and equivalent executions are known.
     pub(crate) fn sees_accesses(self) -> bool {
         self == Engine::Linpoint

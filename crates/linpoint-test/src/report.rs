@@ -113,8 +113,30 @@ pub struct Failure {
     pub preemptions: u32,
     /// Runs the execution again.
     pub token: String,
+    pub(crate) story: Option<Story>,
+}
+
+impl Failure {
     /// What a [report page](linpoint::report) shows; nothing where there is no history to show.
-    pub story: Option<Story>,
+    pub fn story(&self) -> Option<Story> {
+        let mut story = self.story.clone()?;
+        story.headline = match (self.kind, &self.caveat) {
+            (_, Some(caveat)) => Some(caveat.trim_end_matches('.').to_owned()),
+            (FailureKind::NoStuckWitness, _) => {
+                Some("Stuck: no serial order explains why an operation never returns".to_owned())
+            }
+            (FailureKind::Nondeterministic, _) => {
+                Some("Not deterministic: the same serial calls give different answers".to_owned())
+            }
+            (FailureKind::Blocks, _) => {
+                Some("Blocks: an operation waits for ever in a serial execution".to_owned())
+            }
+            _ => None,
+        };
+        story.notes.clone_from(&self.stands);
+        story.notes.push(format!("LINPOINT_REPLAY={}", self.token));
+        Some(story)
+    }
 }
 
 /// A call or a return.
@@ -145,8 +167,8 @@ impl Report {
 
     /// Writes the page of the failure, if there is one.
     pub(crate) fn write_page(&mut self, path: PathBuf) {
-        let story = self.failure().and_then(|failure| failure.story.as_ref());
-        self.page = story.map(|story| match artefact::write_page(story, &path) {
+        let story = self.failure().and_then(Failure::story);
+        self.page = story.map(|story| match artefact::write_page(&story, &path) {
             Ok(()) => Ok(path),
             Err(error) => Err(format!("{}: {error}", path.display())),
         });

@@ -21,6 +21,9 @@ use crate::runtime::run::Program;
 /// The answer of an operation that never returns.
 pub(crate) const NEVER: &str = "never returns";
 
+/// What an operation that should not wait would have given.
+const SOME_ANSWER: &str = "some answer";
+
 /// A test has at most 64 operations.
 const MOST_OPS: usize = 1000;
 
@@ -35,7 +38,7 @@ pub(crate) fn story(
     let history = &violation.history;
     let mut behaviour = Behaviour::default();
     match &violation.what {
-        What::Results | What::Stuck(_) => behaviour.learn_all(program, serial),
+        What::Results | What::Stuck(_) => behaviour.learn_all(program, serial, &history.outcomes),
         What::Nondeterministic(other) => {
             let order: Vec<u8> = serial::order(&other.events).collect();
             behaviour.learn(program, &order, &other.outcomes);
@@ -43,7 +46,13 @@ pub(crate) fn story(
         What::Blocks(op) => {
             let order = serial::order(&history.events);
             let order: Vec<u8> = order.filter(|&other| usize::from(other) != *op).collect();
-            behaviour.learn(program, &order, &history.outcomes);
+            let past = behaviour.learn(program, &order, &history.outcomes);
+            behaviour.add(
+                past,
+                *op,
+                name(program, *op),
+                Answer(SOME_ANSWER.to_owned()),
+            );
         }
     }
     let typed = typed(program, history, &violation.what);
@@ -53,13 +62,14 @@ pub(crate) fn story(
             return None;
         };
         let ids = (0..typed.len() as u32).map(OpId);
-        let (returned, open) = ids.partition(|&id| typed.action(id).ret.is_some());
+        let returned = ids.filter(|&id| typed.action(id).ret.is_some()).collect();
         found.core.ops = returned;
-        found.core.relaxed = open;
+        // What is open besides did nothing.
+        found.core.relaxed.clear();
         found.core.minimal = true;
-        found.core.certified = true;
+        found.core.certified = program.engine().own_search().is_none();
         found.core.sentence = sentence.trim_end_matches('.').to_owned();
-        part.engine = "controlled scheduler";
+        part.engine = program.engine().name();
         part.reason = "the serial executions of the test are its specification".to_owned();
     }
     let told = Told {
@@ -215,28 +225,45 @@ struct Behaviour {
 }
 
 impl Behaviour {
-    fn learn_all(&mut self, program: &dyn Program, serial: &Serial) {
-        for (outcomes, group) in serial.full.iter().chain(&serial.stuck) {
+    /// Stuck histories say something about one that is stuck after all that returned in it.
+    fn learn_all(&mut self, program: &dyn Program, serial: &Serial, seen: &[Outcome]) {
+        let has_all = |outcomes: &[Outcome]| {
+            let mut both = outcomes.iter().zip(seen);
+            both.all(|(outcome, seen)| seen.value().is_none() || outcome.value().is_some())
+        };
+        let stuck = serial
+            .stuck
+            .iter()
+            .filter(|(outcomes, _)| has_all(outcomes));
+        for (outcomes, group) in serial.full.iter().chain(stuck) {
             for order in &group.orders {
                 self.learn(program, order, outcomes);
             }
         }
     }
 
-    fn learn(&mut self, program: &dyn Program, order: &[u8], outcomes: &[Outcome]) {
-        let mut past = Past::default();
-        for &op in order {
+    /// What has happened after these operations.
+    fn learn(&mut self, program: &dyn Program, order: &[u8], outcomes: &[Outcome]) -> Past {
+        order.iter().fold(Past::default(), |past, &op| {
             let op = usize::from(op);
-            let answer = Answer::of(program, op, outcomes[op]);
-            let mut after = past.clone();
-            after.0.push((op, name(program, op), answer.clone()));
-            let known = self.next.entry(past).or_default();
-            let step = (op, answer, after.clone());
-            if !known.contains(&step) {
-                known.push(step);
-            }
-            past = after;
+            self.add(
+                past,
+                op,
+                name(program, op),
+                Answer::of(program, op, outcomes[op]),
+            )
+        })
+    }
+
+    fn add(&mut self, past: Past, op: usize, name: String, answer: Answer) -> Past {
+        let mut after = past.clone();
+        after.0.push((op, name, answer.clone()));
+        let known = self.next.entry(past).or_default();
+        let step = (op, answer, after.clone());
+        if !known.contains(&step) {
+            known.push(step);
         }
+        after
     }
 }
 

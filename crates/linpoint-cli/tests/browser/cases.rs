@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use linpoint_test::sync::Mutex;
 use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use serde_json::json;
 
@@ -659,11 +660,31 @@ fn live(browser: &mut Browser, pages: &Pages) {
         assert!(core.contains(text), "{text}: {core}");
     }
     let execution = browser.text("document.querySelector('#execution').innerText");
-    for text in ["thread B", "inc: ", "cases.rs:"] {
+    for text in ["thread B", "inc: ", "cases.rs:", "LINPOINT_REPLAY="] {
         assert!(execution.contains(text), "{text}: {execution}");
     }
     assert!(!execution.contains("memory"), "{execution}");
     pages.picture(browser, "live");
+
+    let page = pages.file("stuck.html");
+    let locks = linpoint_test::object(|| (Mutex::new(0), Mutex::new(0)));
+    locks
+        .op0("ab", |(a, b)| {
+            let _a = a.lock();
+            b.lock().is_ok()
+        })
+        .op0("ba", |(a, b)| {
+            let _b = b.lock();
+            a.lock().is_ok()
+        })
+        .matrix([["ab"], ["ba"]])
+        .html(&page)
+        .check();
+    browser.open(&page, READY);
+    assert!(verdict(browser).starts_with("Stuck: no serial order"));
+    let execution = browser.text("document.querySelector('#execution').innerText");
+    assert!(execution.contains("B.ba waits for"), "{execution}");
+    pages.picture(browser, "stuck");
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

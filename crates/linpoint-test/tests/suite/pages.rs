@@ -1,6 +1,7 @@
 //! Failures of every kind can be shown in a browser.
 
 use linpoint::report::Page;
+use linpoint_test::sync::Mutex;
 use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use linpoint_test::{FailureKind, Report, object};
 
@@ -11,7 +12,7 @@ fn page(report: &Report, kind: FailureKind) -> String {
     let failure = report.failure().unwrap();
     assert_eq!(failure.kind, kind, "{failure}");
     let mut page = Page::new(Vec::new()).unwrap();
-    page.add(failure.story.as_ref().unwrap()).unwrap();
+    page.add(&failure.story().unwrap()).unwrap();
     String::from_utf8(page.finish().unwrap()).unwrap()
 }
 
@@ -46,7 +47,27 @@ fn a_stuck_operation() {
     let threads = [vec!["wait"], vec!["set", "reset", "set"]];
     let report = objects::event(true).matrix(threads).check();
     let page = page(&report, FailureKind::NoStuckWitness);
-    assert_all(&page, &["never returns", r#""recorded":"never returns""#]);
+    let told = [
+        r#""headline":"Stuck: "#,
+        r#""recorded":"never returns""#,
+        r#""notes":["A.wait "#,
+        "LINPOINT_REPLAY=",
+    ];
+    assert_all(&page, &told);
+}
+
+#[test]
+fn two_operations_that_wait_for_each_other() {
+    let locks = object(|| (Mutex::new(0), Mutex::new(0)));
+    let report = locks
+        .op0("ab", |(a, b)| *a.lock().unwrap() + *b.lock().unwrap())
+        .op0("ba", |(a, b)| *b.lock().unwrap() + *a.lock().unwrap())
+        .matrix([["ab"], ["ba"]])
+        .check();
+    let page = page(&report, FailureKind::NoStuckWitness);
+    // Serially it would have answered: it is not the turn of the other one to wait.
+    assert_all(&page, &[r#""expected":["0"]"#, "waits for"]);
+    assert!(!page.contains(r#""expected":[]"#));
 }
 
 #[test]
@@ -54,7 +75,12 @@ fn an_operation_that_should_not_wait() {
     let counter = object(Counter2::default).op0("inc", Counter2::inc);
     let report = counter.op0("get", Counter2::get).auto(2).check();
     let page = page(&report, FailureKind::Blocks);
-    assert_all(&page, &["waits for ever", r#""recorded":"never returns""#]);
+    let told = [
+        r#""headline":"Blocks: "#,
+        r#""expected":["some answer"]"#,
+        r#""recorded":"never returns""#,
+    ];
+    assert_all(&page, &told);
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn the_hasty_queue_breaks_a_strict_specification_and_keeps_a_lenient_one() {
             .starts_with("The specification does not allow it"),
         "{failure}"
     );
-    assert_eq!(failure.story.as_ref().unwrap().object_type, "Queue");
+    assert_eq!(failure.story().unwrap().object_type, "Queue");
     let report = against(true, true).matrix(test).check();
     assert!(report.passed(), "{report}");
 }
@@ -134,7 +134,7 @@ fn stuck_operations_need_a_reason_in_the_specification() {
             true => {
                 let failure = report.failure().unwrap();
                 assert_eq!(failure.kind, FailureKind::NoStuckWitness);
-                assert!(failure.story.is_some());
+                assert!(failure.story().is_some());
             }
             false => assert!(report.passed(), "{report}"),
         }

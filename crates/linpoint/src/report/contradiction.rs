@@ -212,7 +212,9 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
         }
         let attempt = Attempt {
             steps: path.clone(),
+            // What never returned need not come.
             refused: candidates(before, taken)
+                .filter(|&i| self.core.ops[i].ret != NEVER)
                 .map(|i| self.refused(i, path.len(), state))
                 .collect(),
         };

@@ -26,6 +26,12 @@ pub struct Story {
     pub(crate) is_bare: bool,
     /// What happened beside the operations: how many events came before, and the text.
     pub(crate) annotations: Vec<(u32, String)>,
+    /// The verdict in the words of the page's headline, where the usual ones do not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headline: Option<String>,
+    /// What else there is to say about how the history came about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How the history came about, where that is known: the moves of an algorithm, or the steps of threads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub execution: Vec<Move>,

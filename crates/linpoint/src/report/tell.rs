@@ -112,6 +112,8 @@ fn story<S: Spec>(
         processes: rows.processes,
         methods: rows.methods,
         annotations: rows.annotations,
+        headline: None,
+        notes: Vec::new(),
         execution: Vec::new(),
     }
 }

@@ -53,6 +53,8 @@ impl Operation<'_> {
 pub(super) struct Event<'a> {
     pub(super) process: Value,
     pub(super) kind: EventKind<'a>,
+    /// When it happened, where that is recorded.
+    pub(super) time: Option<i64>,
 }
 
 pub(super) enum EventKind<'a> {
@@ -220,6 +222,8 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     Result::Ok(Line::Event(self::Event {
         process: named(Process, json::value(process))?,
         kind,
+        // Others may write something else there.
+        time: fields.integer(Time).unwrap_or(None),
     }))
 }
 

@@ -254,7 +254,11 @@ impl Collected {
     }
 
     fn event(&mut self, number: u64, event: Event<'_>) -> Result<(), Error> {
-        let Event { process, kind } = event;
+        let Event {
+            process,
+            kind,
+            time,
+        } = event;
         match kind {
             EventKind::Call {
                 object,
@@ -267,7 +271,7 @@ impl Collected {
                     method,
                     argument,
                 };
-                self.builder.call(number, process, call)
+                self.builder.call(number, process, call)?;
             }
             EventKind::Return { method, result } => {
                 let called = self.builder.open_call(&process).map(|(called, _)| called);
@@ -279,11 +283,15 @@ impl Collected {
                     );
                     return Err(Error::malformed(reason));
                 }
-                self.builder.ret(number, &process, result)
+                self.builder.ret(number, &process, result)?;
             }
-            EventKind::Fail => self.builder.fail(number, &process),
-            EventKind::Crash => self.builder.crash(number, &process),
+            EventKind::Fail => return self.builder.fail(number, &process),
+            EventKind::Crash => return self.builder.crash(number, &process),
         }
+        if let Some(time) = time {
+            self.builder.at(time);
+        }
+        Ok(())
     }
 }
 

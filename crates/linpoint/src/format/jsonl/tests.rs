@@ -65,6 +65,28 @@ fn events() {
 }
 
 #[test]
+fn events_keep_their_times_beside_notes() {
+    let text = concat!(
+        r#"{"linpoint":1}"#,
+        "\n",
+        r#"{"process":0,"event":"call","method":"write","arg":3,"time":12}"#,
+        "\n",
+        r#"{"event":"note","text":"partition"}"#,
+        "\n",
+        r#"{"process":0,"event":"return","ret":null,"time":11}"#,
+        "\n",
+    );
+    let history = read_one(text).history;
+    assert_eq!(history.op(crate::OpId(0)).times, Some((12, 11)));
+    let mut written = Vec::new();
+    write_jsonl(&history, None, &mut written).unwrap();
+    assert_eq!(String::from_utf8_lossy(&written), text);
+    // Others may have something else there.
+    let odd = text.replace("12", "\"noon\"");
+    assert_eq!(read_one(&odd).history.op(crate::OpId(0)).times, None);
+}
+
+#[test]
 fn operations() {
     let recorded = read_one(concat!(
         r#"{"process":0,"object":"x","method":"write","arg":3,"ret":null,"call":0,"return":5}"#,

@@ -98,6 +98,13 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
                 write_value(op.result.unwrap_or(&Value::Nil), out)?;
             }
         }
+        if let Some((called, returned)) = op.times {
+            let time = match kind {
+                EventKind::Call => called,
+                EventKind::Return => returned,
+            };
+            write!(out, ",\"time\":{time}")?;
+        }
         out.write_all(b"}\n")?;
     }
     notes.try_for_each(|note| write_note(&note.text, out))

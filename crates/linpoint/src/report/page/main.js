@@ -76,6 +76,7 @@ class ReportPage {
         ? `Linearizable: some order explains all ${counted(parts[0].operations, 'operation')}.`
         : `Linearizable: an order was found for each of ${grouped(parts.length)} ${what}.`;
     }
+    if (histories.length === 1 && histories[0].headline) sentence = `${visible(histories[0].headline)}.`;
     byId('verdict').textContent = cut(sentence, 400);
     byId('mark').textContent = SIGNS[verdict];
     document.body.dataset.verdict = verdict;
@@ -142,8 +143,8 @@ class ReportPage {
   /** How the history came about, move by move. */
   showExecution(story) {
     const box = byId('execution');
-    const moves = story.execution ?? [];
-    box.hidden = moves.length === 0;
+    const [moves, notes] = [story.execution ?? [], story.notes ?? []];
+    box.hidden = moves.length === 0 && notes.length === 0;
     if (box.hidden) return;
     const processes = [...new Set(moves.map((move) => move.process))].sort(new Intl.Collator('en', { numeric: true }).compare);
     const hasMemory = moves.some((move) => move.memory);
@@ -154,7 +155,8 @@ class ReportPage {
       hasMemory ? element('td', {}, code(move.memory ?? '', { class: 'state' })) : ''));
     box.replaceChildren(element('div', { class: 'bar' }, element('h2', { id: 'execution-title' }, 'Execution'),
       element('span', { class: 'soft small' }, hasMemory ? `${counted(moves.length, 'move')} of the algorithm, and the shared memory after each` : `${counted(moves.length, 'step')} of the threads`)),
-    element('div', { class: 'scroll' }, element('table', { class: 'moves' }, element('thead', {}, head), element('tbody', {}, ...rows))));
+    element('div', { class: 'scroll' }, element('table', { class: 'moves' }, element('thead', {}, head), element('tbody', {}, ...rows))),
+    element('ul', { class: 'plain' }, ...notes.map((note) => element('li', {}, code(cut(note, 1000))))));
   }
 
   // Choosing and pointing.
