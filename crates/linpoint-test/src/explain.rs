@@ -72,7 +72,7 @@ pub(crate) fn failure(
     };
     let layout = program.layout();
     let story = match program.has_spec() {
-        true => told.map(|told| story::of_spec(told, moves)),
+        true => told.map(|told| story::of_threads(told, moves)),
         false => story::story(&**program, serial, violation, &sentence, moves),
     };
     Failure {

@@ -77,20 +77,15 @@ pub(crate) fn story(
         object_type: "live object",
         most_ops: MOST_OPS,
     };
-    let mut story = tell(told, &behaviour, &typed, &report);
-    finish(&mut story, execution);
-    Some(story)
+    let story = tell(told, &behaviour, &typed, &report);
+    Some(of_threads(story, execution))
 }
 
-/// What a specification tells, and how it came about.
-pub(crate) fn of_spec(mut story: Story, execution: Vec<Move>) -> Story {
-    finish(&mut story, execution);
-    story
-}
-
-fn finish(story: &mut Story, execution: Vec<Move>) {
+/// The story with the names of the threads, and how it came about.
+pub(crate) fn of_threads(mut story: Story, execution: Vec<Move>) -> Story {
     story.name_processes(|number| number.parse().map_or_else(|_| number.to_owned(), long_name));
     story.execution = execution;
+    story
 }
 
 fn long_name(thread: usize) -> String {
