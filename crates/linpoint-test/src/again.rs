@@ -8,6 +8,7 @@ use crate::check::serial::Serial;
 use crate::explain::fingerprint;
 use crate::object::Object;
 use crate::report::{TestReport, Verdict};
+use crate::runtime::execution::Settings;
 use crate::token::Token;
 
 /// Runs the execution of a token; its whole test, if that execution is gone or right.
@@ -31,7 +32,8 @@ pub(crate) fn run<X: 'static>(
         let limits = limits(object, None);
         let schedule = || token.schedule.clone();
         let mut is_same = false;
-        check::run_once(&program, schedule(), limits.max_steps, |execution| {
+        let settings = Settings::verbose(false, limits.max_steps);
+        check::run_once(&program, schedule(), settings, |execution| {
             is_same = fingerprint(execution) == token.signature;
         });
         let serial = match program.has_spec() {

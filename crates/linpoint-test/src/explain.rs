@@ -8,7 +8,7 @@ use crate::check::{Violation, What, run_once};
 use crate::matrix::{Matrix, thread_name};
 use crate::report::{Event, Failure, FailureKind};
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{End, Execution, Outcome};
+use crate::runtime::execution::{End, Execution, Outcome, Settings};
 use crate::runtime::run::Program;
 use crate::spec::Ruling;
 use crate::stands;
@@ -52,7 +52,7 @@ pub(crate) fn failure(
         run_once(
             program,
             violation.schedule.clone(),
-            max_steps,
+            Settings::verbose(false, max_steps),
             |execution| {
                 interleaving = steps(&**program, execution);
                 moves = story::moves(&**program, execution);

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What an OS thread is doing, for others to see.
 #[derive(Debug, Default)]
-struct Pulse {
+pub(crate) struct Pulse {
     /// Counts executions.
     executions: AtomicU64,
     /// The operations that run, one bit each; none between executions.
@@ -23,43 +23,34 @@ struct Pulse {
     names: Mutex<Vec<String>>,
 }
 
-thread_local! {
-    static PULSE: Arc<Pulse> = register();
-}
-
 static ALL: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
 
-/// The test that this OS thread runs from now on.
-pub(crate) fn watch(program: &dyn Program) {
-    let names = (0..program.layout().ops()).map(|op| name(program, op));
-    PULSE.with(|pulse| {
-        if let Ok(mut own) = pulse.names.lock() {
+impl Pulse {
+    /// The test that this OS thread runs from now on.
+    pub(crate) fn watch(&self, program: &dyn Program) {
+        let names = (0..program.layout().ops()).map(|op| name(program, op));
+        if let Ok(mut own) = self.names.lock() {
             *own = names.collect();
         }
-    });
-}
+    }
 
-/// An execution begins or ends.
-pub(crate) fn beat() {
-    PULSE.with(|pulse| {
+    /// An execution begins or ends.
+    pub(crate) fn beat(&self) {
         // Nobody else writes.
-        pulse
-            .executions
-            .store(pulse.executions.load(Relaxed) + 1, Relaxed);
-        pulse.running.store(0, Relaxed);
-    });
+        let executions = self.executions.load(Relaxed);
+        self.executions.store(executions + 1, Relaxed);
+        self.running.store(0, Relaxed);
+    }
+
+    /// An operation begins or returns.
+    pub(crate) fn toggle(&self, op: usize) {
+        let running = self.running.load(Relaxed);
+        self.running.store(running ^ 1 << op, Relaxed);
+    }
 }
 
-/// An operation begins or returns.
-pub(crate) fn toggle(op: usize) {
-    PULSE.with(|pulse| {
-        pulse
-            .running
-            .store(pulse.running.load(Relaxed) ^ 1 << op, Relaxed)
-    });
-}
-
-fn register() -> Arc<Pulse> {
+/// The pulse of this OS thread, which is watched from now on.
+pub(crate) fn register() -> Arc<Pulse> {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
         // Without it everything works as well.

@@ -19,11 +19,10 @@ use loom::thread::{self, JoinHandle};
 use crate::Map;
 use crate::check::history::History;
 use crate::engine::Loom;
-use crate::pulse;
 use crate::runtime::coroutine::Switch;
 use crate::runtime::execution::{Choice, Outcome};
 use crate::runtime::run::{Program, Subject, answer, call, object_panicked, run};
-use crate::runtime::{give_up, panics, with};
+use crate::runtime::{Stopped, give_up, panics, with};
 
 /// With the thread that waits for all others, and the one that runs the operations before and after them.
 const MOST_WORKERS: usize = loom::MAX_THREADS - 2;
@@ -138,6 +137,11 @@ fn spawn(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         .unwrap_or_else(|error| panic!("loom has no thread: {error}"))
 }
 
+/// Whoever stops under loom unwinds.
+fn or_unwind<T>(result: Result<T, Stopped>) -> T {
+    result.unwrap_or_else(|Stopped| panics::stop())
+}
+
 fn test() -> Rc<dyn Program> {
     TEST.with_borrow(|test| test.clone().expect("bug: loom runs without a test"))
 }
@@ -154,7 +158,7 @@ fn serial_model() {
     let layout = program.layout();
     let subject = program.construct();
     for op in 0..layout.init {
-        call(&program, &*subject, op);
+        or_unwind(call(&program, &*subject, op));
     }
     with(|execution, _| execution.release());
     let everybody = (1 << layout.threads.len()) - 1;
@@ -163,14 +167,14 @@ fn serial_model() {
         && with(|execution, _| execution.released())
     {
         let op = with(|execution, _| execution.running());
-        run(&program, &*subject, op);
+        or_unwind(run(&program, &*subject, op));
         with(|execution, _| match op + 1 < layout.of_thread(thread).end {
             true => execution.stand_before(op + 1),
             false => execution.done(),
         });
     }
     for op in layout.finals() {
-        call(&program, &*subject, op);
+        or_unwind(call(&program, &*subject, op));
     }
 }
 
@@ -202,13 +206,12 @@ fn concurrent_model() {
     else {
         panics::stop();
     };
-    pulse::beat();
     with(|execution, _| execution.restart());
     let program = test();
     let layout = program.layout();
     let subject = program.construct();
     for op in 0..layout.init {
-        call(&program, &*subject, op);
+        or_unwind(call(&program, &*subject, op));
     }
     SUBJECT.set(Some(Rc::clone(&subject)));
     let clock = Arc::new(AtomicUsize::new(0));
@@ -222,7 +225,7 @@ fn concurrent_model() {
         let _ = worker.join();
     }
     for op in layout.finals() {
-        call(&program, &*subject, op);
+        or_unwind(call(&program, &*subject, op));
     }
     SUBJECT.take();
     drop(subject);
@@ -241,7 +244,7 @@ fn worker(index: usize, clock: &AtomicUsize) {
     for op in program.layout().of_thread(index) {
         clock.fetch_add(1, Ordering::AcqRel);
         with(|execution, _| execution.calls(index, op));
-        let outcome = answer(&program, &*subject, op);
+        let outcome = or_unwind(answer(&program, &*subject, op));
         clock.fetch_add(1, Ordering::AcqRel);
         with(|execution, _| execution.returns(index, op, outcome));
     }

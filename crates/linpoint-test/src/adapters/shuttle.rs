@@ -20,7 +20,7 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 use crate::runtime::coroutine::{self, Fiber, Signal, Switch};
 use crate::runtime::execution::End;
 use crate::runtime::run::{Program, Slot, call, object_panicked, run};
-use crate::runtime::{MAIN, MAX_WORKERS, give_up, panics, with};
+use crate::runtime::{MAIN, MAX_WORKERS, Stopped, give_up, panics, with};
 
 /// So many stuck executions a process can have: each leaves up to nine stacks behind, and Linux lets a process have some
 /// 32,000 of them.
@@ -122,12 +122,12 @@ fn main_task() {
     }
 }
 
-fn run_test() {
+fn run_test() -> Result<(), Stopped> {
     let (program, slot) = test();
     let subject = program.construct();
     let layout = program.layout();
     for op in 0..layout.init {
-        call(&program, &*subject, op);
+        call(&program, &*subject, op)?;
     }
     *slot.borrow_mut() = Some(Rc::clone(&subject));
     let workers: Vec<_> = (0..layout.threads.len())
@@ -138,7 +138,7 @@ fn run_test() {
         thread::yield_now();
     }
     for op in layout.finals() {
-        call(&program, &*subject, op);
+        call(&program, &*subject, op)?;
     }
     drop(slot.take());
     drop(subject);
@@ -146,9 +146,10 @@ fn run_test() {
         // Its panics were caught, and are results.
         let _ = worker.join();
     }
+    Ok(())
 }
 
-fn worker(index: usize) {
+fn worker(index: usize) -> Result<(), Stopped> {
     let (program, slot) = test();
     let Some(subject) = slot.borrow().clone() else {
         panic!("bug: a thread without an object");
@@ -156,15 +157,16 @@ fn worker(index: usize) {
     let mut ops = program.layout().of_thread(index);
     // The first call was scheduled before the thread ran.
     if let Some(first) = ops.next() {
-        run(&program, &*subject, first);
+        run(&program, &*subject, first)?;
     }
     for op in ops {
         with(|execution, _| execution.stand_before(op));
         thread::yield_now();
-        run(&program, &*subject, op);
+        run(&program, &*subject, op)?;
     }
     drop(subject);
     with(|execution, _| execution.done());
+    Ok(())
 }
 
 /// Asks our search who goes on.

@@ -25,6 +25,7 @@ use crate::search::dpor::Dpor;
 use crate::search::random::Random;
 use crate::search::replay::Replay;
 use crate::spec::Ruling;
+use crate::stands;
 
 /// Which executions of phase 2 are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,7 +150,7 @@ pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
     };
     effort.phase1 = start.elapsed();
     let (found, serial) = match serial {
-        Err(refused) => (refused.into(), Serial::default()),
+        Err(refused) => (refused.tell(program, limits.max_steps), Serial::default()),
         Ok(serial) => {
             effort.serial = serial.histories;
             effort.stuck = serial.stuck_histories;
@@ -172,8 +173,9 @@ pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
     }
 }
 
-impl From<Refused> for Found {
-    fn from(refused: Refused) -> Self {
+impl Refused {
+    /// What it means for the check.
+    fn tell(self, program: &Rc<dyn Program>, max_steps: usize) -> Found {
         let fail = |what, history, stands| {
             Found::Fail(Box::new(Violation {
                 what,
@@ -183,7 +185,7 @@ impl From<Refused> for Found {
                 stands,
             }))
         };
-        match refused {
+        match self {
             Refused::Nondeterministic(pair) => {
                 let [first, second] = *pair;
                 fail(What::Nondeterministic(Box::new(first)), second, Vec::new())
@@ -191,8 +193,15 @@ impl From<Refused> for Found {
             Refused::Blocks {
                 history,
                 op,
-                stands,
-            } => fail(What::Blocks(op), *history, stands),
+                schedule,
+            } => {
+                let mut stands = Vec::new();
+                let settings = Settings::verbose(true, max_steps);
+                run_once(program, schedule, settings, |execution| {
+                    stands = stands::of(&**program, execution);
+                });
+                fail(What::Blocks(op), *history, stands)
+            }
             Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
@@ -369,8 +378,8 @@ impl Phase2<'_> {
         };
         let search = explore(self.program, settings, search, |execution, search| {
             executions += execution.repetitions;
-            steps += execution.steps.len() as u64;
-            accesses += execution.accesses() as u64;
+            steps += execution.taken as u64;
+            accesses += execution.touched as u64;
             stopped = match &execution.end {
                 End::Fault(why) => Some(Stopped::Unfinished(why.clone())),
                 _ if search.pruned() => {
@@ -411,9 +420,6 @@ impl Phase2<'_> {
         self.effort.redundant += redundant;
         self.effort.steps += steps;
         self.effort.accesses += accesses;
-        if let Some(uncontrolled) = search.uncontrolled() {
-            return Err(Stopped::Unfinished(uncontrolled.to_string()));
-        }
         match stopped {
             Some(stopped) => Err(stopped),
             None if search.bounded() => Ok(Extent::Bounded),
@@ -460,7 +466,8 @@ pub(crate) fn replay(
     max_steps: usize,
 ) -> Option<Violation> {
     let mut violation = None;
-    run_once(program, schedule, max_steps, |execution| {
+    let settings = Settings::verbose(false, max_steps);
+    run_once(program, schedule, settings, |execution| {
         let why = match (&execution.end, program.rule(execution)) {
             (End::Complete | End::Stuck, None) => witness::explained(serial, execution).err(),
             (End::Complete | End::Stuck, Some(Ruling::Unexplained(why, _))) => Some(why),
@@ -480,20 +487,13 @@ pub(crate) fn replay(
     violation
 }
 
-/// Runs a schedule, with words for every step.
+/// Runs a schedule.
 pub(crate) fn run_once(
     program: &Rc<dyn Program>,
     schedule: Vec<Choice>,
-    max_steps: usize,
+    settings: Settings,
     mut look: impl FnMut(&Execution),
 ) {
-    let settings = Settings {
-        serial: false,
-        real_time: true,
-        causality: true,
-        verbose: true,
-        max_steps,
-    };
     explore(program, settings, Replay::new(schedule), |execution, _| {
         look(execution);
         Flow::Enough

@@ -13,11 +13,9 @@ use smallvec::SmallVec;
 use super::history::History;
 use crate::Map;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{End, Execution, Outcome, Settings};
+use crate::runtime::execution::{Choice, End, Execution, Outcome, Settings};
 use crate::runtime::run::{Flow, Program, explore};
-use crate::search::Search as _;
 use crate::search::dfs::Dfs;
-use crate::stands;
 
 /// Serial histories with the same results.
 #[derive(Debug, Default)]
@@ -148,8 +146,7 @@ pub(crate) enum Refused {
     Blocks {
         history: Box<History>,
         op: usize,
-        /// Where each thread stands.
-        stands: Vec<String>,
+        schedule: Vec<Choice>,
     },
     /// A serial execution does not end.
     TooLong,
@@ -181,7 +178,7 @@ impl Serial {
                 verbose: false,
                 max_steps,
             };
-            let search = explore(program, settings, Dfs::new(None), |execution, _| {
+            explore(program, settings, Dfs::new(None), |execution, _| {
                 executions += 1;
                 let seen = if executions.is_multiple_of(1024)
                     && deadline.is_some_and(|deadline| Instant::now() > deadline)
@@ -202,9 +199,6 @@ impl Serial {
             });
             if let Some(why) = refused {
                 return Err(why);
-            }
-            if let Some(uncontrolled) = search.uncontrolled() {
-                return Err(Refused::Fault(uncontrolled.to_string()));
             }
         }
         Ok(serial)
@@ -261,7 +255,7 @@ fn look(
             return Err(Refused::Blocks {
                 history: Box::new(History::of(execution)),
                 op,
-                stands: stands::of(&**program, execution),
+                schedule: execution.schedule.clone(),
             });
         }
         match answers.known.get(&prefix) {

@@ -21,6 +21,19 @@ pub(crate) enum Kind {
     Take,
 }
 
+/// How a thread comes to an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// It is always possible, and what it was is told afterwards.
+    Open,
+    /// It is always possible, and known beforehand: whether it changes the object.
+    Known { changed: bool },
+    /// The thread waits until it is possible.
+    Blocking,
+    /// The thread would rather wait, but gives up if it is not possible.
+    Timed,
+}
+
 /// The state of an object as far as it can block somebody: how many share it, a permit, or [`EXCLUSIVE`].
 pub(crate) type Hold = u32;
 

@@ -14,7 +14,7 @@ pub(crate) mod run;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
-use access::Kind;
+use access::{Kind, Manner};
 use coroutine::{Signal, Switch};
 use execution::{End, Execution, Pending};
 
@@ -69,8 +69,16 @@ pub(crate) enum Turn {
     Std,
     /// Its work without waiting and without telling anybody.
     Direct,
-    /// Its work on this object, and tell what it did.
-    Scheduled(u32),
+    /// Its work, and tell what it did.
+    Scheduled(Scheduled),
+}
+
+/// An access whose turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scheduled {
+    object: u32,
+    /// Somebody wants to read what it did.
+    verbose: bool,
 }
 
 impl Default for Handle {
@@ -105,99 +113,112 @@ impl Handle {
     /// An access that is always possible. Its kind is told afterwards, see [`Turn::touch`].
     #[track_caller]
     pub(crate) fn access(&self) -> Turn {
-        self.access_at(Location::caller())
+        self.enter(Kind::Write, Manner::Open, Location::caller())
     }
 
-    /// The same, for a destructor: it happens where the object was made.
-    pub(crate) fn access_at(&self, location: &'static Location<'static>) -> Turn {
-        self.enter(Kind::Write, false, false, location)
+    /// An access that is always possible and only looks.
+    #[track_caller]
+    pub(crate) fn look(&self) -> Turn {
+        let manner = Manner::Known { changed: false };
+        self.enter(Kind::Read, manner, Location::caller())
+    }
+
+    /// Gives back, in a destructor, what was taken at that place.
+    pub(crate) fn give_back(&self, kind: Kind, location: &'static Location<'static>) -> Turn {
+        self.enter(kind, Manner::Known { changed: true }, location)
     }
 
     /// Waits until the access is possible, and has it.
     #[track_caller]
     pub(crate) fn wait(&self, kind: Kind) -> Turn {
-        self.enter(kind, true, false, Location::caller())
+        self.enter(kind, Manner::Blocking, Location::caller())
     }
 
     /// Would rather wait for the access, but not for ever. What came of it is told afterwards.
     #[track_caller]
     pub(crate) fn wait_some_time(&self, kind: Kind) -> Turn {
-        self.enter(kind, false, true, Location::caller())
+        self.enter(kind, Manner::Timed, Location::caller())
     }
 
-    fn enter(
-        &self,
-        kind: Kind,
-        blocking: bool,
-        timed: bool,
-        location: &'static Location<'static>,
-    ) -> Turn {
+    fn enter(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
         match MODE.get() {
             Mode::Outside => Turn::Std,
             Mode::Quiet => Turn::Direct,
             Mode::Teardown if std::thread::panicking() => Turn::Direct,
             Mode::Teardown => panics::stop(),
             // A destructor runs because the object panicked: a switch would show the panic to other threads.
-            Mode::Controlled if std::thread::panicking() => self.while_unwinding(kind, blocking),
+            Mode::Controlled if std::thread::panicking() => self.while_unwinding(kind, manner),
             Mode::Controlled => {
                 let announce = |execution: &mut Execution, search: &mut dyn Search| {
-                    let object = self.object(execution);
+                    let turn = self.scheduled(execution);
                     let pending = Pending::Access {
-                        object,
+                        object: turn.object,
                         kind,
-                        blocking,
-                        timed,
+                        manner,
                     };
-                    (object, execution.announce(pending, location, search))
+                    (turn, execution.announce(pending, location, search))
                 };
                 let announced = with(|execution, search| {
                     (!execution.spins()).then(|| announce(execution, search))
                 });
-                let (object, switch) = announced.unwrap_or_else(|| {
+                let (turn, switch) = announced.unwrap_or_else(|| {
                     pause(location);
                     with(announce)
                 });
                 follow(switch);
-                Turn::Scheduled(object)
+                Turn::Scheduled(turn)
             }
         }
     }
 
-    fn while_unwinding(&self, kind: Kind, blocking: bool) -> Turn {
-        let (object, possible) = with(|execution, _| {
-            let object = self.object(execution);
-            let possible = !blocking || execution.available(object, kind);
-            if !possible {
-                execution.end = End::Fault(
-                    "an operation waits in a destructor while it unwinds from a panic".to_owned(),
-                );
-            } else if blocking {
-                execution.touch(object, kind, false, true);
+    fn scheduled(&self, execution: &mut Execution) -> Scheduled {
+        Scheduled {
+            object: self.object(execution),
+            verbose: execution.settings.verbose,
+        }
+    }
+
+    fn while_unwinding(&self, kind: Kind, manner: Manner) -> Turn {
+        let (turn, possible) = with(|execution, _| {
+            let turn = self.scheduled(execution);
+            let possible = manner != Manner::Blocking || execution.available(turn.object, kind);
+            match manner {
+                _ if !possible => {
+                    execution.end = End::Fault(
+                        "an operation waits in a destructor while it unwinds from a panic"
+                            .to_owned(),
+                    );
+                }
+                Manner::Blocking => execution.touch(turn.object, kind, false, true),
+                Manner::Known { changed } => execution.touch(turn.object, kind, false, changed),
+                Manner::Open | Manner::Timed => {}
             }
-            (object, possible)
+            (turn, possible)
         });
         if !possible {
             wait_to_unwind();
             return Turn::Direct;
         }
-        Turn::Scheduled(object)
+        Turn::Scheduled(turn)
     }
 }
 
 impl Turn {
     /// What the access was.
     pub(crate) fn touch(self, kind: Kind, changed: bool, words: impl FnOnce() -> String) {
-        if let Turn::Scheduled(object) = self {
+        if let Turn::Scheduled(Scheduled { object, verbose }) = self {
             with(|execution, _| {
                 execution.touch(object, kind, false, changed);
-                execution.describe(words);
+                if verbose {
+                    execution.describe(words);
+                }
             });
         }
     }
 
     /// Words about an access that was told already.
     pub(crate) fn describe(self, words: impl FnOnce() -> String) {
-        if let Turn::Scheduled(_) = self {
+        if let Turn::Scheduled(Scheduled { verbose: true, .. }) = self {
             with(|execution, _| execution.describe(words));
         }
     }
@@ -205,17 +226,28 @@ impl Turn {
     /// Whether a wait for this access would end at once.
     pub(crate) fn available(self, kind: Kind) -> bool {
         match self {
-            Turn::Scheduled(object) => with(|execution, _| execution.available(object, kind)),
+            Turn::Scheduled(turn) => with(|execution, _| execution.available(turn.object, kind)),
             _ => true,
         }
     }
 }
 
+/// The execution is over, and the running thread with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped;
+
 /// Leaves to whoever's turn it is, and comes back when it is ours.
+fn leave(switch: Option<Switch>) -> Result<(), Stopped> {
+    match switch {
+        Some(switch) if coroutine::suspend(switch) == Signal::Unwind => Err(Stopped),
+        _ => Ok(()),
+    }
+}
+
+/// The same from inside an operation, which has to be unwound.
+#[inline(always)]
 fn follow(switch: Option<Switch>) {
-    if let Some(switch) = switch
-        && coroutine::suspend(switch) == Signal::Unwind
-    {
+    if leave(switch).is_err() {
         panics::stop();
     }
 }
@@ -287,8 +319,12 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
 
 /// Waits for a notification and for the mutex. Whether it was notified.
 #[track_caller]
+#[inline(always)]
 pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
-    let Turn::Scheduled(condvar) = turn else {
+    let Turn::Scheduled(Scheduled {
+        object: condvar, ..
+    }) = turn
+    else {
         return true;
     };
     let location = Location::caller();
@@ -307,7 +343,7 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
 #[track_caller]
 pub(crate) fn notify(condvar: &Handle, all: bool) -> Turn {
     let turn = condvar.access();
-    if let Turn::Scheduled(object) = turn {
+    if let Turn::Scheduled(Scheduled { object, .. }) = turn {
         with(|execution, search| {
             let waiting: smallvec::SmallVec<[usize; 8]> = execution.waiters(object).collect();
             let changed = !waiting.is_empty();

@@ -12,13 +12,12 @@ use linpoint::report::Story;
 use super::coroutine::{Fiber, Signal, Switch};
 use super::execution::{End, Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
-use super::{ENGINE, MAIN, MODE, Mode, follow, give_up, quietly, with};
+use super::{ENGINE, MAIN, MODE, Mode, Stopped, give_up, leave, quietly, with};
 #[cfg(feature = "loom")]
 use crate::adapters::loom;
 #[cfg(feature = "shuttle")]
 use crate::adapters::shuttle;
 use crate::engine::Engine;
-use crate::pulse;
 use crate::search::Search;
 use crate::spec::Ruling;
 
@@ -71,7 +70,7 @@ pub(crate) fn explore<S: Search>(
     visit: impl FnMut(&Execution, &mut S) -> Flow,
 ) -> S {
     let _quiet = Quiet::new();
-    pulse::watch(&**program);
+    ENGINE.with_borrow(|engine| engine.execution.pulse.watch(&**program));
     match program.engine() {
         Engine::Linpoint => {
             let mut driver = Driver {
@@ -112,7 +111,7 @@ fn show<S: Search>(
     mut visit: impl FnMut(&Execution, &mut S) -> Flow,
 ) -> S {
     let wanted = loom::number(search.given());
-    begin(program, settings, Box::new(search));
+    begin(program, settings, Box::new(search), 0);
     let shown = loom::explore(program, loom, wanted);
     let mut search: Box<S> = ended();
     let mut visit = |change: &dyn Fn(&mut Execution)| {
@@ -141,25 +140,30 @@ fn repeat<S: Search>(
     mut execute: impl FnMut(),
 ) -> S {
     let mut search: Box<S> = Box::new(search);
+    let mut known = 0;
     loop {
-        begin(program, settings, search);
-        pulse::beat();
+        begin(program, settings, search, known);
         execute();
-        pulse::beat();
         search = ended();
         let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
-        if flow == Flow::Enough || !ENGINE.with_borrow(|engine| search.advance(&engine.execution)) {
+        if flow == Flow::Enough {
             return *search;
+        }
+        match ENGINE.with_borrow(|engine| search.advance(&engine.execution)) {
+            Some(choices) => known = choices,
+            None => return *search,
         }
     }
 }
 
-/// Opens the record of an execution, for which the search decides.
-fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S>) {
+/// Opens the record of an execution, for which the search decides after the first choices, which are known.
+fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S>, known: usize) {
     static EPOCH: AtomicU64 = AtomicU64::new(1);
     ENGINE.with_borrow_mut(|engine| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
-        engine.execution.reset(epoch, program.layout(), settings);
+        engine
+            .execution
+            .reset(epoch, program.layout(), settings, known);
         engine.search = Some(search);
     });
 }
@@ -170,10 +174,7 @@ fn ended<S: Search>() -> Box<S> {
         let Some(mut search) = engine.search.take() else {
             panic!("bug: the search was lost");
         };
-        engine.execution.close(&mut *search);
-        if engine.execution.end == End::Running {
-            engine.execution.end = End::Complete;
-        }
+        engine.execution.conclude(&mut *search);
         let search: Box<dyn Any> = search;
         search
             .downcast()
@@ -222,9 +223,12 @@ impl Driver {
         let (program, slot) = (Rc::clone(&self.program), Rc::clone(&self.slot));
         let main = index == program.layout().threads.len();
         Fiber::new(stack, move || {
-            let body = || match main {
-                true => main_thread(&program, &slot),
-                false => worker(&program, &slot, index),
+            let body = || {
+                // Whoever stopped has nothing left to unwind.
+                let _ = match main {
+                    true => main_thread(&program, &slot),
+                    false => worker(&program, &slot, index),
+                };
             };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(body))
                 && !panics::is_stop(&*payload)
@@ -278,59 +282,73 @@ fn tear_down(fibers: &mut [Fiber]) -> bool {
     false
 }
 
-fn main_thread(program: &Rc<dyn Program>, slot: &Slot) {
+fn main_thread(program: &Rc<dyn Program>, slot: &Slot) -> Result<(), Stopped> {
     let subject = program.construct();
     let layout = program.layout();
-    for op in 0..layout.init {
-        call(program, &*subject, op);
-    }
+    // If the execution stops, the object is dropped when nobody runs any more.
     *slot.borrow_mut() = Some(Rc::clone(&subject));
-    follow(with(|execution, search| execution.join(search)));
+    for op in 0..layout.init {
+        call(program, &*subject, op)?;
+    }
+    leave(with(|execution, search| execution.join(search)))?;
     for op in layout.finals() {
-        call(program, &*subject, op);
+        call(program, &*subject, op)?;
     }
     drop(slot.take());
     drop(subject);
+    Ok(())
 }
 
-fn worker(program: &Rc<dyn Program>, slot: &Slot, index: usize) {
+fn worker(program: &Rc<dyn Program>, slot: &Slot, index: usize) -> Result<(), Stopped> {
     let Some(subject) = slot.borrow().clone() else {
         panic!("bug: a thread without an object");
     };
     let mut ops = program.layout().of_thread(index);
     // The first call was scheduled before the thread ran.
     if let Some(first) = ops.next() {
-        run(program, &*subject, first);
+        run(program, &*subject, first)?;
     }
     for op in ops {
-        call(program, &*subject, op);
+        call(program, &*subject, op)?;
     }
+    Ok(())
 }
 
 /// Runs an operation of the running thread when it is its turn.
-pub(crate) fn call(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
-    follow(with(|execution, search| execution.border(op, search)));
-    run(program, subject, op);
+pub(crate) fn call(
+    program: &Rc<dyn Program>,
+    subject: &dyn Subject,
+    op: usize,
+) -> Result<(), Stopped> {
+    leave(with(|execution, search| execution.border(op, search)))?;
+    run(program, subject, op)
 }
 
 /// Runs an operation whose call was scheduled.
-pub(crate) fn run(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) {
-    let outcome = answer(program, subject, op);
+pub(crate) fn run(
+    program: &Rc<dyn Program>,
+    subject: &dyn Subject,
+    op: usize,
+) -> Result<(), Stopped> {
+    let outcome = answer(program, subject, op)?;
     with(|execution, _| execution.finish(op, outcome));
+    Ok(())
 }
 
 /// What an operation answers; a panic of the object is an answer.
-pub(crate) fn answer(program: &Rc<dyn Program>, subject: &dyn Subject, op: usize) -> Outcome {
-    pulse::toggle(op);
-    let answered = catch_unwind(AssertUnwindSafe(|| subject.invoke(op)));
-    pulse::toggle(op);
-    let payload = match answered {
-        Ok(outcome) => return outcome,
+pub(crate) fn answer(
+    program: &Rc<dyn Program>,
+    subject: &dyn Subject,
+    op: usize,
+) -> Result<Outcome, Stopped> {
+    let payload = match catch_unwind(AssertUnwindSafe(|| subject.invoke(op))) {
+        Ok(outcome) => return Ok(outcome),
+        Err(payload) if panics::is_stop(&*payload) => return Err(Stopped),
         Err(payload) => payload,
     };
     let message = panics::message(&*payload);
-    if panics::is_stop(&*payload) || program.engine().is_own_panic(&message) {
+    if program.engine().is_own_panic(&message) {
         resume_unwind(payload);
     }
-    quietly(|| program.panicked(&message))
+    Ok(quietly(|| program.panicked(&message)))
 }

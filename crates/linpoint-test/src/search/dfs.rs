@@ -3,7 +3,7 @@
 //! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
 //! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
 
-use super::{Point, Search, Uncontrolled};
+use super::{Point, Search};
 use crate::Map;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::Execution;
@@ -17,8 +17,6 @@ struct Node {
     offered: Offer,
     /// Preemptions before this choice.
     spent: u32,
-    /// What the step did.
-    signature: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +33,9 @@ pub(crate) struct Dfs {
     bounded: bool,
     nodes: Vec<Node>,
     depth: usize,
-    /// The step that is being run belongs to this node.
-    step: usize,
     seen: Option<Map<(Past, u8), u32>>,
     /// The rest of this execution was seen before.
     pruned: bool,
-    uncontrolled: Option<Uncontrolled>,
 }
 
 impl Dfs {
@@ -51,10 +46,8 @@ impl Dfs {
             bounded: false,
             nodes: Vec::new(),
             depth: 0,
-            step: 0,
             seen: None,
             pruned: false,
-            uncontrolled: None,
         }
     }
 
@@ -64,16 +57,11 @@ impl Dfs {
         self
     }
 
+    /// Another choice where there was one before.
     fn again(&mut self, offered: Offer) -> Option<usize> {
-        let node = self.nodes.get(self.depth)?;
-        if node.offered != offered {
-            self.uncontrolled = Some(Uncontrolled { step: self.depth });
-            self.pruned = true;
-            return None;
-        }
-        self.step = self.depth;
+        let node = &self.nodes[self.depth];
         self.depth += 1;
-        Some(usize::from(node.chosen))
+        (node.offered == offered).then_some(usize::from(node.chosen))
     }
 
     fn new_node(&mut self, offered: Offer, spent: u32, options: u16, chosen: usize) -> usize {
@@ -82,9 +70,7 @@ impl Dfs {
             chosen: chosen as u8,
             offered,
             spent,
-            signature: 0,
         });
-        self.step = self.depth;
         self.depth += 1;
         chosen
     }
@@ -101,14 +87,12 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn choose(&mut self, execution: &Execution, point: Point) -> usize {
+    fn choose(&mut self, execution: &Execution, point: Point) -> Option<usize> {
         if self.pruned {
-            return point.default_choice();
+            return Some(point.default_choice());
         }
         if self.depth < self.nodes.len() {
-            return self
-                .again(Offer::Threads(point))
-                .unwrap_or_else(|| point.default_choice());
+            return self.again(Offer::Threads(point));
         }
         let spent = self.spent();
         if let Some(seen) = &mut self.seen {
@@ -116,7 +100,7 @@ impl Search for Dfs {
             let least = seen.entry((execution.state(), running)).or_insert(u32::MAX);
             if *least <= spent {
                 self.pruned = true;
-                return point.default_choice();
+                return Some(point.default_choice());
             }
             *least = spent;
         }
@@ -126,57 +110,35 @@ impl Search for Dfs {
             true => 1 << point.current,
             false => point.enabled,
         };
-        self.new_node(
-            Offer::Threads(point),
-            spent,
-            options,
-            point.default_choice(),
-        )
+        let chosen = point.default_choice();
+        Some(self.new_node(Offer::Threads(point), spent, options, chosen))
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> usize {
+    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
         if self.pruned {
-            return 0;
+            return Some(0);
         }
         if self.depth < self.nodes.len() {
-            return self.again(Offer::Ways(ways)).unwrap_or(0);
+            return self.again(Offer::Ways(ways));
         }
         let spent = self.spent();
-        self.new_node(Offer::Ways(ways), spent, (1 << ways) - 1, 0)
+        Some(self.new_node(Offer::Ways(ways), spent, (1 << ways) - 1, 0))
     }
 
-    fn closed(&mut self, execution: &Execution) {
-        if self.pruned {
-            return;
-        }
-        let signature = execution.signature();
-        let replaying = self.depth < self.nodes.len();
-        let Some(node) = self.nodes.get_mut(self.step) else {
-            return;
-        };
-        if replaying && node.signature != signature {
-            self.uncontrolled = Some(Uncontrolled { step: self.step });
-            self.pruned = true;
-        }
-        node.signature = signature;
-    }
+    fn closed(&mut self, _: &Execution) {}
 
-    fn advance(&mut self, _: &Execution) -> bool {
+    fn advance(&mut self, _: &Execution) -> Option<usize> {
         self.pruned = false;
-        self.depth = 0;
-        self.step = 0;
-        if self.uncontrolled.is_some() {
-            return false;
-        }
         while let Some(node) = self.nodes.last_mut() {
             if node.left != 0 {
                 node.chosen = node.left.trailing_zeros() as u8;
                 node.left &= node.left - 1;
-                return true;
+                self.depth = self.nodes.len() - 1;
+                return Some(self.depth);
             }
             self.nodes.pop();
         }
-        false
+        None
     }
 
     fn pruned(&self) -> bool {
@@ -185,9 +147,5 @@ impl Search for Dfs {
 
     fn bounded(&self) -> bool {
         self.bounded
-    }
-
-    fn uncontrolled(&self) -> Option<&Uncontrolled> {
-        self.uncontrolled.as_ref()
     }
 }

@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::races::{self, Late};
-use super::{Point, Search, Uncontrolled};
+use super::{Point, Search};
 use crate::runtime::access::Kind;
 use crate::runtime::execution::Execution;
 
@@ -31,7 +31,6 @@ enum Node {
         sleep: SmallVec<[Sleeper; 4]>,
         /// What the chosen thread did.
         touches: Touches,
-        signature: u64,
     },
     Ways {
         chosen: usize,
@@ -49,17 +48,11 @@ pub(crate) struct Dpor {
     /// Who sleeps at the next node.
     sleep: SmallVec<[Sleeper; 4]>,
     pruned: bool,
-    uncontrolled: Option<Uncontrolled>,
 }
 
 impl Dpor {
     pub(crate) fn new() -> Self {
         Dpor::default()
-    }
-
-    fn diverged(&mut self) {
-        self.uncontrolled = Some(Uncontrolled { step: self.depth });
-        self.pruned = true;
     }
 
     /// The other order of a race must be tried, beginning before the step `early`.
@@ -109,32 +102,26 @@ fn independent(a: &Touches, b: &Touches) -> bool {
 }
 
 impl Search for Dpor {
-    fn choose(&mut self, _: &Execution, point: Point) -> usize {
+    fn choose(&mut self, _: &Execution, point: Point) -> Option<usize> {
         if self.pruned {
-            return point.default_choice();
+            return Some(point.default_choice());
         }
         if let Some(node) = self.nodes.get(self.depth) {
-            let Node::Threads {
-                point: known,
-                chosen,
-                ..
-            } = *node
-            else {
-                self.diverged();
-                return point.default_choice();
-            };
-            if known != point {
-                self.diverged();
-                return point.default_choice();
-            }
             self.places.push(self.depth);
             self.depth += 1;
-            return usize::from(chosen);
+            return match *node {
+                Node::Threads {
+                    point: known,
+                    chosen,
+                    ..
+                } if known == point => Some(usize::from(chosen)),
+                _ => None,
+            };
         }
         let asleep = |thread: usize| self.sleep.iter().any(|s| usize::from(s.thread) == thread);
         let Some(chosen) = point.options().find(|&thread| !asleep(thread)) else {
             self.pruned = true;
-            return point.default_choice();
+            return Some(point.default_choice());
         };
         self.nodes.push(Node::Threads {
             point,
@@ -142,36 +129,29 @@ impl Search for Dpor {
             backtrack: 1 << chosen,
             sleep: std::mem::take(&mut self.sleep),
             touches: Touches::new(),
-            signature: 0,
         });
         self.places.push(self.depth);
         self.depth += 1;
-        chosen
+        Some(chosen)
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> usize {
+    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
         if self.pruned {
-            return 0;
+            return Some(0);
         }
         if let Some(node) = self.nodes.get(self.depth) {
-            let Node::Ways {
-                chosen,
-                ways: known,
-            } = *node
-            else {
-                self.diverged();
-                return 0;
-            };
-            if known != ways {
-                self.diverged();
-                return 0;
-            }
             self.depth += 1;
-            return chosen;
+            return match *node {
+                Node::Ways {
+                    chosen,
+                    ways: known,
+                } if known == ways => Some(chosen),
+                _ => None,
+            };
         }
         self.nodes.push(Node::Ways { chosen: 0, ways });
         self.depth += 1;
-        0
+        Some(0)
     }
 
     fn closed(&mut self, execution: &Execution) {
@@ -181,24 +161,14 @@ impl Search for Dpor {
         let Some(&place) = self.places.last() else {
             return;
         };
-        let now = execution.signature();
-        let known = self.depth < self.nodes.len();
         let Node::Threads {
             sleep,
             touches: kept,
-            signature,
             ..
         } = &mut self.nodes[place]
         else {
             panic!("bug: a step belongs to no choice of threads");
         };
-        if known {
-            if *signature != now {
-                self.diverged();
-            }
-            return;
-        }
-        *signature = now;
         *kept = touches(execution);
         self.sleep = sleep
             .iter()
@@ -211,10 +181,7 @@ impl Search for Dpor {
         });
     }
 
-    fn advance(&mut self, execution: &Execution) -> bool {
-        if self.uncontrolled.is_some() {
-            return false;
-        }
+    fn advance(&mut self, execution: &Execution) -> Option<usize> {
         if !self.pruned {
             let (nodes, places) = (&mut self.nodes, &self.places);
             races::of_stuck_threads(execution, |early, late| {
@@ -222,16 +189,13 @@ impl Search for Dpor {
             });
         }
         self.pruned = false;
-        self.depth = 0;
-        self.places.clear();
         self.sleep.clear();
         while let Some(node) = self.nodes.last_mut() {
-            match node {
-                Node::Ways { chosen, ways } if *chosen + 1 < *ways => {
+            let is_left = match node {
+                Node::Ways { chosen, ways } => {
                     *chosen += 1;
-                    return true;
+                    *chosen < *ways
                 }
-                Node::Ways { .. } => {}
                 Node::Threads {
                     chosen,
                     backtrack,
@@ -245,22 +209,22 @@ impl Search for Dpor {
                     });
                     let asleep = sleep.iter().fold(0, |mask, s| mask | 1u16 << s.thread);
                     let left = *backtrack & !asleep;
-                    if left != 0 {
-                        *chosen = left.trailing_zeros() as u8;
-                        return true;
-                    }
+                    *chosen = left.trailing_zeros() as u8;
+                    left != 0
                 }
+            };
+            if is_left {
+                self.depth = self.nodes.len() - 1;
+                let kept = self.places.partition_point(|&place| place < self.depth);
+                self.places.truncate(kept);
+                return Some(self.depth);
             }
             self.nodes.pop();
         }
-        false
+        None
     }
 
     fn pruned(&self) -> bool {
         self.pruned
-    }
-
-    fn uncontrolled(&self) -> Option<&Uncontrolled> {
-        self.uncontrolled.as_ref()
     }
 }

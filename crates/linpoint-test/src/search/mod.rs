@@ -51,17 +51,18 @@ impl Point {
 
 /// Decides at each point who goes on, and between executions what to try next.
 pub(crate) trait Search: Any {
-    /// Who goes on.
-    fn choose(&mut self, execution: &Execution, point: Point) -> usize;
+    /// Who goes on; `None` if something else was offered here before.
+    fn choose(&mut self, execution: &Execution, point: Point) -> Option<usize>;
 
-    /// One of several outcomes that are not a matter of scheduling.
-    fn pick(&mut self, execution: &Execution, ways: usize) -> usize;
+    /// One of several outcomes that are not a matter of scheduling; `None` if there were others here before.
+    fn pick(&mut self, execution: &Execution, ways: usize) -> Option<usize>;
 
-    /// The last step of the execution is complete.
+    /// The last step of the execution is complete, and the execution before had no such step.
     fn closed(&mut self, execution: &Execution);
 
-    /// The execution has ended; whether there is another one.
-    fn advance(&mut self, execution: &Execution) -> bool;
+    /// The execution has ended. The next one, if there is one, begins with so many of its choices; about them nothing is
+    /// asked again.
+    fn advance(&mut self, execution: &Execution) -> Option<usize>;
 
     /// The schedule that is asked for, if it is a single one.
     #[cfg(feature = "loom")]
@@ -77,27 +78,5 @@ pub(crate) trait Search: Any {
     /// Whether a bound kept it from something.
     fn bounded(&self) -> bool {
         false
-    }
-
-    /// The program did not repeat itself.
-    fn uncontrolled(&self) -> Option<&Uncontrolled> {
-        None
-    }
-}
-
-/// A program that does not do the same under the same schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Uncontrolled {
-    pub(crate) step: usize,
-}
-
-impl std::fmt::Display for Uncontrolled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the object did not do the same under the same schedule (step {}): it depends on something that is not under \
-             control, such as time, chance, addresses or state that survives between executions",
-            self.step
-        )
     }
 }

@@ -5,7 +5,7 @@
 //! notification that had not come, a change that it spun for. Such a step does not hide what came before it, so a lock is compared with the lock before
 //! it across the unlock between them.
 
-use crate::runtime::access::{Access, Kind};
+use crate::runtime::access::{Access, Kind, Manner};
 use crate::runtime::causality::Clock;
 use crate::runtime::execution::{End, Execution, Pending};
 
@@ -136,8 +136,7 @@ pub(super) fn of_stuck_threads(execution: &Execution, mut report: impl FnMut(usi
             Pending::Access {
                 object,
                 kind,
-                blocking: true,
-                ..
+                manner: Manner::Blocking,
             } => (object, kind, None),
             Pending::Wake { mutex, .. } => match execution.notifier_of(thread) {
                 // Nobody notified it: to come before another step would not help.

@@ -107,25 +107,25 @@ impl Priorities {
 }
 
 impl Search for Random {
-    fn choose(&mut self, _: &Execution, point: Point) -> usize {
+    fn choose(&mut self, _: &Execution, point: Point) -> Option<usize> {
         if let Some(priorities) = &mut self.priorities {
-            return priorities.choose(point);
+            return Some(priorities.choose(point));
         }
         let nth = self
             .rng
             .random_range(0..point.enabled.count_ones() as usize);
-        point.options().nth(nth).expect("bug: nobody is enabled")
+        point.options().nth(nth)
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> usize {
-        self.rng.random_range(0..ways)
+    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
+        Some(self.rng.random_range(0..ways))
     }
 
     fn closed(&mut self, _: &Execution) {}
 
-    fn advance(&mut self, _: &Execution) -> bool {
+    fn advance(&mut self, _: &Execution) -> Option<usize> {
         self.shuffle();
         self.left -= 1;
-        self.left > 0
+        (self.left > 0).then_some(0)
     }
 }

@@ -28,26 +28,26 @@ impl Replay {
 }
 
 impl Search for Replay {
-    fn choose(&mut self, _: &Execution, point: Point) -> usize {
-        match self.follow() {
+    fn choose(&mut self, _: &Execution, point: Point) -> Option<usize> {
+        Some(match self.follow() {
             Some(Choice::Thread(thread)) if point.enabled & 1 << thread != 0 => usize::from(thread),
             Some(_) => {
                 self.diverged = true;
                 point.default_choice()
             }
             None => point.default_choice(),
-        }
+        })
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> usize {
-        match self.follow() {
+    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
+        Some(match self.follow() {
             Some(Choice::Pick(pick)) if usize::from(pick) < ways => usize::from(pick),
             Some(_) => {
                 self.diverged = true;
                 0
             }
             None => 0,
-        }
+        })
     }
 
     #[cfg(feature = "loom")]
@@ -57,7 +57,7 @@ impl Search for Replay {
 
     fn closed(&mut self, _: &Execution) {}
 
-    fn advance(&mut self, _: &Execution) -> bool {
-        false
+    fn advance(&mut self, _: &Execution) -> Option<usize> {
+        None
     }
 }

@@ -43,9 +43,9 @@ macro_rules! atomic_cell {
             /// Reads the value.
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
-                let turn = self.handle.access();
+                let turn = self.handle.look();
                 let value = self.inner.load(order);
-                turn.touch(Kind::Read, false, || format!("load {value:?}"));
+                turn.describe(|| format!("load {value:?}"));
                 value
             }
 

@@ -134,6 +134,7 @@ impl Condvar {
 
     /// Waits under control, and tells whether it was notified; gives the guard back if there is no control.
     #[track_caller]
+    #[inline(always)]
     #[allow(clippy::type_complexity)]
     fn controlled<'a, T>(
         &self,

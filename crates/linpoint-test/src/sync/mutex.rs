@@ -198,9 +198,9 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if self.inner.is_some() {
-            let turn = self.lock.handle.access_at(self.location);
+            let turn = self.lock.handle.give_back(Kind::Release, self.location);
             drop(self.inner.take());
-            turn.touch(Kind::Release, true, || "unlock".to_owned());
+            turn.describe(|| "unlock".to_owned());
         }
     }
 }

@@ -73,9 +73,9 @@ impl<T> OnceLock<T> {
     /// The value, if there is one.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        let turn = self.handle.access();
+        let turn = self.handle.look();
         let value = self.value.get();
-        turn.touch(Kind::Read, false, || match value {
+        turn.describe(|| match value {
             Some(_) => "get: set".to_owned(),
             None => "get: empty".to_owned(),
         });

@@ -131,9 +131,9 @@ macro_rules! side {
 
         impl<T: ?Sized> Drop for $guard<'_, T> {
             fn drop(&mut self) {
-                let turn = self.handle.access_at(self.location);
+                let turn = self.handle.give_back($give, self.location);
                 drop(self.inner.take());
-                turn.touch($give, true, || "unlock".to_owned());
+                turn.describe(|| "unlock".to_owned());
             }
         }
 

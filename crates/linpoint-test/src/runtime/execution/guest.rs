@@ -42,7 +42,7 @@ impl Execution {
     #[cfg(feature = "loom")]
     pub(crate) fn restart(&mut self) {
         let layout = self.layout.clone();
-        self.reset(self.epoch, &layout, self.settings);
+        self.reset(self.epoch, &layout, self.settings, 0);
     }
 
     /// A thread whose turns are not ours to give calls an operation.

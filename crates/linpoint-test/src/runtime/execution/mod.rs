@@ -4,6 +4,7 @@
 //! an operation contains its call, the last one its return: a later call and an earlier return only make a history harder to
 //! explain, so nothing is lost.
 
+mod again;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod guest;
 mod layout;
@@ -11,11 +12,13 @@ mod past;
 mod turns;
 
 use std::panic::Location;
+use std::sync::Arc;
 
-use super::access::{Access, Hold, Kind};
+use super::access::{Access, Hold, Kind, Manner};
 use super::causality::{Clock, Past, Touched};
 use super::{MAIN, MAX_WORKERS};
 use crate::Map;
+use crate::pulse::{self, Pulse};
 
 pub(crate) use layout::{Layout, Outcome};
 
@@ -39,10 +42,7 @@ pub(crate) enum Pending {
     Access {
         object: u32,
         kind: Kind,
-        /// Waits until the access is possible.
-        blocking: bool,
-        /// Gives up if it is not possible, but would rather wait.
-        timed: bool,
+        manner: Manner,
     },
     /// Lets others run; sleeps while nothing changes that it has seen.
     Yield,
@@ -138,6 +138,14 @@ struct Causes {
     pasts: Touched<Past>,
 }
 
+/// What a step did, as a number.
+#[derive(Clone, Copy, Debug)]
+struct Signature {
+    of_step: u64,
+    /// So many choices had been made when it was complete.
+    choices: usize,
+}
+
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -174,8 +182,27 @@ pub(crate) struct Settings {
     pub(crate) max_steps: usize,
 }
 
+impl Settings {
+    /// For somebody who wants to know everything.
+    pub(crate) fn verbose(serial: bool, max_steps: usize) -> Self {
+        Settings {
+            serial,
+            real_time: true,
+            causality: true,
+            verbose: true,
+            max_steps,
+        }
+    }
+
+    /// Whether anybody looks at single steps.
+    fn records(&self) -> bool {
+        self.causality || self.verbose
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Execution {
+    pub(crate) pulse: Arc<Pulse>,
     pub(crate) epoch: u64,
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
@@ -196,12 +223,24 @@ pub(crate) struct Execution {
     open: bool,
     idle: u32,
     last_forced: usize,
+    /// So many steps were begun.
+    pub(crate) taken: usize,
+    /// So often something under control was touched.
+    pub(crate) touched: usize,
+    /// The steps, if anybody looks at them.
     pub(crate) steps: Vec<Step>,
     accesses: Vec<Access>,
     wakers: Vec<u32>,
     clocks: Vec<Clock>,
-    /// Whose turn it was at each point, and what was picked: enough to run the same again.
+    /// Whose turn it was at each point, and what was picked: enough to run the same again. It begins with choices of the
+    /// execution before that are to be made again.
     pub(crate) schedule: Vec<Choice>,
+    /// How many of them were made.
+    choices: usize,
+    /// What the open step did so far.
+    signature: u64,
+    /// What each step did, those first that are to be done again.
+    signatures: Vec<Signature>,
     pub(crate) preemptions: u32,
     pub(crate) details: Vec<(usize, String)>,
     pub(crate) end: End,
@@ -217,6 +256,7 @@ pub(crate) struct Execution {
 impl Execution {
     pub(crate) fn new() -> Self {
         Execution {
+            pulse: pulse::register(),
             epoch: 0,
             settings: Settings {
                 serial: false,
@@ -243,11 +283,16 @@ impl Execution {
             open: false,
             idle: 0,
             last_forced: 0,
+            taken: 0,
+            touched: 0,
             steps: Vec::new(),
             accesses: Vec::new(),
             wakers: Vec::new(),
             clocks: Vec::new(),
             schedule: Vec::new(),
+            choices: 0,
+            signature: 0,
+            signatures: Vec::new(),
             preemptions: 0,
             details: Vec::new(),
             end: End::Complete,
@@ -259,8 +304,9 @@ impl Execution {
         }
     }
 
-    /// Forgets everything and starts anew with the main thread.
-    pub(crate) fn reset(&mut self, epoch: u64, layout: &Layout, settings: Settings) {
+    /// Forgets everything but the first choices, and starts anew with the main thread.
+    pub(crate) fn reset(&mut self, epoch: u64, layout: &Layout, settings: Settings, known: usize) {
+        self.pulse.beat();
         self.epoch = epoch;
         self.settings = settings;
         if self.layout != *layout {
@@ -286,9 +332,11 @@ impl Execution {
             thread.notified = None;
             thread.reads.clear();
             thread.repeats = 0;
+            if settings.causality {
+                thread.clock = Clock::default();
+                thread.past = Past::of_thread(index);
+            }
             thread.steps = 0;
-            thread.clock = Clock::default();
-            thread.past = Past::of_thread(index);
             thread.location = None;
         }
         self.objects.clear();
@@ -301,11 +349,13 @@ impl Execution {
         self.open = false;
         self.idle = 0;
         self.last_forced = 0;
+        self.taken = 0;
+        self.touched = 0;
         self.steps.clear();
         self.accesses.clear();
         self.wakers.clear();
         self.clocks.clear();
-        self.schedule.clear();
+        self.forget_after(known);
         self.preemptions = 0;
         self.details.clear();
         self.end = End::Running;
@@ -392,19 +442,29 @@ impl Execution {
     }
 
     /// An access belongs to the last step.
+    #[inline(always)]
     fn record(&mut self, object: u32, kind: Kind, blocking: bool, version: u32, changed: bool) {
         if self.current != MAIN {
-            self.accesses.push(Access {
-                object,
-                kind,
-                blocking,
-                version,
-                changed,
-            });
+            self.touched += 1;
             if let Some(step) = self.steps.last_mut() {
                 step.accesses.1 += 1;
+                self.accesses.push(Access {
+                    object,
+                    kind,
+                    blocking,
+                    version,
+                    changed,
+                });
             }
+            let name = self.objects[object as usize].name;
+            self.sign(u64::from(name) << 8 | kind as u64);
         }
+    }
+
+    /// The step of the running thread, if it is recorded.
+    #[inline(always)]
+    fn open_step(&mut self) -> Option<&mut Step> {
+        self.steps.last_mut().filter(|_| self.current != MAIN)
     }
 
     /// Words about what the running thread does.

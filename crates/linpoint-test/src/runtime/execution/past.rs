@@ -7,6 +7,7 @@ use crate::search::Search;
 
 impl Execution {
     /// The open step is complete: its place in the order is known.
+    #[inline(always)]
     pub(crate) fn close(&mut self, search: &mut dyn Search) {
         if !std::mem::take(&mut self.open) {
             return;
@@ -14,7 +15,9 @@ impl Execution {
         if self.settings.causality {
             self.place();
         }
-        search.closed(self);
+        if !self.repeats_step() {
+            search.closed(self);
+        }
     }
 
     fn place(&mut self) {
@@ -64,11 +67,6 @@ impl Execution {
         self.clocks.push(clock);
     }
 
-    /// How often something under control was touched.
-    pub(crate) fn accesses(&self) -> usize {
-        self.accesses.len()
-    }
-
     pub(crate) fn accesses_of(&self, step: usize) -> &[Access] {
         let (from, to) = self.steps[step].accesses;
         &self.accesses[from as usize..to as usize]
@@ -114,19 +112,5 @@ impl Execution {
             state = state.with(thread.past).then(stands);
         }
         state
-    }
-
-    /// What the last step did, to be compared with another execution that should do the same.
-    pub(crate) fn signature(&self) -> u64 {
-        let position = self.steps.len() - 1;
-        let step = self.steps[position];
-        let mut signature =
-            u64::from(step.thread) << 33 | u64::from(step.op) << 1 | u64::from(step.returns);
-        for access in self.accesses_of(position) {
-            let name = self.objects[access.object as usize].name;
-            let next = u64::from(name) << 8 | access.kind as u64;
-            signature = (signature.rotate_left(21) ^ next).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        }
-        signature
     }
 }

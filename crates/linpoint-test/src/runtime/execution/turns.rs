@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use super::super::MAIN;
-use super::super::access::Kind;
+use super::super::access::{Kind, Manner};
 use super::super::coroutine::Switch;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 use super::Guest;
@@ -23,6 +23,8 @@ fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
 const SPIN: u32 = 20;
 /// How often spinning threads are tried again before nobody is believed to make progress: local back-off counters end.
 const IDLE_ROUNDS: u32 = 16;
+/// In the signature of a step.
+const RETURNS: u64 = 1;
 
 impl Execution {
     /// Whether the running thread only repeats itself.
@@ -41,16 +43,19 @@ impl Execution {
     }
 
     /// A thread comes to its next step.
+    #[inline(always)]
     pub(super) fn expect(&mut self, index: usize, pending: Pending) {
         let bit = 1 << index;
         self.ready &= !bit;
         self.waiting &= !bit;
         match pending {
-            Pending::Start(_)
-            | Pending::Access {
-                blocking: false, ..
-            } => self.ready |= bit,
-            Pending::Access { .. } | Pending::Yield | Pending::Wake { .. } => self.waiting |= bit,
+            Pending::Access {
+                manner: Manner::Blocking,
+                ..
+            }
+            | Pending::Yield
+            | Pending::Wake { .. } => self.waiting |= bit,
+            Pending::Start(_) | Pending::Access { .. } => self.ready |= bit,
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Pending::Guest(_) => self.waiting |= bit,
             Pending::Join | Pending::Done => {}
@@ -72,6 +77,27 @@ impl Execution {
         }
     }
 
+    /// Whether it can be the turn of a thread.
+    #[inline(always)]
+    fn possible(&self, index: usize) -> bool {
+        let bit = 1 << index;
+        self.ready & bit != 0 || self.waiting & bit != 0 && self.may_go_on(&self.threads[index])
+    }
+
+    /// A thread goes on that went on here in the execution before.
+    #[inline(always)]
+    fn go_on_as_before(&mut self, thread: usize) -> Switch {
+        let current = self.current;
+        let preempts = thread != current
+            && current != MAIN
+            && self.possible(current)
+            && !self.free(&self.threads[current]);
+        self.preemptions += u32::from(preempts);
+        self.choices += 1;
+        self.begin(thread);
+        Switch::To(thread)
+    }
+
     /// Whether others may run instead of `thread` at no cost, although it could go on.
     fn free(&self, thread: &Thread) -> bool {
         match thread.pending {
@@ -81,8 +107,7 @@ impl Execution {
             Pending::Access {
                 object,
                 kind,
-                timed: true,
-                ..
+                manner: Manner::Timed,
             } => !self.available(object, kind),
             Pending::Wake { timed: true, .. } => thread.notified.is_none(),
             _ => false,
@@ -90,6 +115,7 @@ impl Execution {
     }
 
     /// The running thread comes to an access: `None` if it goes on.
+    #[inline(always)]
     pub(crate) fn announce(
         &mut self,
         pending: Pending,
@@ -97,32 +123,10 @@ impl Execution {
         search: &mut dyn Search,
     ) -> Option<Switch> {
         let current = self.current;
-        let thread = &mut self.threads[current];
-        thread.location = Some(location);
-        if thread.fresh {
-            thread.fresh = false;
-            let go_on = match pending {
-                Pending::Access {
-                    object,
-                    kind,
-                    blocking: true,
-                    ..
-                } => {
-                    let available = self.available(object, kind);
-                    if available {
-                        self.touch(object, kind, true, true);
-                    }
-                    available
-                }
-                _ => true,
-            };
-            if let Some(step) = self.steps.last_mut().filter(|_| current != MAIN) {
-                step.location = Some(location);
-                step.blocked = !go_on;
-            }
-            if go_on {
-                return None;
-            }
+        self.threads[current].location = Some(location);
+        if self.passes(pending, location) {
+            self.begin_access(pending);
+            return None;
         }
         self.expect(current, pending);
         match self.next(search) {
@@ -131,11 +135,56 @@ impl Execution {
         }
     }
 
+    /// Whether the running thread goes on to an access without a word of the search.
+    #[inline(always)]
+    fn passes(&mut self, pending: Pending, location: &'static Location<'static>) -> bool {
+        let waits_for = match pending {
+            Pending::Access {
+                object,
+                kind,
+                manner: Manner::Blocking,
+            } => Some((object, kind)),
+            _ => None,
+        };
+        if !std::mem::take(&mut self.threads[self.current].fresh) {
+            let always_possible = waits_for.is_none() && matches!(pending, Pending::Access { .. });
+            return always_possible && self.steps_on();
+        }
+        let possible = waits_for.is_none_or(|(object, kind)| self.available(object, kind));
+        if let Some(step) = self.open_step() {
+            step.location = Some(location);
+            step.blocked = !possible;
+        }
+        possible
+    }
+
+    /// The running thread has the access that it came to, if it is known what it is.
+    #[inline(always)]
+    fn begin_access(&mut self, pending: Pending) {
+        if let Pending::Access {
+            object,
+            kind,
+            manner,
+        } = pending
+        {
+            match manner {
+                Manner::Blocking => self.touch(object, kind, true, true),
+                Manner::Known { changed } => self.touch(object, kind, false, changed),
+                Manner::Open | Manner::Timed => {}
+            }
+        }
+    }
+
     /// The running thread stands before an operation: `None` if it may call it now.
+    #[inline(always)]
     pub(crate) fn border(&mut self, op: usize, search: &mut dyn Search) -> Option<Switch> {
         let current = self.current;
-        self.expect(current, Pending::Start(op as u32));
         self.threads[current].location = None;
+        if self.steps_on() {
+            self.begin_operation(op as u32);
+            return None;
+        }
+        self.expect(current, Pending::Start(op as u32));
         match self.next(search) {
             Switch::To(thread) if thread == current => None,
             switch => Some(switch),
@@ -143,7 +192,9 @@ impl Execution {
     }
 
     /// The running thread returns from its operation.
+    #[inline(always)]
     pub(crate) fn finish(&mut self, op: usize, outcome: Outcome) {
+        self.pulse.toggle(op);
         self.outcomes[op] = outcome;
         self.returned |= 1 << op;
         self.events.push((op as u32, true));
@@ -151,9 +202,10 @@ impl Execution {
         let thread = &mut self.threads[self.current];
         thread.op = None;
         thread.fresh = false;
-        if let Some(step) = self.steps.last_mut().filter(|_| self.current != MAIN) {
+        if let Some(step) = self.open_step() {
             step.returns = true;
         }
+        self.sign(RETURNS);
     }
 
     /// The running thread has nothing more to do.
@@ -177,10 +229,16 @@ impl Execution {
     /// Who goes on. Its step begins.
     pub(crate) fn next(&mut self, search: &mut dyn Search) -> Switch {
         self.close(search);
-        if let End::Fault(_) = self.end {
+        if !matches!(self.end, End::Running) {
             return Switch::Stuck;
         }
-        if self.steps.len() >= self.settings.max_steps {
+        if let Some(Choice::Thread(thread)) = self.known_choice()
+            && self.workers
+            && self.possible(usize::from(thread))
+        {
+            return self.go_on_as_before(usize::from(thread));
+        }
+        if self.taken >= self.settings.max_steps {
             self.end = End::TooLong;
             return Switch::Stuck;
         }
@@ -220,14 +278,21 @@ impl Execution {
                 current: current as u8,
                 costs: keeps && !self.free(&self.threads[current]),
             };
-            let chosen = search.choose(self, point);
-            self.schedule.push(Choice::Thread(chosen as u8));
+            let chosen = match self.known_choice() {
+                None => search.choose(self, point),
+                Some(Choice::Thread(thread)) => Some(usize::from(thread)),
+                Some(Choice::Pick(_)) => None,
+            };
+            let Some(chosen) = chosen.filter(|chosen| enabled & 1 << chosen != 0) else {
+                self.differs();
+                return Switch::Stuck;
+            };
+            self.choose(Choice::Thread(chosen as u8));
             self.preemptions += u32::from(point.costs && chosen != current);
             chosen
         } else {
             MAIN
         };
-        debug_assert!(enabled & 1 << chosen != 0, "a disabled thread was chosen");
         self.begin(chosen);
         Switch::To(chosen)
     }
@@ -256,12 +321,17 @@ impl Execution {
         Some(next)
     }
 
+    #[inline(always)]
     pub(super) fn begin(&mut self, index: usize) {
         self.current = index;
         let traced = index != MAIN;
         let thread = &mut self.threads[index];
         let pending = thread.pending;
         if traced {
+            self.taken += 1;
+            self.open = true;
+        }
+        if traced && self.settings.records() {
             thread.steps += 1;
             let (accesses, wakers) = (self.accesses.len() as u32, self.wakers.len() as u32);
             self.steps.push(Step {
@@ -278,29 +348,12 @@ impl Execution {
                 pick: None,
                 location: thread.location,
             });
-            self.open = true;
         }
         thread.forced = false;
+        self.signature = index as u64;
         match pending {
-            Pending::Start(op) => {
-                thread.op = Some(op);
-                thread.fresh = true;
-                thread.reads.clear();
-                thread.repeats = 0;
-                self.before[op as usize] = self.returned;
-                self.outcomes[op as usize] = Outcome::PENDING;
-                self.events.push((op, false));
-                if let Some(step) = self.steps.last_mut().filter(|_| traced) {
-                    step.op = op;
-                    step.calls = true;
-                }
-            }
-            Pending::Access {
-                object,
-                kind,
-                blocking: true,
-                ..
-            } => self.touch(object, kind, true, true),
+            Pending::Start(op) => self.begin_operation(op),
+            Pending::Access { .. } => self.begin_access(pending),
             Pending::Yield => self.wake(index),
             Pending::Wake {
                 condvar,
@@ -322,6 +375,25 @@ impl Execution {
             }
             _ => {}
         }
+    }
+
+    /// The running thread calls an operation.
+    #[inline(always)]
+    fn begin_operation(&mut self, op: u32) {
+        let thread = &mut self.threads[self.current];
+        thread.op = Some(op);
+        thread.fresh = true;
+        thread.reads.clear();
+        thread.repeats = 0;
+        self.pulse.toggle(op as usize);
+        self.before[op as usize] = self.returned;
+        self.outcomes[op as usize] = Outcome::PENDING;
+        self.events.push((op, false));
+        if let Some(step) = self.open_step() {
+            step.op = op;
+            step.calls = true;
+        }
+        self.sign(u64::from(op) << 1);
     }
 
     /// A thread goes on after a yield: by which changes, if it slept. It has then looked at all that it had read.
@@ -397,8 +469,16 @@ impl Execution {
         if ways <= 1 || self.current == MAIN {
             return 0;
         }
-        let pick = search.pick(self, ways);
-        self.schedule.push(Choice::Pick(pick as u8));
+        let pick = match self.known_choice() {
+            None => search.pick(self, ways),
+            Some(Choice::Pick(pick)) => Some(usize::from(pick)),
+            Some(Choice::Thread(_)) => None,
+        };
+        let Some(pick) = pick.filter(|&pick| pick < ways) else {
+            self.differs();
+            return 0;
+        };
+        self.choose(Choice::Pick(pick as u8));
         if let Some(step) = self.steps.last_mut() {
             step.pick = Some(pick as u8);
         }
