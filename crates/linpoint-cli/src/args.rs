@@ -114,7 +114,7 @@ pub(crate) struct InputArgs {
 /// Where histories go and how to write them.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OutputArgs {
-    /// Where to write; the standard output by default
+    /// Where to write; the standard output by default, or if it is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
