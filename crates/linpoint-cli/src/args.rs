@@ -176,8 +176,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, group = "style")]
     pub(crate) brief: bool,
 
-    /// Print only what is not linearizable, undecided or wrong
-    #[arg(long, short, group = "style")]
+    /// Print only what is not linearizable, undecided or wrong, in whichever style
+    #[arg(long, short)]
     pub(crate) quiet: bool,
 
     /// Write the witness orders to this file, as JSON lines
@@ -467,11 +467,11 @@ pub(crate) struct WatchArgs {
     pub(crate) first: bool,
 
     /// Print one JSON line for each violation, and one at the end
-    #[arg(long, group = "style")]
+    #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print only violations, and what cannot be told
-    #[arg(long, short, group = "style")]
+    /// Print only violations, and what cannot be told: no summary at the end
+    #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
