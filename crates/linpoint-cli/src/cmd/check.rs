@@ -256,9 +256,7 @@ pub(super) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
         info.name,
         known.join(", ")
     );
-    let line = error.line();
-    let named = Error::malformed(reason);
-    line.map_or(named.clone(), |line| named.at_line(line))
+    error.with_reason(reason)
 }
 
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.

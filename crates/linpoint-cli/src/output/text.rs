@@ -102,15 +102,12 @@ fn show_violation(
         writeln!(out, "{}", line.trim_end())?;
     }
     let last = history.op(violation.last);
-    let line = if last.line == 0 {
-        String::new()
-    } else {
-        format!(", called on line {}", last.line)
-    };
+    let place = history.place(last.id);
+    let place = place.map_or(String::new(), |place| format!(", called {place}"));
     let of_part = part_name(part);
     writeln!(
         out,
-        "\n  not linearizable from the return of {} by process {}{line}",
+        "\n  not linearizable from the return of {} by process {}{place}",
         core_table::cut(&last.text()),
         last.process,
     )?;

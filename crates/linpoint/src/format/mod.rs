@@ -30,7 +30,7 @@ pub use snapshot::snapshot_event;
 
 use self::input::Content;
 use self::labels::Labels;
-use crate::error::Error;
+use crate::error::{Error, Unit};
 use crate::history::{History, Ties};
 use crate::spec::Params;
 
@@ -202,7 +202,7 @@ pub fn read(
                     Content::Bytes(bytes) => read_bytes(bytes, options, &mut sink),
                     Content::Parquet(path) => match options.format {
                         None | Some(Format::Parquet) => {
-                            sink.put(read_parquet_file(&path, options));
+                            sink.put(read_parquet(|| read_parquet_file(&path, options)));
                         }
                         Some(other) => {
                             let reason = format!("this is Parquet, not {other}");
@@ -275,13 +275,17 @@ fn read_parquet_file(_: &Path, _: &ReadOptions) -> Result<Recorded, Error> {
     Err(Error::usage(NO_PARQUET))
 }
 
+fn read_parquet(read: impl FnOnce() -> Result<Recorded, Error>) -> Result<Recorded, Error> {
+    read().map_err(|error| error.counting(Unit::Row))
+}
+
 fn read_bytes(bytes: Vec<u8>, options: &ReadOptions, sink: &mut Sink<'_>) {
     let is_parquet = match options.format {
         Some(format) => format == Format::Parquet,
         None => bytes.starts_with(input::PARQUET),
     };
     if is_parquet {
-        return sink.put(read_parquet_bytes(bytes, options));
+        return sink.put(read_parquet(|| read_parquet_bytes(bytes, options)));
     }
     read_text(&bytes, options, sink);
 }
