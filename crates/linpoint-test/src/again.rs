@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use crate::campaign::{failure, limits, program, run_tests};
-use crate::check;
+use crate::campaign::{failure, limits, program, run_tests, test_report};
 use crate::check::serial::Serial;
+use crate::check::{self, Effort};
 use crate::explain::fingerprint;
 use crate::object::Object;
-use crate::report::{TestReport, Verdict};
+use crate::report::{TestReport, TestResult, Verdict};
 use crate::token::Token;
 
 /// Runs the execution of a token; its whole test, if that execution is gone or right.
@@ -51,7 +51,14 @@ pub(crate) fn run<X: 'static>(
                 );
             }
             let failure = failure(object, &program, &matrix, &matrix, &serial, &violation);
-            return (Verdict::Fail(Box::new(failure)), Vec::new());
+            let effort = Effort {
+                serial: serial.histories,
+                stuck: serial.stuck_histories,
+                executions: 1,
+                ..Effort::default()
+            };
+            let test = test_report(object, &matrix, TestResult::Fail(failure.kind), effort);
+            return (Verdict::Fail(Box::new(failure)), vec![test]);
         }
         let what = match is_same {
             true => "no longer fails",

@@ -82,12 +82,10 @@ fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
             ),
         },
     };
-    let mut failure = failure.clone();
-    if let Some(story) = &mut failure.story {
-        story.name.push_str(" (weak memory, needs review)");
+    Failure {
+        caveat: Some(caveat),
+        ..failure.clone()
     }
-    failure.caveat = Some(caveat);
-    failure
 }
 
 pub(crate) type Tests = Box<dyn Iterator<Item = Matrix> + Send>;
@@ -375,8 +373,17 @@ fn run_test<X: 'static>(
             (result, checked.effort)
         }
     };
+    (test_report(object, matrix, result, effort), changed)
+}
+
+pub(crate) fn test_report<X>(
+    object: &Object<X>,
+    matrix: &Matrix,
+    result: TestResult,
+    effort: check::Effort,
+) -> TestReport {
     let label = |&op: &usize| object.invocations[op].label.clone();
-    let report = TestReport {
+    TestReport {
         matrix: matrix
             .threads
             .iter()
@@ -385,8 +392,7 @@ fn run_test<X: 'static>(
         dimension: matrix.dimension(),
         result,
         effort,
-    };
-    (report, changed)
+    }
 }
 
 /// So many serial histories are shown that an observation file has and the object has not, or the other way round.

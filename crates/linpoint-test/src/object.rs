@@ -516,7 +516,7 @@ impl<X: 'static> Object<X> {
         report
     }
 
-    /// Runs the tests.
+    /// Runs the tests. Prints the report if they pass, so that `cargo test -- --nocapture` tells what was covered.
     ///
     /// # Panics
     /// With the report, unless all tests pass.
@@ -528,9 +528,7 @@ impl<X: 'static> Object<X> {
             report.write_page(artefact::folder().join(name));
         }
         assert!(report.passed(), "\n{report}");
-        for note in &report.notes {
-            eprintln!("note: {note}");
-        }
+        print!("{report}");
     }
 
     fn find_all<S: AsRef<str>>(&mut self, ops: impl IntoIterator<Item = S>) -> Vec<usize> {

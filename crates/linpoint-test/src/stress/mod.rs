@@ -244,14 +244,17 @@ const BATCH_RUNS: usize = 256;
 
 #[allow(private_bounds)] // Only the two workloads of this module can be judged.
 impl<W: Judged> Stress<W> {
-    /// Runs the test.
+    /// Runs the test. Prints the report if it passes, so that `cargo test -- --nocapture` tells how much was done.
     ///
     /// # Panics
     /// Unless every run was shown to be linearizable. The message is the report.
     #[track_caller]
     pub fn run(self) -> StressReport {
         match self.check() {
-            Ok(report) if report.is_linearizable() => report,
+            Ok(report) if report.is_linearizable() => {
+                println!("{report}");
+                report
+            }
             Ok(report) => panic!("\n{report}\n"),
             Err(error) => panic!("the stress test cannot run: {error}"),
         }
