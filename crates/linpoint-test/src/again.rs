@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use crate::campaign::{failure, limits, program, run_tests, test_report};
+use crate::campaign::{limits, program, run_tests, test_report};
 use crate::check::serial::Serial;
 use crate::check::{self, Effort};
 use crate::explain::fingerprint;
+use crate::minimise::failure;
 use crate::object::Object;
 use crate::report::{TestReport, TestResult, Verdict};
 use crate::token::Token;
