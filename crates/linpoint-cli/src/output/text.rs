@@ -147,7 +147,10 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if core.relaxed.is_empty() {
         return lines;
     }
-    lines.extend([String::new(), "whatever these did, if anything:".to_owned()]);
+    lines.extend([
+        String::new(),
+        "no matter what these answered, and when or whether they took effect:".to_owned(),
+    ]);
     for &id in core.relaxed.iter().take(RELAXED) {
         let op = history.op(id);
         let call = core_table::cut(&op.call_text());

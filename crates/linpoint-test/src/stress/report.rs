@@ -184,7 +184,10 @@ impl fmt::Display for Failure {
             writeln!(f, "   and {left_out} more")?;
         }
         if !relaxed.is_empty() {
-            writeln!(f, "whatever these did, if anything:")?;
+            writeln!(
+                f,
+                "no matter what these answered, and when or whether they took effect:"
+            )?;
             for &id in relaxed.iter().take(MOST_RELAXED) {
                 let op = self.history.op(id);
                 writeln!(f, "   {} by thread {}", op.call_text(), op.process)?;
