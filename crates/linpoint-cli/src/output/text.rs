@@ -7,7 +7,7 @@ use linpoint::{History, Value, Verdict};
 
 use super::{Outcome, Summary, core_table};
 use crate::cmd::check::Checked;
-use crate::units::{show_bytes, show_duration};
+use crate::units::{counted, show_bytes, show_duration};
 
 pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {
     let Ok(checked) = outcome else { return Ok(()) };
@@ -43,16 +43,6 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
         show_reasons(out, checked)?;
     }
     Ok(())
-}
-
-/// `1 operation`, `2 operations`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    let plural = match what {
-        _ if count == 1 => "",
-        "process" => "es",
-        _ => "s",
-    };
-    format!("{count} {what}{plural}")
 }
 
 /// Which limit was hit.
@@ -230,10 +220,7 @@ pub(super) fn summary(summary: &Summary) -> String {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}")),
     );
-    let histories = match summary.histories() {
-        1 => "1 history".to_owned(),
-        n => format!("{n} histories"),
-    };
+    let histories = counted(summary.histories(), "history");
     let interrupted = if summary.interrupted {
         " (interrupted)"
     } else {

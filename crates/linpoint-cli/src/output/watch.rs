@@ -7,10 +7,11 @@ use linpoint::{Error, Value};
 use serde_json::json;
 
 use super::error_name;
-use super::text::{counted, of_part};
+use super::text::of_part;
 use crate::args::WatchArgs;
 use crate::cmd::source::Output;
 use crate::exit::Exit;
+use crate::units::counted;
 
 /// Prints what is found, as soon as it is.
 pub(crate) struct Printer {
