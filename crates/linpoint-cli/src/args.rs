@@ -102,7 +102,7 @@ pub(crate) struct InputArgs {
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
-    /// Values are `[key value]` pairs of jepsen.independent: every key is an object of its own
+    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own
     #[arg(long)]
     pub(crate) independent: bool,
 
@@ -114,7 +114,7 @@ pub(crate) struct InputArgs {
 /// Where histories go and how to write them.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OutputArgs {
-    /// Where to write; the standard output by default
+    /// Where to write; the standard output by default, or if it is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
@@ -176,8 +176,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, group = "style")]
     pub(crate) brief: bool,
 
-    /// Print only what is not linearizable, undecided or wrong
-    #[arg(long, short, group = "style")]
+    /// Print only what is not linearizable, undecided or wrong, in whichever style
+    #[arg(long, short)]
     pub(crate) quiet: bool,
 
     /// Write the witness orders to this file, as JSON lines
@@ -467,11 +467,11 @@ pub(crate) struct WatchArgs {
     pub(crate) first: bool,
 
     /// Print one JSON line for each violation, and one at the end
-    #[arg(long, group = "style")]
+    #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print only violations, and what cannot be told
-    #[arg(long, short, group = "style")]
+    /// Print only violations, and what cannot be told: no summary at the end
+    #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use linpoint::engine::Budget;
 
+use crate::units::counted;
+
 /// Shows how far a batch of checks has come.
 pub(crate) struct Watcher {
     bar: ProgressBar,
@@ -85,7 +87,7 @@ fn events_text(done_before: usize, budgets: &[&Budget]) -> String {
     let histories = if done_before == 0 {
         String::new()
     } else {
-        format!("{done_before} histories decided, then ")
+        format!("{} decided, then ", counted(done_before, "history"))
     };
     format!("{histories}{done} of {total} events explained")
 }

@@ -63,6 +63,16 @@ pub(crate) fn show_duration(time: Duration) -> String {
     }
 }
 
+/// `1 operation`, `2 operations`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    match (count, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        _ if what.ends_with('s') => format!("{count} {what}es"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +88,12 @@ mod tests {
         assert_eq!(bytes("1.5KiB"), Ok(1536));
         assert!(bytes("2X").is_err());
         assert_eq!(show_bytes(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(counted(1, "history"), "1 history");
+        let several = ["history", "process", "operation"].map(|what| counted(2, what));
+        assert_eq!(several, ["2 histories", "2 processes", "2 operations"]);
     }
 }

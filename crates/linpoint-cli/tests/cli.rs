@@ -3,6 +3,8 @@
 //! `TRYCMD=overwrite cargo test -p linpoint-cli` rewrites what differs; review that like code.
 
 mod live;
+#[cfg(unix)]
+mod signals;
 
 #[test]
 fn examples() {

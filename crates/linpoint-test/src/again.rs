@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use crate::campaign::{failure, limits, program, run_tests};
-use crate::check;
+use crate::campaign::{limits, program, run_tests, test_report};
 use crate::check::serial::Serial;
+use crate::check::{self, Effort};
 use crate::explain::fingerprint;
+use crate::minimise::failure;
 use crate::object::Object;
-use crate::report::{TestReport, Verdict};
+use crate::report::{TestReport, TestResult, Verdict};
 use crate::runtime::execution::Settings;
 use crate::token::Token;
 
@@ -53,7 +54,14 @@ pub(crate) fn run<X: 'static>(
                 );
             }
             let failure = failure(object, &program, &matrix, &matrix, &serial, &violation);
-            return (Verdict::Fail(Box::new(failure)), Vec::new());
+            let effort = Effort {
+                serial: serial.histories,
+                stuck: serial.stuck_histories,
+                executions: 1,
+                ..Effort::default()
+            };
+            let test = test_report(object, &matrix, TestResult::Fail(failure.kind), effort);
+            return (Verdict::Fail(Box::new(failure)), vec![test]);
         }
         let what = match is_same {
             true => "no longer fails",

@@ -67,23 +67,17 @@ pub(crate) fn failure(
             },
         );
     }
-    let label = |ops: std::ops::Range<usize>| -> Vec<String> {
-        ops.map(|op| program.label(op).to_owned()).collect()
-    };
-    let layout = program.layout();
     let story = match program.has_spec() {
         true => told.map(|told| story::of_threads(told, moves)),
         false => story::story(&**program, serial, violation, &sentence, moves),
     };
+    let token = Token {
+        object: program.identity(),
+        matrix: matrix.clone(),
+        schedule: violation.schedule.clone(),
+        signature,
+    };
     Failure {
-        kind: kind(&violation.what),
-        sentence,
-        caveat: None,
-        init: label(0..layout.init),
-        matrix: (0..layout.threads.len())
-            .map(|thread| label(layout.of_thread(thread)))
-            .collect(),
-        finally: label(layout.finals()),
         found_in,
         history: events(&**program, history),
         other_history: match &violation.what {
@@ -96,16 +90,9 @@ pub(crate) fn failure(
             What::Results | What::Stuck(_) => nearest(&**program, serial, history),
             _ => Vec::new(),
         },
-        differences: Vec::new(),
         preemptions: violation.preemptions,
-        token: Token {
-            object: program.identity(),
-            matrix: matrix.clone(),
-            schedule: violation.schedule.clone(),
-            signature,
-        }
-        .to_string(),
         story,
+        ..told_by_test(&**program, &token, kind(&violation.what), sentence)
     }
 }
 
@@ -116,34 +103,48 @@ pub(crate) fn changed(
     path: &str,
     differences: Vec<String>,
 ) -> Failure {
+    let token = Token {
+        object: program.identity(),
+        matrix: matrix.clone(),
+        schedule: Vec::new(),
+        signature: 0,
+    };
+    let sentence = format!("The serial histories are not those of {path}.");
+    Failure {
+        differences,
+        ..told_by_test(&**program, &token, FailureKind::Changed, sentence)
+    }
+}
+
+/// What can be said of a failure without looking at an execution.
+fn told_by_test(
+    program: &dyn Program,
+    token: &Token,
+    kind: FailureKind,
+    sentence: String,
+) -> Failure {
     let layout = program.layout();
     let label = |ops: std::ops::Range<usize>| -> Vec<String> {
         ops.map(|op| program.label(op).to_owned()).collect()
     };
     Failure {
-        kind: FailureKind::Changed,
-        sentence: format!("The serial histories are not those of {path}."),
+        kind,
+        sentence,
         caveat: None,
         init: label(0..layout.init),
         matrix: (0..layout.threads.len())
             .map(|thread| label(layout.of_thread(thread)))
             .collect(),
         finally: label(layout.finals()),
-        found_in: matrix.dimension(),
+        found_in: token.matrix.dimension(),
         history: Vec::new(),
         other_history: Vec::new(),
         interleaving: Vec::new(),
         stands: Vec::new(),
         nearest: Vec::new(),
-        differences,
+        differences: Vec::new(),
         preemptions: 0,
-        token: Token {
-            object: program.identity(),
-            matrix: matrix.clone(),
-            schedule: Vec::new(),
-            signature: 0,
-        }
-        .to_string(),
+        token: token.to_string(),
         story: None,
     }
 }

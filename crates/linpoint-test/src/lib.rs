@@ -77,10 +77,12 @@ mod matrix;
 mod minimise;
 mod object;
 mod observations;
+mod plan;
 mod pulse;
 pub mod report;
 mod runtime;
 mod search;
+mod settings;
 mod spec;
 mod stands;
 mod story;
@@ -93,8 +95,9 @@ pub use check::{Coverage, Effort, Strategy};
 pub use engine::Engine;
 #[cfg(feature = "loom")]
 pub use engine::Loom;
-pub use object::{Object, Progress, object};
+pub use object::{Object, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
+pub use settings::Progress;
 pub use stress::{fresh, stress, stress_spec};
 
 /// Maps with a fixed seed: runs are reproducible.

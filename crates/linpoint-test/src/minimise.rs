@@ -1,14 +1,71 @@
 //! A failing test made small: fewer threads, fewer operations, then fewer preemptions.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use crate::campaign::{limits, program};
 use crate::check::serial::Serial;
 use crate::check::{self, Checked, Found, Limits, Strategy, Violation};
+use crate::explain;
 use crate::matrix::Matrix;
+use crate::object::Object;
+use crate::report::Failure;
 use crate::runtime::run::Program;
 
 /// Beyond so many preemptions, fewer of them do not help to understand.
 const MAX_PREEMPTIONS: u32 = 4;
+
+/// A test failed: the report about the smallest one that still does.
+pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Result<Failure, String> {
+    // Enough for any test that is small; a large one stays as it is.
+    let time = object.settings.budget.unwrap_or(Duration::from_secs(20));
+    let limits = limits(object, Some(Instant::now() + time));
+    let check = |matrix: &Matrix| check::check(&program(object, matrix), &limits);
+    let (small, checked) = match object.settings.minimise {
+        true => self::matrix(matrix, check),
+        false => (matrix.clone(), check(matrix)),
+    };
+    let program = program(object, &small);
+    let Found::Fail(violation) = checked.found else {
+        return Err("a test failed, and did not when it was run again: the object depends on something that is not under control".to_owned());
+    };
+    // Results are numbered by the program that saw them: look again with one that lives on.
+    let violation = match preemptions(&program, &limits, &violation) {
+        Some((violation, serial)) => {
+            return Ok(failure(
+                object, &program, &small, matrix, &serial, &violation,
+            ));
+        }
+        None => *violation,
+    };
+    let Checked { found, serial, .. } = check::check(&program, &limits);
+    match found {
+        Found::Fail(again) => Ok(failure(object, &program, &small, matrix, &serial, &again)),
+        _ => Err(format!(
+            "a test failed with {} preemptions, and did not when it was run again",
+            violation.preemptions
+        )),
+    }
+}
+
+/// What is told about a violation.
+pub(crate) fn failure<X: 'static>(
+    object: &Object<X>,
+    program: &Rc<dyn Program>,
+    small: &Matrix,
+    found: &Matrix,
+    serial: &Serial,
+    violation: &Violation,
+) -> Failure {
+    explain::failure(
+        program,
+        small,
+        serial,
+        violation,
+        found.dimension(),
+        object.settings.max_steps,
+    )
+}
 
 /// The smallest test on the way from this one by leaving out threads and operations that still fails.
 pub(crate) fn matrix(matrix: &Matrix, check: impl Fn(&Matrix) -> Checked) -> (Matrix, Checked) {

@@ -2,18 +2,15 @@
 
 use std::fmt::{self, Debug};
 use std::hash::{BuildHasher as _, Hash, Hasher as _};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::artefact;
 use crate::campaign;
-use crate::check::Strategy;
-use crate::engine::Engine;
 use crate::invocation::Invocation;
+use crate::plan::Plan;
 use crate::report::{Failure, Report, Verdict};
+use crate::settings::Settings;
 use crate::spec::{Meaning, Probed, Specification};
-use crate::token::Token;
 
 /// An object under test. `construct` makes a new one for every execution.
 ///
@@ -60,93 +57,6 @@ pub struct Object<X> {
 }
 
 pub(crate) type Twin = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
-
-/// Which tests are run.
-#[derive(Clone, Debug)]
-pub(crate) enum Plan {
-    Matrix(Vec<Vec<usize>>),
-    Random {
-        threads: usize,
-        ops: usize,
-        tests: usize,
-    },
-    Auto(usize),
-    All {
-        threads: usize,
-        ops: usize,
-    },
-    Replay(Token),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) engine: Engine,
-    pub(crate) strategy: Strategy,
-    pub(crate) preemptions: u32,
-    pub(crate) exhaustive: u64,
-    pub(crate) budget: Option<Duration>,
-    pub(crate) seed: u64,
-    pub(crate) max_steps: usize,
-    pub(crate) stack_size: usize,
-    pub(crate) jobs: Option<usize>,
-    pub(crate) keep_going: bool,
-    pub(crate) minimise: bool,
-    pub(crate) progress: Option<fn(Progress)>,
-    pub(crate) write_observations: Option<PathBuf>,
-    pub(crate) expect_observations: Option<PathBuf>,
-    pub(crate) html: Option<PathBuf>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            engine: Engine::Linpoint,
-            strategy: Strategy::Automatic,
-            preemptions: 2,
-            exhaustive: 200_000,
-            budget: None,
-            seed: 0,
-            max_steps: 20_000,
-            stack_size: 256 << 10,
-            jobs: None,
-            keep_going: false,
-            minimise: true,
-            progress: None,
-            write_observations: None,
-            expect_observations: None,
-            html: None,
-        }
-    }
-}
-
-/// How far a series of tests has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Tests that have ended.
-    pub done: usize,
-    /// All tests.
-    pub total: usize,
-    /// Tests that failed.
-    pub failed: usize,
-}
-
-impl Progress {
-    /// Writes it over the last line of a terminal; nothing if there is none.
-    pub fn print(self) {
-        use std::io::{IsTerminal as _, Write as _};
-        let mut out = std::io::stderr();
-        if out.is_terminal() {
-            let Progress {
-                done,
-                total,
-                failed,
-            } = self;
-            let end = if done == total { "\n" } else { "" };
-            let _ = write!(out, "\r{done} of {total} tests, {failed} failed{end}");
-        }
-    }
-}
 
 impl<X: 'static> Object<X> {
     /// An operation with an argument: one invocation for each of `args`, named like `add(200)`. It never waits for another
@@ -294,19 +204,6 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Writes the serial histories of the [matrix](Self::matrix) to a file, in the XML of the paper.
-    pub fn write_observations(mut self, path: impl Into<PathBuf>) -> Self {
-        self.settings.write_observations = Some(path.into());
-        self
-    }
-
-    /// Fails unless the serial histories of the [matrix](Self::matrix) are those of a file that
-    /// [`write_observations`](Self::write_observations) made: the file is a specification of what the object did then.
-    pub fn expect_observations(mut self, path: impl Into<PathBuf>) -> Self {
-        self.settings.expect_observations = Some(path.into());
-        self
-    }
-
     /// Operations to run before the threads start.
     pub fn init<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         self.init = self.find_all(ops);
@@ -323,58 +220,6 @@ impl<X: 'static> Object<X> {
     pub fn sequence<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         let ops = self.find_all(ops);
         self.sequences.push(ops);
-        self
-    }
-
-    /// Runs this test: the operations of each thread.
-    pub fn matrix<T, S>(mut self, threads: impl IntoIterator<Item = T>) -> Self
-    where
-        T: IntoIterator<Item = S>,
-        S: AsRef<str>,
-    {
-        let threads = threads.into_iter().map(|ops| self.find_all(ops)).collect();
-        self.plan = Plan::Matrix(threads);
-        self
-    }
-
-    /// Runs so many random tests with this many threads and operations per thread (`RandomCheck` of the paper).
-    pub fn random(mut self, threads: usize, ops: usize, tests: usize) -> Self {
-        self.plan = Plan::Random {
-            threads,
-            ops,
-            tests,
-        };
-        self
-    }
-
-    /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper).
-    pub fn auto(mut self, n: usize) -> Self {
-        self.plan = Plan::Auto(n);
-        self
-    }
-
-    /// Runs all tests with this many threads and operations per thread.
-    pub fn all(mut self, threads: usize, ops: usize) -> Self {
-        self.plan = Plan::All { threads, ops };
-        self
-    }
-
-    /// Runs one execution again, from the token that a report printed. If it no longer fails, its test is searched anew, and the
-    /// report [says so](Report::notes).
-    ///
-    /// The environment variable `LINPOINT_REPLAY` does the same without a change to the test. It holds for all tests of the
-    /// program that runs; those to whose object the token does not belong run as ever.
-    pub fn replay(mut self, token: &str) -> Self {
-        match token.parse() {
-            Ok(token) => self.plan = Plan::Replay(token),
-            Err(error) => self.complain(error),
-        }
-        self
-    }
-
-    /// Who runs the threads; [`Engine::Linpoint`] unless told otherwise.
-    pub fn under(mut self, engine: Engine) -> Self {
-        self.settings.engine = engine;
         self
     }
 
@@ -398,73 +243,6 @@ impl<X: 'static> Object<X> {
             let same = same.init(&failure.init).finally(&failure.finally);
             same.matrix(&failure.matrix).check().verdict
         }));
-        self
-    }
-
-    /// Which executions are run; [`Strategy::Automatic`] unless told otherwise.
-    pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.settings.strategy = strategy;
-        self
-    }
-
-    /// How many preemptions inside operations the bounded search allows; 2 unless told otherwise. Switches between
-    /// operations are free.
-    pub fn preemptions(mut self, most: u32) -> Self {
-        self.settings.preemptions = most;
-        self
-    }
-
-    /// How many executions the exhaustive search may take before the bounded one takes over.
-    pub fn exhaustive_executions(mut self, most: u64) -> Self {
-        self.settings.exhaustive = most;
-        self
-    }
-
-    /// How long it may take in all.
-    pub fn budget(mut self, time: Duration) -> Self {
-        self.settings.budget = Some(time);
-        self
-    }
-
-    /// Which random tests and schedules; the same number always means the same ones.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// How many steps an execution may take before it counts as making no progress.
-    pub fn max_steps(mut self, most: usize) -> Self {
-        self.settings.max_steps = most;
-        self
-    }
-
-    /// How large the stacks of the threads are, in bytes.
-    pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.settings.stack_size = bytes;
-        self
-    }
-
-    /// How many OS threads run tests side by side; as many as there are cores unless told otherwise.
-    pub fn jobs(mut self, jobs: usize) -> Self {
-        self.settings.jobs = Some(jobs.max(1));
-        self
-    }
-
-    /// Runs all tests, even if one has failed.
-    pub fn keep_going(mut self) -> Self {
-        self.settings.keep_going = true;
-        self
-    }
-
-    /// Reports the first failing test as it is, not a smaller one.
-    pub fn as_found(mut self) -> Self {
-        self.settings.minimise = false;
-        self
-    }
-
-    /// Calls `show` whenever a test has ended; [`Progress::print`] is one that suits a terminal.
-    pub fn on_progress(mut self, show: fn(Progress)) -> Self {
-        self.settings.progress = Some(show);
         self
     }
 
@@ -500,13 +278,6 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Where a failure is shown as a page for the browser. Unless told otherwise, [`run`](Self::run) writes it to `linpoint`
-    /// in the target directory of cargo, under the name of the test, and [`check`](Self::check) to nowhere.
-    pub fn html(mut self, path: impl Into<PathBuf>) -> Self {
-        self.settings.html = Some(path.into());
-        self
-    }
-
     /// Runs the tests.
     pub fn check(&self) -> Report {
         let mut report = campaign::run(self);
@@ -516,7 +287,7 @@ impl<X: 'static> Object<X> {
         report
     }
 
-    /// Runs the tests.
+    /// Runs the tests. Prints the report if they pass, so that `cargo test -- --nocapture` tells what was covered.
     ///
     /// # Panics
     /// With the report, unless all tests pass.
@@ -528,12 +299,13 @@ impl<X: 'static> Object<X> {
             report.write_page(artefact::folder().join(name));
         }
         assert!(report.passed(), "\n{report}");
-        for note in &report.notes {
-            eprintln!("note: {note}");
-        }
+        print!("{report}");
     }
 
-    fn find_all<S: AsRef<str>>(&mut self, ops: impl IntoIterator<Item = S>) -> Vec<usize> {
+    pub(crate) fn find_all<S: AsRef<str>>(
+        &mut self,
+        ops: impl IntoIterator<Item = S>,
+    ) -> Vec<usize> {
         ops.into_iter()
             .filter_map(|op| {
                 let found = self.find(op.as_ref());
@@ -571,7 +343,7 @@ impl<X: 'static> Object<X> {
         )
     }
 
-    fn complain(&mut self, problem: String) {
+    pub(crate) fn complain(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }
 }

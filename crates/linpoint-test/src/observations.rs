@@ -4,11 +4,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::check::serial::Serial;
-use crate::matrix::thread_name;
+use crate::explain;
+use crate::matrix::{Matrix, thread_name};
+use crate::object::Object;
+use crate::report::Failure;
 use crate::runtime::MAIN;
 use crate::runtime::execution::Outcome;
 use crate::runtime::run::Program;
@@ -49,6 +53,44 @@ struct Op {
     /// `value="..." result="..."`, as far as there are such.
     #[serde(rename = "$text", default, skip_serializing_if = "String::is_empty")]
     content: String,
+}
+
+/// So many serial histories are shown that an observation file has and the object has not, or the other way round.
+const MOST_DIFFERENCES: usize = 8;
+
+/// Writes and compares observation files, as far as that was asked for. A failure if there is a difference.
+pub(crate) fn compare<X>(
+    object: &Object<X>,
+    matrix: &Matrix,
+    program: &Rc<dyn Program>,
+    serial: &Serial,
+) -> Result<Option<Failure>, String> {
+    let settings = &object.settings;
+    if let Some(path) = &settings.write_observations {
+        Observations::of(&**program, serial).write(path)?;
+    }
+    let Some(path) = &settings.expect_observations else {
+        return Ok(None);
+    };
+    let expected = Observations::read(path)?
+        .lines()
+        .map_err(|why| format!("{}: {why}", path.display()))?;
+    let now = Observations::of(&**program, serial).lines()?;
+    if expected == now {
+        return Ok(None);
+    }
+    let gone = expected
+        .difference(&now)
+        .map(|line| format!("no longer: {line}"));
+    let new = now.difference(&expected).map(|line| format!("new: {line}"));
+    let mut differences: Vec<String> = gone.chain(new).collect();
+    let left_out = differences.len().saturating_sub(MOST_DIFFERENCES);
+    if left_out > 0 {
+        differences.truncate(MOST_DIFFERENCES);
+        differences.push(format!("and {left_out} more"));
+    }
+    let path = path.display().to_string();
+    Ok(Some(explain::changed(program, matrix, &path, differences)))
 }
 
 impl Observations {

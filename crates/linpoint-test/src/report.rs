@@ -197,22 +197,22 @@ impl fmt::Display for Coverage {
             Coverage::WeakMemory(bound) => {
                 f.write_str("all executions that loom tells apart")?;
                 if let Some(most) = bound {
-                    write!(f, " with at most {most} preemptions")?;
+                    let most = counted(u64::from(*most), "preemption");
+                    write!(f, " with at most {most}")?;
                 }
                 f.write_str(", under its model of weak memory, which is no proof")
             }
             Coverage::Exhaustive => f.write_str("exhaustive under sequential consistency"),
             Coverage::Preemptions(most) => {
+                let most = counted(u64::from(*most), "preemption");
                 write!(
                     f,
-                    "up to {most} preemptions inside operations, under sequential consistency"
+                    "up to {most} inside operations, under sequential consistency"
                 )
             }
             Coverage::Sampled(executions) => {
-                write!(
-                    f,
-                    "{executions} sampled executions, under sequential consistency"
-                )
+                let executions = counted(*executions, "sampled execution");
+                write!(f, "{executions}, under sequential consistency")
             }
         }
     }
@@ -236,11 +236,11 @@ impl fmt::Display for Report {
         let effort = self.effort();
         write!(
             f,
-            "\n{} tests, {} serial histories ({} stuck), {} executions, {:.1?}\n",
-            self.tests.len(),
-            effort.serial,
+            "\n{}, {} ({} stuck), {}, {:.1?}\n",
+            counted(self.tests.len() as u64, "test"),
+            counted(effort.serial as u64, "serial history"),
             effort.stuck,
-            effort.executions,
+            counted(effort.executions, "execution"),
             self.elapsed
         )
     }
@@ -301,6 +301,16 @@ impl fmt::Display for Failure {
         section(f, "nearest serial outcomes:", &self.nearest)?;
         write!(f, "\nreplay: LINPOINT_REPLAY={}", self.token)
     }
+}
+
+/// `1 test`, `2 tests`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    let plural = match (count, what.strip_suffix('y')) {
+        (1, _) => return format!("1 {what}"),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{what}s"),
+    };
+    format!("{count} {plural}")
 }
 
 fn dimension(matrix: &[Vec<String>]) -> String {

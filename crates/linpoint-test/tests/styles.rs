@@ -81,6 +81,10 @@ fn against_a_specification() {
         .against(Slot, OPS, Mailbox::run)
         .random(2, 3, 5)
         .run();
+    object(Mailbox::default)
+        .against(Slot, OPS, Mailbox::run)
+        .matrix([["Put(1)", "Take"], ["Put(2)", "Take"]])
+        .run();
 }
 
 /// Real threads; compared with a type that linpoint knows.

@@ -5,15 +5,41 @@ use std::sync::Arc;
 
 /// What went wrong, and where.
 ///
-/// Prints as `file:line: reason`, with the parts that are known, or as `file:history: line 7: reason` where a file holds
-/// several histories. "Undecided" is a verdict, never an error.
+/// Prints as `file:line: reason`, with the parts that are known, as `file:history: line 7: reason` where a file holds
+/// several histories, or as `file: row 7: reason` where it is a table. "Undecided" is a verdict, never an error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct Error {
     kind: ErrorKind,
     file: Option<Arc<str>>,
     history: Option<Arc<str>>,
     line: Option<u64>,
+    unit: Unit,
     reason: String,
+}
+
+/// What positions in an input count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Lines of a text.
+    #[default]
+    Line,
+    /// Rows of a table.
+    Row,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Unit {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Unit::Line => "line",
+            Unit::Row => "row",
+        }
+    }
 }
 
 /// Why a request could not be carried out.
@@ -71,7 +97,17 @@ impl Error {
             file: None,
             history: None,
             line: None,
+            unit: Unit::Line,
             reason: reason.into(),
+        }
+    }
+
+    /// The same error with another reason.
+    #[must_use]
+    pub fn with_reason(self, reason: impl Into<String>) -> Self {
+        Error {
+            reason: reason.into(),
+            ..self
         }
     }
 
@@ -80,6 +116,12 @@ impl Error {
     pub fn at_line(mut self, line: u64) -> Self {
         self.line.get_or_insert(line);
         self
+    }
+
+    /// The same error, where positions count these.
+    #[must_use]
+    pub(crate) fn counting(self, unit: Unit) -> Self {
+        Error { unit, ..self }
     }
 
     /// The same error in this file, unless it names one already.
@@ -115,7 +157,7 @@ impl Error {
         })
     }
 
-    /// The line counted from 1, if known.
+    /// The line, or the row of a table, counted from 1, if known.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
@@ -128,14 +170,15 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = self.unit;
         match (self.label(), self.line) {
-            // Two numbers in a row would pass for a line and a column.
-            (Some(label), Some(line)) if self.history.is_some() => {
-                write!(f, "{label}: line {line}: ")?;
+            // Two numbers side by side would pass for a line and a column.
+            (Some(label), Some(line)) if self.history.is_some() || unit == Unit::Row => {
+                write!(f, "{label}: {unit} {line}: ")?;
             }
             (Some(label), Some(line)) => write!(f, "{label}:{line}: ")?,
             (Some(label), None) => write!(f, "{label}: ")?,
-            (None, Some(line)) => write!(f, "line {line}: ")?,
+            (None, Some(line)) => write!(f, "{unit} {line}: ")?,
             (None, None) => {}
         }
         f.write_str(&self.reason)
@@ -157,5 +200,9 @@ mod tests {
         let error = error.in_history("2").in_history("3");
         assert_eq!(error.to_string(), "h.jsonl:2: line 7: no call");
         assert_eq!(error.label().as_deref(), Some("h.jsonl:2"));
+        let error = Error::malformed("no call").at_line(7).counting(Unit::Row);
+        assert_eq!(error.to_string(), "row 7: no call");
+        let error = error.in_file("h.parquet").with_reason("no name");
+        assert_eq!(error.to_string(), "h.parquet: row 7: no name");
     }
 }

@@ -96,12 +96,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
-        printer: Printer::new(args, Output::new(None)?),
-        witness: args
-            .witness
-            .as_deref()
-            .map(|path| Output::new(Some(path)))
-            .transpose()?,
+        printer: Printer::new(args, Output::standard()),
+        witness: args.witness.as_deref().map(Output::file).transpose()?,
         html: args
             .html
             .as_deref()
@@ -110,7 +106,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         junit: args
             .junit
             .as_deref()
-            .map(|path| Output::new(Some(path)).map(JunitReport::new))
+            .map(|path| Output::file(path).map(JunitReport::new))
             .transpose()?,
         github: args.github.then(GithubReport::default),
         summary: Summary::default(),
@@ -260,9 +256,7 @@ pub(super) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
         info.name,
         known.join(", ")
     );
-    let line = error.line();
-    let named = Error::malformed(reason);
-    line.map_or(named.clone(), |line| named.at_line(line))
+    error.with_reason(reason)
 }
 
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
         })
         .collect();
     watcher.clear();
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     let mut exit = Exit::default();
     for measured in measured {
         match measured {

@@ -28,7 +28,7 @@ pub(crate) fn man() -> anyhow::Result<Exit> {
 }
 
 fn print(text: &[u8]) -> anyhow::Result<Exit> {
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     out.write_all(text)?;
     out.finish()?;
     Ok(Exit::Linearizable)

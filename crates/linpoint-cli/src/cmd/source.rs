@@ -179,14 +179,50 @@ pub(crate) fn object_of(
     Ok((choice, object))
 }
 
+/// What the name of a file asks for, where the format is not given.
+enum NameAsksFor {
+    Written(Format),
+    /// Something that linpoint does not write, in words.
+    Unwritten(&'static str),
+}
+
+impl NameAsksFor {
+    fn of(path: &Path) -> Self {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        match extension.to_lowercase().as_str() {
+            "parquet" => NameAsksFor::Written(Format::Parquet),
+            "edn" => NameAsksFor::Unwritten("EDN"),
+            "csv" | "tsv" => NameAsksFor::Unwritten("a table in text"),
+            "gz" | "tgz" | "zst" | "bz2" | "xz" | "zip" => {
+                NameAsksFor::Unwritten("a compressed file")
+            }
+            "tar" => NameAsksFor::Unwritten("an archive"),
+            _ => NameAsksFor::Written(Format::Jsonl),
+        }
+    }
+}
+
 impl OutputArgs {
+    /// Where to write; `None` is the standard output.
+    fn path(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|path| !is_standard(path))
+    }
+
     /// The format to write: the one asked for, or the one that the name of the file asks for.
     pub(crate) fn format(&self) -> Result<Format, Error> {
-        let is_named_parquet = |path: &PathBuf| path.extension().is_some_and(|e| e == "parquet");
-        let format = match self.to {
-            Some(format) => format,
-            None if self.file.as_ref().is_some_and(is_named_parquet) => Format::Parquet,
-            None => Format::Jsonl,
+        let format = match (self.to, self.path()) {
+            (Some(format), _) => format,
+            (None, None) => Format::Jsonl,
+            (None, Some(path)) => match NameAsksFor::of(path) {
+                NameAsksFor::Written(format) => format,
+                NameAsksFor::Unwritten(what) => {
+                    return Err(Error::usage(format!(
+                        "{} is the name of {what}, but histories are written as jsonl, parquet or snapshot: choose one \
+                         with --to, or another name",
+                        path.display()
+                    )));
+                }
+            },
         };
         if format != Format::Parquet {
             return Ok(format);
@@ -195,7 +231,7 @@ impl OutputArgs {
             let reason = "this linpoint is built without Parquet (the feature `parquet`)";
             return Err(Error::usage(reason));
         }
-        if self.file.is_none() && std::io::stdout().is_terminal() {
+        if self.path().is_none() && std::io::stdout().is_terminal() {
             let reason = "Parquet is not for a terminal: name a file with --output, or redirect";
             return Err(Error::usage(reason));
         }
@@ -203,8 +239,14 @@ impl OutputArgs {
     }
 
     pub(crate) fn open(&self) -> anyhow::Result<Output> {
-        Output::new(self.file.as_deref())
+        self.path()
+            .map_or_else(|| Ok(Output::standard()), Output::file)
     }
+}
+
+/// Whether this stands for the standard output.
+fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Where output goes: the standard output, or a file that appears when it is complete.
@@ -218,13 +260,20 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(path) = path else {
-            return Ok(Output {
-                out: Box::new(BufWriter::new(std::io::stdout())),
-                file: None,
-            });
-        };
+    /// The standard output.
+    pub(crate) fn standard() -> Self {
+        Output {
+            out: Box::new(BufWriter::new(std::io::stdout())),
+            file: None,
+        }
+    }
+
+    /// A file beside what is printed.
+    pub(crate) fn file(path: &Path) -> anyhow::Result<Self> {
+        if is_standard(path) {
+            let reason = "the standard output is taken by the report: name a file instead of -";
+            return Err(Error::usage(reason).into());
+        }
         let cannot = || format!("{} cannot be written", path.display());
         // A device or a pipe cannot be replaced by a file.
         if path.exists() && !path.is_file() {

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     let exit = args.input.read_good(&mut |recorded| {
         let type_name = type_of(&recorded, chosen.as_ref())
             .ok()

@@ -10,7 +10,7 @@ use crate::args::TypesArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     let chosen: Vec<&TypeInfo> = match &args.name {
         None => types().iter().collect(),
         Some(name) => vec![linpoint::spec::find_type(name).ok_or_else(|| unknown(name))?],

@@ -1,7 +1,7 @@
 //! `linpoint verify`: explore an algorithm and say what came of it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::output::verify as output;
 use crate::progress::Watcher;
 
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     if args.list {
         list(&mut out, args.json)?;
         out.finish()?;
@@ -27,8 +27,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     }
     let plan = plan(args)?;
     // A file that cannot be written is known before anything is explored.
-    let history = args.history.as_deref();
-    let history = history.map(|path| Output::new(Some(path))).transpose()?;
+    let open = |path: &Option<PathBuf>| path.as_deref().map(Output::file).transpose();
+    let (history, page) = (open(&args.history)?, open(&args.html)?);
     let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
     let started = Instant::now();
     let found = match args.threads {
@@ -53,12 +53,11 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let Outcome::Bug(execution) = &found.outcome else {
         return Ok(verdict);
     };
-    let pages = args.html.iter();
-    let written = history
-        .map(|file| write_history(file, &plan, execution))
+    let history = history.map(|file| write_history(file, &plan, execution));
+    let page = page.map(|file| write_page(file, &plan, execution));
+    Ok(history
         .into_iter()
-        .chain(pages.map(|path| write_page(path, &plan, execution)));
-    Ok(written
+        .chain(page)
         .filter_map(Result::err)
         .fold(verdict, |exit, error| {
             eprintln!("linpoint: {error:#}");
@@ -74,7 +73,7 @@ fn write_history(mut file: Output, plan: &Plan, execution: &output::Rows) -> any
 }
 
 /// Writes the page of a bug: its history, judged as `linpoint check` would, and the execution that led to it.
-fn write_page(path: &Path, plan: &Plan, execution: &output::Rows) -> anyhow::Result<()> {
+fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Result<()> {
     let lines: Vec<String> = output::history_lines(plan, execution)
         .map(|line| line.to_string())
         .collect();
@@ -92,7 +91,7 @@ fn write_page(path: &Path, plan: &Plan, execution: &output::Rows) -> anyhow::Res
     };
     let mut story = object.tell(told, &recorded.history, &report)?;
     story.execution = output::moves(plan, execution);
-    let mut page = Page::new(Output::new(Some(path))?)?;
+    let mut page = Page::new(file)?;
     page.add(&story)?;
     page.finish()?.finish()
 }

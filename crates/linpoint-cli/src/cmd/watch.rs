@@ -27,7 +27,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
         line: 0,
         first_only: args.first,
         totals: Totals::default(),
-        printer: Printer::new(args, &input, Output::new(None)?),
+        printer: Printer::new(args, &input, Output::standard()),
     };
     // Each history has one type from beginning to end; without a header, the one that the user names.
     if let Some(choice) = run.chosen.clone() {

@@ -9,10 +9,10 @@ use linpoint::{History, OpId};
 use serde_json::{Value, json};
 
 use super::core_table::cut;
-use super::text::{counted, of_part};
+use super::text::of_part;
 use super::{json, timeline};
 use crate::cmd::depth::Measurement;
-use crate::units::{show_bytes, show_duration};
+use crate::units::{counted, show_bytes, show_duration};
 
 pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {
     let history = &measured.recorded.history;

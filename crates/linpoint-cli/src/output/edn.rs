@@ -8,7 +8,9 @@ use super::{Outcome, Summary};
 
 /// All histories: one as it is, several by name.
 pub(super) fn document(outcomes: &[(String, String)], summary: &Summary) -> String {
-    if let [(_, only)] = outcomes {
+    if let [(_, only)] = outcomes
+        && summary.histories() == 1
+    {
         return only.clone();
     }
     let valid = if summary.violations > 0 {

@@ -8,6 +8,7 @@ use linpoint::Verdict;
 
 use super::Outcome;
 use super::text::{core_lines, part_name, why};
+use crate::units::counted;
 
 /// The file that a step's summary is appended to, if there is one.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -69,7 +70,7 @@ impl GithubReport {
             }
         }
         if let Verdict::Linearizable(_) = checked.report.verdict {
-            let ops = format!("{} operations", history.len());
+            let ops = counted(history.len(), "operation");
             self.row("✅ linearizable", &label, &checked.type_name, &ops);
         }
         Ok(())

@@ -17,7 +17,7 @@ pub(crate) struct HtmlReport {
 impl HtmlReport {
     pub(crate) fn new(path: &Path, most_ops: usize) -> anyhow::Result<Self> {
         Ok(HtmlReport {
-            page: Page::new(Output::new(Some(path))?)?,
+            page: Page::new(Output::file(path)?)?,
             ops_left: most_ops,
         })
     }

@@ -10,6 +10,7 @@ use super::text::{core_lines, part_name, why};
 use super::{Outcome, error_name};
 use crate::cmd::check::Checked;
 use crate::cmd::source::Output;
+use crate::units::counted;
 
 /// A JUnit report that is written when it is complete.
 pub(crate) struct JunitReport {
@@ -58,10 +59,8 @@ fn suite(outcome: &Outcome) -> TestSuite {
     }
     if checked.report.skipped > 0 {
         let mut status = TestCaseStatus::skipped();
-        status.set_message(format!(
-            "{} objects or keys were not looked at; --all decides all of them",
-            checked.report.skipped
-        ));
+        let parts = counted(checked.report.skipped, "further part");
+        status.set_message(format!("{parts} not looked at; --all decides all of them"));
         suite.add_test_case(TestCase::new("others", status));
     }
     suite

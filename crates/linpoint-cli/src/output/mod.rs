@@ -30,18 +30,21 @@ type Outcome = Result<Checked, Error>;
 /// Prints verdicts in the style that was asked for.
 pub(crate) struct Printer {
     style: Style,
+    /// Whether to leave out what is linearizable.
+    quiet: bool,
     explain: bool,
     out: Output,
     /// What a single JSON document is made of, until it is complete.
     collected: Vec<serde_json::Value>,
     /// The same of an EDN one: names and results.
     results: Vec<(String, String)>,
+    /// Histories in which nothing happens.
+    empty: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Text,
-    Quiet,
     Brief,
     Json,
     JsonLines,
@@ -55,15 +58,16 @@ impl Printer {
             CheckArgs { jsonl: true, .. } => Style::JsonLines,
             CheckArgs { edn: true, .. } => Style::Edn,
             CheckArgs { brief: true, .. } => Style::Brief,
-            CheckArgs { quiet: true, .. } => Style::Quiet,
             _ => Style::Text,
         };
         Printer {
             style,
+            quiet: args.quiet,
             explain: args.explain,
             out,
             collected: Vec::new(),
             results: Vec::new(),
+            empty: Vec::new(),
         }
     }
 
@@ -73,10 +77,16 @@ impl Printer {
             self.out.flush()?;
             eprintln!("linpoint: {error}");
         }
+        if let Ok(checked) = outcome
+            && checked.recorded.history.is_empty()
+        {
+            self.empty.push(checked.recorded.label());
+        }
+        if self.quiet && is_fine(outcome) {
+            return Ok(());
+        }
         match self.style {
             Style::Text => text::print(&mut self.out, outcome, self.explain)?,
-            Style::Quiet if is_fine(outcome) => {}
-            Style::Quiet => text::print(&mut self.out, outcome, self.explain)?,
             Style::Brief => match outcome {
                 Ok(checked) => {
                     writeln!(self.out, "{}\t{}", checked.recorded.label(), brief(checked))?
@@ -109,12 +119,28 @@ impl Printer {
                 json::document(std::mem::take(&mut self.collected), summary)
             )?,
             Style::Edn => writeln!(self.out, "{}", edn::document(&self.results, summary))?,
-            Style::Text | Style::Quiet if summary.histories() > 1 || summary.interrupted => {
+            Style::Text if summary.histories() > 1 || summary.interrupted => {
                 writeln!(self.out, "{}", text::summary(summary))?;
             }
             _ => {}
         }
-        self.out.flush()
+        self.out.flush()?;
+        self.note_empty();
+        Ok(())
+    }
+}
+
+impl Printer {
+    /// A history without operations is linearizable, but whoever recorded it may have hoped for more.
+    fn note_empty(&self) {
+        match self.empty.as_slice() {
+            [] => {}
+            [one] => eprintln!("linpoint: note: {one} holds no operations: nothing was checked"),
+            [first, rest @ ..] => eprintln!(
+                "linpoint: note: {first} and {} more hold no operations: nothing was checked there",
+                rest.len()
+            ),
+        }
     }
 }
 

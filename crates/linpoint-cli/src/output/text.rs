@@ -7,7 +7,7 @@ use linpoint::{History, Value, Verdict};
 
 use super::{Outcome, Summary, core_table};
 use crate::cmd::check::Checked;
-use crate::units::{show_bytes, show_duration};
+use crate::units::{counted, show_bytes, show_duration};
 
 pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {
     let Ok(checked) = outcome else { return Ok(()) };
@@ -43,16 +43,6 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
         show_reasons(out, checked)?;
     }
     Ok(())
-}
-
-/// `1 operation`, `2 operations`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    let plural = match what {
-        _ if count == 1 => "",
-        "process" => "es",
-        _ => "s",
-    };
-    format!("{count} {what}{plural}")
 }
 
 /// Which limit was hit.
@@ -102,15 +92,12 @@ fn show_violation(
         writeln!(out, "{}", line.trim_end())?;
     }
     let last = history.op(violation.last);
-    let line = if last.line == 0 {
-        String::new()
-    } else {
-        format!(", called on line {}", last.line)
-    };
+    let place = history.place(last.id);
+    let place = place.map_or(String::new(), |place| format!(", called {place}"));
     let of_part = part_name(part);
     writeln!(
         out,
-        "\n  not linearizable from the return of {} by process {}{line}",
+        "\n  not linearizable from the return of {} by process {}{place}",
         core_table::cut(&last.text()),
         last.process,
     )?;
@@ -150,7 +137,10 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if core.relaxed.is_empty() {
         return lines;
     }
-    lines.extend([String::new(), "whatever these did, if anything:".to_owned()]);
+    lines.extend([
+        String::new(),
+        "no matter what these answered, and when or whether they took effect:".to_owned(),
+    ]);
     for &id in core.relaxed.iter().take(RELAXED) {
         let op = history.op(id);
         let call = core_table::cut(&op.call_text());
@@ -230,10 +220,7 @@ pub(super) fn summary(summary: &Summary) -> String {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}")),
     );
-    let histories = match summary.histories() {
-        1 => "1 history".to_owned(),
-        n => format!("{n} histories"),
-    };
+    let histories = counted(summary.histories(), "history");
     let interrupted = if summary.interrupted {
         " (interrupted)"
     } else {

@@ -5,6 +5,7 @@ use linpoint::{History, OpId};
 use unicode_width::UnicodeWidthStr;
 
 use super::core_table::{cut, pad};
+use crate::units::counted;
 
 /// More columns than this are not drawn: moments share them.
 const MOST_COLUMNS: usize = 72;
@@ -51,7 +52,7 @@ pub(super) fn lines(history: &History, schedule: &[OpId], marked: &[OpId]) -> Ve
     let width = labels.iter().map(|label| label.width()).max().unwrap_or(0);
     let mut lines = Vec::new();
     if from > 0 {
-        lines.push(format!("({from} operations before these are not shown)"));
+        lines.push(not_shown(from, "before"));
     }
     for ((&id, &moment), label) in shown.iter().zip(&moments[from..]).zip(&labels) {
         let op = history.op(id);
@@ -74,7 +75,15 @@ pub(super) fn lines(history: &History, schedule: &[OpId], marked: &[OpId]) -> Ve
     }
     if until < schedule.len() {
         let more = schedule.len() - until;
-        lines.push(format!("({more} operations after these are not shown)"));
+        lines.push(not_shown(more, "after"));
     }
     lines
+}
+
+fn not_shown(count: usize, place: &str) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!(
+        "({} {place} these {are} not shown)",
+        counted(count, "operation")
+    )
 }

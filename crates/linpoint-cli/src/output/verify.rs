@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::core_table::pad;
-use super::text::{counted, show_limit};
-use crate::units::{show_bytes, show_duration};
+use super::text::show_limit;
+use crate::units::{counted, show_bytes, show_duration};
 
 /// No table is wider than this; where there are too many processes, they share a column.
 const MAX_WIDTH: usize = 200;
@@ -111,9 +111,9 @@ fn explored(found: &Verification) -> String {
     let most = |of: fn(&Run) -> u64| found.runs.iter().map(of).max().unwrap_or(0);
     let active = found.runs.last().map_or(0, |run| run.active);
     format!(
-        "{} states, {} transitions, depth {}, {} for states; {} of up to {} taking part",
-        sum(|run| run.states),
-        sum(|run| run.transitions),
+        "{}, {}, depth {}, {} for states; {} of up to {} taking part",
+        counted(sum(|run| run.states) as usize, "state"),
+        counted(sum(|run| run.transitions) as usize, "transition"),
         most(|run| run.depth),
         show_bytes(most(|run| run.bytes)),
         counted(found.runs.len(), "exploration"),

@@ -7,15 +7,18 @@ use linpoint::{Error, Value};
 use serde_json::json;
 
 use super::error_name;
-use super::text::{counted, of_part};
+use super::text::of_part;
 use crate::args::WatchArgs;
 use crate::cmd::source::Output;
 use crate::exit::Exit;
+use crate::units::counted;
 
 /// Prints what is found, as soon as it is.
 pub(crate) struct Printer {
     input: String,
     style: Style,
+    /// Whether to leave out the summary.
+    quiet: bool,
     /// What the numbers count.
     unit: &'static str,
     out: Output,
@@ -24,7 +27,6 @@ pub(crate) struct Printer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Text,
-    Quiet,
     Json,
 }
 
@@ -64,14 +66,11 @@ impl Totals {
 
 impl Printer {
     pub(crate) fn new(args: &WatchArgs, input: &str, out: Output) -> Self {
-        let style = match args {
-            WatchArgs { json: true, .. } => Style::Json,
-            WatchArgs { quiet: true, .. } => Style::Quiet,
-            _ => Style::Text,
-        };
+        let style = if args.json { Style::Json } else { Style::Text };
         Printer {
             input: input.to_owned(),
             style,
+            quiet: args.quiet,
             unit: "line",
             out,
         }
@@ -164,7 +163,7 @@ impl Printer {
 
     pub(crate) fn finish(&mut self, totals: &Totals) -> std::io::Result<()> {
         match self.style {
-            Style::Quiet => {}
+            _ if self.quiet => {}
             Style::Text => writeln!(self.out, "{}: {}", self.input, summary(totals))?,
             Style::Json => {
                 let document = json!({

@@ -39,14 +39,14 @@ pub use report::{Failure, Outcome, StressReport};
 pub use value::{Arguments, ToValue};
 pub use workload::{Named, Specified};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use linpoint::{Checker, Config, Error, Spec, Verdict};
 
-use record::{Interruption, Plan, Record, record};
-use workload::Judged;
+use record::{Interruption, Plan, Record, Recorded, record};
+use workload::{Judged, Run};
 
 use crate::artefact;
 
@@ -244,14 +244,17 @@ const BATCH_RUNS: usize = 256;
 
 #[allow(private_bounds)] // Only the two workloads of this module can be judged.
 impl<W: Judged> Stress<W> {
-    /// Runs the test.
+    /// Runs the test. Prints the report if it passes, so that `cargo test -- --nocapture` tells how much was done.
     ///
     /// # Panics
     /// Unless every run was shown to be linearizable. The message is the report.
     #[track_caller]
     pub fn run(self) -> StressReport {
         match self.check() {
-            Ok(report) if report.is_linearizable() => report,
+            Ok(report) if report.is_linearizable() => {
+                println!("{report}");
+                report
+            }
             Ok(report) => panic!("\n{report}\n"),
             Err(error) => panic!("the stress test cannot run: {error}"),
         }
@@ -283,20 +286,12 @@ impl<W: Judged> Stress<W> {
         while report.runs < self.runs && self.budget.is_none_or(|most| start.elapsed() < most) {
             let count = in_batch.clamp(1, BATCH_RUNS).min(self.runs - report.runs);
             let seed = self.seed.wrapping_add(report.runs as u64);
-            let logs = match record(&workload, self.plan, count, seed) {
-                Ok(recorded) => {
-                    report.recording += recorded.time;
-                    recorded.logs
-                }
-                Err(interruption) => {
-                    report.outcome = interruption.into();
-                    return Ok(report);
-                }
-            };
+            let before = report.runs;
+            let recorded = record(&workload, self.plan, count, seed);
+            report.recording += recorded.time;
             let deciding = Instant::now();
-            for run in 0..count {
-                let ops = run * self.plan.ops..(run + 1) * self.plan.ops;
-                let logs: Vec<_> = logs.iter().map(|log| &log[ops.clone()]).collect();
+            for run in 0..recorded.whole_runs(self.plan.ops) {
+                let logs = recorded.run(run, self.plan.ops);
                 let decided = workload.decide(&logs, &checker)?;
                 report.runs += 1;
                 report.operations += (self.plan.threads * self.plan.ops) as u64;
@@ -304,22 +299,8 @@ impl<W: Judged> Stress<W> {
                 if matches!(decided.verdict, Verdict::Linearizable(_)) {
                     continue;
                 }
-                let history = workload.history(&logs)?;
-                let saved = report::save(&history, workload.object_type(), self.folder.as_deref());
-                let page = saved.as_ref().ok().and_then(|path| {
-                    let name = path.file_stem()?.to_string_lossy();
-                    let story = workload.tell(&logs, &name, &decided).ok()?;
-                    let path = path.with_extension("html");
-                    artefact::write_page(&story, &path).ok().map(|()| path)
-                });
-                let failure = Box::new(Failure {
-                    run: report.runs - 1,
-                    saved: saved.map_err(|error| error.to_string()),
-                    page,
-                    is_known_type: workload.object_type().is_some(),
-                    history,
-                    report: decided,
-                });
+                let folder = self.folder.as_deref();
+                let failure = Box::new(failure(&*workload, &logs, before + run, decided, folder)?);
                 report.outcome = match failure.report.verdict {
                     Verdict::Violation(_) => Outcome::Violation(failure),
                     _ => Outcome::Undecided(failure),
@@ -328,26 +309,82 @@ impl<W: Judged> Stress<W> {
                 return Ok(report);
             }
             report.deciding += deciding.elapsed();
+            if let Some((interruption, run)) = &recorded.interruption {
+                let folder = self.folder.as_deref();
+                report.outcome = match interruption.clone() {
+                    Interruption::Panicked {
+                        thread,
+                        operation,
+                        message,
+                    } => Outcome::Panicked {
+                        run: before + run,
+                        thread,
+                        operation,
+                        message,
+                        saved: save_unfinished(&*workload, &recorded, self.plan.ops, folder),
+                    },
+                    Interruption::Stuck { waiting } => Outcome::Stuck {
+                        run: before + run,
+                        waiting,
+                    },
+                };
+                return Ok(report);
+            }
         }
         Ok(report)
     }
 }
 
-impl From<Interruption> for Outcome {
-    fn from(interruption: Interruption) -> Self {
-        match interruption {
-            Interruption::Panicked {
-                thread,
-                operation,
-                message,
-            } => Outcome::Panicked {
-                thread,
-                operation,
-                message,
-            },
-            Interruption::Stuck { waiting } => Outcome::Stuck { waiting },
-        }
+/// What is told about a run that is not linearizable, or undecided.
+fn failure<W: Judged>(
+    workload: &W,
+    logs: Run<'_, W>,
+    run: usize,
+    report: linpoint::Report,
+    folder: Option<&Path>,
+) -> Result<Failure, Error> {
+    let history = workload.history(logs, &[])?;
+    let saved = report::save(&history, workload.object_type(), folder);
+    let page = saved.as_ref().ok().map(|saved| {
+        let name = saved.file_stem().unwrap_or_default().to_string_lossy();
+        let path = saved.with_extension("html");
+        let story = workload.tell(logs, &name, &report);
+        let written = story.map_err(|error| error.to_string()).and_then(|story| {
+            artefact::write_page(&story, &path)
+                .map_err(|error| format!("{}: {error}", path.display()))
+        });
+        written.map(|()| path)
+    });
+    Ok(Failure {
+        run,
+        saved: saved.map_err(|error| error.to_string()),
+        page,
+        is_known_type: workload.object_type().is_some(),
+        history,
+        report,
+    })
+}
+
+/// Saves the run in which an operation panicked, which is then still open.
+fn save_unfinished<W: Judged>(
+    workload: &W,
+    recorded: &Recorded<W>,
+    ops: usize,
+    folder: Option<&Path>,
+) -> Result<PathBuf, String> {
+    if let Some(thread) = recorded.logs.iter().position(Option::is_none) {
+        return Err(format!(
+            "thread {thread} does not come back with what it recorded"
+        ));
     }
+    let logs = recorded.run(recorded.whole_runs(ops), ops);
+    let logs_and_threads = recorded.logs.iter().flatten().zip(0..);
+    let open: Vec<_> = logs_and_threads
+        .filter_map(|(log, thread)| Some((thread, log.open.as_ref()?)))
+        .collect();
+    let history = workload.history(&logs, &open);
+    let history = history.map_err(|error| error.to_string())?;
+    report::save(&history, workload.object_type(), folder).map_err(|error| error.to_string())
 }
 
 /// How many operations of a run overlap another one.

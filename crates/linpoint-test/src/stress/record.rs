@@ -27,19 +27,55 @@ pub(super) struct Record<O, R> {
     pub(super) returned: i64,
 }
 
-impl<O, R> Record<O, R> {
-    /// Calls an operation and notes when.
+impl<O: Clone, R> Record<O, R> {
+    /// Calls an operation and notes when. If it panics, it stays `open`.
     #[inline]
-    pub(super) fn of(op: O, ticks: &Ticks, operation: impl FnOnce() -> R) -> Self {
-        let called = ticks.call();
+    pub(super) fn of(
+        op: O,
+        ticks: &Ticks,
+        open: &mut Option<Open<O>>,
+        operation: impl FnOnce() -> R,
+    ) -> Self {
+        let mut call = Unwound {
+            op: &op,
+            called: 0,
+            open,
+        };
+        call.called = ticks.call();
         let ret = operation();
         let returned = ticks.ret();
+        let called = call.called;
+        // It was not: nothing of this costs anything then.
+        std::mem::forget(call);
         Record {
             op,
             ret,
             called,
             returned,
         }
+    }
+}
+
+/// An operation that was called and did not return.
+#[derive(Clone, Debug)]
+pub(super) struct Open<O> {
+    pub(super) op: O,
+    pub(super) called: i64,
+}
+
+/// Leaves a call open when a panic passes by.
+struct Unwound<'a, O: Clone> {
+    op: &'a O,
+    called: i64,
+    open: &'a mut Option<Open<O>>,
+}
+
+impl<O: Clone> Drop for Unwound<'_, O> {
+    fn drop(&mut self) {
+        *self.open = Some(Open {
+            op: self.op.clone(),
+            called: self.called,
+        });
     }
 }
 
@@ -62,6 +98,7 @@ pub(super) trait Activity: Send + Sync + 'static {
         object: &Self::Object,
         random: &mut Random,
         ticks: &Ticks,
+        open: &mut Option<Open<Self::Op>>,
     ) -> Record<Self::Op, Self::Ret>;
 
     /// Its name.
@@ -97,14 +134,52 @@ pub(super) enum Interruption {
     Stuck { waiting: Vec<(usize, String)> },
 }
 
-/// What a thread recorded: the operations of the first run, those of the second, and so on.
-type Log<A> = Vec<Record<<A as Activity>::Op, <A as Activity>::Ret>>;
+/// What a thread recorded.
+pub(super) struct Log<A: Activity> {
+    /// The operations of the first run, those of the second, and so on.
+    pub(super) records: Vec<Record<A::Op, A::Ret>>,
+    /// The one after them, if it panicked.
+    pub(super) open: Option<Open<A::Op>>,
+    /// From the first call to the last return.
+    span: Option<(Instant, Instant)>,
+}
 
-/// What all threads recorded in a batch.
+impl<A: Activity> Log<A> {
+    fn empty() -> Self {
+        Log {
+            records: Vec::new(),
+            open: None,
+            span: None,
+        }
+    }
+}
+
+/// What came of a batch.
 pub(super) struct Recorded<A: Activity> {
-    pub(super) logs: Vec<Log<A>>,
+    /// What each thread recorded; nothing of those that did not come back.
+    pub(super) logs: Vec<Option<Log<A>>>,
     /// From the first call to the last return.
     pub(super) time: Duration,
+    /// Why it came to no end, and the run in which.
+    pub(super) interruption: Option<(Interruption, usize)>,
+}
+
+impl<A: Activity> Recorded<A> {
+    /// How many runs all threads completed.
+    pub(super) fn whole_runs(&self, ops: usize) -> usize {
+        let completed =
+            |log: &Option<Log<A>>| log.as_ref().map_or(0, |log| log.records.len() / ops);
+        self.logs.iter().map(completed).min().unwrap_or(0)
+    }
+
+    /// What each thread did in a run, as far as it came.
+    pub(super) fn run(&self, run: usize, ops: usize) -> Vec<&[Record<A::Op, A::Ret>]> {
+        let of_run = |log: &'_ Log<A>| {
+            (run * ops).min(log.records.len())..((run + 1) * ops).min(log.records.len())
+        };
+        let logs = self.logs.iter().flatten();
+        logs.map(|log| &log.records[of_run(log)]).collect()
+    }
 }
 
 /// What the threads of a batch share.
@@ -120,15 +195,18 @@ struct Batch<A: Activity> {
 
 const OPERATION_BITS: u32 = 16;
 
+/// How long nothing may happen before threads are given up of which one has panicked.
+const PATIENCE_AFTER_PANIC: Duration = Duration::from_secs(2);
+
 /// Does `runs` runs, each on a new object.
 ///
-/// The threads are not waited for if they hang: they are left behind.
+/// The threads are not waited for if they hang: they are left behind, with what they recorded.
 pub(super) fn record<A: Activity>(
     activity: &Arc<A>,
     plan: Plan,
     runs: usize,
     seed: u64,
-) -> Result<Recorded<A>, Interruption> {
+) -> Recorded<A> {
     let batch = Arc::new(Batch {
         activity: activity.clone(),
         plan,
@@ -142,49 +220,63 @@ pub(super) fn record<A: Activity>(
         let (batch, sender) = (batch.clone(), sender.clone());
         thread::spawn(move || {
             let random = Random::new(seed, number, batch.plan.threads);
-            let log = catch_unwind(AssertUnwindSafe(|| batch.work(number, random)));
-            if log.is_err() {
+            let mut log = Log::empty();
+            let done = catch_unwind(AssertUnwindSafe(|| batch.work(number, random, &mut log)));
+            if done.is_err() {
                 batch.gate.close();
             }
-            // Nobody listens any more if another thread panicked.
-            let _ = sender.send((number, log));
+            // Nobody listens any more if they did not wait for this one.
+            let _ = sender.send((number, log, done.err()));
         });
     }
-    let mut logs: Vec<Log<A>> = (0..plan.threads).map(|_| Vec::new()).collect();
-    let mut span: Option<(Instant, Instant)> = None;
-    let (mut missing, mut last_step, mut last_places) =
-        (plan.threads, Instant::now(), batch.steps());
-    while missing > 0 {
-        match receiver.recv_timeout(plan.patience.min(Duration::from_millis(200))) {
-            Ok((number, Ok((log, start, end)))) => {
-                logs[number] = log;
-                let (first, last) = span.unwrap_or((start, end));
-                span = Some((first.min(start), last.max(end)));
-                missing -= 1;
+    drop(sender);
+    let mut logs: Vec<Option<Log<A>>> = (0..plan.threads).map(|_| None).collect();
+    let mut interruption = None;
+    let (mut patience, mut last_step, mut last_places) =
+        (plan.patience, Instant::now(), batch.steps());
+    while logs.iter().any(Option::is_none) {
+        match receiver.recv_timeout(patience.min(Duration::from_millis(200))) {
+            Ok((number, log, panic)) => {
+                logs[number] = Some(log);
+                if let Some(panic) = panic.filter(|_| interruption.is_none()) {
+                    interruption = Some((batch.panicked(number, &*panic), batch.run_of(number)));
+                    // The others are only waited for to complete the history of the run.
+                    patience = patience.min(PATIENCE_AFTER_PANIC);
+                }
             }
-            Ok((number, Err(panic))) => return Err(batch.panicked(number, &*panic)),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if batch.steps() != last_places => {
                 (last_step, last_places) = (Instant::now(), batch.steps());
             }
-            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < plan.patience => {}
-            Err(RecvTimeoutError::Timeout) => return Err(batch.stuck()),
+            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < patience => {}
+            Err(RecvTimeoutError::Timeout) => {
+                interruption = interruption.or_else(|| Some(batch.stuck()));
+                break;
+            }
         }
     }
-    Ok(Recorded {
+    let spans = logs.iter().flatten().filter_map(|log| log.span);
+    let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    Recorded {
         logs,
         time: span.map_or(Duration::ZERO, |(start, end)| end - start),
-    })
+        interruption,
+    }
 }
 
 impl<A: Activity> Batch<A> {
-    /// Does all runs; tells what was recorded, when the first run began and when the last ended.
-    fn work(&self, number: usize, mut random: Random) -> (Log<A>, Instant, Instant) {
+    /// Does all runs, and writes them down.
+    fn work(&self, number: usize, mut random: Random, log: &mut Log<A>) {
         let Plan { ops, pauses, .. } = self.plan;
-        let mut log = Vec::with_capacity(self.objects.len() * ops);
+        let Log {
+            records,
+            open,
+            span,
+        } = log;
+        records.reserve_exact(self.objects.len() * ops);
         // The system hands out memory when it is first touched: not in the middle of an operation.
-        log.extend((0..log.capacity()).map_while(|_| self.activity.blank()));
-        log.clear();
+        records.extend((0..records.capacity()).map_while(|_| self.activity.blank()));
+        records.clear();
         let mut start = None;
         let place = &self.places[number].0;
         for object in &self.objects {
@@ -198,17 +290,17 @@ impl<A: Activity> Batch<A> {
                     pause(pauses, &mut random);
                 }
                 let chosen = self.activity.choose(number, &mut random);
-                let step = (log.len() as u64 + 1) << OPERATION_BITS;
+                let step = (records.len() as u64 + 1) << OPERATION_BITS;
                 place.store(step + chosen as u64 + 1, Ordering::Relaxed);
-                log.push(
+                records.push(
                     self.activity
-                        .invoke(chosen, object, &mut random, &self.ticks),
+                        .invoke(chosen, object, &mut random, &self.ticks, open),
                 );
             }
-            place.store((log.len() as u64 + 1) << OPERATION_BITS, Ordering::Relaxed);
+            let step = (records.len() as u64 + 1) << OPERATION_BITS;
+            place.store(step, Ordering::Relaxed);
         }
-        let end = Instant::now();
-        (log, start.unwrap_or(end), end)
+        *span = start.map(|start| (start, Instant::now()));
     }
 
     fn steps(&self) -> Vec<u64> {
@@ -216,6 +308,12 @@ impl<A: Activity> Batch<A> {
         places
             .map(|place| place.0.load(Ordering::Relaxed))
             .collect()
+    }
+
+    /// The run that a thread is in.
+    fn run_of(&self, number: usize) -> usize {
+        let step = self.places[number].0.load(Ordering::Relaxed) >> OPERATION_BITS;
+        step.saturating_sub(1) as usize / self.plan.ops
     }
 
     /// The operation that a thread is in.
@@ -235,13 +333,16 @@ impl<A: Activity> Batch<A> {
         }
     }
 
-    fn stuck(&self) -> Interruption {
+    /// The threads that are in an operation, and the run.
+    fn stuck(&self) -> (Interruption, usize) {
         self.gate.close();
         let threads = 0..self.plan.threads;
         let waiting = threads.filter_map(|number| Some((number, self.operation(number)?)));
-        Interruption::Stuck {
-            waiting: waiting.collect(),
-        }
+        let waiting: Vec<(usize, String)> = waiting.collect();
+        let run = waiting
+            .first()
+            .map_or(0, |&(number, _)| self.run_of(number));
+        (Interruption::Stuck { waiting }, run)
     }
 }
 

@@ -11,6 +11,7 @@ use linpoint::spec::Params;
 use linpoint::{History, OpId, Report, Verdict};
 
 use crate::artefact;
+use crate::report::counted;
 
 /// What came out of a stress test.
 #[derive(Clone, Debug)]
@@ -43,16 +44,23 @@ pub enum Outcome {
     Undecided(Box<Failure>),
     /// An operation panicked.
     Panicked {
+        /// The number of the run.
+        run: usize,
         /// The thread that called it.
         thread: usize,
         /// The operation.
         operation: String,
         /// What it said.
         message: String,
+        /// Where the history of the run was saved, in which the operation never returns, or why it was not.
+        saved: Result<PathBuf, String>,
     },
     /// No operation returned for as long as the [patience](super::Stress::patience) of the test. On real threads that is a
-    /// reason to look, not a proof.
+    /// reason to look, not a proof. What was recorded in the run, and in runs shortly before it, is with the threads that do not
+    /// come back: it is neither decided nor saved.
     Stuck {
+        /// The number of the run.
+        run: usize,
         /// Threads that were in an operation, and which.
         waiting: Vec<(usize, String)>,
     },
@@ -69,8 +77,8 @@ pub struct Failure {
     pub report: Report,
     /// Where the history was saved, or why it was not.
     pub saved: Result<PathBuf, String>,
-    /// The same as a page for the browser, beside the history.
-    pub page: Option<PathBuf>,
+    /// The same as a page for the browser, beside the history if that was saved: where it is, or why it could not be written.
+    pub page: Option<Result<PathBuf, String>>,
     /// Whether the command line knows the object too.
     pub(super) is_known_type: bool,
 }
@@ -103,23 +111,38 @@ impl fmt::Display for StressReport {
                 failure.fmt(f)?;
             }
             Outcome::Panicked {
+                run,
                 thread,
                 operation,
                 message,
-            } => writeln!(f, "PANICKED: {operation} of thread {thread}: {message}")?,
-            Outcome::Stuck { waiting } => {
-                writeln!(f, "STUCK: no operation returns any more")?;
+                saved,
+            } => {
+                writeln!(
+                    f,
+                    "PANICKED: run {run}, {operation} of thread {thread}: {message}"
+                )?;
+                match saved {
+                    Ok(path) => writeln!(f, "history up to there: {}", path.display())?,
+                    Err(reason) => writeln!(f, "history not saved: {reason}")?,
+                }
+            }
+            Outcome::Stuck { run, waiting } => {
+                writeln!(f, "STUCK: run {run}, no operation returns any more")?;
                 for (thread, operation) in waiting {
                     writeln!(f, "   thread {thread} is in {operation}")?;
                 }
+                writeln!(
+                    f,
+                    "history not saved: it is with the threads that do not come back"
+                )?;
             }
         }
         write!(
             f,
-            "{} runs, {} threads, {} operations, {:.1} % of them overlapping; recorded in {:.1?}, decided in {:.1?}",
-            self.runs,
-            self.threads,
-            self.operations,
+            "{}, {}, {}, {:.1} % of them overlapping; recorded in {:.1?}, decided in {:.1?}",
+            counted(self.runs as u64, "run"),
+            counted(self.threads as u64, "thread"),
+            counted(self.operations, "operation"),
             100.0 * self.overlapping as f64 / self.operations.max(1) as f64,
             self.recording,
             self.deciding,
@@ -161,7 +184,10 @@ impl fmt::Display for Failure {
             writeln!(f, "   and {left_out} more")?;
         }
         if !relaxed.is_empty() {
-            writeln!(f, "whatever these did, if anything:")?;
+            writeln!(
+                f,
+                "no matter what these answered, and when or whether they took effect:"
+            )?;
             for &id in relaxed.iter().take(MOST_RELAXED) {
                 let op = self.history.op(id);
                 writeln!(f, "   {} by thread {}", op.call_text(), op.process)?;
@@ -178,7 +204,8 @@ impl fmt::Display for Failure {
             Err(reason) => writeln!(f, "history not saved: {reason}"),
         }?;
         match &self.page {
-            Some(path) => writeln!(f, "page: {}", path.display()),
+            Some(Ok(path)) => writeln!(f, "page: {}", path.display()),
+            Some(Err(reason)) => writeln!(f, "page not written: {reason}"),
             None => Ok(()),
         }
     }

@@ -76,6 +76,7 @@ fn a_lost_increment_is_caught_and_saved_with_the_same_verdict() {
     });
     assert!(matches!(verdicts[..], [Verdict::Violation(_)]));
     let page = failure.page.as_ref().expect("a page beside it");
+    let page = page.as_ref().expect("written");
     let page = std::fs::read_to_string(page).expect("text");
     assert!(page.contains("not linearizable") && page.contains("counter"));
     let text = report.to_string();
@@ -169,22 +170,80 @@ fn specifications_of_users_judge_too() {
 }
 
 #[test]
-fn panics_and_hangs_are_told_with_their_operation() {
-    let panics = queue()
-        .op0("peek", |_| -> Option<i64> { panic!("not yet written") })
+fn a_panic_is_told_with_its_operation_and_the_history_up_to_it() {
+    let folder = folder("panics");
+    let calls = AtomicI64::new(0);
+    let report = queue()
+        .op("enq", fresh, move |queue, value| {
+            let is_last = calls.fetch_add(1, Ordering::SeqCst) == 100;
+            queue.lock().expect("no panics").push_back(value);
+            assert!(!is_last, "too many");
+        })
+        .save_in(&folder)
         .check()
         .expect("a test");
     let Outcome::Panicked {
-        operation, message, ..
-    } = panics.outcome
+        run,
+        operation,
+        message,
+        saved,
+        ..
+    } = &report.outcome
     else {
-        panic!("{panics}")
+        panic!("{report}")
     };
-    assert_eq!(
-        (operation.as_str(), message.as_str()),
-        ("peek", "not yet written")
+    assert_eq!((operation.as_str(), message.as_str()), ("enq", "too many"));
+    // The runs before are decided, that with the panic is saved with an operation that never returns.
+    assert!(report.runs > 0 && report.runs == *run, "{report}");
+    read(
+        saved.as_ref().expect("saved"),
+        &ReadOptions::default(),
+        |recorded| {
+            let history = recorded.expect("well-formed").history;
+            let open: Vec<String> = history
+                .ops()
+                .filter(|op| op.result.is_none())
+                .map(|op| op.call_text())
+                .collect();
+            assert!(
+                matches!(&open[..], [one] if one.starts_with("enq(")),
+                "{open:?}"
+            );
+            let verdict = queue_verdict(&history);
+            assert!(matches!(verdict, Verdict::Linearizable(_)), "{verdict:?}");
+        },
     );
+    std::fs::remove_dir_all(folder).expect("just made");
+}
 
+fn queue_verdict(history: &linpoint::History) -> Verdict {
+    let checker = Checker::default();
+    let queue = object_type("queue", &Default::default()).expect("known");
+    let report = queue.check(history, &checker, &checker.budget());
+    report.expect("decided").verdict
+}
+
+#[test]
+fn a_history_that_a_thread_keeps_to_itself_is_not_saved() {
+    let report = queue()
+        .op0("peek", |_| -> Option<i64> {
+            std::thread::sleep(Duration::from_secs(3600));
+            None
+        })
+        .only_on([1])
+        .op0("size", |_| -> i64 { panic!("not yet written") })
+        .only_on([0])
+        .check()
+        .expect("a test");
+    let Outcome::Panicked { saved, .. } = &report.outcome else {
+        panic!("{report}")
+    };
+    let why = saved.as_ref().expect_err("a thread is missing");
+    assert!(why.contains("thread 1 does not come back"), "{why}");
+}
+
+#[test]
+fn hangs_are_told_with_their_operation() {
     let hangs = queue()
         .op0("peek", |_| {
             std::thread::sleep(Duration::from_secs(3600));
@@ -192,10 +251,49 @@ fn panics_and_hangs_are_told_with_their_operation() {
         .patience(Duration::from_millis(300))
         .check()
         .expect("a test");
-    let Outcome::Stuck { waiting } = &hangs.outcome else {
+    let Outcome::Stuck { waiting, .. } = &hangs.outcome else {
         panic!("{hangs}")
     };
     assert!(waiting.iter().any(|(_, operation)| operation == "peek"));
+    let text = hangs.to_string();
+    assert!(text.starts_with("STUCK: run 0, no operation"), "{text}");
+    assert!(text.contains("history not saved"), "{text}");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told() {
+    let folder = folder("no-page");
+    let failing = || {
+        stress(TornCounter::default)
+            .op0("inc", TornCounter::inc)
+            .op0("get", TornCounter::get)
+            .object_type("counter")
+            .save_in(&folder)
+            .check()
+            .expect("a test")
+    };
+    let first = failing();
+    let saved = first
+        .violation()
+        .expect("increments are lost")
+        .saved
+        .clone();
+    // Where the next page would go, a folder is in the way.
+    let name = saved
+        .expect("saved")
+        .to_string_lossy()
+        .replace("-1.jsonl", "-2.html");
+    std::fs::create_dir(&name).expect("free");
+    let text = failing().to_string();
+    assert!(text.contains("page not written: "), "{text}");
+    assert!(text.contains(&name), "{text}");
+    std::fs::remove_dir_all(folder).expect("just made");
+}
+
+#[test]
+fn one_is_no_plural() {
+    let text = queue().runs(1).ops(1).threads(1).run().to_string();
+    assert!(text.contains("\n1 run, 1 thread, 1 operation, "), "{text}");
 }
 
 #[test]
@@ -227,7 +325,10 @@ fn what_is_no_test_is_refused() {
         .op0("levitate", |_| ())
         .object_type("queue");
     let unknown = error(unknown);
-    assert!(unknown.contains("levitate"), "{unknown}");
+    assert!(
+        unknown.starts_with("unknown method \"levitate\""),
+        "{unknown}"
+    );
     assert!(error(stress(Queue::default).op0("deq", |_| ())).contains("object_type"));
 }
 

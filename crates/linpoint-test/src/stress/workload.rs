@@ -12,7 +12,7 @@ use linpoint::{
 };
 
 use super::clock::Ticks;
-use super::record::{Activity, Record};
+use super::record::{Activity, Open, Record};
 use super::{Arguments, Random, ToValue};
 use crate::story::type_name;
 
@@ -27,8 +27,12 @@ pub(super) trait Judged: Activity {
     /// Decides whether a run is linearizable.
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error>;
 
-    /// The run as files hold it, and the type of its object where that has a name.
-    fn history(&self, run: Run<'_, Self>) -> Result<History, Error>;
+    /// The run as files hold it, with what is still open in which thread, and the type of its object where that has a name.
+    fn history(
+        &self,
+        run: Run<'_, Self>,
+        open: &[(usize, &Open<Self::Op>)],
+    ) -> Result<History, Error>;
 
     fn object_type(&self) -> Option<(&str, &Params)>;
 
@@ -39,8 +43,17 @@ pub(super) trait Judged: Activity {
 /// How many operations a page holds, at most.
 const MOST_ON_PAGE: usize = 100_000;
 
-type Invoke<T> =
-    Box<dyn Fn(u32, &T, &mut Random, &Ticks) -> Record<(u32, Value), Value> + Send + Sync>;
+type Invoke<T> = Box<
+    dyn Fn(
+            u32,
+            &T,
+            &mut Random,
+            &Ticks,
+            &mut Option<Open<(u32, Value)>>,
+        ) -> Record<(u32, Value), Value>
+        + Send
+        + Sync,
+>;
 
 struct NamedOp<T> {
     name: String,
@@ -91,10 +104,14 @@ impl<T: Send + Sync + 'static> Named<T> {
     ) {
         let arguments = Arc::new(arguments);
         let sampled = Arc::clone(&arguments);
-        let invoke = move |op: u32, object: &T, random: &mut Random, ticks: &Ticks| {
+        let invoke = move |op: u32,
+                           object: &T,
+                           random: &mut Random,
+                           ticks: &Ticks,
+                           open: &mut Option<Open<(u32, Value)>>| {
             let argument = arguments.next(random);
             let op = (op, argument.to_value());
-            let record = Record::of(op, ticks, || call(object, argument));
+            let record = Record::of(op, ticks, open, || call(object, argument));
             Record {
                 op: record.op,
                 ret: record.ret.to_value(),
@@ -148,7 +165,8 @@ impl<T> Named<T> {
             returned: None,
         };
         let mut builder = HistoryBuilder::new();
-        builder.operation(1, call)?;
+        // It stands on no line.
+        builder.operation(0, call)?;
         let checker = Checker::default();
         let history = builder.finish(Ties::CallFirst)?;
         let judged = self.judge()?.check(&history, &checker, &checker.budget());
@@ -178,8 +196,9 @@ impl<T: Send + Sync + 'static> Activity for Named<T> {
         object: &T,
         random: &mut Random,
         ticks: &Ticks,
+        open: &mut Option<Open<(u32, Value)>>,
     ) -> Record<(u32, Value), Value> {
-        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks)
+        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks, open)
     }
 
     fn name(&self, chosen: usize) -> String {
@@ -222,19 +241,21 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
     }
 
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
-        let history = self.history(run)?;
+        let history = self.history(run, &[])?;
         self.judge()?.check(&history, checker, &checker.budget())
     }
 
-    fn history(&self, run: Run<'_, Self>) -> Result<History, Error> {
-        build(run, |(op, argument), result| {
-            let call = Call {
-                object: Value::Nil,
-                method: self.ops[*op as usize].name.clone(),
-                argument: argument.clone(),
-            };
-            (call, result.clone())
-        })
+    fn history(
+        &self,
+        run: Run<'_, Self>,
+        open: &[(usize, &Open<Self::Op>)],
+    ) -> Result<History, Error> {
+        let call = |(op, argument): &(u32, Value)| Call {
+            object: Value::Nil,
+            method: self.ops[*op as usize].name.clone(),
+            argument: argument.clone(),
+        };
+        build(run, open, call, Value::clone)
     }
 
     fn object_type(&self) -> Option<(&str, &Params)> {
@@ -247,7 +268,7 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
             object_type: self.type_name.as_deref().unwrap_or_default(),
             most_ops: MOST_ON_PAGE,
         };
-        self.judge()?.tell(told, &self.history(run)?, report)
+        self.judge()?.tell(told, &self.history(run, &[])?, report)
     }
 }
 
@@ -308,9 +329,10 @@ where
         object: &T,
         _: &mut Random,
         ticks: &Ticks,
+        open: &mut Option<Open<S::Op>>,
     ) -> Record<S::Op, S::Ret> {
         let op = &self.ops[chosen];
-        Record::of(op.clone(), ticks, || (self.apply)(object, op))
+        Record::of(op.clone(), ticks, open, || (self.apply)(object, op))
     }
 
     fn name(&self, chosen: usize) -> String {
@@ -338,13 +360,13 @@ where
         checker.check(&self.spec, &typed(run))
     }
 
-    fn history(&self, run: Run<'_, Self>) -> Result<History, Error> {
-        build(run, |op, ret| {
-            (
-                Call::new(format!("{op:?}"), Value::Nil),
-                format!("{ret:?}").into(),
-            )
-        })
+    fn history(
+        &self,
+        run: Run<'_, Self>,
+        open: &[(usize, &Open<Self::Op>)],
+    ) -> Result<History, Error> {
+        let call = |op: &S::Op| Call::new(format!("{op:?}"), Value::Nil);
+        build(run, open, call, |ret| format!("{ret:?}").into())
     }
 
     fn object_type(&self) -> Option<(&str, &Params)> {
@@ -390,26 +412,27 @@ fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
 /// The history of a run, its times counted from the first call.
 fn build<O, R>(
     run: &[&[Record<O, R>]],
-    read: impl Fn(&O, &R) -> (Call, Value),
+    open: &[(usize, &Open<O>)],
+    call: impl Fn(&O) -> Call,
+    result: impl Fn(&R) -> Value,
 ) -> Result<History, Error> {
-    let firsts = run.iter().filter_map(|log| log.first());
-    let start = firsts.map(|record| record.called).min().unwrap_or(0);
-    let mut order: Vec<(i64, usize, &Record<O, R>)> = (run.iter().enumerate())
-        .flat_map(|(thread, log)| {
-            log.iter()
-                .map(move |record| (record.called, thread, record))
-        })
-        .collect();
-    order.sort_unstable_by_key(|&(called, thread, _)| (called, thread));
+    let returned = (run.iter().enumerate())
+        .flat_map(|(thread, log)| log.iter().map(move |record| (thread, record)))
+        .map(|(thread, record)| (record.called, thread, &record.op, Some(record)));
+    let open = open
+        .iter()
+        .map(|(thread, open)| (open.called, *thread, &open.op, None));
+    let mut order: Vec<_> = returned.chain(open).collect();
+    order.sort_unstable_by_key(|&(called, thread, ..)| (called, thread));
+    let start = order.first().map_or(0, |&(called, ..)| called);
     let mut builder = HistoryBuilder::new();
-    for (line, (called, thread, record)) in (1u64..).zip(order) {
-        let (call, result) = read(&record.op, &record.ret);
+    for (line, (called, thread, op, record)) in (1u64..).zip(order) {
         let operation = Operation {
             process: Some((thread as i64).into()),
-            call,
-            result,
+            call: call(op),
+            result: record.map_or(Value::Nil, |record| result(&record.ret)),
             called: called - start,
-            returned: Some(record.returned - start),
+            returned: record.map(|record| record.returned - start),
         };
         builder.operation(line, operation)?;
     }

@@ -76,9 +76,11 @@ fn what_only_weak_memory_shows_is_found_and_labelled() {
         "nothing is wrong without weak memory: {alone}"
     );
 
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("loomed/mailbox.html");
     let report = under_loom(weak::mailbox(relaxed))
         .same_under_sc(strong::mailbox(relaxed))
         .all(2, 2)
+        .html(&path)
         .check();
     let failure = report
         .failure()
@@ -91,6 +93,12 @@ fn what_only_weak_memory_shows_is_found_and_labelled() {
         "{caveat}"
     );
     assert!(failure.to_string().contains(caveat));
+    let page = std::fs::read_to_string(&path).expect("a page was asked for");
+    assert_eq!(
+        page.to_lowercase().matches("needs review").count(),
+        1,
+        "the headline says it"
+    );
 
     let again = under_loom(weak::mailbox(relaxed))
         .replay(&failure.token)

@@ -6,6 +6,7 @@
 mod campaigns;
 mod counts;
 mod differential;
+mod documented;
 mod facade;
 mod locked;
 mod objects;

@@ -111,6 +111,25 @@ fn a_test_of_the_queue() {
 }
 
 #[test]
+#[ignore = "run by another test"]
+fn a_test_that_passes() {
+    objects::cas_counter().matrix([["inc"], ["inc"]]).run();
+}
+
+#[test]
+fn a_test_that_passes_says_what_it_covered() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture", "--include-ignored"])
+        .arg("replays::a_test_that_passes")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let pass =
+        "PASS: exhaustive under sequential consistency\n1 test, 2 serial histories (0 stuck), ";
+    assert!(printed.contains(pass), "{printed}");
+}
+
+#[test]
 #[ignore = "run with a token by another test"]
 fn a_test_of_something_else() {
     println!("{}", objects::cas_counter().auto(2).check());
@@ -129,7 +148,7 @@ fn a_token_in_the_environment_is_for_the_tests_of_its_object() {
         String::from_utf8(output.stdout).unwrap()
     };
     let own = run("a_test_of_the_queue");
-    assert!(own.contains(&token) && own.contains("\n0 tests,"), "{own}");
+    assert!(own.contains(&token) && own.contains("\n1 test, "), "{own}");
     let other = run("a_test_of_something_else");
     assert!(other.contains("PASS"), "{other}");
     assert!(other.contains("belongs to another object"), "{other}");

@@ -8,13 +8,14 @@
 //!    and `:f` of `:get`, `:put` or `:append` makes it [`Format::PorcupineKv`], anything else [`Format::Edn`].
 //! 3. A `jepsen.util` among the first lines: [`Format::JepsenLog`].
 //! 4. One of the four names of events with a `!`: [`Format::Snapshot`].
-//! 5. `#`, `//`, or a line of at least four fields of which the last two are a time and a time, `inf` or `-`:
-//!    [`Format::Operations`].
+//! 5. A line of at least four fields of which the last two are a time and a time, `inf` or `-`, or `#` with the name of a
+//!    type: [`Format::Operations`]. Before them, lines that begin with `#` or `//` are comments.
 
 use serde_json::value::RawValue;
 
 use super::{Format, json, snapshot};
 use crate::error::Error;
+use crate::spec::find_type;
 
 /// How many lines are searched for a mark of Jepsen's log: other things may be logged before the first operation.
 const LOG_LINES: usize = 100;
@@ -57,7 +58,7 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
     if snapshot::begins(start) {
         return Ok(Format::Snapshot);
     }
-    if start.starts_with('#') || start.starts_with("//") || looks_like_operation(line) {
+    if looks_like_operations(text) {
         return Ok(Format::Operations);
     }
     let seen: String = line.trim().chars().take(40).collect();
@@ -96,6 +97,21 @@ fn edn_format(text: &str) -> Format {
     } else {
         Format::Edn
     }
+}
+
+/// Comments alone do, too: they are a history without operations.
+fn looks_like_operations(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.find(|line| {
+        let is_comment = line.starts_with('#') || line.starts_with("//");
+        !is_comment || names_type(line)
+    });
+    first.is_none_or(|line| names_type(line) || looks_like_operation(line))
+}
+
+fn names_type(line: &str) -> bool {
+    let name = line.strip_prefix('#').map(str::trim);
+    name.is_some_and(|name| find_type(name).is_some())
 }
 
 fn looks_like_operation(line: &str) -> bool {
@@ -138,6 +154,8 @@ mod tests {
             ),
             ("# stack\npush 1 2 3", Format::Operations),
             ("// comment", Format::Operations),
+            ("// comment\n\n# a stack\npush 1 2 3", Format::Operations),
+            ("# queue\nenq 1 x 3", Format::Operations),
             ("push 1 2 inf", Format::Operations),
             ("0, push, 1, 2, 3", Format::Operations),
         ];
@@ -152,6 +170,17 @@ mod tests {
             detect("\nhello world\n").unwrap_err().to_string(),
             "line 2: cannot tell the format of an input that begins with \"hello world\"; name it with --format"
         );
+        for text in [
+            "# A heading\n\nThis is some text.",
+            "#!/bin/sh\nls -l",
+            "// code\nfn main() {}",
+        ] {
+            let error = detect(text).unwrap_err().to_string();
+            assert!(
+                error.starts_with("line 1: cannot tell the format of"),
+                "{error}"
+            );
+        }
         assert_eq!(
             detect("[{\"method\":1}]").unwrap_err().to_string(),
             "line 1: a JSON array is no history; write one object on each line"

@@ -30,7 +30,7 @@ pub use snapshot::snapshot_event;
 
 use self::input::Content;
 use self::labels::Labels;
-use crate::error::Error;
+use crate::error::{Error, Unit};
 use crate::history::{History, Ties};
 use crate::spec::Params;
 
@@ -119,7 +119,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The type of the object, if the user gave one.
     pub object_type: Option<String>,
-    /// Values of a Jepsen history are `[key value]` pairs of `jepsen.independent`: each key is an object of its own.
+    /// Values of a Jepsen history are `[key value]` pairs of `jepsen.independent`: each key is an object of its own. Other
+    /// formats are refused with it.
     pub independent: bool,
     /// How equal times are ordered; what the input says, and then the default, where this is `None`.
     pub ties: Option<Ties>,
@@ -202,7 +203,7 @@ pub fn read(
                     Content::Bytes(bytes) => read_bytes(bytes, options, &mut sink),
                     Content::Parquet(path) => match options.format {
                         None | Some(Format::Parquet) => {
-                            sink.put(read_parquet_file(&path, options));
+                            sink.put(read_parquet(options, || read_parquet_file(&path, options)));
                         }
                         Some(other) => {
                             let reason = format!("this is Parquet, not {other}");
@@ -275,15 +276,33 @@ fn read_parquet_file(_: &Path, _: &ReadOptions) -> Result<Recorded, Error> {
     Err(Error::usage(NO_PARQUET))
 }
 
+fn read_parquet(
+    options: &ReadOptions,
+    read: impl FnOnce() -> Result<Recorded, Error>,
+) -> Result<Recorded, Error> {
+    refuse_independent(Format::Parquet, options)?;
+    read().map_err(|error| error.counting(Unit::Row))
+}
+
 fn read_bytes(bytes: Vec<u8>, options: &ReadOptions, sink: &mut Sink<'_>) {
     let is_parquet = match options.format {
         Some(format) => format == Format::Parquet,
         None => bytes.starts_with(input::PARQUET),
     };
     if is_parquet {
-        return sink.put(read_parquet_bytes(bytes, options));
+        return sink.put(read_parquet(options, || read_parquet_bytes(bytes, options)));
     }
     read_text(&bytes, options, sink);
+}
+
+/// Only values of Jepsen's histories are pairs of a key and a value; others name their objects.
+fn refuse_independent(format: Format, options: &ReadOptions) -> Result<(), Error> {
+    if !options.independent || format == Format::Edn {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "independent keys are for edn, Jepsen's histories, and this is {format}, whose operations name their object"
+    )))
 }
 
 fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
@@ -299,6 +318,9 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
         Ok(format) => format,
         Err(error) => return sink.put(Err(error)),
     };
+    if let Err(error) = refuse_independent(format, options) {
+        return sink.put(Err(error));
+    }
     match format {
         Format::Jsonl => jsonl::read(text, options, sink),
         Format::Edn => edn::read(text, options, sink),

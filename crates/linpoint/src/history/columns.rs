@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::order::{Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
-use crate::error::Error;
+use crate::error::{Error, Unit};
 use crate::value::{Value, ValueId};
 
 /// In a column of processes: the input names none, so one is made up.
@@ -81,18 +81,50 @@ impl Timed {
 /// Where operations stand in the input.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Lines {
-    /// Each on a line of its own, in order.
+    /// Each in a row of its own of a table, in order.
     #[default]
     InOrder,
+    /// The same in another order.
+    Rows(Vec<u32>),
+    /// On lines of a text.
     Listed(Vec<u32>),
 }
 
 impl Lines {
-    /// The line of a row, counted from 1.
+    /// Where an operation stands, counted from 1.
     pub(crate) fn of(&self, row: usize) -> u32 {
         match self {
             Lines::InOrder => row as u32 + 1,
-            Lines::Listed(lines) => lines[row],
+            Lines::Rows(places) | Lines::Listed(places) => places[row],
+        }
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        match self {
+            Lines::InOrder | Lines::Rows(_) => Unit::Row,
+            Lines::Listed(_) => Unit::Line,
+        }
+    }
+
+    /// The same in words: `on line 7`, or `in row 7`.
+    pub(crate) fn place(&self, row: usize) -> String {
+        let (unit, number) = (self.unit(), self.of(row));
+        match unit {
+            Unit::Line => format!("on {unit} {number}"),
+            Unit::Row => format!("in {unit} {number}"),
+        }
+    }
+
+    /// The error about an operation, with its place.
+    fn locate(&self, row: usize, error: Error) -> Error {
+        error.at_line(self.of(row).into()).counting(self.unit())
+    }
+
+    fn picked(&self, order: &[usize]) -> Self {
+        let places = order.iter().map(|&row| self.of(row)).collect();
+        match self.unit() {
+            Unit::Row => Lines::Rows(places),
+            Unit::Line => Lines::Listed(places),
         }
     }
 }
@@ -179,7 +211,7 @@ impl Columns {
         backward.map_or(Ok(()), |row| {
             let (called, returned) = (times.call[row], times.ret[row]);
             check_interval(self.method_of(row), called, returned)
-                .map_err(|error| error.at_line(self.line.of(row).into()))
+                .map_err(|error| self.line.locate(row, error))
         })
     }
 
@@ -199,14 +231,14 @@ impl Columns {
                 return Ok(());
             }
             let reason = format!(
-                "process {} calls {:?} at {} while its call of {:?} on line {} is still open",
+                "process {} calls {:?} at {} while its call of {:?} {} is still open",
                 self.processes[process.0 as usize],
                 self.method_of(row),
                 times.call[row],
                 self.method_of(earlier),
-                self.line.of(earlier),
+                self.line.place(earlier),
             );
-            Err(Error::malformed(reason).at_line(self.line.of(row).into()))
+            Err(self.line.locate(row, Error::malformed(reason)))
         };
         let rows = 0..self.process.len() as u32;
         // Recorders mostly write in the order of calls.
@@ -224,7 +256,7 @@ impl Columns {
         let instant = intervals.position(|(called, returned)| called == returned);
         instant.map_or(Ok(()), |row| {
             let reason = "an operation that returns at the time of its call has no place where returns come first";
-            Err(Error::malformed(reason).at_line(self.line.of(row).into()))
+            Err(self.line.locate(row, Error::malformed(reason)))
         })
     }
 
@@ -316,7 +348,7 @@ impl History {
             method: pick(order, &self.method),
             argument: pick(order, &self.argument),
             result: pick(order, &self.result),
-            line: Lines::Listed(order.iter().map(|&i| self.line.of(i)).collect()),
+            line: self.line.picked(order),
             call: Arc::new(pick(order, &self.call)),
             ret: Arc::new(pick(order, &self.ret)),
             times: self.times.map(|times| Times {

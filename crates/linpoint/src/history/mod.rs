@@ -28,6 +28,7 @@ pub(crate) use values::Values;
 
 use std::sync::Arc;
 
+use crate::error::{Error, Unit};
 use crate::spec::value_is_result;
 use crate::value::{Value, ValueId};
 
@@ -115,7 +116,7 @@ pub struct Op<'a> {
     pub call: u32,
     /// The rank of its return, or [`NEVER`].
     pub ret: u32,
-    /// The line of the input on which it was called, counted from 1; 0 where unknown.
+    /// The line of the input on which it was called, or its row in a table, counted from 1; 0 where unknown.
     pub line: u32,
     /// Recorded times of call and return, where the input has them; a pending operation returns at `i64::MAX`.
     pub times: Option<(i64, i64)>,
@@ -171,6 +172,25 @@ impl History {
             ret: self.ret[i],
             line: self.line.of(i),
             times: self.times(i),
+        }
+    }
+
+    /// Where an operation was called, in words, if that is known: `on line 7`, or `in row 7` of a table.
+    pub fn place(&self, id: OpId) -> Option<String> {
+        let is_known = self.line.of(id.index()) != 0;
+        is_known.then(|| self.line.place(id.index()))
+    }
+
+    /// What [`Op::line`] counts.
+    pub(crate) fn line_unit(&self) -> Unit {
+        self.line.unit()
+    }
+
+    /// The error about an operation, with its place if that is known.
+    pub(crate) fn locate(&self, id: OpId, error: Error) -> Error {
+        match self.line.of(id.index()) {
+            0 => error,
+            line => error.at_line(line.into()).counting(self.line_unit()),
         }
     }
 

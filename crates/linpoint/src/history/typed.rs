@@ -236,7 +236,7 @@ fn decode_action<S: Object>(
     id: OpId,
 ) -> Result<Action<S::Op, Value>, Error> {
     let recorded = history.op(id);
-    let at = |reason| Error::malformed(reason).at_line(recorded.line.into());
+    let at = |reason| history.locate(id, Error::malformed(reason));
     let call = CallView {
         process: recorded.process,
         method: recorded.method,

@@ -24,6 +24,8 @@ pub struct Story {
     pub(crate) methods: Vec<String>,
     /// Whether methods stand for whole calls, with their arguments.
     pub(crate) is_bare: bool,
+    /// What the lines of operations are called: rows, in a table.
+    pub(crate) line_unit: &'static str,
     /// What happened beside the operations: how many events came before, and the text.
     pub(crate) annotations: Vec<(u32, String)>,
     /// The verdict in the words of the page's headline, where the usual ones do not fit.

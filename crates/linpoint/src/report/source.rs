@@ -24,6 +24,8 @@ pub(super) struct Rows {
     pub(super) methods: Vec<String>,
     /// Whether methods stand for whole calls, with their arguments.
     pub(super) is_bare: bool,
+    /// What lines are called.
+    pub(super) line_unit: &'static str,
     pub(super) annotations: Vec<(u32, String)>,
 }
 
@@ -67,6 +69,7 @@ impl Source for History {
         let mut rows = Rows {
             processes: self.processes().iter().map(Value::plain_text).collect(),
             methods: self.methods().to_vec(),
+            line_unit: self.line_unit().name(),
             annotations: self
                 .annotations()
                 .iter()

@@ -109,6 +109,7 @@ fn story<S: Spec>(
         packed: teller.pack(&ids, &rows, &part_of),
         parts: teller.stories,
         is_bare: rows.is_bare,
+        line_unit: rows.line_unit,
         processes: rows.processes,
         methods: rows.methods,
         annotations: rows.annotations,

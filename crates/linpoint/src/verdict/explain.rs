@@ -119,6 +119,9 @@ fn sentence<S: Spec>(
         return String::new();
     };
     let what = describe(core.ops[last].id);
+    if let Some(sentence) = wording::member(whole, core, cut, &what) {
+        return sentence;
+    }
     if let Some(reason) = never_put_there(whole, core.ops[last], cut) {
         return format!("{what} is impossible: {reason}");
     }
@@ -130,10 +133,12 @@ fn sentence<S: Spec>(
     }
     let others = match returned().count() - 1 {
         0 => String::new(),
-        1 => format!(
-            " after {}",
-            describe(core.ops[returned().find(|&i| i != last).unwrap_or(last)].id)
-        ),
+        1 => {
+            let other = core.ops[returned().find(|&i| i != last).unwrap_or(last)];
+            let is_before = other.ret < core.ops[last].call;
+            let given = if is_before { "after" } else { "given" };
+            format!(" {given} {}", describe(other.id))
+        }
         n => format!(" given the other {n} operations"),
     };
     // With operations left out that change the state, what the core could answer says nothing about the history.
@@ -151,7 +156,9 @@ fn sentence<S: Spec>(
         None => format!("{what} is impossible{others}, in any order"),
         Some([]) => format!("{what} cannot have taken effect before it returned{others}"),
         Some([only]) => {
-            format!("{what} is impossible{others}: in every order the answer is {only:?}")
+            let why = wording::was_member(core, core.ops[last])
+                .unwrap_or_else(|| format!("in every order the answer is {only:?}"));
+            format!("{what} is impossible{others}: {why}")
         }
         Some(several) => {
             let several: Vec<_> = several.iter().map(|answer| format!("{answer:?}")).collect();

@@ -2,7 +2,7 @@
 
 use crate::engine::{Facts, TaskOp, snapshot};
 use crate::history::{NEVER, OpId};
-use crate::spec::{Kind, Role};
+use crate::spec::{Kind, Need, Role};
 use crate::value::Value;
 
 /// What the operations of a core say about one value.
@@ -109,6 +109,97 @@ pub(super) fn snapshot(whole: &dyn Facts, describe: &dyn Fn(OpId) -> String) -> 
     }
     let describe = |position: u32| describe(whole.ops()[position as usize].id);
     snapshot::Case::new(whole).ok()?.sentence(whole, &describe)
+}
+
+/// What an operation on one member of a set saw and did.
+struct Membership {
+    member: Value,
+    /// Whether it found the member there, if it says so.
+    found: Option<bool>,
+    /// Whether the member is there afterwards, if it changed that.
+    leaves: Option<bool>,
+}
+
+impl Membership {
+    /// A set is a slot for each key, which is there or not, and at first is not.
+    fn of(facts: &dyn Facts, op: TaskOp) -> Option<Self> {
+        if !matches!(facts.kind(), Some(Kind::Slot(Value::Bool(false)))) {
+            return None;
+        }
+        let Role::Slot { needs, leaves } = facts.role(op) else {
+            return None;
+        };
+        let found = match needs {
+            Need::Is(found) => Some(found.as_bool()?),
+            Need::Anything => None,
+            Need::IsNot(_) => return None,
+        };
+        Some(Membership {
+            member: facts.key(op)?,
+            found,
+            leaves: match leaves {
+                Some(leaves) => Some(leaves.as_bool()?),
+                None => None,
+            },
+        })
+    }
+}
+
+/// A sentence on the core of a set that contradicts what can have been done to the member by the rank at which it was cut;
+/// `what` is its operation that returned last.
+pub(super) fn member(whole: &dyn Facts, core: &dyn Facts, cut: u32, what: &str) -> Option<String> {
+    let returned = core.ops().iter().filter(|op| op.ret != NEVER);
+    let seen: Vec<Membership> = returned
+        .map(|&op| Membership::of(core, op))
+        .collect::<Option<_>>()?;
+    let called = whole.ops().iter().filter(|op| op.call <= cut);
+    let called = called.filter(|&&op| !whole.is_pure(op));
+    let done: Vec<Membership> = called
+        .map(|&op| Membership::of(whole, op))
+        .collect::<Option<_>>()?;
+    let changes = |to: bool| done.iter().filter(|op| op.leaves == Some(to)).count();
+    let member = &seen.first()?.member;
+    let all = |found: bool, leaves: bool| {
+        let mut seen = seen.iter();
+        seen.all(|op| op.found == Some(found) && op.leaves == Some(leaves))
+    };
+    let (added, removed) = (changes(true), changes(false));
+    if let [only] = seen.as_slice() {
+        return (only.found == Some(true) && added == 0)
+            .then(|| format!("{what} is impossible: nobody had added {member} by then"));
+    }
+    if all(true, false) && added < seen.len() {
+        let (removed, added) = (times(seen.len()), times(added));
+        Some(format!(
+            "{member} was removed {removed} when it had been added only {added}"
+        ))
+    } else if all(false, true) && removed + 1 < seen.len() {
+        let added = times(seen.len());
+        Some(match removed {
+            0 => format!("{member} was added {added} before anybody removed it"),
+            _ => {
+                let removed = times(removed);
+                format!("{member} was added {added} when it had been removed only {removed}")
+            }
+        })
+    } else {
+        None
+    }
+}
+
+/// Where an operation on a set can only have found the opposite of what it says: that.
+pub(super) fn was_member(core: &dyn Facts, op: TaskOp) -> Option<String> {
+    let Membership { member, found, .. } = Membership::of(core, op)?;
+    let not = if found? { "not " } else { "" };
+    Some(format!("{member} was {not}in the set then"))
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
 }
 
 fn not_empty(words: &Words, seen: &[Seen], what: &str) -> Option<String> {

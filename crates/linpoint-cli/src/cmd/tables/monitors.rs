@@ -58,7 +58,7 @@ pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
     let first = measure_all(&by_length, &stop, &watcher)?;
     let second = measure_all(&by_processes, &stop, &watcher)?;
     watcher.clear();
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     if args.json {
         let cells = |cells: &[Cell]| {
             let cell = |cell: &Cell| json!({ "object": cell.object, "operations": cell.ops, "processes": cell.processes, "seconds": cell.seconds });
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
     }
     out.finish()?;
     if let Some(path) = &args.output {
-        let mut page = Output::new(Some(path))?;
+        let mut page = Output::file(path)?;
         page.write_all(page_of(&first, &second, ops).as_bytes())?;
         page.finish()?;
     }

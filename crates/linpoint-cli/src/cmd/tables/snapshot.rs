@@ -74,7 +74,7 @@ pub(crate) fn run(args: &SnapshotTableArgs) -> anyhow::Result<Exit> {
         return Err(error.into());
     }
     let interrupted = stop.load(Relaxed);
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     if args.json {
         print_json(&mut out, &tables, interrupted)?;
     } else if args.csv {

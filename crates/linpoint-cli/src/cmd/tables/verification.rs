@@ -144,7 +144,7 @@ pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
         };
     let bugs = measure(BUGS, Some("planted"))?;
     let verified = measure(VERIFIED, None)?;
-    let mut out = Output::new(None)?;
+    let mut out = Output::standard();
     if args.json {
         let all = |cells: &[Measured]| cells.iter().map(as_json).collect::<Vec<_>>();
         writeln!(

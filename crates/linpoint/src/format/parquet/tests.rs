@@ -286,51 +286,51 @@ fn refusals_name_the_row_and_the_reason() {
     let cases: Vec<(Vec<Named>, &str)> = vec![
         (
             vec![column("return", Int64Array::from(vec![15, 19]))],
-            "line 2: \"deq\" returns at 19, before its call at 20",
+            "row 2: \"deq\" returns at 19, before its call at 20",
         ),
         (
             vec![column("call", Int64Array::from(vec![Some(10), None]))],
-            "line 2: \"call\": there is no time",
+            "row 2: \"call\": there is no time",
         ),
         (
             vec![column("method", StringArray::from(vec![None, Some("deq")]))],
-            "line 1: \"method\": there is no name",
+            "row 1: \"method\": there is no name",
         ),
         (
             vec![
                 column("process", Int64Array::from(vec![0, 0])),
                 column("return", Int64Array::from(vec![21, 22])),
             ],
-            "line 2: process 0 calls \"deq\" at 20 while its call of \"enq\" on line 1 is still open",
+            "row 2: process 0 calls \"deq\" at 20 while its call of \"enq\" in row 1 is still open",
         ),
         (
             vec![
                 column("process", Int64Array::from(vec![0, 0])),
                 column("return", Int64Array::from(vec![None, Some(22)])),
             ],
-            "line 2: process 0 calls \"deq\" at 20 while its call of \"enq\" on line 1 is still open",
+            "row 2: process 0 calls \"deq\" at 20 while its call of \"enq\" in row 1 is still open",
         ),
         (
             vec![column(
                 "argument",
                 StringArray::from(vec![Some("7"), Some("abc")]),
             )],
-            "line 2: \"argument\": not JSON: expected value at column 1 in \"abc\"",
+            "row 2: \"argument\": not JSON: expected value at column 1 in \"abc\"",
         ),
         (
             vec![column(
                 "argument",
                 StringArray::from(vec![Some("7"), Some("")]),
             )],
-            "line 2: \"argument\": not JSON: it is cut off after column 0 in \"\"",
+            "row 2: \"argument\": not JSON: it is cut off after column 0 in \"\"",
         ),
         (
             vec![column("result", Float64Array::from(vec![Some(1.5), None]))],
-            "line 1: \"result\": 1.5 is no integer; other values are given as JSON text",
+            "row 1: \"result\": 1.5 is no integer; other values are given as JSON text",
         ),
         (
             vec![column("result", UInt64Array::from(vec![1, u64::MAX]))],
-            "line 2: \"result\": 18446744073709551615 does not fit 64 bits with a sign",
+            "row 2: \"result\": 18446744073709551615 does not fit 64 bits with a sign",
         ),
         (
             vec![column("result", Float32Array::from(vec![1.0, 2.0]))],

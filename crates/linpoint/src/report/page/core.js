@@ -113,7 +113,7 @@ export class CorePicture {
       ? drawn('path', { class: 'shape', d: `M${x2} ${y} H${x1 + 6} Q${x1} ${y} ${x1} ${y + 6} V${y + BAR - 6} Q${x1} ${y + BAR} ${x1 + 6} ${y + BAR} H${x2}` })
       : drawn('rect', { class: 'shape', x: x1, y, width: x2 - x1, height: BAR, rx: 6 });
     const label = said(row.call, row.result, isOpen);
-    const note = row.relaxed ? ' (whatever it did, if anything)' : '';
+    const note = row.relaxed ? ' (no matter what it answered, and when or whether it took effect)' : '';
     const lines = result == null
       ? [drawn('text', { x: x1 + 14, y: y + BAR / 2 + 5 }, call)]
       : [drawn('text', { x: x1 + 14, y: y + 20 }, call), drawn('text', { x: x1 + 14, y: y + 38, class: 'result' }, result)];

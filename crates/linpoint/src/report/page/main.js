@@ -136,7 +136,7 @@ class ReportPage {
     byId('scale').hidden = this.view.times == null;
     const kinds = [['plain', 'operation, from call to return'], ['open', 'open: never returned']];
     if (part.verdict !== 'undecided') kinds.push(['dot', part.violation ? 'a moment at which it could take effect' : 'the moment at which it takes effect']);
-    if (this.core) kinds.push(['core', '◆ core'], ['relaxed', '◇ whatever it did']);
+    if (this.core) kinds.push(['core', '◆ core'], ['relaxed', '◇ no matter what it did']);
     byId('legend').replaceChildren(...kinds.map(([kind, text]) => element('li', {}, element('span', { class: `key ${kind}` }), text)));
   }
 

@@ -25,12 +25,13 @@ export function showOperation(view, k, select) {
   facts.push(['events', events]);
   if (columns.times) {
     const { from, to } = columns.times;
-    facts.push(['time', view.isOpen(k) ? grouped(from[place]) : `${grouped(from[place])} to ${grouped(to[place])}`]);
+    const time = view.isOpen(k) ? grouped(from[place]) : `${grouped(from[place])} to ${grouped(to[place])}`;
+    facts.push(['time', `${time} (from the first call on, in the unit of the input)`]);
   }
   const line = columns.line(place);
-  if (line > 0) facts.push(['line', grouped(line)]);
+  if (line > 0) facts.push([columns.story.line_unit, grouped(line)]);
   const mark = view.marks.get(k);
-  if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ whatever it did, it does not help']);
+  if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ no matter what it answered, and when or whether it took effect, the others contradict each other']);
   if (k === view.last) facts.push(['error', '✗ no order explains the history up to its return']);
   if (step >= 0) {
     const state = (at) => code(cut(trace.stateAfter(at) ?? 'not kept on this page', 2000), { class: 'state' });

@@ -6,7 +6,7 @@ use linpoint::engine::hitting::Measured;
 use super::sheets::{head, text};
 use super::{Findings, Row};
 use crate::output::sheet::{Cell, Sheet};
-use crate::units::show_duration;
+use crate::units::{counted, show_duration};
 
 impl Findings {
     /// A line for each history.
@@ -102,7 +102,7 @@ impl Findings {
             .collect();
         let mut lines = vec![format!(
             "{} in {}{}{}",
-            histories(self.rows.len()),
+            counted(self.rows.len(), "history"),
             show_duration(self.time),
             if verdicts.is_empty() { "" } else { ": " },
             verdicts.join(", "),
@@ -114,7 +114,7 @@ impl Findings {
             let d = self.extent.further_d;
             lines.push(format!(
                 "linearizable, but not shown up to d = {d}: {}",
-                histories(left)
+                counted(left, "history")
             ));
         } else if most > 0 {
             lines.push(format!(
@@ -131,7 +131,7 @@ impl Findings {
                 0 => "shown later than by its depth: none".to_owned(),
                 later => format!(
                     "shown later than by its depth: {}, since the rule misses tuples",
-                    histories(later)
+                    counted(later, "history")
                 ),
             });
         }
@@ -144,7 +144,7 @@ impl Findings {
             let falsely = count(&|row| row.expected == Some(false) && shown(row).is_some());
             lines.push(format!(
                 "labelled: {}, {wrong} with another verdict, {falsely} labelled not linearizable but shown",
-                histories(labelled)
+                counted(labelled, "history")
             ));
         }
         if !self.errors.is_empty() {
@@ -154,12 +154,5 @@ impl Findings {
             lines.push("(interrupted)".into());
         }
         lines
-    }
-}
-
-fn histories(count: usize) -> String {
-    match count {
-        1 => "1 history".to_owned(),
-        count => format!("{count} histories"),
     }
 }

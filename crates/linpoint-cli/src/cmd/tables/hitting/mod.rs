@@ -173,7 +173,7 @@ fn evaluate(
 
 impl Findings {
     fn print(&self, args: &HittingTableArgs) -> anyhow::Result<()> {
-        let mut out = Output::new(None)?;
+        let mut out = Output::standard();
         let sheets = self.sheets();
         if args.json {
             let tables = sheets.iter().map(|(name, sheet)| (*name, sheet.json()));
@@ -218,7 +218,7 @@ impl Findings {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{} cannot be made", folder.display()))?;
         let write = |name: &str, text: String| -> anyhow::Result<()> {
-            let mut out = Output::new(Some(&folder.join(name)))?;
+            let mut out = Output::file(&folder.join(name))?;
             out.write_all(text.as_bytes())?;
             out.finish()
         };

@@ -1,0 +1,45 @@
+//! What a request to end does: the report comes all the same.
+
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// What is printed, and the exit code, when this signal comes after so long.
+fn ended_by(signal: &str, arguments: &[&str], after: Duration) -> (String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
+    command.args(arguments).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("linpoint starts");
+    sleep(after);
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", signal, &id]).status();
+    assert!(sent.expect("kill is everywhere").success());
+    // What does not end is a failure of the test, not a test without an end.
+    let started = Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        if started.elapsed() > Duration::from_secs(60) {
+            child.kill().expect("it is ours");
+        }
+        sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("it has ended");
+    (
+        String::from_utf8(output.stdout).expect("text"),
+        output.status.code(),
+    )
+}
+
+#[test]
+fn an_interrupted_command_reports() {
+    let verify = "verify --algorithm afek-bounded --processes 6 --timeout 60s";
+    let arguments: Vec<&str> = verify.split(' ').collect();
+    for signal in ["INT", "TERM"] {
+        // On a busy machine the first tries may come before anybody listens, and then the signal itself ends it.
+        let waits = [300, 1000, 5000].map(Duration::from_millis);
+        let mut tries = waits.iter().map(|&wait| ended_by(signal, &arguments, wait));
+        let (printed, code) = tries
+            .find(|(_, code)| code.is_some())
+            .expect("it ends with a code of its own");
+        assert!(printed.contains("undecided, interrupted"), "{printed}");
+        assert_eq!(code, Some(2), "{signal}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Which tests are run.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use crate::matrix::{self, Matrix};
+use crate::object::Object;
+use crate::token::Token;
+
+/// Which tests are run.
+#[derive(Clone, Debug)]
+pub(crate) enum Plan {
+    Matrix(Vec<Vec<usize>>),
+    Random {
+        threads: usize,
+        ops: usize,
+        tests: usize,
+    },
+    Auto(usize),
+    All {
+        threads: usize,
+        ops: usize,
+    },
+    Replay(Token),
+}
+
+impl<X: 'static> Object<X> {
+    /// Runs this test: the operations of each thread.
+    pub fn matrix<T, S>(mut self, threads: impl IntoIterator<Item = T>) -> Self
+    where
+        T: IntoIterator<Item = S>,
+        S: AsRef<str>,
+    {
+        let threads = threads.into_iter().map(|ops| self.find_all(ops)).collect();
+        self.plan = Plan::Matrix(threads);
+        self
+    }
+
+    /// Runs so many random tests with this many threads and operations per thread (`RandomCheck` of the paper).
+    pub fn random(mut self, threads: usize, ops: usize, tests: usize) -> Self {
+        self.plan = Plan::Random {
+            threads,
+            ops,
+            tests,
+        };
+        self
+    }
+
+    /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper).
+    pub fn auto(mut self, n: usize) -> Self {
+        self.plan = Plan::Auto(n);
+        self
+    }
+
+    /// Runs all tests with this many threads and operations per thread.
+    pub fn all(mut self, threads: usize, ops: usize) -> Self {
+        self.plan = Plan::All { threads, ops };
+        self
+    }
+
+    /// Runs one execution again, from the token that a report printed. If it no longer fails, its test is searched anew, and the
+    /// report [says so](crate::Report::notes).
+    ///
+    /// The environment variable `LINPOINT_REPLAY` does the same without a change to the test. It holds for all tests of the
+    /// program that runs; those to whose object the token does not belong run as ever.
+    pub fn replay(mut self, token: &str) -> Self {
+        match token.parse() {
+            Ok(token) => self.plan = Plan::Replay(token),
+            Err(error) => self.complain(error),
+        }
+        self
+    }
+}
+
+/// Tests, one after the other.
+pub(crate) type Tests = Box<dyn Iterator<Item = Matrix> + Send>;
+
+/// What is to be done.
+pub(crate) enum Planned {
+    Tests(Tests, usize),
+    Replay(Token),
+}
+
+/// What an object plans, or why that makes no sense.
+pub(crate) fn planned<X: 'static>(
+    object: &Object<X>,
+    notes: &mut Vec<String>,
+) -> Result<Planned, String> {
+    if let Some(problem) = &object.problem {
+        return Err(problem.clone());
+    }
+    let settings = &object.settings;
+    let observed = settings.write_observations.is_some() || settings.expect_observations.is_some();
+    if observed && (!matches!(object.plan, Plan::Matrix(_)) || object.spec.is_some()) {
+        return Err("observation files belong to one matrix, and to no specification".to_owned());
+    }
+    let choices = object.invocations.len();
+    if choices == 0 {
+        return Err("the object has no operations".to_owned());
+    }
+    if let Ok(token) = std::env::var("LINPOINT_REPLAY")
+        && !token.is_empty()
+    {
+        let token: Token = token.parse()?;
+        if token.object == object.identity() {
+            return Ok(Planned::Replay(token));
+        }
+        notes.push(
+            "the token of LINPOINT_REPLAY belongs to another object; this test ran as ever"
+                .to_owned(),
+        );
+    }
+    let (tests, total): (Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>, usize) =
+        match &object.plan {
+            Plan::Matrix(threads) => (Box::new(std::iter::once(threads.clone())), 1),
+            &Plan::Random {
+                threads,
+                ops,
+                tests,
+            } => (Box::new(random(object, threads, ops).take(tests)), tests),
+            &Plan::Auto(n) => {
+                let sizes = (1..=n).map(move |k| (k, k.min(choices)));
+                let total = sizes
+                    .clone()
+                    .map(|(k, first)| multisets(first, k, k))
+                    .fold(0, usize::saturating_add);
+                (
+                    Box::new(sizes.flat_map(|(k, first)| matrix::all(first, k, k))),
+                    total,
+                )
+            }
+            &Plan::All { threads, ops } => (
+                Box::new(matrix::all(choices, threads, ops)),
+                multisets(choices, threads, ops),
+            ),
+            Plan::Replay(token) => return Ok(Planned::Replay(token.clone())),
+        };
+    let (init, last) = (object.init.clone(), object.last.clone());
+    let tests = tests.map(move |threads| Matrix {
+        init: init.clone(),
+        threads,
+        last: last.clone(),
+    });
+    Ok(Planned::Tests(Box::new(tests), total))
+}
+
+/// How many tests with so many threads and operations per thread there are, threads being alike.
+fn multisets(choices: usize, threads: usize, ops: usize) -> usize {
+    let columns = choices.saturating_pow(ops as u32) as u128;
+    let count = (0..threads as u128).try_fold(1u128, |product, i| {
+        product
+            .checked_mul(columns + i)
+            .map(|product| product / (i + 1))
+    });
+    count
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(usize::MAX)
+}
+
+/// Random tests; a sequence of operations may stand in the place of one.
+fn random<X>(
+    object: &Object<X>,
+    threads: usize,
+    ops: usize,
+) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
+    let entries: Vec<Vec<usize>> = (0..object.invocations.len())
+        .map(|op| vec![op])
+        .chain(object.sequences.iter().cloned())
+        .collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(object.settings.seed);
+    std::iter::repeat_with(move || {
+        (0..threads)
+            .map(|_| {
+                (0..ops)
+                    .flat_map(|_| entries[rng.random_range(0..entries.len())].clone())
+                    .collect()
+            })
+            .collect()
+    })
+}
