@@ -71,7 +71,7 @@ impl<X: 'static> Invocation<X> {
 
 /// An operation whose results are numbered as they appear.
 trait Prepared<X> {
-    fn run(&self, object: &X, ignored: bool) -> u32;
+    fn run(&self, object: &X, ignored: bool) -> Outcome;
     fn describe(&self, result: u32) -> String;
     /// The result itself; nothing if it is ignored.
     fn value(&self, result: u32) -> Option<Rc<dyn Any>>;
@@ -100,9 +100,9 @@ impl<R> Default for Results<R> {
 }
 
 impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
-    fn run(&self, object: &X, ignored: bool) -> u32 {
+    fn run(&self, object: &X, ignored: bool) -> Outcome {
         let result = (self.run)(object);
-        quietly(move || {
+        let number = quietly(move || {
             if ignored {
                 return 0;
             }
@@ -118,7 +118,8 @@ impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered
             values.push(Rc::clone(&result));
             numbers.insert(result, number);
             number
-        })
+        });
+        Outcome::returned(number)
     }
 
     fn describe(&self, result: u32) -> String {
@@ -207,7 +208,7 @@ impl<X> Subject for Constructed<X> {
             invocation,
             prepared,
         } = &self.ops[op];
-        Outcome::returned(prepared.run(&self.object, invocation.ignored))
+        prepared.run(&self.object, invocation.ignored)
     }
 }
 

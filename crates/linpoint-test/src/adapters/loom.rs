@@ -21,7 +21,7 @@ use crate::check::history::History;
 use crate::engine::Loom;
 use crate::runtime::coroutine::Switch;
 use crate::runtime::execution::{Choice, Outcome};
-use crate::runtime::run::{Program, Subject, answer, call, object_panicked, run};
+use crate::runtime::run::{Program, Subject, answer, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{Stopped, give_up, panics, with};
 
 /// With the thread that waits for all others, and the one that runs the operations before and after them.
@@ -157,9 +157,7 @@ fn serial_model() {
     let program = test();
     let layout = program.layout();
     let subject = program.construct();
-    for op in 0..layout.init {
-        or_unwind(call(&program, &*subject, op));
-    }
+    or_unwind(run_all(&program, &*subject, 0..layout.init, wait_for_turn));
     with(|execution, _| execution.release());
     let everybody = (1 << layout.threads.len()) - 1;
     while let Switch::To(thread) =
@@ -167,15 +165,13 @@ fn serial_model() {
         && with(|execution, _| execution.released())
     {
         let op = with(|execution, _| execution.running());
-        or_unwind(run(&program, &*subject, op));
+        or_unwind(run_all(&program, &*subject, op..op + 1, |_| Ok(())));
         with(|execution, _| match op + 1 < layout.of_thread(thread).end {
             true => execution.stand_before(op + 1),
             false => execution.done(),
         });
     }
-    for op in layout.finals() {
-        or_unwind(call(&program, &*subject, op));
-    }
+    or_unwind(run_all(&program, &*subject, layout.finals(), wait_for_turn));
 }
 
 /// Lets loom run all executions, or the one that is wanted.
@@ -210,9 +206,7 @@ fn concurrent_model() {
     let program = test();
     let layout = program.layout();
     let subject = program.construct();
-    for op in 0..layout.init {
-        or_unwind(call(&program, &*subject, op));
-    }
+    or_unwind(run_all(&program, &*subject, 0..layout.init, wait_for_turn));
     SUBJECT.set(Some(Rc::clone(&subject)));
     let clock = Arc::new(AtomicUsize::new(0));
     let workers: Vec<_> = (0..layout.threads.len())
@@ -224,9 +218,7 @@ fn concurrent_model() {
     for worker in workers {
         let _ = worker.join();
     }
-    for op in layout.finals() {
-        or_unwind(call(&program, &*subject, op));
-    }
+    or_unwind(run_all(&program, &*subject, layout.finals(), wait_for_turn));
     SUBJECT.take();
     drop(subject);
     if WANTED.get().is_none_or(|wanted| wanted == number) {

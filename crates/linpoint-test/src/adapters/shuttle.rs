@@ -19,7 +19,7 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 
 use crate::runtime::coroutine::{self, Fiber, Signal, Switch};
 use crate::runtime::execution::End;
-use crate::runtime::run::{Program, Slot, call, object_panicked, run};
+use crate::runtime::run::{Program, Slot, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{MAIN, MAX_WORKERS, Stopped, give_up, panics, with};
 
 /// So many stuck executions a process can have: each leaves up to nine stacks behind, and Linux lets a process have some
@@ -126,9 +126,7 @@ fn run_test() -> Result<(), Stopped> {
     let (program, slot) = test();
     let subject = program.construct();
     let layout = program.layout();
-    for op in 0..layout.init {
-        call(&program, &*subject, op)?;
-    }
+    run_all(&program, &*subject, 0..layout.init, wait_for_turn)?;
     *slot.borrow_mut() = Some(Rc::clone(&subject));
     let workers: Vec<_> = (0..layout.threads.len())
         .map(|index| thread::spawn(move || worker(index)))
@@ -137,9 +135,7 @@ fn run_test() -> Result<(), Stopped> {
     while with(|execution, _| execution.released()) {
         thread::yield_now();
     }
-    for op in layout.finals() {
-        call(&program, &*subject, op)?;
-    }
+    run_all(&program, &*subject, layout.finals(), wait_for_turn)?;
     drop(slot.take());
     drop(subject);
     for worker in workers {
@@ -154,16 +150,16 @@ fn worker(index: usize) -> Result<(), Stopped> {
     let Some(subject) = slot.borrow().clone() else {
         panic!("bug: a thread without an object");
     };
-    let mut ops = program.layout().of_thread(index);
-    // The first call was scheduled before the thread ran.
-    if let Some(first) = ops.next() {
-        run(&program, &*subject, first)?;
-    }
-    for op in ops {
-        with(|execution, _| execution.stand_before(op));
-        thread::yield_now();
-        run(&program, &*subject, op)?;
-    }
+    let ops = program.layout().of_thread(index);
+    let first = ops.start;
+    run_all(&program, &*subject, ops, |op| {
+        // The first call was scheduled before the thread ran.
+        if op != first {
+            with(|execution, _| execution.stand_before(op));
+            thread::yield_now();
+        }
+        Ok(())
+    })?;
     drop(subject);
     with(|execution, _| execution.done());
     Ok(())

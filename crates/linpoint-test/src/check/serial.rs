@@ -61,7 +61,10 @@ impl Group {
         let ops = outcomes.len();
         let fits = |&order: &usize| {
             let serial = &self.before[order * ops..(order + 1) * ops];
-            (0..ops).all(|op| before[op] & !serial[op] == 0 || outcomes[op] == Outcome::ABSENT)
+            let mut ops = outcomes.iter().zip(before.iter().zip(serial));
+            ops.all(|(outcome, (before, serial))| {
+                before & !serial == 0 || *outcome == Outcome::ABSENT
+            })
         };
         if fits(&self.recent.get()) {
             return true;

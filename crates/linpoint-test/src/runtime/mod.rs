@@ -48,6 +48,7 @@ thread_local! {
     static ENGINE: RefCell<Engine> = RefCell::new(Engine { execution: Execution::new(), search: None });
 }
 
+#[inline(always)]
 pub(crate) fn with<R>(work: impl FnOnce(&mut Execution, &mut dyn Search) -> R) -> R {
     ENGINE.with_borrow_mut(|Engine { execution, search }| {
         let search = search.as_deref_mut().expect("bug: a run without a search");
@@ -102,6 +103,7 @@ impl Handle {
         })
     }
 
+    #[inline(always)]
     fn object(&self, execution: &mut Execution) -> u32 {
         if self.epoch == execution.epoch {
             self.object
@@ -112,12 +114,14 @@ impl Handle {
 
     /// An access that is always possible. Its kind is told afterwards, see [`Turn::touch`].
     #[track_caller]
+    #[inline(always)]
     pub(crate) fn access(&self) -> Turn {
         self.enter(Kind::Write, Manner::Open, Location::caller())
     }
 
     /// An access that is always possible and only looks.
     #[track_caller]
+    #[inline(always)]
     pub(crate) fn look(&self) -> Turn {
         let manner = Manner::Known { changed: false };
         self.enter(Kind::Read, manner, Location::caller())
@@ -141,32 +145,42 @@ impl Handle {
     }
 
     fn enter(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
-        match MODE.get() {
+        let mode = MODE.get();
+        if mode == Mode::Controlled && !std::thread::panicking() {
+            return self.ask(kind, manner, location);
+        }
+        match mode {
             Mode::Outside => Turn::Std,
             Mode::Quiet => Turn::Direct,
             Mode::Teardown if std::thread::panicking() => Turn::Direct,
             Mode::Teardown => panics::stop(),
             // A destructor runs because the object panicked: a switch would show the panic to other threads.
-            Mode::Controlled if std::thread::panicking() => self.while_unwinding(kind, manner),
-            Mode::Controlled => {
-                let announce = |execution: &mut Execution, search: &mut dyn Search| {
-                    let turn = self.scheduled(execution);
-                    let pending = Pending::Access {
-                        object: turn.object,
-                        kind,
-                        manner,
-                    };
-                    (turn, execution.announce(pending, location, search))
+            Mode::Controlled => self.while_unwinding(kind, manner),
+        }
+    }
+
+    /// Waits for its turn.
+    #[inline(always)]
+    fn ask(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
+        loop {
+            let announced = with(|execution, search| {
+                if execution.spins() {
+                    return None;
+                }
+                let turn = self.scheduled(execution);
+                let pending = Pending::Access {
+                    object: turn.object,
+                    kind,
+                    manner,
                 };
-                let announced = with(|execution, search| {
-                    (!execution.spins()).then(|| announce(execution, search))
-                });
-                let (turn, switch) = announced.unwrap_or_else(|| {
-                    pause(location);
-                    with(announce)
-                });
-                follow(switch);
-                Turn::Scheduled(turn)
+                Some((turn, execution.announce(pending, location, search)))
+            });
+            match announced {
+                Some((turn, switch)) => {
+                    follow(switch);
+                    return Turn::Scheduled(turn);
+                }
+                None => pause(location),
             }
         }
     }
@@ -366,9 +380,11 @@ pub(crate) fn notify(condvar: &Handle, all: bool) -> Turn {
 }
 
 /// Runs code of the user that is not part of an operation: its accesses are not scheduled.
+#[inline(always)]
 pub(crate) fn quietly<R>(work: impl FnOnce() -> R) -> R {
     struct Restore(Mode);
     impl Drop for Restore {
+        #[inline(always)]
         fn drop(&mut self) {
             MODE.set(self.0);
         }

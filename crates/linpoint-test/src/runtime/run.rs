@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -287,13 +288,9 @@ fn main_thread(program: &Rc<dyn Program>, slot: &Slot) -> Result<(), Stopped> {
     let layout = program.layout();
     // If the execution stops, the object is dropped when nobody runs any more.
     *slot.borrow_mut() = Some(Rc::clone(&subject));
-    for op in 0..layout.init {
-        call(program, &*subject, op)?;
-    }
+    run_all(program, &*subject, 0..layout.init, wait_for_turn)?;
     leave(with(|execution, search| execution.join(search)))?;
-    for op in layout.finals() {
-        call(program, &*subject, op)?;
-    }
+    run_all(program, &*subject, layout.finals(), wait_for_turn)?;
     drop(slot.take());
     drop(subject);
     Ok(())
@@ -303,49 +300,74 @@ fn worker(program: &Rc<dyn Program>, slot: &Slot, index: usize) -> Result<(), St
     let Some(subject) = slot.borrow().clone() else {
         panic!("bug: a thread without an object");
     };
-    let mut ops = program.layout().of_thread(index);
-    // The first call was scheduled before the thread ran.
-    if let Some(first) = ops.next() {
-        run(program, &*subject, first)?;
-    }
-    for op in ops {
-        call(program, &*subject, op)?;
+    let ops = program.layout().of_thread(index);
+    let first = ops.start;
+    run_all(program, &*subject, ops, |op| match op == first {
+        // The first call was scheduled before the thread ran.
+        true => Ok(()),
+        false => wait_for_turn(op),
+    })
+}
+
+/// The running thread stands before an operation, and waits until it may call it.
+#[inline(always)]
+pub(crate) fn wait_for_turn(op: usize) -> Result<(), Stopped> {
+    leave(with(|execution, search| execution.border(op, search)))
+}
+
+/// Runs operations of the running thread, each when it is its turn. A panic of the object is an answer.
+///
+/// All of them in as few calls as possible: after a change of stacks every return is a surprise to the processor.
+#[inline(always)]
+pub(crate) fn run_all(
+    program: &Rc<dyn Program>,
+    subject: &dyn Subject,
+    mut ops: Range<usize>,
+    wait: impl Fn(usize) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    while !ops.is_empty() {
+        let mut running = None;
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            for op in ops.by_ref() {
+                wait(op)?;
+                running = Some(op);
+                let outcome = subject.invoke(op);
+                running = None;
+                with(|execution, _| execution.finish(op, outcome));
+            }
+            Ok(())
+        }));
+        match (ran, running) {
+            (Ok(result), _) => result?,
+            (Err(payload), Some(op)) => {
+                let outcome = answer_of_panic(program, payload)?;
+                with(|execution, _| execution.finish(op, outcome));
+            }
+            (Err(payload), None) => resume_unwind(payload),
+        }
     }
     Ok(())
 }
 
-/// Runs an operation of the running thread when it is its turn.
-pub(crate) fn call(
-    program: &Rc<dyn Program>,
-    subject: &dyn Subject,
-    op: usize,
-) -> Result<(), Stopped> {
-    leave(with(|execution, search| execution.border(op, search)))?;
-    run(program, subject, op)
-}
-
-/// Runs an operation whose call was scheduled.
-pub(crate) fn run(
-    program: &Rc<dyn Program>,
-    subject: &dyn Subject,
-    op: usize,
-) -> Result<(), Stopped> {
-    let outcome = answer(program, subject, op)?;
-    with(|execution, _| execution.finish(op, outcome));
-    Ok(())
-}
-
-/// What an operation answers; a panic of the object is an answer.
+/// What an operation answers.
+#[cfg(feature = "loom")]
 pub(crate) fn answer(
     program: &Rc<dyn Program>,
     subject: &dyn Subject,
     op: usize,
 ) -> Result<Outcome, Stopped> {
-    let payload = match catch_unwind(AssertUnwindSafe(|| subject.invoke(op))) {
-        Ok(outcome) => return Ok(outcome),
-        Err(payload) if panics::is_stop(&*payload) => return Err(Stopped),
-        Err(payload) => payload,
-    };
+    catch_unwind(AssertUnwindSafe(|| subject.invoke(op)))
+        .or_else(|payload| answer_of_panic(program, payload))
+}
+
+/// A panic of the object is an answer, unless it is how an execution ends.
+fn answer_of_panic(
+    program: &Rc<dyn Program>,
+    payload: Box<dyn Any + Send>,
+) -> Result<Outcome, Stopped> {
+    if panics::is_stop(&*payload) {
+        return Err(Stopped);
+    }
     let message = panics::message(&*payload);
     if program.engine().is_own_panic(&message) {
         resume_unwind(payload);

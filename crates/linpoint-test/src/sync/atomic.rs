@@ -42,6 +42,7 @@ macro_rules! atomic_cell {
 
             /// Reads the value.
             #[track_caller]
+            #[inline]
             pub fn load(&self, order: Ordering) -> $value {
                 let turn = self.handle.look();
                 let value = self.inner.load(order);
@@ -51,6 +52,7 @@ macro_rules! atomic_cell {
 
             /// Writes a value.
             #[track_caller]
+            #[inline]
             pub fn store(&self, value: $value, order: Ordering) {
                 let turn = self.handle.access();
                 if let crate::runtime::Turn::Scheduled(_) = turn {
@@ -63,6 +65,7 @@ macro_rules! atomic_cell {
 
             /// Writes a value, answers the one before.
             #[track_caller]
+            #[inline]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let turn = self.handle.access();
                 let old = self.inner.swap(value, order);
@@ -72,6 +75,7 @@ macro_rules! atomic_cell {
 
             /// Writes `new` if the value is `current`; answers the value before.
             #[track_caller]
+            #[inline]
             pub fn compare_exchange(
                 &self,
                 current: $value,
@@ -92,6 +96,7 @@ macro_rules! atomic_cell {
 
             /// As [`compare_exchange`](Self::compare_exchange); in a controlled run it does not fail without a reason.
             #[track_caller]
+            #[inline]
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
@@ -108,6 +113,7 @@ macro_rules! atomic_cell {
 
             /// Writes what `f` makes of the value, until nobody interferes or `f` answers `None`.
             #[track_caller]
+            #[inline]
             pub fn fetch_update(
                 &self,
                 set_order: Ordering,
@@ -146,6 +152,7 @@ macro_rules! fetch {
             $(
                 $(#[$doc])*
                 #[track_caller]
+                #[inline]
                 pub fn $method(&self, value: $value, order: Ordering) -> $value {
                     let turn = self.handle.access();
                     let old = self.inner.$method(value, order);

@@ -206,7 +206,7 @@ pub(crate) struct Execution {
     pub(crate) epoch: u64,
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
-    pub(crate) threads: Vec<Thread>,
+    pub(crate) threads: [Thread; MAX_WORKERS + 1],
     /// Those whose next step is possible, whatever the others do; one bit per thread.
     ready: u16,
     /// Those whose next step may have to wait for others.
@@ -241,6 +241,7 @@ pub(crate) struct Execution {
     signature: u64,
     /// What each step did, those first that are to be done again.
     signatures: Vec<Signature>,
+    /// Among the choices that are new.
     pub(crate) preemptions: u32,
     pub(crate) details: Vec<(usize, String)>,
     pub(crate) end: End,
@@ -270,7 +271,7 @@ impl Execution {
                 threads: Vec::new(),
                 last: 0,
             },
-            threads: (0..=MAX_WORKERS).map(Thread::new).collect(),
+            threads: std::array::from_fn(Thread::new),
             ready: 0,
             waiting: 0,
             objects: Vec::new(),
@@ -311,7 +312,7 @@ impl Execution {
         self.settings = settings;
         if self.layout != *layout {
             self.layout = layout.clone();
-            self.threads = (0..=MAX_WORKERS).map(Thread::new).collect();
+            self.threads = std::array::from_fn(Thread::new);
             (self.ready, self.waiting) = (0, 0);
         }
         let mut first_op = layout.init as u32;
@@ -422,7 +423,7 @@ impl Execution {
         let entry = &mut self.objects[object as usize];
         entry.hold = kind.apply(entry.hold);
         entry.version += u32::from(changed);
-        let version = entry.version;
+        let (name, version) = (entry.name, entry.version);
         if changed {
             self.idle = 0;
         }
@@ -438,26 +439,24 @@ impl Execution {
                 thread.repeats = 0;
             }
         }
-        self.record(object, kind, blocking, version, changed);
+        self.touched += 1;
+        self.sign(u64::from(name) << 8 | kind as u64);
+        if self.settings.records() {
+            self.record(Access {
+                object,
+                kind,
+                blocking,
+                version,
+                changed,
+            });
+        }
     }
 
     /// An access belongs to the last step.
-    #[inline(always)]
-    fn record(&mut self, object: u32, kind: Kind, blocking: bool, version: u32, changed: bool) {
-        if self.current != MAIN {
-            self.touched += 1;
-            if let Some(step) = self.steps.last_mut() {
-                step.accesses.1 += 1;
-                self.accesses.push(Access {
-                    object,
-                    kind,
-                    blocking,
-                    version,
-                    changed,
-                });
-            }
-            let name = self.objects[object as usize].name;
-            self.sign(u64::from(name) << 8 | kind as u64);
+    fn record(&mut self, access: Access) {
+        if let Some(step) = self.open_step() {
+            step.accesses.1 += 1;
+            self.accesses.push(access);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use super::super::MAIN;
-use super::super::access::{Kind, Manner};
+use super::super::access::{Access, Kind, Manner};
 use super::super::coroutine::Switch;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 use super::Guest;
@@ -84,21 +84,8 @@ impl Execution {
         self.ready & bit != 0 || self.waiting & bit != 0 && self.may_go_on(&self.threads[index])
     }
 
-    /// A thread goes on that went on here in the execution before.
-    #[inline(always)]
-    fn go_on_as_before(&mut self, thread: usize) -> Switch {
-        let current = self.current;
-        let preempts = thread != current
-            && current != MAIN
-            && self.possible(current)
-            && !self.free(&self.threads[current]);
-        self.preemptions += u32::from(preempts);
-        self.choices += 1;
-        self.begin(thread);
-        Switch::To(thread)
-    }
-
     /// Whether others may run instead of `thread` at no cost, although it could go on.
+    #[inline(always)]
     fn free(&self, thread: &Thread) -> bool {
         match thread.pending {
             Pending::Start(_) | Pending::Yield => true,
@@ -167,10 +154,10 @@ impl Execution {
             manner,
         } = pending
         {
-            match manner {
-                Manner::Blocking => self.touch(object, kind, true, true),
-                Manner::Known { changed } => self.touch(object, kind, false, changed),
-                Manner::Open | Manner::Timed => {}
+            if let Manner::Known { changed } = manner {
+                self.touch(object, kind, false, changed);
+            } else if manner == Manner::Blocking {
+                self.touch(object, kind, true, true);
             }
         }
     }
@@ -217,8 +204,10 @@ impl Execution {
     pub(crate) fn join(&mut self, search: &mut dyn Search) -> Option<Switch> {
         self.expect(MAIN, Pending::Join);
         self.workers = true;
-        for object in &mut self.objects {
-            object.held_at_start = object.hold;
+        if self.settings.causality {
+            for object in &mut self.objects {
+                object.held_at_start = object.hold;
+            }
         }
         match self.next(search) {
             Switch::To(MAIN) => None,
@@ -227,16 +216,28 @@ impl Execution {
     }
 
     /// Who goes on. Its step begins.
+    #[inline(always)]
     pub(crate) fn next(&mut self, search: &mut dyn Search) -> Switch {
         self.close(search);
+        match self.known_choice() {
+            Some(Choice::Thread(thread))
+                if self.workers
+                    && matches!(self.end, End::Running)
+                    && self.possible(usize::from(thread)) =>
+            {
+                self.choices += 1;
+                self.begin(usize::from(thread));
+                Switch::To(usize::from(thread))
+            }
+            _ => self.next_of_all(search),
+        }
+    }
+
+    /// Who goes on of all who can.
+    #[inline(never)]
+    fn next_of_all(&mut self, search: &mut dyn Search) -> Switch {
         if !matches!(self.end, End::Running) {
             return Switch::Stuck;
-        }
-        if let Some(Choice::Thread(thread)) = self.known_choice()
-            && self.workers
-            && self.possible(usize::from(thread))
-        {
-            return self.go_on_as_before(usize::from(thread));
         }
         if self.taken >= self.settings.max_steps {
             self.end = End::TooLong;
@@ -403,7 +404,13 @@ impl Execution {
         {
             for &(object, _) in &reads {
                 let version = self.objects[object as usize].version;
-                self.record(object, Kind::Read, false, version, false);
+                self.record(Access {
+                    object,
+                    kind: Kind::Read,
+                    blocking: false,
+                    version,
+                    changed: false,
+                });
             }
             for position in 0..self.steps.len() - 1 {
                 let (from, to) = self.steps[position].accesses;
