@@ -39,15 +39,15 @@ const FEW: usize = 64;
 pub(crate) type Orders = SmallVec<[u64; 4]>;
 
 impl Group {
-    fn add(&mut self, order: &[u8], ops: usize) {
-        self.orders.push(order.into());
+    fn add(&mut self, order: Box<[u8]>, ops: usize) {
         let start = self.before.len();
         self.before.resize(start + ops, 0);
         let mut done = 0;
-        for &op in order {
+        for &op in &order {
             self.before[start + usize::from(op)] = done;
             done |= 1 << op;
         }
+        self.orders.push(order);
     }
 
     /// For each operation, those before it in an order.
@@ -208,7 +208,6 @@ impl Serial {
     }
 
     fn add(&mut self, execution: &Execution) {
-        let order: Vec<u8> = order(&execution.events).collect();
         let ops = execution.layout.ops();
         let groups = if execution.end == End::Stuck {
             self.stuck_histories += 1;
@@ -217,10 +216,12 @@ impl Serial {
             &mut self.full
         };
         self.histories += 1;
-        groups
-            .entry(execution.outcomes.as_slice().into())
-            .or_default()
-            .add(&order, ops);
+        let outcomes = execution.outcomes.as_slice();
+        let order = order(&execution.events).collect();
+        match groups.get_mut(outcomes) {
+            Some(group) => group.add(order, ops),
+            None => groups.entry(outcomes.into()).or_default().add(order, ops),
+        }
     }
 }
 

@@ -217,16 +217,18 @@ impl Handle {
     }
 }
 
+impl Scheduled {
+    fn touch(self, kind: Kind, changed: bool) {
+        with(|execution, _| execution.touch(self.object, kind, false, changed));
+    }
+}
+
 impl Turn {
     /// What the access was.
     pub(crate) fn touch(self, kind: Kind, changed: bool, words: impl FnOnce() -> String) {
-        if let Turn::Scheduled(Scheduled { object, verbose }) = self {
-            with(|execution, _| {
-                execution.touch(object, kind, false, changed);
-                if verbose {
-                    execution.describe(words);
-                }
-            });
+        if let Turn::Scheduled(scheduled) = self {
+            scheduled.touch(kind, changed);
+            self.describe(words);
         }
     }
 

@@ -419,6 +419,7 @@ impl Execution {
     }
 
     /// The running thread touches an object.
+    #[inline(always)]
     pub(crate) fn touch(&mut self, object: u32, kind: Kind, blocking: bool, changed: bool) {
         let entry = &mut self.objects[object as usize];
         entry.hold = kind.apply(entry.hold);
