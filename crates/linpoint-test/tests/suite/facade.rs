@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use linpoint_test::sync::{Barrier, Condvar, Mutex, Once, OnceLock, RwLock, mpsc};
-use linpoint_test::{FailureKind, hint, object, thread};
+use linpoint_test::{FailureKind, Strategy, hint, object, thread};
 
 #[test]
 fn outside_a_run_the_facade_is_std() {
@@ -338,6 +338,23 @@ fn timed_waits_end() {
             changed.notify_all();
         })
         .matrix([["wait"], ["set"]])
+        .check();
+    assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn a_wait_that_timed_out_is_over() {
+    let nudge = |(count, changed): &(Mutex<u32>, Condvar)| {
+        let guard = count.lock().unwrap();
+        let waited = changed.wait_timeout(guard, Duration::from_secs(1));
+        *waited.unwrap().0 += 1;
+        changed.notify_one();
+    };
+    let report = object(|| (Mutex::new(0), Condvar::new()))
+        .op0("nudge", nudge)
+        .op0("count", |(count, _)| *count.lock().unwrap())
+        .matrix([vec!["nudge"], vec!["nudge"], vec!["count"]])
+        .strategy(Strategy::Plain(Some(2)))
         .check();
     assert!(report.passed(), "{report}");
 }

@@ -1,6 +1,6 @@
 //! What an execution does again: it begins with choices of the one before, and must do the same under them.
 
-use super::{Choice, End, Execution, Signature};
+use super::{Choice, End, Execution, Pending, Signature};
 use crate::search::Search;
 
 impl Execution {
@@ -37,7 +37,7 @@ impl Execution {
 
     /// Whether the running thread takes its next step as in the execution before, and nobody looks at it.
     #[inline(always)]
-    pub(super) fn steps_on(&mut self) -> bool {
+    pub(super) fn steps_on(&mut self, pending: Pending) -> bool {
         let again = Choice::Thread(self.current as u8);
         let is_known = self.known_choice() == Some(again)
             && !self.settings.records()
@@ -48,6 +48,7 @@ impl Execution {
             self.choices += 1;
             self.taken += 1;
             self.signature = self.current as u64;
+            self.threads[self.current].pending = pending;
         }
         is_known
     }

@@ -441,7 +441,7 @@ impl Execution {
             }
         }
         self.touched += 1;
-        self.sign(u64::from(name) << 8 | kind as u64);
+        self.sign(u64::from(name) << 8 | (kind as u64) << 1 | u64::from(changed));
         if self.settings.records() {
             self.record(Access {
                 object,

@@ -135,7 +135,7 @@ impl Execution {
         };
         if !std::mem::take(&mut self.threads[self.current].fresh) {
             let always_possible = waits_for.is_none() && matches!(pending, Pending::Access { .. });
-            return always_possible && self.steps_on();
+            return always_possible && self.steps_on(pending);
         }
         let possible = waits_for.is_none_or(|(object, kind)| self.available(object, kind));
         if let Some(step) = self.open_step() {
@@ -167,11 +167,12 @@ impl Execution {
     pub(crate) fn border(&mut self, op: usize, search: &mut dyn Search) -> Option<Switch> {
         let current = self.current;
         self.threads[current].location = None;
-        if self.steps_on() {
+        let pending = Pending::Start(op as u32);
+        if self.steps_on(pending) {
             self.begin_operation(op as u32);
             return None;
         }
-        self.expect(current, Pending::Start(op as u32));
+        self.expect(current, pending);
         match self.next(search) {
             Switch::To(thread) if thread == current => None,
             switch => Some(switch),
