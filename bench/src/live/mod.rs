@@ -15,6 +15,7 @@ mod ours {
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
+use cpu_time::ProcessTime;
 use linpoint_test::sync::Mutex;
 use linpoint_test::{Object, Strategy, object};
 
@@ -29,6 +30,9 @@ const EVENT_TEST: Test = [[Op::Wait, Op::Set, Op::Wait], [Op::Set, Op::Reset, Op
 
 /// Preemptions inside operations.
 const BOUND: u32 = 2;
+
+/// So many seconds for each engine and object.
+const LONG_ENOUGH: f64 = 10.0;
 
 pub fn run() -> anyhow::Result<()> {
     println!("## Live objects\n");
@@ -66,41 +70,36 @@ fn test<C: Tested>() -> Object<C> {
 struct Work {
     executions: u64,
     steps: u64,
-    /// Serial executions before them.
-    serial: u64,
-    /// On the processor, for all of them.
+    /// On the processor, with the serial executions before them.
     seconds: f64,
+    /// How much of the time was not for serial executions.
+    share: f64,
     /// Whether all executions within the bound were run.
     is_complete: bool,
 }
 
 impl Work {
-    /// The serial executions take their share of the time.
     fn per_second(&self, count: u64) -> f64 {
-        let share = self.executions as f64 / (self.executions + self.serial) as f64;
-        count as f64 / (self.seconds * share)
+        count as f64 / (self.seconds * self.share)
     }
 }
 
-/// How long all threads of this process were at work, in steps of a hundredth of a second.
+/// How long all threads of this process were at work.
 fn busy_seconds() -> f64 {
-    let statistics = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in parentheses, may hold anything.
-    let fields = statistics.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
-    ticks / 100.0
+    ProcessTime::now().as_duration().as_secs_f64()
 }
 
 /// A test, under our engine and under shuttle.
 type Pair = (&'static str, fn() -> anyhow::Result<Work>, fn() -> Work);
 
 fn against_shuttle() -> anyhow::Result<()> {
-    println!("All executions of a 3x3 test with at most {BOUND} preemptions inside operations, no reduction, one thread, time on the processor. shuttle gets a");
-    println!("scheduler of the same bound, free switches between operations, and nothing to check; it stops after {} executions. Ours checks", shuttled::MOST);
-    println!("every history, serial ones included; it needs fewer executions because a call is one step with its first access. \"Whole search\" is the");
-    println!("time until all executions within the bound were run, where shuttle came to the end. Counter1 is wrong: its results are ignored, so that the");
-    println!("search goes on. Under a spin lock there is no end under shuttle once a preempted thread holds it (two others yield to each other for");
-    println!("ever), so the bound is 0 there. The event is a mutex and a condition variable; executions that end stuck are left to leak by shuttle.\n");
+    println!("All executions of a 3x3 test with at most {BOUND} preemptions inside operations, no reduction, one thread, time on the processor, the mean of runs");
+    println!("in turn. shuttle gets a scheduler of the same bound, free switches between operations, and nothing to check; it stops after {} executions.", shuttled::MOST);
+    println!("Ours checks every history; it needs fewer executions because a call is one step with its first access. The serial executions before them are left");
+    println!("out of the rates. \"Whole search\" is the time until all executions within the bound were run, serial ones included, where shuttle came to the");
+    println!("end. Counter1 is wrong: its results are ignored, so that the search goes on. Under a spin lock there is no end under shuttle once a preempted");
+    println!("thread holds it (two others yield to each other for ever), so the bound is 0 there. The event is a mutex and a condition variable; executions");
+    println!("that end stuck are unwound by ours, and left to leak by shuttle.\n");
     println!("| object | executions | each second | steps each second | shuttle: executions | each second | steps each second | times faster, execution for execution | step for step | whole search |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let pairs: [Pair; 7] = [
@@ -113,7 +112,7 @@ fn against_shuttle() -> anyhow::Result<()> {
         ("manual-reset event", || plain(test::<Event>(), EVENT_TEST, BOUND), || theirs::<shuttled::Event>(EVENT_TEST, BOUND)),
     ];
     for (name, ours, theirs) in pairs {
-        let (ours, theirs) = (ours()?, theirs());
+        let (ours, theirs) = in_turn(ours, theirs)?;
         println!(
             "| {name} | {} | {:.0} | {:.2} M | {} | {:.0} | {:.2} M | {:.1} | {:.1} | {} |",
             ours.executions,
@@ -131,33 +130,39 @@ fn against_shuttle() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The time of one search, which is repeated until there is something to measure.
-fn repeated(search: impl Fn() -> anyhow::Result<Work>) -> anyhow::Result<Work> {
-    let mut work = search()?;
-    let (mut seconds, mut times) = (work.seconds, 1.0);
-    while seconds < 1.0 {
-        seconds += search()?.seconds;
-        times += 1.0;
+/// The mean of several runs of each. They take turns and as much time each, since a machine has its moods.
+fn in_turn(ours: fn() -> anyhow::Result<Work>, theirs: fn() -> Work) -> anyhow::Result<(Work, Work)> {
+    let (mut sum_of_ours, mut sum_of_theirs) = (ours()?, theirs());
+    let (mut runs_of_ours, mut runs_of_theirs) = (1.0, 1.0);
+    loop {
+        while sum_of_ours.seconds < sum_of_theirs.seconds {
+            sum_of_ours.seconds += ours()?.seconds;
+            runs_of_ours += 1.0;
+        }
+        if sum_of_theirs.seconds > LONG_ENOUGH {
+            break;
+        }
+        sum_of_theirs.seconds += theirs().seconds;
+        runs_of_theirs += 1.0;
     }
-    work.seconds = seconds / times;
-    Ok(work)
+    sum_of_ours.seconds /= runs_of_ours;
+    sum_of_theirs.seconds /= runs_of_theirs;
+    Ok((sum_of_ours, sum_of_theirs))
 }
 
 fn plain<C: Tested>(object: Object<C>, threads: Test, bound: u32) -> anyhow::Result<Work> {
     let object = object.matrix(names(&threads)).strategy(Strategy::Plain(Some(bound)));
-    repeated(|| {
-        let start = busy_seconds();
-        let report = object.check();
-        let seconds = busy_seconds() - start;
-        ensure!(report.passed(), "{report}");
-        let effort = report.effort();
-        // The serial phase runs twice.
-        Ok(Work { executions: effort.executions, steps: effort.steps, serial: 2 * effort.serial as u64, seconds, is_complete: true })
-    })
+    let start = busy_seconds();
+    let report = object.check();
+    let seconds = busy_seconds() - start;
+    ensure!(report.passed(), "{report}");
+    let effort = report.effort();
+    let share = effort.phase2.as_secs_f64() / (effort.phase1 + effort.phase2).as_secs_f64();
+    Ok(Work { executions: effort.executions, steps: effort.steps, seconds, share, is_complete: true })
 }
 
 fn theirs<C: shuttled::Tested>(threads: Test, bound: u32) -> Work {
-    repeated(|| Ok(shuttled::run::<C>(threads, bound))).expect("it has nothing to check")
+    shuttled::run::<C>(threads, bound)
 }
 
 /// Figure 1: taking gives up when the lock is not to be had in time.

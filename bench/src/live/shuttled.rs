@@ -51,7 +51,7 @@ pub fn run<C: Tested>(test: [[super::Op; 3]; 3], bound: u32) -> super::Work {
         }
     });
     let (executions, steps) = (counts.executions.get(), counts.steps.get());
-    super::Work { executions, steps, seconds: super::busy_seconds() - start, serial: 0, is_complete: executions < MOST }
+    super::Work { executions, steps, seconds: super::busy_seconds() - start, share: 1.0, is_complete: executions < MOST }
 }
 
 #[derive(Default)]

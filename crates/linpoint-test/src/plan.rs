@@ -46,7 +46,8 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper).
+    /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper). Each
+    /// operation counts once before any of them counts with another argument; the report notes those that were never run.
     pub fn auto(mut self, n: usize) -> Self {
         self.plan = Plan::Auto(n);
         self
@@ -124,10 +125,14 @@ pub(crate) fn planned<X: 'static>(
                     .clone()
                     .map(|(k, first)| multisets(first, k, k))
                     .fold(0, usize::saturating_add);
-                (
-                    Box::new(sizes.flat_map(|(k, first)| matrix::all(first, k, k))),
-                    total,
-                )
+                let order = one_of_each_first(object);
+                notes.extend(never_run(object, &order[..n.min(choices)]));
+                let tests = sizes.flat_map(|(k, first)| matrix::all(first, k, k));
+                let of_first = move |threads: Vec<Vec<usize>>| {
+                    let of_thread = |ops: Vec<usize>| ops.iter().map(|&op| order[op]).collect();
+                    threads.into_iter().map(of_thread).collect()
+                };
+                (Box::new(tests.map(of_first)), total)
             }
             &Plan::All { threads, ops } => (
                 Box::new(matrix::all(choices, threads, ops)),
@@ -142,6 +147,34 @@ pub(crate) fn planned<X: 'static>(
         last: last.clone(),
     });
     Ok(Planned::Tests(Box::new(tests), total))
+}
+
+/// The operations with their arguments: each operation once before any of them with another argument.
+fn one_of_each_first<X>(object: &Object<X>) -> Vec<usize> {
+    let name = |op: usize| &object.invocations[op].name;
+    let mut order: Vec<usize> = (0..object.invocations.len()).collect();
+    order.sort_by_key(|&op| (0..op).filter(|&other| name(other) == name(op)).count());
+    order
+}
+
+/// A note about operations that are not among these.
+fn never_run<X>(object: &Object<X>, run: &[usize]) -> Option<String> {
+    let run: Vec<usize> = [run, &object.init, &object.last].concat();
+    let runs = |name: &str| run.iter().any(|&op| object.invocations[op].name == name);
+    let mut missing: Vec<&str> = Vec::new();
+    for invocation in &object.invocations {
+        let name = invocation.name.as_str();
+        if !runs(name) && !missing.contains(&name) {
+            missing.push(name);
+        }
+    }
+    (!missing.is_empty()).then(|| {
+        format!(
+            "never run: {}; `.auto({})` would, and `.all(..)` or `.random(..)`",
+            missing.join(", "),
+            run.len() - object.init.len() - object.last.len() + missing.len(),
+        )
+    })
 }
 
 /// How many tests with so many threads and operations per thread there are, threads being alike.

@@ -71,6 +71,30 @@ fn what_cannot_be_seen_is_not_passed() {
 }
 
 #[test]
+fn auto_checks_run_every_operation_before_other_arguments() {
+    let slots = || {
+        object(|| AtomicU32::new(0))
+            .op("set", [1, 2, 3], |slot, value| slot.store(value, SeqCst))
+            .op0("get", |slot| slot.load(SeqCst))
+    };
+    let report = slots().check();
+    assert!(report.passed() && report.notes.is_empty(), "{report}");
+    let ran = |name: &str| {
+        report
+            .tests
+            .iter()
+            .any(|test| test.matrix.concat().iter().any(|op| op == name))
+    };
+    assert!(ran("set(1)") && ran("get") && !ran("set(2)"), "{report}");
+    let report = slots().op0("swap", |slot| slot.swap(7, SeqCst)).check();
+    assert!(
+        report.to_string().contains("note: never run: swap"),
+        "{report}"
+    );
+    assert!(report.to_string().contains("`.auto(3)` would"), "{report}");
+}
+
+#[test]
 fn auto_checks_grow_until_something_fails() {
     let found = failure(&objects::counter1().auto(2));
     assert_eq!(found.kind, FailureKind::NoWitness);
