@@ -59,6 +59,16 @@ fn what_cannot_be_seen_is_not_passed() {
         .op0("inc", |count| count.fetch_add(1, SeqCst))
         .matrix([["inc"]]);
     assert!(undecided(uncontrolled.check()).contains("instead of linpoint_test::sync"));
+    // What the constructor touches says nothing about the operations.
+    let made_under_control = || {
+        let made = AtomicU32::new(0);
+        made.store(1, SeqCst);
+        std::sync::atomic::AtomicU32::new(made.load(SeqCst))
+    };
+    let uncontrolled = object(made_under_control)
+        .op0("inc", |count| count.fetch_add(1, SeqCst))
+        .matrix([["inc"]]);
+    assert!(undecided(uncontrolled.check()).contains("instead of linpoint_test::sync"));
     let spawning = object(|| AtomicU32::new(0))
         .op0("spawn", |_| {
             linpoint_test::thread::spawn(|| ()).join().is_ok()

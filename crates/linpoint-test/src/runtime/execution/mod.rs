@@ -225,7 +225,7 @@ pub(crate) struct Execution {
     last_forced: usize,
     /// So many steps were begun.
     pub(crate) taken: usize,
-    /// So often something under control was touched.
+    /// So often workers touched something under control.
     pub(crate) touched: usize,
     /// The steps, if anybody looks at them.
     pub(crate) steps: Vec<Step>,
@@ -440,7 +440,7 @@ impl Execution {
                 thread.repeats = 0;
             }
         }
-        self.touched += 1;
+        self.touched += usize::from(self.current != MAIN);
         self.sign(u64::from(name) << 8 | (kind as u64) << 1 | u64::from(changed));
         if self.settings.records() {
             self.record(Access {
