@@ -157,10 +157,12 @@ fn one_of_each_first<X>(object: &Object<X>) -> Vec<usize> {
     order
 }
 
-/// A note about operations that are not among these.
-fn never_run<X>(object: &Object<X>, run: &[usize]) -> Option<String> {
-    let run: Vec<usize> = [run, &object.init, &object.last].concat();
-    let runs = |name: &str| run.iter().any(|&op| object.invocations[op].name == name);
+/// A note about operations that are not among these, nor before or after all tests.
+fn never_run<X>(object: &Object<X>, first: &[usize]) -> Option<String> {
+    let runs = |name: &str| {
+        let mut run = first.iter().chain(&object.init).chain(&object.last);
+        run.any(|&op| object.invocations[op].name == name)
+    };
     let mut missing: Vec<&str> = Vec::new();
     for invocation in &object.invocations {
         let name = invocation.name.as_str();
@@ -172,7 +174,7 @@ fn never_run<X>(object: &Object<X>, run: &[usize]) -> Option<String> {
         format!(
             "never run: {}; `.auto({})` would, and `.all(..)` or `.random(..)`",
             missing.join(", "),
-            run.len() - object.init.len() - object.last.len() + missing.len(),
+            first.len() + missing.len(),
         )
     })
 }

@@ -116,7 +116,7 @@ impl Lines {
     }
 
     /// The error about an operation, with its place.
-    fn locate(&self, row: usize, error: Error) -> Error {
+    pub(super) fn locate(&self, row: usize, error: Error) -> Error {
         error.at_line(self.of(row).into()).counting(self.unit())
     }
 

@@ -190,7 +190,7 @@ impl History {
     pub(crate) fn locate(&self, id: OpId, error: Error) -> Error {
         match self.line.of(id.index()) {
             0 => error,
-            line => error.at_line(line.into()).counting(self.line_unit()),
+            _ => self.line.locate(id.index(), error),
         }
     }
 

@@ -75,7 +75,7 @@ impl Execution {
 
     /// The program did not repeat itself: nothing can be said about it.
     pub(super) fn differs(&mut self) {
-        if self.end == End::Running {
+        if !matches!(self.end, End::Fault(_)) {
             self.end = End::Fault(format!(
                 "the object did not do the same under the same schedule (step {}): it depends on something that is not under \
                  control, such as time, chance, addresses or state that survives between executions",
@@ -88,12 +88,11 @@ impl Execution {
     pub(crate) fn conclude(&mut self, search: &mut dyn Search) {
         self.pulse.beat();
         self.close(search);
+        if self.choices < self.schedule.len() {
+            self.differs();
+        }
         if self.end == End::Running {
             self.end = End::Complete;
-        }
-        if self.choices < self.schedule.len() && !matches!(self.end, End::Fault(_)) {
-            self.end = End::Running;
-            self.differs();
         }
     }
 }

@@ -1,4 +1,7 @@
 //! Whose turn it is: who waits for what, who sleeps, who is woken, and who goes on.
+//!
+//! What is needed at every access is inlined: a call costs as much as what it does, and after a change of stacks the
+//! processor does not foresee where it returns to.
 
 use std::panic::Location;
 
