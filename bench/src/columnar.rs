@@ -13,7 +13,7 @@ use linpoint::{Checker, Config, Verdict, object_type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 const OPS: usize = 1_000_000;
-const RUNS: usize = 7;
+const RUNS: usize = 40;
 
 pub fn run() -> anyhow::Result<()> {
     println!("## From Parquet to a verdict\n");

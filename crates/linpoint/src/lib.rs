@@ -108,3 +108,4 @@ pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
 pub use spec::{Outcomes, Spec, object_type};
 pub use value::Value;
 pub use verdict::{Report, Verdict};
+

@@ -66,16 +66,24 @@ impl Timed {
     pub(crate) fn look_at_processes(&mut self, process: &[ProcessId], processes: usize) {
         let Ranks { call, ret } = &self.ranks;
         let mut busy_until = vec![0; processes];
-        let mut previous = 0;
-        let mut is_fine = |((process, &call), &ret): ((&ProcessId, &u32), &u32)| {
-            let is_next = previous <= call && call < ret;
+        let (mut previous, mut is_fine) = (0, true);
+        for ((process, &call), &ret) in process.iter().zip(call).zip(ret) {
+            is_fine &= (previous <= call) & (call < ret);
             previous = call;
-            let until = busy_until.get_mut(process.0 as usize);
-            let was_busy_until = until.map_or(0, |until| std::mem::replace(until, ret));
-            is_next && was_busy_until <= call
-        };
-        self.is_well_formed = process.iter().zip(call).zip(ret).all(&mut is_fine);
+            if let Some(until) = busy_until.get_mut(process.0 as usize) {
+                is_fine &= *until <= call;
+                *until = ret;
+            }
+        }
+        self.is_well_formed = is_fine;
     }
+}
+
+/// Whether the column has this number somewhere; mostly it has not, so all of it is looked at at once.
+fn occurs<T: Copy + PartialEq>(number: T, column: &[T]) -> bool {
+    column
+        .iter()
+        .fold(false, |occurs, &other| occurs | (other == number))
 }
 
 /// Where operations stand in the input.
@@ -167,7 +175,7 @@ impl Columns {
     /// Takes out values that are results of pending operations only: these have none.
     #[cfg(feature = "parquet")]
     pub(crate) fn forget_pending_results(&mut self, timed: &Timed) {
-        if !timed.ranks.ret.contains(&NEVER) {
+        if !occurs(NEVER, &timed.ranks.ret) {
             return;
         }
         let values = self.values.list_mut();
@@ -262,12 +270,12 @@ impl Columns {
 
     /// Gives every operation without a process the lowest-numbered made-up process that is free.
     fn invent_processes(&mut self, ranks: &Ranks) {
+        if !occurs(NO_PROCESS, &self.process) {
+            return;
+        }
         let mut order: Vec<usize> = (0..self.process.len())
             .filter(|&row| self.process[row] == NO_PROCESS)
             .collect();
-        if order.is_empty() {
-            return;
-        }
         order.sort_unstable_by_key(|&row| ranks.call[row]);
         let taken: BTreeSet<i64> = self.processes.iter().filter_map(Value::as_int).collect();
         let mut names = (0..).filter(|name| !taken.contains(name));

@@ -138,18 +138,15 @@ impl Ranks {
     pub(super) fn are_complete(&self) -> bool {
         let pending = self.ret.iter().filter(|&&ret| ret == NEVER).count();
         let events = self.call.len() + self.ret.len() - pending;
-        let mut taken = vec![0u8; events];
+        // The last place is that of all ranks that are none.
+        let mut taken = vec![0u8; events + 1];
         for ranks in [&self.call, &self.ret] {
             for &rank in ranks {
-                match taken.get_mut(rank as usize) {
-                    Some(place) => *place = 1,
-                    None if rank == NEVER => {}
-                    None => return false,
-                }
+                taken[events.min(rank as usize)] = 1;
             }
         }
         // As many places as events: if none is left, none was taken twice.
-        taken.iter().map(|&place| usize::from(place)).sum::<usize>() == events
+        !taken[..events].contains(&0)
     }
 
     /// The ranks in the place of times.

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::hint::select_unpredictable;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -72,6 +73,16 @@ pub(super) fn check<S: Object>(
     }
 }
 
+/// What methods of a pattern do to a container.
+fn act(pattern: Pattern) -> Option<Act> {
+    match pattern {
+        Pattern::Adds => Some(Act::Add),
+        Pattern::Removes => Some(Act::Remove),
+        Pattern::Peeks => Some(Act::Peek),
+        _ => None,
+    }
+}
+
 /// The number of a value; [`NEVER`] if it does not occur.
 fn find(history: &History, wanted: &Value) -> u32 {
     history.find_value(wanted).unwrap_or(NEVER)
@@ -86,6 +97,24 @@ struct Columns<'a> {
     /// By method.
     patterns: Vec<Pattern>,
     nil: u32,
+}
+
+/// One operation.
+#[derive(Clone, Copy)]
+struct Row {
+    method: MethodId,
+    argument: u32,
+    /// Any number while pending.
+    result: u32,
+    is_pending: bool,
+}
+
+impl Row {
+    /// The number of the result; `None` while pending.
+    #[inline]
+    fn result(&self) -> Option<u32> {
+        (!self.is_pending).then_some(self.result)
+    }
 }
 
 /// What an operation does with which value; `None` if it cannot matter, an error if it does not fit the pattern.
@@ -122,15 +151,21 @@ impl<'a> Columns<'a> {
         certify: bool,
         shelf: &Shelf,
     ) -> Result<Option<Vec<PartReport>>, Error> {
-        self.decide(certify, Columns::act, &|log, certify| {
-            container_orders(shelf, log, certify)
-        })
+        let acts: Option<Vec<Act>> = self.patterns.iter().map(|&pattern| act(pattern)).collect();
+        let Some(acts) = acts else {
+            return Ok(None);
+        };
+        self.decide(
+            certify,
+            |columns, row| columns.act(acts[row.method.0 as usize], row),
+            &|log, certify| container_orders(shelf, log, certify),
+        )
     }
 
     fn decide<A: Copy + Send + Sync>(
         &self,
         certify: bool,
-        read: impl Fn(&Self, usize, Pattern) -> Reading<A> + Sync,
+        read: impl Fn(&Self, Row) -> Reading<A> + Sync,
         orders: Orders<'_, A>,
     ) -> Result<Option<Vec<PartReport>>, Error> {
         let Ok(gathered) = self.gather(read) else {
@@ -165,10 +200,10 @@ impl<'a> Columns<'a> {
     /// The operations of each object.
     fn gather<A: Copy + Send>(
         &self,
-        read: impl Fn(&Self, usize, Pattern) -> Reading<A> + Sync,
+        read: impl Fn(&Self, Row) -> Reading<A> + Sync,
     ) -> Result<Vec<Gathered<A>>, Unfit> {
         let history = self.history;
-        let read = |i: usize| read(self, i, self.patterns[self.methods[i].0 as usize]);
+        let read = |row: Row| read(self, row);
         let objects = history.objects().len();
         if objects == 1
             && !history.is_empty()
@@ -178,15 +213,15 @@ impl<'a> Columns<'a> {
         }
         let mut gathered: Vec<(Vec<A>, Vec<u32>, Vec<u32>)> = Vec::new();
         gathered.resize_with(objects, Default::default);
-        for i in 0..history.len() {
-            let Some((act, value)) = read(i)? else {
+        for (op, row) in (0..).zip(self.rows(0..history.len())) {
+            let Some((act, value)) = read(row)? else {
                 continue;
             };
-            let object = history.object_number(OpId(i as u32));
+            let object = history.object_number(OpId(op));
             let (acts, values, ids) = &mut gathered[object.0 as usize];
             acts.push(act);
             values.push(value);
-            ids.push(i as u32);
+            ids.push(op);
         }
         let gathered = gathered.into_iter().map(|(acts, values, ids)| {
             let pick = |ranks: &[u32]| ids.iter().map(|&i| ranks[i as usize]).collect();
@@ -199,19 +234,17 @@ impl<'a> Columns<'a> {
     }
 
     /// All operations, if each of them fits and matters: the ranks are those of the history.
-    fn whole<A: Copy + Send>(
-        &self,
-        read: &(impl Fn(usize) -> Reading<A> + Sync),
-    ) -> Option<Log<A>> {
+    fn whole<A: Copy + Send>(&self, read: &(impl Fn(Row) -> Reading<A> + Sync)) -> Option<Log<A>> {
         /// Fewer operations are read before another thread is awake.
         const SHARE: usize = 1 << 14;
         let ops = self.history.len();
-        let (first, _) = read(0).ok()??;
+        let (first, _) = read(self.rows(0..1).next()?).ok()??;
         let (mut acts, mut values) = (vec![first; ops], vec![0; ops]);
         let read_share = |(number, (acts, values)): (usize, (&mut [A], &mut [u32]))| {
-            let ops = number * SHARE..;
-            for (op, (act, value)) in ops.zip(acts.iter_mut().zip(values)) {
-                match read(op) {
+            let start = number * SHARE;
+            let rows = self.rows(start..start + acts.len());
+            for (row, (act, value)) in rows.zip(acts.iter_mut().zip(values)) {
+                match read(row) {
                     Ok(Some(read)) => (*act, *value) = read,
                     _ => return false,
                 }
@@ -228,84 +261,86 @@ impl<'a> Columns<'a> {
         are_read.then(|| Log::of_history(acts, values, distinct, self.history.shared_ranks()))
     }
 
-    #[inline]
-    fn argument(&self, i: usize) -> u32 {
-        self.arguments[i].0
+    fn rows(&self, ops: Range<usize>) -> impl Iterator<Item = Row> {
+        let methods = self.methods[ops.clone()].iter();
+        let values = self.arguments[ops.clone()]
+            .iter()
+            .zip(&self.results[ops.clone()]);
+        let rows = methods.zip(values).zip(&self.rets[ops]);
+        rows.map(|((&method, (argument, result)), &ret)| Row {
+            method,
+            argument: argument.0,
+            result: result.0,
+            is_pending: ret == NEVER,
+        })
     }
 
-    /// The number of the result; `None` while pending.
     #[inline]
-    fn result(&self, i: usize) -> Option<u32> {
-        let pending = self.rets[i] == NEVER;
-        (!pending).then(|| self.results[i].0)
+    fn pattern(&self, row: Row) -> Pattern {
+        self.patterns[row.method.0 as usize]
     }
 
     fn value(&self, number: u32) -> &Value {
         &self.history.values()[number as usize]
     }
 
-    /// Chooses values where it can, not ways to go: what the next operation does is hard to foresee.
+    /// What an operation does that does `act`, unless it finds nothing. Chooses values where it can, not ways to go: what the
+    /// next operation does is hard to foresee.
     #[inline]
-    fn act(&self, i: usize, pattern: Pattern) -> Reading<Act> {
-        let (argument, result) = (self.argument(i), self.results[i].0);
-        let (adds, removes) = (pattern == Pattern::Adds, pattern == Pattern::Removes);
-        let served = select_unpredictable(removes, Act::Remove, Act::Peek);
-        let fits = select_unpredictable(
-            adds,
-            (argument != self.nil) & ((result == self.nil) | (result == argument)),
-            (argument == self.nil) & (removes | (pattern == Pattern::Peeks)),
-        );
-        if !fits | (self.rets[i] == NEVER) {
-            return self.unusual_act(i, pattern);
+    fn act(&self, act: Act, row: Row) -> Reading<Act> {
+        let adds = act == Act::Add;
+        let value = select_unpredictable(adds, row.argument, row.result);
+        let other = select_unpredictable(adds, row.result, row.argument);
+        let is_empty = value == self.nil;
+        let is_usual = (other == self.nil) | (adds & (other == value));
+        if !is_usual | (adds & is_empty) | row.is_pending {
+            return self.unusual_act(act, row.argument, row.result());
         }
-        let found = select_unpredictable(result == self.nil, Act::Empty, served);
         Ok(Some((
-            select_unpredictable(adds, Act::Add, found),
-            select_unpredictable(adds, argument, result),
+            select_unpredictable(is_empty, Act::Empty, act),
+            value,
         )))
     }
 
     #[cold]
-    fn unusual_act(&self, i: usize, pattern: Pattern) -> Reading<Act> {
-        let argument = self.argument(i);
+    fn unusual_act(&self, act: Act, argument: u32, result: Option<u32>) -> Reading<Act> {
         let is_true = |result: u32| *self.value(result) == Value::Bool(true);
-        match (pattern, self.result(i)) {
-            (Pattern::Adds, result) if argument != self.nil && result.is_none_or(is_true) => {
+        match (act, result) {
+            (Act::Add, result) if argument != self.nil && result.is_none_or(is_true) => {
                 Ok(Some((Act::Add, argument)))
             }
-            (Pattern::Peeks, None) if argument == self.nil => Ok(None),
+            (Act::Peek, None) if argument == self.nil => Ok(None),
             // What a removal took that never returned has to be found out.
             _ => Err(Unfit),
         }
     }
 
     #[inline]
-    fn rw(&self, i: usize, pattern: Pattern) -> Reading<Rw> {
-        let (argument, result) = (self.argument(i), self.results[i].0);
-        let writes = pattern == Pattern::Writes;
-        if !writes & (argument != self.nil) {
+    fn rw(&self, row: Row) -> Reading<Rw> {
+        let writes = self.pattern(row) == Pattern::Writes;
+        if !writes & (row.argument != self.nil) {
             return Err(Unfit);
         }
-        if !writes & (self.rets[i] == NEVER) {
+        if !writes & row.is_pending {
             return Ok(None);
         }
         Ok(Some((
             select_unpredictable(writes, Rw::Write, Rw::Read),
-            select_unpredictable(writes, argument, result),
+            select_unpredictable(writes, row.argument, row.result),
         )))
     }
 
     #[inline]
-    fn bit(&self, i: usize, pattern: Pattern) -> Reading<Bit> {
-        let answer = match self.result(i) {
+    fn bit(&self, row: Row) -> Reading<Bit> {
+        let answer = match row.result() {
             None => None,
             Some(result) => Some(self.value(result).as_bool().ok_or(Unfit)?),
         };
-        let key = self.argument(i);
+        let key = row.argument;
         if key == self.nil {
             return Err(Unfit);
         }
-        let bit = match (pattern, answer) {
+        let bit = match (self.pattern(row), answer) {
             (Pattern::Inserts, None | Some(true)) => Bit::TurnOn,
             (Pattern::Deletes, None | Some(true)) => Bit::TurnOff,
             (Pattern::Contains, None) => return Ok(None),

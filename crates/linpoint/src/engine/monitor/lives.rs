@@ -28,13 +28,13 @@ impl Life {
     pub const OPEN: u32 = NEVER - 1;
 
     #[inline]
-    fn new(entry: &Entry, stay: &Stay) -> Self {
+    fn new(calls: &Calls, returns: &Returns) -> Self {
         Life {
-            added: entry.added,
-            in_by: entry.in_by,
-            out_from: stay.out_from,
-            seen_by: stay.seen_by,
-            removed_by: stay.removed_by,
+            added: calls.added,
+            in_by: returns.in_by,
+            out_from: calls.out_from,
+            seen_by: returns.seen_by,
+            removed_by: returns.removed_by,
         }
     }
 
@@ -57,12 +57,12 @@ impl Life {
     }
 }
 
-/// The lives of all values, by number. How a value came in stands apart from what became of it: two threads find that out at
-/// the same time.
+/// The lives of all values, by number. What calls say about them stands apart from what returns say: two threads find that out
+/// at the same time.
 #[derive(Clone, Debug)]
 pub struct Lives {
-    entries: Vec<Entry>,
-    stays: Vec<Stay>,
+    calls: Vec<Calls>,
+    returns: Vec<Returns>,
     /// Some operation is a peek.
     pub has_peeks: bool,
     /// Some operation found nothing.
@@ -71,134 +71,134 @@ pub struct Lives {
     pub has_open: bool,
 }
 
-/// How a value came in.
+/// What the calls of operations on a value say about its life.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Calls {
     added: u32,
-    /// The return of its insertion, while the lives are made.
-    in_by: u32,
+    /// The last call, also of a value that was never taken out, while the lives are made.
+    out_from: u32,
 }
 
-/// What became of a value.
+/// What their returns say.
 #[derive(Clone, Copy, Debug)]
-struct Stay {
-    /// Does not know of the insertion while the lives are made.
-    out_from: u32,
+struct Returns {
+    in_by: u32,
     seen_by: u32,
     removed_by: u32,
 }
 
-impl Entry {
-    const NONE: Entry = Entry {
+/// The number of the value that an operation is about, or that of a place for those about none. What the next operation does is
+/// hard to foresee, so all of them are recorded, without a branch.
+#[inline]
+fn place(act: Act, value: u32, elsewhere: usize) -> usize {
+    select_unpredictable(act == Act::Empty, elsewhere, value as usize)
+}
+
+impl Calls {
+    const NONE: Calls = Calls {
         added: NEVER,
-        in_by: NEVER,
+        out_from: 0,
     };
 
-    /// The entries of all values and how many insertions there are. Of several insertions of a value the last one counts.
-    fn of_all(log: &Log<Act>) -> (Vec<Self>, usize) {
-        // Other operations are recorded as well, in a place of their own: what comes next is hard to foresee.
+    /// Those of all values and what kinds of operations there are.
+    fn of_all(log: &Log<Act>) -> (Vec<Self>, Kinds) {
         let elsewhere = log.distinct as usize;
-        let mut entries = vec![Entry::NONE; elsewhere + 1];
-        let mut insertions = 0;
-        let columns = log.acts.iter().zip(&log.values);
-        for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(log.rets.iter())) {
-            let adds = act == Act::Add;
-            insertions += usize::from(adds);
-            let place = select_unpredictable(adds, value as usize, elsewhere);
-            entries[place] = Entry {
-                added: call,
-                in_by: ret,
-            };
+        let mut all = vec![Calls::NONE; elsewhere + 1];
+        let mut kinds = Kinds::default();
+        for ((&act, &value), &call) in log.acts.iter().zip(&log.values).zip(log.calls.iter()) {
+            let calls = &mut all[place(act, value, elsewhere)];
+            calls.added = select_unpredictable(act == Act::Add, call, calls.added);
+            // Operations stand in the order of their calls.
+            calls.out_from = call;
+            kinds.insertions += usize::from(act == Act::Add);
+            kinds.has_peeks |= act == Act::Peek;
+            kinds.has_empties |= act == Act::Empty;
         }
-        entries.truncate(elsewhere);
-        (entries, insertions)
+        all.truncate(elsewhere);
+        (all, kinds)
     }
 }
 
-impl Stay {
-    /// The return of the removal, while the lives are made, if there are two of them. No return is the first event.
-    const TWICE: u32 = 0;
-
-    const NONE: Stay = Stay {
-        out_from: 0,
+impl Returns {
+    const NONE: Returns = Returns {
+        in_by: NEVER,
         seen_by: NEVER,
         removed_by: NEVER,
     };
 
-    /// The stays of all values and what kinds of operations there are.
-    fn of_all(log: &Log<Act>) -> (Vec<Self>, Kinds) {
+    /// Those of all values and how many removals there are.
+    fn of_all(log: &Log<Act>) -> (Vec<Self>, usize) {
         let elsewhere = log.distinct as usize;
-        let mut stays = vec![Stay::NONE; elsewhere + 1];
-        let mut kinds = Kinds::default();
-        let columns = log.acts.iter().zip(&log.values);
-        for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(log.rets.iter())) {
-            let (removes, peeks) = (act == Act::Remove, act == Act::Peek);
-            let place = select_unpredictable(removes | peeks, value as usize, elsewhere);
-            let stay = &mut stays[place];
-            let is_removed = stay.removed_by != NEVER;
-            let removed_by = select_unpredictable(is_removed, Stay::TWICE, ret.min(Life::OPEN));
-            stay.removed_by = select_unpredictable(removes, removed_by, stay.removed_by);
-            stay.seen_by = stay.seen_by.min(ret);
-            stay.out_from = stay.out_from.max(call);
-            kinds.peeks |= peeks;
-            kinds.empties |= act == Act::Empty;
-            kinds.open_removals |= removes & (ret == NEVER);
+        let mut all = vec![Returns::NONE; elsewhere + 1];
+        let mut removals = 0;
+        for ((&act, &value), &ret) in log.acts.iter().zip(&log.values).zip(log.rets.iter()) {
+            let (adds, removes) = (act == Act::Add, act == Act::Remove);
+            let returns = &mut all[place(act, value, elsewhere)];
+            returns.in_by = returns.in_by.min(ret);
+            returns.seen_by = select_unpredictable(adds, NEVER, ret).min(returns.seen_by);
+            returns.removed_by =
+                select_unpredictable(removes, ret.min(Life::OPEN), returns.removed_by);
+            removals += usize::from(removes);
         }
-        stays.truncate(elsewhere);
-        (stays, kinds)
+        all.truncate(elsewhere);
+        (all, removals)
     }
 }
 
 /// What kinds of operations there are.
 #[derive(Default)]
 struct Kinds {
-    peeks: bool,
-    empties: bool,
-    open_removals: bool,
+    insertions: usize,
+    has_peeks: bool,
+    has_empties: bool,
 }
 
 /// What is found out about some values when all operations were recorded.
 struct Completed {
     /// How many were put in.
     added: usize,
+    /// How many were taken out.
+    removed: usize,
+    /// The removal of one is pending.
+    has_open: bool,
     /// The first one that contradicts itself.
     flaw: Option<(u32, What)>,
 }
 
 /// Puts together what was recorded about some values, of which `first` is the first one.
-fn complete(entries: &mut [Entry], stays: &mut [Stay], first: u32, end: u32) -> Completed {
-    let (mut added, mut flaw) = (0, None);
-    for (value, (entry, stay)) in (first..).zip(entries.iter_mut().zip(stays)) {
-        let exists = entry.added != NEVER;
-        added += usize::from(exists);
-        entry.in_by = entry.in_by.min(stay.seen_by);
-        if entry.in_by == NEVER {
+fn complete(calls: &mut [Calls], returns: &mut [Returns], first: u32, end: u32) -> Completed {
+    let (mut added, mut removed, mut has_open, mut flaw) = (0, 0, false, None);
+    for (value, (calls, returns)) in (first..).zip(calls.iter_mut().zip(returns)) {
+        let is_removed = returns.removed_by != NEVER;
+        added += usize::from(calls.added != NEVER);
+        removed += usize::from(is_removed);
+        has_open |= returns.removed_by == Life::OPEN;
+        if returns.in_by == NEVER {
             // No operation on it returned.
-            (entry.added, stay.out_from) = (NEVER, NEVER);
-            (stay.seen_by, stay.removed_by) = (NEVER, NEVER);
+            (calls.added, calls.out_from) = (NEVER, NEVER);
+            returns.removed_by = NEVER;
             continue;
         }
-        let is_removed = stay.removed_by != NEVER;
         let left_by = select_unpredictable(is_removed, end - 1, NEVER);
-        stay.seen_by = stay.seen_by.min(left_by);
-        let last_call = stay
-            .out_from
-            .max(select_unpredictable(exists, entry.added, 0));
-        if (entry.added > stay.seen_by) | (stay.removed_by < last_call) {
-            flaw = flaw.or(Some((value, what_is_wrong(entry, stay))));
+        returns.seen_by = returns.seen_by.min(left_by);
+        if (calls.added > returns.seen_by) | (returns.removed_by < calls.out_from) {
+            flaw = flaw.or(Some((value, what_is_wrong(calls.added, returns.seen_by))));
         }
-        stay.out_from = select_unpredictable(is_removed, last_call, end);
+        calls.out_from = select_unpredictable(is_removed, calls.out_from, end);
     }
-    Completed { added, flaw }
+    Completed {
+        added,
+        removed,
+        has_open,
+        flaw,
+    }
 }
 
 #[cold]
-fn what_is_wrong(entry: &Entry, stay: &Stay) -> What {
-    if stay.removed_by == Stay::TWICE {
-        What::RemovedTwice
-    } else if entry.added == NEVER {
+fn what_is_wrong(added: u32, seen_by: u32) -> What {
+    if added == NEVER {
         What::NeverAdded
-    } else if entry.added > stay.seen_by {
+    } else if added > seen_by {
         What::SeenBeforeAdded
     } else {
         What::SeenAfterRemoved
@@ -217,64 +217,73 @@ pub enum NoLives {
 impl Lives {
     /// Looks at every operation twice, on both of two threads.
     pub fn of(log: &Log<Act>) -> Result<Self, NoLives> {
-        let ((mut entries, insertions), (mut stays, kinds)) =
-            log.both(|| Entry::of_all(log), || Stay::of_all(log));
+        let ((mut calls, kinds), (mut returns, removals)) =
+            log.both(|| Calls::of_all(log), || Returns::of_all(log));
         let half = if log.is_worth_sharing() {
-            entries.len() / 2
+            calls.len() / 2
         } else {
             0
         };
-        let (entries_before, entries_after) = entries.split_at_mut(half);
-        let (stays_before, stays_after) = stays.split_at_mut(half);
+        let (calls_before, calls_after) = calls.split_at_mut(half);
+        let (returns_before, returns_after) = returns.split_at_mut(half);
         let (before, after) = log.both(
-            || complete(entries_before, stays_before, 0, log.end()),
-            || complete(entries_after, stays_after, half as u32, log.end()),
+            || complete(calls_before, returns_before, 0, log.end()),
+            || complete(calls_after, returns_after, half as u32, log.end()),
         );
         // Checked before anything else: two removals are no contradiction then.
-        if before.added + after.added != insertions {
-            return Err(NoLives::Ambiguous(added_again(log)));
+        if before.added + after.added != kinds.insertions {
+            let value = done_again(log, Act::Add, |_| true);
+            return Err(NoLives::Ambiguous(
+                value.expect("bug: no value is put in twice"),
+            ));
         }
-        if let Some((value, what)) = before.flaw.or(after.flaw) {
+        let mut flaw = before.flaw.or(after.flaw);
+        if before.removed + after.removed != removals {
+            // Those that can be left out of the history are not to blame.
+            let exists = |value: u32| returns[value as usize].in_by != NEVER;
+            let value = done_again(log, Act::Remove, exists);
+            flaw = value.map(|value| (value, What::RemovedTwice)).or(flaw);
+        }
+        if let Some((value, what)) = flaw {
             return Err(NoLives::Clash(cover::clash(log, what, &[value], &[])));
         }
         Ok(Lives {
-            entries,
-            stays,
-            has_peeks: kinds.peeks,
-            has_empties: kinds.empties,
-            has_open: kinds.open_removals,
+            calls,
+            returns,
+            has_peeks: kinds.has_peeks,
+            has_empties: kinds.has_empties,
+            has_open: before.has_open | after.has_open,
         })
     }
 
     /// The life of a value.
     #[inline]
     pub fn at(&self, value: u32) -> Life {
-        let (entry, stay) = (&self.entries[value as usize], &self.stays[value as usize]);
-        Life::new(entry, stay)
+        let value = value as usize;
+        Life::new(&self.calls[value], &self.returns[value])
     }
 
     #[inline]
     pub(super) fn get(&self, value: u32) -> Option<Life> {
-        let entry = self.entries.get(value as usize)?;
-        Some(Life::new(entry, &self.stays[value as usize]))
+        ((value as usize) < self.len()).then(|| self.at(value))
     }
 
     /// All lives with the numbers of their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Life)> {
-        self.within(0..self.entries.len())
+        self.within(0..self.len())
     }
 
     /// Those of the values with these numbers.
     pub(super) fn within(&self, values: Range<usize>) -> impl Iterator<Item = (u32, Life)> {
         let numbers = values.start as u32..;
-        let lives = self.entries[values.clone()].iter().zip(&self.stays[values]);
-        let lives = numbers.zip(lives.map(|(entry, stay)| Life::new(entry, stay)));
+        let lives = self.calls[values.clone()].iter().zip(&self.returns[values]);
+        let lives = numbers.zip(lives.map(|(calls, returns)| Life::new(calls, returns)));
         lives.filter(|(_, life)| life.exists())
     }
 
     /// How many values have a number.
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.calls.len()
     }
 
     /// The same lives, but with other moments when each value was seen and could leave.
@@ -284,22 +293,21 @@ impl Lives {
     ) -> Result<Self, E> {
         let mut changed = self.clone();
         for (value, life) in self.iter() {
-            let stay = &mut changed.stays[value as usize];
-            (stay.seen_by, stay.out_from) = moments(value, &life)?;
+            let (seen_by, out_from) = moments(value, &life)?;
+            changed.returns[value as usize].seen_by = seen_by;
+            changed.calls[value as usize].out_from = out_from;
         }
         Ok(changed)
     }
 }
 
-/// A value that was put in before.
+/// One of some values with which this was done before.
 #[cold]
-fn added_again(log: &Log<Act>) -> u32 {
-    let mut added = vec![false; log.distinct as usize];
-    let mut columns = log.acts.iter().zip(&log.values);
-    let again = columns.find(|&(&act, &value)| {
-        act == Act::Add && std::mem::replace(&mut added[value as usize], true)
-    });
-    *again.expect("bug: no value is put in twice").1
+fn done_again(log: &Log<Act>, wanted: Act, is_one: impl Fn(u32) -> bool) -> Option<u32> {
+    let mut is_done = vec![false; log.distinct as usize];
+    let columns = log.acts.iter().zip(&log.values);
+    let mut values = columns.filter_map(|(&act, &value)| (act == wanted).then_some(value));
+    values.find(|&value| is_one(value) && std::mem::replace(&mut is_done[value as usize], true))
 }
 
 /// What a container's rule says about the lives, if every life makes sense by itself; the value that was put in more than

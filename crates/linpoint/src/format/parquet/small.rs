@@ -30,41 +30,30 @@ impl Small {
 
     /// Adds the integers of `array`; whether they are small.
     pub(super) fn add(&mut self, array: &dyn Array) -> Result<bool, BadRow> {
-        let integers = integers(array)?;
+        let (integers, nulls) = (integers(array)?, nulls(array));
+        self.occurs[0] |= u8::from(nulls.is_some());
         let start = self.ids.len();
-        let mut bits = 0;
-        match nulls(array) {
-            None => {
-                bits = integers.iter().fold(0, |bits, &i| bits | i as u64);
-                let ids = integers
-                    .iter()
-                    .map(|&i| ValueId((i as u32).wrapping_add(1)));
-                self.ids.extend(ids);
+        self.ids.resize(start + array.len(), ValueId(0));
+        let (ids, occurs) = (&mut self.ids[start..], &mut self.occurs[1..]);
+        let mut put = |row: usize| {
+            let i = integers[row] as u64;
+            self.bits |= i;
+            ids[row] = ValueId((i as u32).wrapping_add(1));
+            occurs.get_mut(i as usize).map(|place| *place = 1).is_some()
+        };
+        let Some(nulls) = nulls else {
+            return Ok((0..array.len()).all(put));
+        };
+        let valid = nulls.inner().bit_chunks();
+        let words = valid.iter().chain(iter::once(valid.remainder_bits()));
+        Ok((0..).step_by(64).zip(words).all(|(first, mut word)| {
+            let mut are_small = true;
+            while word != 0 {
+                are_small &= put(first + word.trailing_zeros() as usize);
+                word &= word - 1;
             }
-            Some(nulls) => {
-                self.ids.resize(start + array.len(), ValueId(0));
-                let valid = nulls.inner().bit_chunks();
-                let words = valid.iter().chain(iter::once(valid.remainder_bits()));
-                let columns = self.ids[start..].chunks_mut(64).zip(integers.chunks(64));
-                for (word, (ids, integers)) in words.zip(columns) {
-                    for (bit, (id, &i)) in ids.iter_mut().zip(integers).enumerate() {
-                        // Without a branch: which rows are null is hard to foresee.
-                        let is_valid = word >> bit & 1;
-                        let i = i as u64 & is_valid.wrapping_neg();
-                        bits |= i;
-                        *id = ValueId((i as u32).wrapping_add(is_valid as u32));
-                    }
-                }
-            }
-        }
-        self.bits |= bits;
-        if self.bits >= self.occurs.len() as u64 - 1 {
-            return Ok(false);
-        }
-        for id in &self.ids[start..] {
-            self.occurs[id.0 as usize] = 1;
-        }
-        Ok(true)
+            are_small
+        }))
     }
 
     /// The columns with the numbers of the values that occur in them, and these values.
@@ -76,18 +65,46 @@ impl Small {
         for (occurs, in_other) in occurs.iter_mut().zip(&other.occurs) {
             *occurs |= in_other;
         }
-        let has_gaps = occurs
-            .iter()
-            .rposition(|&occurs| occurs == 1)
-            .is_some_and(|last| occurs[..last].contains(&0));
+        let numbers = Numbers::of(&occurs);
         let (closed, values) = Closed::of(occurs);
-        if has_gaps {
-            rayon::join(
-                || ids.iter_mut().for_each(|id| closed.renumber(id)),
-                || other_ids.iter_mut().for_each(|id| closed.renumber(id)),
-            );
-        }
+        let renumber = |ids: &mut [ValueId]| match numbers {
+            Numbers::Dense => {}
+            Numbers::From(first) => ids
+                .iter_mut()
+                .for_each(|id| id.0 = id.0.saturating_sub(first)),
+            Numbers::Sparse => ids.iter_mut().for_each(|id| closed.renumber(id)),
+        };
+        rayon::join(|| renumber(&mut ids), || renumber(&mut other_ids));
         (ids, other_ids, values.into())
+    }
+}
+
+/// How the numbers of what occurs lie.
+enum Numbers {
+    /// Without gaps.
+    Dense,
+    /// So many are missing before the first integer, and none after it.
+    From(u32),
+    Sparse,
+}
+
+impl Numbers {
+    fn of(occurs: &[u8]) -> Self {
+        let is_some = |&occurs: &u8| occurs == 1;
+        let (Some(first), Some(last)) = (
+            occurs[1..].iter().position(is_some),
+            occurs.iter().rposition(is_some),
+        ) else {
+            return Numbers::Dense;
+        };
+        let missing = first + usize::from(occurs[0] == 0);
+        if occurs[first + 1..=last].contains(&0) {
+            Numbers::Sparse
+        } else if missing > 0 {
+            Numbers::From(missing as u32)
+        } else {
+            Numbers::Dense
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Fronts {
     times: Vec<Time>,
     /// Where they begin.
     starts: Marks,
+    /// By 64 ranks, whether some solid value is at the front at one of them: mostly none is, and no time has to be found.
+    are_solid: Vec<bool>,
 }
 
 /// When a solid value is at the front for sure.
@@ -46,15 +48,23 @@ impl Fronts {
             return Err(Disorder::Together(pair[0].value, pair[1].value));
         }
         let mut starts = Marks::none(if times.is_empty() { 0 } else { log.end() });
-        times.iter().for_each(|time| starts.mark(time.from));
+        let mut are_solid = vec![false; log.end() as usize / 64 + 1];
+        for time in &times {
+            starts.mark(time.from);
+            are_solid[time.from as usize / 64..=(time.to as usize - 1) / 64].fill(true);
+        }
         starts.settle();
-        Ok(Fronts { times, starts })
+        Ok(Fronts {
+            times,
+            starts,
+            are_solid,
+        })
     }
 
     /// The solid value that is at the front from this rank on.
     #[inline]
     fn at(&self, rank: u32) -> Option<&Time> {
-        if self.times.is_empty() {
+        if !self.are_solid[rank as usize / 64] {
             return None;
         }
         let begun = self.starts.up_to(rank) as usize;

@@ -37,8 +37,8 @@ enum Disorder {
 
 /// Whether the values can pass through the queue one after the other.
 fn in_order(log: &Log<Act>, lives: &Lives) -> Result<(), Clash> {
-    let fronts = Fronts::of(log, lives);
-    let checked = fronts.and_then(|fronts| sweep::check(log, lives, &fronts));
+    let (fronts, blocks) = log.both(|| Fronts::of(log, lives), || sweep::blocks(lives));
+    let checked = fronts.and_then(|fronts| sweep::check(log, lives, &fronts, blocks));
     checked.map_err(|disorder| match disorder {
         Disorder::Together(one, other) => clash(log, What::OutOfOrder, &[one, other], &[]),
         Disorder::Overtaken(first, second) => out_of_order(log, lives, first, second),

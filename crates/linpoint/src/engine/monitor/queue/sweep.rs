@@ -20,9 +20,24 @@ const BLOCK: usize = 1 << 10;
 const CALL: i32 = i32::MIN;
 
 /// Finds a value that was put in before another one, but served after it.
-pub(super) fn check(log: &Log<Act>, lives: &Lives, fronts: &Fronts) -> Result<(), Disorder> {
-    let sweep = Sweep::new(log, lives, fronts, BLOCK);
+pub(super) fn check(
+    log: &Log<Act>,
+    lives: &Lives,
+    fronts: &Fronts,
+    blocks: Vec<Block>,
+) -> Result<(), Disorder> {
+    let sweep = Sweep {
+        lives,
+        fronts,
+        end: log.end() as usize,
+        blocks,
+    };
     sweep.check(STRETCH, log.is_worth_sharing())
+}
+
+/// All values in blocks.
+pub(super) fn blocks(lives: &Lives) -> Vec<Block> {
+    Block::of_all(lives, BLOCK)
 }
 
 struct Sweep<'a> {
@@ -33,7 +48,7 @@ struct Sweep<'a> {
 }
 
 /// Some values, and the ranks between which they came in.
-struct Block {
+pub(super) struct Block {
     values: Range<usize>,
     ranks: Range<u32>,
 }
@@ -48,10 +63,10 @@ struct Stretch {
     first_served: u32,
 }
 
-impl<'a> Sweep<'a> {
-    fn new(log: &Log<Act>, lives: &'a Lives, fronts: &'a Fronts, block: usize) -> Self {
-        let blocks = (0..lives.len()).step_by(block).map(|start| {
-            let values = start..lives.len().min(start + block);
+impl Block {
+    fn of_all(lives: &Lives, size: usize) -> Vec<Self> {
+        let blocks = (0..lives.len()).step_by(size).map(|start| {
+            let values = start..lives.len().min(start + size);
             let (mut first, mut end) = (u32::MAX, 0);
             for (_, life) in lives.within(values.clone()) {
                 first = first.min(life.added).min(life.in_by);
@@ -60,14 +75,11 @@ impl<'a> Sweep<'a> {
             let ranks = first..end;
             Block { values, ranks }
         });
-        Sweep {
-            lives,
-            fronts,
-            end: log.end() as usize,
-            blocks: blocks.filter(|block| !block.ranks.is_empty()).collect(),
-        }
+        blocks.filter(|block| !block.ranks.is_empty()).collect()
     }
+}
 
+impl Sweep<'_> {
     fn check(&self, stretch: usize, is_shared: bool) -> Result<(), Disorder> {
         let width = self.width(stretch);
         let count = self.end.div_ceil(width);
@@ -189,7 +201,12 @@ mod tests {
                 is_clipped && !all().any(|a| all().any(|b| overtakes(&fronts, &lives, a, b)));
             (good, bad) = (good + usize::from(is_fine), bad + usize::from(!is_fine));
             for (stretch, block) in [(1, 1), (2, 1), (1, 2), (3, 2), (100, 100)] {
-                let sweep = Sweep::new(&log, &lives, &fronts, block);
+                let sweep = Sweep {
+                    lives: &lives,
+                    fronts: &fronts,
+                    end: log.end() as usize,
+                    blocks: Block::of_all(&lives, block),
+                };
                 for is_shared in [false, stretch == 2] {
                     match sweep.check(stretch, is_shared) {
                         Ok(()) => assert!(is_fine, "{log:#?}"),
