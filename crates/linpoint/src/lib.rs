@@ -108,4 +108,3 @@ pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
 pub use spec::{Outcomes, Spec, object_type};
 pub use value::Value;
 pub use verdict::{Report, Verdict};
-

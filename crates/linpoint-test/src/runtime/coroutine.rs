@@ -85,6 +85,7 @@ impl Drop for Fiber {
 }
 
 /// Leaves the running fiber until it is resumed.
+#[inline(always)]
 pub(crate) fn suspend(switch: Switch) -> Signal {
     let yielder = YIELDER.get();
     assert!(!yielder.is_null(), "bug: suspended outside a fiber");

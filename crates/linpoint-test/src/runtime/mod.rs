@@ -253,6 +253,7 @@ impl Turn {
 pub(crate) struct Stopped;
 
 /// Leaves to whoever's turn it is, and comes back when it is ours.
+#[inline(always)]
 fn leave(switch: Option<Switch>) -> Result<(), Stopped> {
     match switch {
         Some(switch) if coroutine::suspend(switch) == Signal::Unwind => Err(Stopped),

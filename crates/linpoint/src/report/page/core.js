@@ -162,7 +162,7 @@ export class CorePicture {
       name(...same.map(({ a }) => a)), ' returned before ', name(same[0].b), ' was called.'));
     const relaxed = rows.filter((row) => row.relaxed).length;
     const ending = arrows.length === 0
-      ? 'No order of these operations gives the recorded results, whenever they happened.'
+      ? 'No order of these operations that keeps to the order of each process gives the recorded results.'
       : arrows.length === 1
         ? 'No order that keeps to this gives the recorded results.'
         : 'No order that keeps to all of these gives the recorded results.';
