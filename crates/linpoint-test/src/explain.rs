@@ -188,7 +188,9 @@ fn sentence(program: &dyn Program, violation: &Violation) -> String {
                 .find(|&op| history.outcomes[op] != other.outcomes[op]);
             match differs {
                 Some(op) => format!(
-                    "{} answers {} in one serial execution and {} in another, after the same calls.",
+                    "{} answers {} in one serial execution and {} in another, after the same calls. If it is meant to, say \
+                     `nondeterministic_ok`; otherwise it depends on something that is not under control, such as a static, \
+                     time, chance or addresses.",
                     name(program, op),
                     program.describe(op, other.outcomes[op]),
                     program.describe(op, history.outcomes[op]),

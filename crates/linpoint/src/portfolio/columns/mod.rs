@@ -4,12 +4,14 @@
 //! decoded, no value looked at. Whatever does not fit, and every history that is not linearizable, goes the long way, where
 //! values are checked, violations explained, and the search stands ready.
 
+mod read;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::hint::select_unpredictable;
-use std::ops::Range;
 
 use rayon::prelude::*;
+
+use read::{Acts, Columns, Reader, Turns, Unfit, Writes};
 
 use super::{Config, EngineChoice, Witnesses};
 use crate::engine::Budget;
@@ -17,9 +19,9 @@ use crate::engine::monitor::bits::{self, Bit};
 use crate::engine::monitor::register::{self, Rw};
 use crate::engine::monitor::{self, Act, Finding, Log, Shelf};
 use crate::error::Error;
-use crate::history::{History, MethodId, NEVER, OpId};
+use crate::history::{History, NEVER, OpId};
 use crate::spec::{Kind, Object, Pattern};
-use crate::value::{Value, ValueId};
+use crate::value::Value;
 use crate::verdict::replay::Replayed;
 use crate::verdict::{PartReport, Verdict, Witness, certify};
 
@@ -62,24 +64,14 @@ pub(super) fn check<S: Object>(
                 |pattern: &Pattern| matches!(pattern, Pattern::Reads | Pattern::Writes);
             if columns.patterns.iter().all(is_register) {
                 let initial = find(history, &initial);
-                columns.decide(certify, Columns::rw, &|log, certify| {
+                columns.decide(certify, Writes, &|log, certify| {
                     register_orders(log, initial, certify)
                 })
             } else {
-                columns.decide(certify, Columns::bit, &bit_orders)
+                columns.decide(certify, Turns, &bit_orders)
             }
         }
         _ => Ok(None),
-    }
-}
-
-/// What methods of a pattern do to a container.
-fn act(pattern: Pattern) -> Option<Act> {
-    match pattern {
-        Pattern::Adds => Some(Act::Add),
-        Pattern::Removes => Some(Act::Remove),
-        Pattern::Peeks => Some(Act::Peek),
-        _ => None,
     }
 }
 
@@ -87,41 +79,6 @@ fn act(pattern: Pattern) -> Option<Act> {
 fn find(history: &History, wanted: &Value) -> u32 {
     history.find_value(wanted).unwrap_or(NEVER)
 }
-
-struct Columns<'a> {
-    history: &'a History,
-    methods: &'a [MethodId],
-    arguments: &'a [ValueId],
-    results: &'a [ValueId],
-    rets: &'a [u32],
-    /// By method.
-    patterns: Vec<Pattern>,
-    nil: u32,
-}
-
-/// One operation.
-#[derive(Clone, Copy)]
-struct Row {
-    method: MethodId,
-    argument: u32,
-    /// Any number while pending.
-    result: u32,
-    is_pending: bool,
-}
-
-impl Row {
-    /// The number of the result; `None` while pending.
-    #[inline]
-    fn result(&self) -> Option<u32> {
-        (!self.is_pending).then_some(self.result)
-    }
-}
-
-/// What an operation does with which value; `None` if it cannot matter, an error if it does not fit the pattern.
-type Reading<A> = Result<Option<(A, u32)>, Unfit>;
-
-/// Something that only the long way can tell.
-struct Unfit;
 
 /// Decides a log, with an order that was replayed if that is wanted; `None` if it is not linearizable or not decided.
 type Orders<'a, A> = &'a (dyn Fn(&Log<A>, bool) -> Result<Option<Vec<u32>>, Error> + Sync);
@@ -133,42 +90,27 @@ struct Gathered<A> {
     ids: Option<Vec<u32>>,
 }
 
-impl<'a> Columns<'a> {
-    fn new(history: &'a History, patterns: Vec<Pattern>) -> Self {
-        Columns {
-            history,
-            methods: history.method_column(),
-            arguments: history.argument_column(),
-            results: history.result_column(),
-            rets: history.rets(),
-            patterns,
-            nil: find(history, &Value::Nil),
-        }
-    }
-
+impl Columns<'_> {
     fn decide_container(
         &self,
         certify: bool,
         shelf: &Shelf,
     ) -> Result<Option<Vec<PartReport>>, Error> {
-        let acts: Option<Vec<Act>> = self.patterns.iter().map(|&pattern| act(pattern)).collect();
-        let Some(acts) = acts else {
+        let Some(acts) = Acts::of(self) else {
             return Ok(None);
         };
-        self.decide(
-            certify,
-            |columns, row| columns.act(acts[row.method.0 as usize], row),
-            &|log, certify| container_orders(shelf, log, certify),
-        )
+        self.decide(certify, acts, &|log, certify| {
+            container_orders(shelf, log, certify)
+        })
     }
 
     fn decide<A: Copy + Send + Sync>(
         &self,
         certify: bool,
-        read: impl Fn(&Self, Row) -> Reading<A> + Sync,
+        reader: impl Reader<A>,
         orders: Orders<'_, A>,
     ) -> Result<Option<Vec<PartReport>>, Error> {
-        let Ok(gathered) = self.gather(read) else {
+        let Ok(gathered) = self.gather(&reader) else {
             return Ok(None);
         };
         let decide = |(number, of): (usize, Gathered<A>)| {
@@ -198,23 +140,19 @@ impl<'a> Columns<'a> {
     }
 
     /// The operations of each object.
-    fn gather<A: Copy + Send>(
-        &self,
-        read: impl Fn(&Self, Row) -> Reading<A> + Sync,
-    ) -> Result<Vec<Gathered<A>>, Unfit> {
+    fn gather<A: Copy + Send>(&self, reader: &impl Reader<A>) -> Result<Vec<Gathered<A>>, Unfit> {
         let history = self.history;
-        let read = |row: Row| read(self, row);
         let objects = history.objects().len();
         if objects == 1
             && !history.is_empty()
-            && let Some(log) = self.whole(&read)
+            && let Some(log) = self.whole(reader)
         {
             return Ok(vec![Gathered { log, ids: None }]);
         }
         let mut gathered: Vec<(Vec<A>, Vec<u32>, Vec<u32>)> = Vec::new();
         gathered.resize_with(objects, Default::default);
         for (op, row) in (0..).zip(self.rows(0..history.len())) {
-            let Some((act, value)) = read(row)? else {
+            let Some((act, value)) = reader.one(self, row)? else {
                 continue;
             };
             let object = history.object_number(OpId(op));
@@ -234,22 +172,14 @@ impl<'a> Columns<'a> {
     }
 
     /// All operations, if each of them fits and matters: the ranks are those of the history.
-    fn whole<A: Copy + Send>(&self, read: &(impl Fn(Row) -> Reading<A> + Sync)) -> Option<Log<A>> {
+    fn whole<A: Copy + Send>(&self, reader: &impl Reader<A>) -> Option<Log<A>> {
         /// Fewer operations are read before another thread is awake.
         const SHARE: usize = 1 << 14;
         let ops = self.history.len();
-        let (first, _) = read(self.rows(0..1).next()?).ok()??;
+        let (first, _) = reader.one(self, self.rows(0..1).next()?).ok()??;
         let (mut acts, mut values) = (vec![first; ops], vec![0; ops]);
         let read_share = |(number, (acts, values)): (usize, (&mut [A], &mut [u32]))| {
-            let start = number * SHARE;
-            let rows = self.rows(start..start + acts.len());
-            for (row, (act, value)) in rows.zip(acts.iter_mut().zip(values)) {
-                match read(row) {
-                    Ok(Some(read)) => (*act, *value) = read,
-                    _ => return false,
-                }
-            }
-            true
+            reader.many(self, number * SHARE, acts, values)
         };
         let are_read = if ops <= SHARE {
             read_share((0, (&mut acts, &mut values)))
@@ -259,96 +189,6 @@ impl<'a> Columns<'a> {
         };
         let distinct = self.history.count_values() as u32;
         are_read.then(|| Log::of_history(acts, values, distinct, self.history.shared_ranks()))
-    }
-
-    fn rows(&self, ops: Range<usize>) -> impl Iterator<Item = Row> {
-        let methods = self.methods[ops.clone()].iter();
-        let values = self.arguments[ops.clone()]
-            .iter()
-            .zip(&self.results[ops.clone()]);
-        let rows = methods.zip(values).zip(&self.rets[ops]);
-        rows.map(|((&method, (argument, result)), &ret)| Row {
-            method,
-            argument: argument.0,
-            result: result.0,
-            is_pending: ret == NEVER,
-        })
-    }
-
-    #[inline]
-    fn pattern(&self, row: Row) -> Pattern {
-        self.patterns[row.method.0 as usize]
-    }
-
-    fn value(&self, number: u32) -> &Value {
-        &self.history.values()[number as usize]
-    }
-
-    /// What an operation does that does `act`, unless it finds nothing. Chooses values where it can, not ways to go: what the
-    /// next operation does is hard to foresee.
-    #[inline]
-    fn act(&self, act: Act, row: Row) -> Reading<Act> {
-        let adds = act == Act::Add;
-        let value = select_unpredictable(adds, row.argument, row.result);
-        let other = select_unpredictable(adds, row.result, row.argument);
-        let is_empty = value == self.nil;
-        let is_usual = (other == self.nil) | (adds & (other == value));
-        if !is_usual | (adds & is_empty) | row.is_pending {
-            return self.unusual_act(act, row.argument, row.result());
-        }
-        Ok(Some((
-            select_unpredictable(is_empty, Act::Empty, act),
-            value,
-        )))
-    }
-
-    #[cold]
-    fn unusual_act(&self, act: Act, argument: u32, result: Option<u32>) -> Reading<Act> {
-        let is_true = |result: u32| *self.value(result) == Value::Bool(true);
-        match (act, result) {
-            (Act::Add, result) if argument != self.nil && result.is_none_or(is_true) => {
-                Ok(Some((Act::Add, argument)))
-            }
-            (Act::Peek, None) if argument == self.nil => Ok(None),
-            // What a removal took that never returned has to be found out.
-            _ => Err(Unfit),
-        }
-    }
-
-    #[inline]
-    fn rw(&self, row: Row) -> Reading<Rw> {
-        let writes = self.pattern(row) == Pattern::Writes;
-        if !writes & (row.argument != self.nil) {
-            return Err(Unfit);
-        }
-        if !writes & row.is_pending {
-            return Ok(None);
-        }
-        Ok(Some((
-            select_unpredictable(writes, Rw::Write, Rw::Read),
-            select_unpredictable(writes, row.argument, row.result),
-        )))
-    }
-
-    #[inline]
-    fn bit(&self, row: Row) -> Reading<Bit> {
-        let answer = match row.result() {
-            None => None,
-            Some(result) => Some(self.value(result).as_bool().ok_or(Unfit)?),
-        };
-        let key = row.argument;
-        if key == self.nil {
-            return Err(Unfit);
-        }
-        let bit = match (self.pattern(row), answer) {
-            (Pattern::Inserts, None | Some(true)) => Bit::TurnOn,
-            (Pattern::Deletes, None | Some(true)) => Bit::TurnOff,
-            (Pattern::Contains, None) => return Ok(None),
-            (Pattern::Inserts, Some(false)) | (Pattern::Contains, Some(true)) => Bit::SeesOn,
-            (Pattern::Deletes, Some(false)) | (Pattern::Contains, Some(false)) => Bit::SeesOff,
-            _ => return Err(Unfit),
-        };
-        Ok(Some((bit, key)))
     }
 }
 
