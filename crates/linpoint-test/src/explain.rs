@@ -6,7 +6,7 @@ use crate::check::history::History;
 use crate::check::serial::{Group, Serial};
 use crate::check::{Violation, What, run_once};
 use crate::matrix::{Matrix, thread_name};
-use crate::report::{Event, Failure, FailureKind};
+use crate::report::{Event, Failure, FailureKind, UNCONTROLLED};
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{End, Execution, Outcome, Settings};
 use crate::runtime::run::Program;
@@ -189,8 +189,7 @@ fn sentence(program: &dyn Program, violation: &Violation) -> String {
             match differs {
                 Some(op) => format!(
                     "{} answers {} in one serial execution and {} in another, after the same calls. If it is meant to, say \
-                     `nondeterministic_ok`; otherwise it depends on something that is not under control, such as a static, \
-                     time, chance or addresses.",
+                     `nondeterministic_ok`; otherwise it depends on {UNCONTROLLED}.",
                     name(program, op),
                     program.describe(op, other.outcomes[op]),
                     program.describe(op, history.outcomes[op]),

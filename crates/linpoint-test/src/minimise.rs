@@ -9,7 +9,7 @@ use crate::check::{self, Checked, Found, Limits, Strategy, Violation};
 use crate::explain;
 use crate::matrix::Matrix;
 use crate::object::Object;
-use crate::report::Failure;
+use crate::report::{Failure, UNCONTROLLED};
 use crate::runtime::run::Program;
 
 /// Beyond so many preemptions, fewer of them do not help to understand.
@@ -27,7 +27,9 @@ pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Resul
     };
     let program = program(object, &small);
     let Found::Fail(violation) = checked.found else {
-        return Err("a test failed, and did not when it was run again: the object depends on something that is not under control".to_owned());
+        return Err(format!(
+            "a test failed, and did not when it was run again: the object depends on {UNCONTROLLED}"
+        ));
     };
     // Results are numbered by the program that saw them: look again with one that lives on.
     let violation = match preemptions(&program, &limits, &violation) {

@@ -9,6 +9,9 @@ use linpoint::report::Story;
 use crate::artefact;
 use crate::check::{Coverage, Effort};
 
+/// What an object depends on that does not repeat itself.
+pub(crate) const UNCONTROLLED: &str = "something that is not under control, such as time, chance, addresses, or a static that survives between executions";
+
 /// What came of all tests of an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -1,6 +1,7 @@
 //! What an execution does again: it begins with choices of the one before, and must do the same under them.
 
 use super::{Choice, End, Execution, Pending, Signature};
+use crate::report::UNCONTROLLED;
 use crate::search::Search;
 
 impl Execution {
@@ -77,8 +78,7 @@ impl Execution {
     pub(super) fn differs(&mut self) {
         if !matches!(self.end, End::Fault(_)) {
             self.end = End::Fault(format!(
-                "the object did not do the same under the same schedule (step {}): it depends on something that is not under \
-                 control, such as time, chance, addresses or state that survives between executions",
+                "the object did not do the same under the same schedule (step {}): it depends on {UNCONTROLLED}",
                 self.taken
             ));
         }

@@ -142,3 +142,59 @@ impl Closed {
         id.0 = self.before[old / 64] + u32::from(self.among[old]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use arrow_array::Int64Array;
+
+    use super::*;
+    use crate::value::Value;
+
+    fn column(integers: &[Option<i64>]) -> Small {
+        let mut small = Small::with_room(integers.len());
+        let array = Int64Array::from(integers.to_vec());
+        assert!(small.add(&array).unwrap(), "{integers:?}");
+        small
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_values() {
+        let (nil, some) = (None, |i: i64| Some(i));
+        let range = |integers: std::ops::Range<i64>| integers.map(Some).collect::<Vec<_>>();
+        for (one, other) in [
+            (range(0..200), range(0..200)),
+            (range(1..200), vec![some(1), nil, some(199)]),
+            (range(1..200), range(5..200)),
+            (range(300..400), vec![nil]),
+            (vec![some(3), nil, some(70), some(500)], vec![some(4), nil]),
+            (vec![some(9)], vec![some(700)]),
+            (vec![nil, nil], vec![nil]),
+            (vec![], vec![]),
+        ] {
+            let (ids, other_ids, values) = column(&one).numbered(column(&other));
+            let all = one.iter().chain(&other);
+            let value = |i: &Option<i64>| i.map_or(Value::Nil, Value::Int);
+            for (id, integer) in ids.iter().chain(&other_ids).zip(all.clone()) {
+                assert_eq!(
+                    values.list()[id.0 as usize],
+                    value(integer),
+                    "{one:?} {other:?}"
+                );
+            }
+            let distinct: BTreeSet<_> = all.collect();
+            assert_eq!(values.list().len(), distinct.len(), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn integers_that_are_not_small_are_told() {
+        for integer in [-1, i64::MIN, i64::MAX, 1 << 20, (1 << 32) - 1] {
+            for null in [None, Some(1)] {
+                let array = Int64Array::from(vec![Some(0), Some(integer), null]);
+                assert!(!Small::with_room(3).add(&array).unwrap(), "{integer}");
+            }
+        }
+    }
+}
