@@ -34,12 +34,12 @@ impl Pulse {
         }
     }
 
-    /// An execution begins or ends.
-    pub(crate) fn beat(&self) {
+    /// An execution begins or ends, with these operations running.
+    pub(crate) fn beat(&self, running: u64) {
         // Nobody else writes.
         let executions = self.executions.load(Relaxed);
         self.executions.store(executions + 1, Relaxed);
-        self.running.store(0, Relaxed);
+        self.running.store(running, Relaxed);
     }
 
     /// An operation begins or returns.

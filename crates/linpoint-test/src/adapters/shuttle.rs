@@ -212,15 +212,15 @@ impl Scheduler for Asking {
             let numbers = || ready().map(usize::from).filter(|&task| task != MAIN_TASK);
             if numbers().any(|task| task > execution.layout.threads.len()) {
                 let why = "the object starts threads of its own, which cannot be checked";
-                execution.end = End::Fault(why.to_owned());
+                execution.fail(why.to_owned());
                 return None;
             }
             let mut ready = numbers().fold(0, |mask, task| mask | 1 << (task - 1));
             let inside = (0..execution.layout.threads.len())
                 .filter(|&thread| execution.inside(thread))
                 .fold(0, |mask, thread| mask | 1 << thread);
-            if yields && inside & 1 << execution.current != 0 {
-                self.fairness.yields(execution.current, ready);
+            if yields && inside & 1 << execution.now.current != 0 {
+                self.fairness.yields(execution.now.current, ready);
             }
             // Serially there is nobody to wait for.
             if !execution.settings.serial {

@@ -378,8 +378,8 @@ impl Phase2<'_> {
         };
         let search = explore(self.program, settings, search, |execution, search| {
             executions += execution.repetitions;
-            steps += execution.taken as u64;
-            accesses += execution.touched as u64;
+            steps += execution.now.taken as u64;
+            accesses += execution.now.touched as u64;
             stopped = match &execution.end {
                 End::Fault(why) => Some(Stopped::Unfinished(why.clone())),
                 _ if search.pruned() => {
@@ -480,7 +480,7 @@ pub(crate) fn replay(
             },
             history: History::of(execution),
             schedule: execution.schedule.clone(),
-            preemptions: execution.preemptions,
+            preemptions: execution.now.preemptions,
             stands: Vec::new(),
         });
     });

@@ -16,7 +16,7 @@ use std::panic::Location;
 
 use access::{Kind, Manner};
 use coroutine::{Signal, Switch};
-use execution::{End, Execution, Pending};
+use execution::{Execution, Pending};
 
 use crate::search::Search;
 
@@ -195,16 +195,14 @@ impl Handle {
     fn while_unwinding(&self, kind: Kind, manner: Manner) -> Turn {
         let (turn, possible) = with(|execution, _| {
             let turn = self.scheduled(execution);
-            let possible = manner != Manner::Blocking || execution.available(turn.object, kind);
+            let possible =
+                manner != Manner::Blocking || execution.finds_available(turn.object, kind);
             match manner {
-                _ if !possible => {
-                    execution.end = End::Fault(
-                        "an operation waits in a destructor while it unwinds from a panic"
-                            .to_owned(),
-                    );
-                }
-                Manner::Blocking => execution.touch(turn.object, kind, false, true),
-                Manner::Known { changed } => execution.touch(turn.object, kind, false, changed),
+                _ if !possible => execution.fail(
+                    "an operation waits in a destructor while it unwinds from a panic".to_owned(),
+                ),
+                Manner::Blocking => _ = execution.tell_touch(turn.object, kind, true),
+                Manner::Known { changed } => _ = execution.tell_touch(turn.object, kind, changed),
                 Manner::Open | Manner::Timed => {}
             }
             (turn, possible)
@@ -219,7 +217,7 @@ impl Handle {
 
 impl Scheduled {
     fn touch(self, kind: Kind, changed: bool) {
-        with(|execution, _| execution.touch(self.object, kind, false, changed));
+        with(|execution, _| execution.tell_touch(self.object, kind, changed));
     }
 }
 
@@ -242,7 +240,9 @@ impl Turn {
     /// Whether a wait for this access would end at once.
     pub(crate) fn available(self, kind: Kind) -> bool {
         match self {
-            Turn::Scheduled(turn) => with(|execution, _| execution.available(turn.object, kind)),
+            Turn::Scheduled(turn) => {
+                with(|execution, _| execution.finds_available(turn.object, kind))
+            }
             _ => true,
         }
     }
@@ -276,7 +276,7 @@ pub(crate) fn wait_to_unwind() {
 
 /// Ends the execution that runs here: nothing can be said about the test.
 pub(crate) fn give_up(why: &str) {
-    with(|execution, _| execution.end = End::Fault(why.to_owned()));
+    with(|execution, _| execution.fail(why.to_owned()));
 }
 
 /// Whether operations of the facade are scheduling points here and now.
@@ -307,7 +307,7 @@ fn pause(location: &'static Location<'static>) {
 
 /// The running thread of a controlled run.
 pub(crate) fn current() -> Option<usize> {
-    controlled().then(|| with(|execution, _| execution.current))
+    controlled().then(|| with(|execution, _| execution.now.current))
 }
 
 /// The permit of a thread of this run: what `park` waits for.
@@ -327,8 +327,7 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
     if turn != Turn::Direct {
         with(|execution, _| {
             let mutex = mutex.object(execution);
-            execution.touch(mutex, Kind::Release, false, true);
-            execution.unnotified();
+            execution.begin_wait(mutex);
         });
     }
     turn
@@ -362,18 +361,8 @@ pub(crate) fn notify(condvar: &Handle, all: bool) -> Turn {
     let turn = condvar.access();
     if let Turn::Scheduled(Scheduled { object, .. }) = turn {
         with(|execution, search| {
-            let waiting: smallvec::SmallVec<[usize; 8]> = execution.waiters(object).collect();
-            let changed = !waiting.is_empty();
-            execution.touch(object, Kind::Write, false, changed);
-            if all {
-                for &thread in &waiting {
-                    execution.notify(thread);
-                }
-            } else if changed {
-                let pick = execution.pick(waiting.len(), search);
-                execution.notify(waiting[pick]);
-            }
-            execution.describe(|| match waiting.len() {
+            let waiting = execution.notify(object, all, search);
+            execution.describe(|| match waiting {
                 0 => "notifies nobody".to_owned(),
                 _ => "notifies".to_owned(),
             });

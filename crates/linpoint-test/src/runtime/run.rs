@@ -162,9 +162,11 @@ fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S
     static EPOCH: AtomicU64 = AtomicU64::new(1);
     ENGINE.with_borrow_mut(|engine| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
-        engine
-            .execution
-            .reset(epoch, program.layout(), settings, known);
+        let execution = &mut engine.execution;
+        match program.engine() {
+            Engine::Linpoint if known > 0 => execution.resume(epoch, known),
+            _ => execution.reset(epoch, program.layout(), settings, known),
+        }
         engine.search = Some(search);
     });
 }
@@ -201,7 +203,7 @@ impl Driver {
         MODE.set(Mode::Controlled);
         if std::thread::panicking() {
             let why = "a destructor of a stuck thread waits for a lock that nobody gives back: nothing more can be run here";
-            with(|execution, _| execution.end = End::Fault(why.to_owned()));
+            give_up(why);
         } else {
             take_turns(&mut self.fibers);
         }
@@ -253,10 +255,9 @@ fn take_turns(fibers: &mut [Fiber]) {
     loop {
         let place = if next == MAIN { main } else { next };
         let switch = match fibers[place].resume(Signal::Run) {
-            Switch::Finished if next != MAIN => with(|execution, search| {
-                execution.done();
-                execution.next(search)
-            }),
+            Switch::Finished if next != MAIN => {
+                with(|execution, search| execution.next_after_last(search))
+            }
             switch => switch,
         };
         match switch {

@@ -3,13 +3,15 @@
 //! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
 //! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
 
-use super::{Point, Search};
+use super::{Decision, Point, Search};
 use crate::Map;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::Execution;
 
 #[derive(Debug)]
 struct Node {
+    /// So many choices came before it.
+    choices: usize,
     /// Choices left, one bit each.
     left: u16,
     chosen: u8,
@@ -57,22 +59,42 @@ impl Dfs {
         self
     }
 
-    /// Another choice where there was one before.
+    /// Another choice where there was one before, if the same is offered.
     fn again(&mut self, offered: Offer) -> Option<usize> {
         let node = &self.nodes[self.depth];
         self.depth += 1;
         (node.offered == offered).then_some(usize::from(node.chosen))
     }
 
-    fn new_node(&mut self, offered: Offer, spent: u32, options: u16, chosen: usize) -> usize {
+    fn new_node(
+        &mut self,
+        execution: &Execution,
+        offered: Offer,
+        spent: u32,
+        options: u16,
+        chosen: usize,
+    ) {
         self.nodes.push(Node {
+            choices: execution.schedule.len(),
             left: options & !(1 << chosen),
             chosen: chosen as u8,
             offered,
             spent,
         });
         self.depth += 1;
-        chosen
+    }
+
+    /// What the last node says.
+    fn decision(&self, execution: &Execution) -> Option<Decision> {
+        let node = self.nodes.last()?;
+        let is_exhausted = self.bound.is_some_and(|bound| self.spent() >= bound);
+        Some(Decision {
+            thread: usize::from(node.chosen),
+            may_change: node.left != 0,
+            // A bound that kept it from something is known by then, and a memory of states looks at all of them.
+            settled: self.seen.is_none()
+                && (execution.settings.serial || self.bounded && is_exhausted),
+        })
     }
 
     /// Preemptions so far.
@@ -87,12 +109,13 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn choose(&mut self, execution: &Execution, point: Point) -> Option<usize> {
+    fn choose(&mut self, execution: &Execution, point: Point) -> Option<Decision> {
         if self.pruned {
-            return Some(point.default_choice());
+            return Some(Decision::now(point.default_choice()));
         }
         if self.depth < self.nodes.len() {
-            return self.again(Offer::Threads(point));
+            self.again(Offer::Threads(point))?;
+            return self.decision(execution);
         }
         let spent = self.spent();
         if let Some(seen) = &mut self.seen {
@@ -100,7 +123,7 @@ impl Search for Dfs {
             let least = seen.entry((execution.state(), running)).or_insert(u32::MAX);
             if *least <= spent {
                 self.pruned = true;
-                return Some(point.default_choice());
+                return Some(Decision::now(point.default_choice()));
             }
             *least = spent;
         }
@@ -111,10 +134,11 @@ impl Search for Dfs {
             false => point.enabled,
         };
         let chosen = point.default_choice();
-        Some(self.new_node(Offer::Threads(point), spent, options, chosen))
+        self.new_node(execution, Offer::Threads(point), spent, options, chosen);
+        self.decision(execution)
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
+    fn pick(&mut self, execution: &Execution, ways: usize) -> Option<usize> {
         if self.pruned {
             return Some(0);
         }
@@ -122,7 +146,8 @@ impl Search for Dfs {
             return self.again(Offer::Ways(ways));
         }
         let spent = self.spent();
-        Some(self.new_node(Offer::Ways(ways), spent, (1 << ways) - 1, 0))
+        self.new_node(execution, Offer::Ways(ways), spent, (1 << ways) - 1, 0);
+        Some(0)
     }
 
     fn closed(&mut self, _: &Execution) {}
@@ -134,7 +159,7 @@ impl Search for Dfs {
                 node.chosen = node.left.trailing_zeros() as u8;
                 node.left &= node.left - 1;
                 self.depth = self.nodes.len() - 1;
-                return Some(self.depth);
+                return Some(self.nodes[self.depth].choices);
             }
             self.nodes.pop();
         }

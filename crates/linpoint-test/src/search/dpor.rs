@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::races::{self, Late};
-use super::{Point, Search};
+use super::{Decision, Point, Search};
 use crate::runtime::access::Kind;
 use crate::runtime::execution::Execution;
 
@@ -92,7 +92,12 @@ fn touches(execution: &Execution) -> Touches {
     execution
         .accesses_of(execution.steps.len() - 1)
         .iter()
-        .map(|access| (execution.objects[access.object as usize].name, access.kind))
+        .map(|access| {
+            (
+                execution.now.objects[access.object as usize].name,
+                access.kind,
+            )
+        })
         .collect()
 }
 
@@ -102,10 +107,15 @@ fn independent(a: &Touches, b: &Touches) -> bool {
 }
 
 impl Search for Dpor {
-    fn choose(&mut self, _: &Execution, point: Point) -> Option<usize> {
+    fn choose(&mut self, _: &Execution, point: Point) -> Option<Decision> {
         if self.pruned {
-            return Some(point.default_choice());
+            return Some(Decision::now(point.default_choice()));
         }
+        let decision = |thread| Decision {
+            thread,
+            may_change: !point.enabled.is_power_of_two(),
+            settled: false,
+        };
         if let Some(node) = self.nodes.get(self.depth) {
             self.places.push(self.depth);
             self.depth += 1;
@@ -114,14 +124,14 @@ impl Search for Dpor {
                     point: known,
                     chosen,
                     ..
-                } if known == point => Some(usize::from(chosen)),
+                } if known == point => Some(decision(usize::from(chosen))),
                 _ => None,
             };
         }
         let asleep = |thread: usize| self.sleep.iter().any(|s| usize::from(s.thread) == thread);
         let Some(chosen) = point.options().find(|&thread| !asleep(thread)) else {
             self.pruned = true;
-            return Some(point.default_choice());
+            return Some(Decision::now(point.default_choice()));
         };
         self.nodes.push(Node::Threads {
             point,
@@ -132,7 +142,7 @@ impl Search for Dpor {
         });
         self.places.push(self.depth);
         self.depth += 1;
-        Some(chosen)
+        Some(decision(chosen))
     }
 
     fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {

@@ -49,19 +49,41 @@ impl Point {
     }
 }
 
+/// What a search decides at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    /// Who goes on.
+    pub(crate) thread: usize,
+    /// The next execution may begin as this one, and decide otherwise here.
+    pub(crate) may_change: bool,
+    /// From here on nobody is preempted in this execution: the search need not be asked where that is the only choice.
+    pub(crate) settled: bool,
+}
+
+impl Decision {
+    /// For this execution.
+    pub(crate) fn now(thread: usize) -> Self {
+        Decision {
+            thread,
+            may_change: false,
+            settled: false,
+        }
+    }
+}
+
 /// Decides at each point who goes on, and between executions what to try next.
 pub(crate) trait Search: Any {
     /// Who goes on; `None` if something else was offered here before.
-    fn choose(&mut self, execution: &Execution, point: Point) -> Option<usize>;
+    fn choose(&mut self, execution: &Execution, point: Point) -> Option<Decision>;
 
     /// One of several outcomes that are not a matter of scheduling; `None` if there were others here before.
     fn pick(&mut self, execution: &Execution, ways: usize) -> Option<usize>;
 
-    /// The last step of the execution is complete, and the execution before had no such step.
+    /// The last step of the execution is complete, and the execution before did not begin with it.
     fn closed(&mut self, execution: &Execution);
 
     /// The execution has ended. The next one, if there is one, begins with so many of its choices; about them nothing is
-    /// asked again.
+    /// asked again. The one after them was said to be one that may change.
     fn advance(&mut self, execution: &Execution) -> Option<usize>;
 
     /// The schedule that is asked for, if it is a single one.

@@ -7,7 +7,7 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Point, Search};
+use super::{Decision, Point, Search};
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::execution::Execution;
 
@@ -107,14 +107,14 @@ impl Priorities {
 }
 
 impl Search for Random {
-    fn choose(&mut self, _: &Execution, point: Point) -> Option<usize> {
+    fn choose(&mut self, _: &Execution, point: Point) -> Option<Decision> {
         if let Some(priorities) = &mut self.priorities {
-            return Some(priorities.choose(point));
+            return Some(Decision::now(priorities.choose(point)));
         }
         let nth = self
             .rng
             .random_range(0..point.enabled.count_ones() as usize);
-        point.options().nth(nth)
+        point.options().nth(nth).map(Decision::now)
     }
 
     fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {

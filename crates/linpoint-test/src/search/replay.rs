@@ -1,6 +1,6 @@
 //! One given schedule.
 
-use super::{Point, Search};
+use super::{Decision, Point, Search};
 use crate::runtime::execution::{Choice, Execution};
 
 /// Follows a schedule; where it ends or does not fit, goes on by default.
@@ -28,15 +28,15 @@ impl Replay {
 }
 
 impl Search for Replay {
-    fn choose(&mut self, _: &Execution, point: Point) -> Option<usize> {
-        Some(match self.follow() {
+    fn choose(&mut self, _: &Execution, point: Point) -> Option<Decision> {
+        Some(Decision::now(match self.follow() {
             Some(Choice::Thread(thread)) if point.enabled & 1 << thread != 0 => usize::from(thread),
             Some(_) => {
                 self.diverged = true;
                 point.default_choice()
             }
             None => point.default_choice(),
-        })
+        }))
     }
 
     fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {

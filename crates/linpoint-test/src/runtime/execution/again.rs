@@ -1,21 +1,233 @@
-//! What an execution does again: it begins with choices of the one before, and must do the same under them.
+//! What an execution does again: it begins as the one before did, up to a choice that is made another way.
+//!
+//! Until then its threads do run, for a stack cannot be copied. But whatever they ask here they have asked before, and get the
+//! same answers, from a log: where the execution stands need not be worked out, since it was kept at that choice.
 
-use super::{Choice, End, Execution, Pending, Signature};
+use super::super::MAIN;
+use super::super::access::{Kind, Manner};
+use super::super::coroutine::Switch;
+use super::state::State;
+use super::{Choice, End, Execution, Outcome, Pending, Step};
 use crate::report::UNCONTROLLED;
 use crate::search::Search;
 
+/// What threads ask or tell.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Access,
+    Border,
+    Yield,
+    Wake,
+    Join,
+    Done,
+    Spin,
+    Touch,
+    Available,
+    Return,
+    Create,
+    Notify,
+    Notified,
+    Pick,
+    Guest,
+}
+
+/// Something that a thread asks or tells, as a number. The lowest byte is left for the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Question(u64);
+
+impl Question {
+    #[inline(always)]
+    fn new(what: What, about: u32, how: u64) -> Self {
+        Question((what as u64) << 56 | how << 40 | u64::from(about) << 8)
+    }
+
+    #[inline(always)]
+    pub(super) fn touch(object: u32, kind: Kind, changed: bool) -> Self {
+        Question::new(What::Touch, object, (kind as u64) << 1 | u64::from(changed))
+    }
+
+    #[inline(always)]
+    pub(super) fn available(object: u32, kind: Kind) -> Self {
+        Question::new(What::Available, object, kind as u64)
+    }
+
+    #[inline(always)]
+    pub(super) fn returns(op: usize) -> Self {
+        Question::new(What::Return, op as u32, 0)
+    }
+
+    #[inline(always)]
+    pub(super) fn create(object: u32) -> Self {
+        Question::new(What::Create, object, 0)
+    }
+
+    pub(super) fn notify(condvar: u32, all: bool) -> Self {
+        Question::new(What::Notify, condvar, u64::from(all))
+    }
+
+    pub(super) const SPINS: Question = Question((What::Spin as u64) << 56);
+    pub(super) const WAS_NOTIFIED: Question = Question((What::Notified as u64) << 56);
+
+    pub(super) fn pick(ways: usize) -> Self {
+        Question::new(What::Pick, ways as u32, 0)
+    }
+
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
+    pub(super) fn guest(ready: u16, yields: bool) -> Self {
+        Question::new(What::Guest, u32::from(ready), u64::from(yields))
+    }
+}
+
+/// What a thread comes to.
+impl From<Pending> for Question {
+    #[inline(always)]
+    fn from(pending: Pending) -> Self {
+        match pending {
+            Pending::Access {
+                object,
+                kind,
+                manner,
+            } => {
+                let manner = match manner {
+                    Manner::Open => 0,
+                    Manner::Blocking => 1,
+                    Manner::Known { changed } => 2 | u64::from(changed),
+                    Manner::Timed => 4,
+                };
+                Question::new(What::Access, object, (kind as u64) << 3 | manner)
+            }
+            Pending::Start(op) => Question::new(What::Border, op, 0),
+            Pending::Yield => Question::new(What::Yield, 0, 0),
+            Pending::Wake {
+                condvar,
+                mutex,
+                timed,
+            } => Question::new(What::Wake, condvar << 16 ^ mutex, u64::from(timed)),
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Guest(_) => panic!("bug: the threads of another scheduler do not ask"),
+            Pending::Join => Question::new(What::Join, 0, 0),
+            Pending::Done => Question::new(What::Done, 0, 0),
+        }
+    }
+}
+
+/// All questions of an execution, with their answers.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    entries: Vec<u64>,
+    /// So many were asked.
+    asked: usize,
+    /// So many of them get the answers of the execution before.
+    known: usize,
+}
+
+impl Log {
+    /// How many questions came before a choice, if each choice is one of another scheduler.
+    fn before_choice(&self, choice: usize) -> usize {
+        let is_choice = |entry: u64| entry >> 56 == What::Guest as u64;
+        let mut choices = (0..self.entries.len()).filter(|&place| is_choice(self.entries[place]));
+        match choice {
+            0 => 0,
+            _ => choices.nth(choice).unwrap_or(self.entries.len()),
+        }
+    }
+}
+
+/// Where an execution stood at a choice.
+#[derive(Debug)]
+pub(super) struct Kept {
+    state: State,
+    choices: usize,
+    questions: usize,
+    steps: usize,
+    /// As far as it had come.
+    last_step: Option<Step>,
+    accesses: usize,
+    wakers: usize,
+    /// Of the steps that were complete.
+    clocks: usize,
+    events: usize,
+}
+
 impl Execution {
-    /// Keeps the first choices of an execution, which the next one makes again, and what was done until then.
-    pub(super) fn forget_after(&mut self, choices: usize) {
-        self.schedule.truncate(choices);
-        // Where loom chooses, steps come without choices.
-        let is_kept = |step: &Signature| (1..=choices).contains(&step.choices);
-        while self.signatures.pop_if(|step| !is_kept(step)).is_some() {}
-        self.choices = 0;
+    /// What was answered before, if this question is asked again.
+    #[inline(always)]
+    pub(super) fn known_answer(&mut self, question: Question) -> Option<u8> {
+        let log = &mut self.log;
+        if log.asked >= log.known {
+            return None;
+        }
+        let entry = log.entries[log.asked];
+        if entry & !0xFF != question.0 {
+            self.differs();
+            return None;
+        }
+        log.asked += 1;
+        Some(entry as u8)
+    }
+
+    /// Whether the same was told before.
+    #[inline(always)]
+    pub(super) fn is_known(&mut self, what: Question) -> bool {
+        self.known_answer(what).is_some()
+    }
+
+    /// The object that was created here before.
+    #[inline(always)]
+    pub(super) fn known_object(&mut self) -> Option<u32> {
+        let entry = *self.log.entries.get(self.log.asked)?;
+        let object = (entry >> 8) as u32;
+        self.is_known(Question::create(object)).then_some(object)
+    }
+
+    /// Whether the running thread was found to spin here before, if that is known.
+    #[inline(always)]
+    pub(super) fn known_to_spin(&mut self) -> Option<bool> {
+        let log = &mut self.log;
+        (log.asked < log.known).then(|| {
+            let spins = log.entries[log.asked] == Question::SPINS.0;
+            log.asked += usize::from(spins);
+            spins
+        })
+    }
+
+    /// Keeps a question and its answer for the executions that begin like this one.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, question: Question, answer: u8) {
+        let entry = question.0 | u64::from(answer);
+        let log = &mut self.log;
+        match log.entries.get(log.asked) {
+            None => log.entries.push(entry),
+            Some(&before) if before == entry => {}
+            Some(_) => self.differs(),
+        }
+        self.log.asked += 1;
+    }
+
+    /// Keeps who goes on: `None` if it is the thread that asks.
+    #[inline(always)]
+    pub(super) fn answer_with(
+        &mut self,
+        question: Question,
+        asks: usize,
+        switch: Switch,
+    ) -> Option<Switch> {
+        let Switch::To(thread) = switch else {
+            return Some(switch);
+        };
+        self.answer(question, thread as u8);
+        (thread != asks).then_some(switch)
+    }
+
+    /// The turn goes to whom it went to before.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, answer: u8) -> Option<Switch> {
+        let thread = usize::from(answer);
+        let before = std::mem::replace(&mut self.now.current, thread);
+        (thread != before).then_some(Switch::To(thread))
     }
 
     /// What was chosen here in the execution before, if it is to be chosen again.
-    #[inline(always)]
     pub(super) fn known_choice(&self) -> Option<Choice> {
         self.schedule.get(self.choices).copied()
     }
@@ -29,66 +241,109 @@ impl Execution {
         self.choices += 1;
     }
 
-    /// The open step does something.
-    #[inline(always)]
-    pub(super) fn sign(&mut self, what: u64) {
-        self.signature =
-            (self.signature.rotate_left(21) ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    /// Keeps where the execution stands before its next choice.
+    pub(super) fn keep(&mut self) {
+        let kept = match self.kept[..self.keeps].last() {
+            Some(last) if last.choices == self.choices => return,
+            _ => self.keeps,
+        };
+        self.keeps += 1;
+        if kept == self.kept.len() {
+            self.kept.push(Kept {
+                state: State::new(),
+                choices: 0,
+                questions: 0,
+                steps: 0,
+                last_step: None,
+                accesses: 0,
+                wakers: 0,
+                clocks: 0,
+                events: 0,
+            });
+        }
+        let kept = &mut self.kept[kept];
+        kept.state.copy(&self.now, &self.layout);
+        kept.choices = self.choices;
+        kept.questions = self.log.entries.len();
+        kept.steps = self.steps.len();
+        kept.last_step = self.steps.last().copied();
+        kept.accesses = self.accesses.len();
+        kept.wakers = self.wakers.len();
+        kept.clocks = self.clocks.len();
+        kept.events = self.events.len();
     }
 
-    /// Whether the running thread takes its next step as in the execution before, and nobody looks at it.
-    #[inline(always)]
-    pub(super) fn steps_on(&mut self, pending: Pending) -> bool {
-        let again = Choice::Thread(self.current as u8);
-        let is_known = self.known_choice() == Some(again)
-            && !self.settings.records()
-            && matches!(self.end, End::Running)
-            && (self.signatures.get(self.taken - 1))
-                .is_some_and(|before| before.of_step == self.signature);
-        if is_known {
-            self.choices += 1;
-            self.taken += 1;
-            self.signature = self.current as u64;
-            self.threads[self.current].pending = pending;
+    /// Begins again, and goes on from the choice with this number.
+    pub(crate) fn resume(&mut self, epoch: u64, choice: usize) {
+        while self.keeps > 0 && self.kept[self.keeps - 1].choices > choice {
+            self.keeps -= 1;
         }
-        is_known
+        let kept = (self.kept[..self.keeps].last())
+            .filter(|kept| kept.choices == choice)
+            .expect("bug: nothing was kept of a choice that is to be made again");
+        self.epoch = epoch;
+        self.now.copy(&kept.state, &self.layout);
+        self.schedule.truncate(choice);
+        self.choices = choice;
+        self.log.entries.truncate(kept.questions);
+        self.log.known = kept.questions;
+        self.log.asked = 0;
+        self.steps.truncate(kept.steps);
+        if let (Some(last), Some(kept)) = (self.steps.last_mut(), kept.last_step) {
+            *last = kept;
+        }
+        self.accesses.truncate(kept.accesses);
+        self.wakers.truncate(kept.wakers);
+        self.clocks.truncate(kept.clocks);
+        self.details.clear();
+        for (op, returned) in self.events.drain(kept.events..).rev() {
+            let op = op as usize;
+            match returned {
+                true => self.outcomes[op] = Outcome::PENDING,
+                false => (self.outcomes[op], self.before[op]) = (Outcome::ABSENT, 0),
+            }
+        }
+        let objects = self.now.objects.len();
+        self.foreign
+            .retain(|_, object| (*object as usize) < objects);
+        self.end = End::Running;
+        let running = self.now.threads.iter().filter_map(|thread| thread.op);
+        self.pulse.beat(running.fold(0, |mask, op| mask | 1 << op));
+        self.now.current = MAIN;
     }
 
-    /// Whether the last step repeats one of the execution before; if so, it must have done the same.
-    #[inline(always)]
-    pub(super) fn repeats_step(&mut self) -> bool {
-        match self.signatures.get(self.taken - 1) {
-            Some(before) => {
-                if before.of_step != self.signature {
-                    self.differs();
-                }
-                true
-            }
-            None => {
-                self.signatures.push(Signature {
-                    of_step: self.signature,
-                    choices: self.choices,
-                });
-                false
-            }
-        }
+    /// Forgets what was done but the first choices, which another scheduler is asked to make again.
+    pub(super) fn forget_after(&mut self, choices: usize) {
+        self.schedule.truncate(choices);
+        self.choices = 0;
+        self.log.entries.truncate(self.log.before_choice(choices));
+        self.log.known = 0;
+        self.log.asked = 0;
+        self.keeps = 0;
     }
 
     /// The program did not repeat itself: nothing can be said about it.
+    #[cold]
     pub(super) fn differs(&mut self) {
         if !matches!(self.end, End::Fault(_)) {
-            self.end = End::Fault(format!(
+            self.fail(format!(
                 "the object did not do the same under the same schedule (step {}): it depends on {UNCONTROLLED}",
-                self.taken
+                self.now.taken
             ));
         }
     }
 
+    /// Nothing can be said about this execution, which ends with the next question.
+    pub(crate) fn fail(&mut self, why: String) {
+        self.end = End::Fault(why);
+        self.log.known = 0;
+    }
+
     /// The execution has ended.
     pub(crate) fn conclude(&mut self, search: &mut dyn Search) {
-        self.pulse.beat();
+        self.pulse.beat(0);
         self.close(search);
-        if self.choices < self.schedule.len() {
+        if self.log.asked < self.log.entries.len() || self.choices < self.schedule.len() {
             self.differs();
         }
         if self.end == End::Running {

@@ -5,7 +5,7 @@ use super::super::access::Kind;
 use super::super::coroutine::Switch;
 #[cfg(feature = "loom")]
 use super::{End, Outcome};
-use super::{Execution, Guest, Pending};
+use super::{Execution, Guest, Pending, Question};
 #[cfg(feature = "loom")]
 use crate::adapters::loom::Recorded;
 use crate::search::Search;
@@ -18,23 +18,23 @@ impl Execution {
     pub(crate) fn release(&mut self) {
         self.insert(WORLD);
         self.expect(MAIN, Pending::Join);
-        self.workers = true;
+        self.now.workers = true;
     }
 
     /// Whether it is for the workers to run.
     pub(crate) fn released(&self) -> bool {
-        self.workers
+        self.now.workers
     }
 
     /// The running thread stands before an operation.
     pub(crate) fn stand_before(&mut self, op: usize) {
-        self.expect(self.current, Pending::Start(op as u32));
+        self.expect(self.now.current, Pending::Start(op as u32));
     }
 
     /// The operation of the running thread.
     #[cfg(feature = "loom")]
     pub(crate) fn running(&self) -> usize {
-        let op = self.threads[self.current].op;
+        let op = self.now.threads[self.now.current].op;
         op.expect("bug: a thread runs without an operation") as usize
     }
 
@@ -55,7 +55,7 @@ impl Execution {
     /// It returns from it.
     #[cfg(feature = "loom")]
     pub(crate) fn returns(&mut self, thread: usize, op: usize, outcome: Outcome) {
-        self.current = thread;
+        self.now.current = thread;
         self.finish(op, outcome);
     }
 
@@ -74,7 +74,8 @@ impl Execution {
 
     /// Who goes on of those who could (one bit per thread); `yields` if the running thread would rather not.
     pub(crate) fn next_of(&mut self, ready: u16, yields: bool, search: &mut dyn Search) -> Switch {
-        let current = self.current;
+        let current = self.now.current;
+        let question = Question::guest(ready, yields);
         for index in 0..self.layout.threads.len() {
             if !self.inside(index) {
                 continue;
@@ -99,6 +100,7 @@ impl Execution {
                 self.describe(|| "goes on".to_owned());
             }
         }
+        self.answer_with(question, usize::MAX, switch);
         switch
     }
 }

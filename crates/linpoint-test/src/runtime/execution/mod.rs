@@ -9,16 +9,19 @@ mod again;
 mod guest;
 mod layout;
 mod past;
+mod state;
 mod turns;
 
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::access::{Access, Hold, Kind, Manner};
-use super::causality::{Clock, Past, Touched};
-use super::{MAIN, MAX_WORKERS};
+use super::MAIN;
+use super::access::{Access, Kind, Manner};
+use super::causality::Clock;
 use crate::Map;
 use crate::pulse::{self, Pulse};
+use again::{Kept, Log, Question};
+use state::{Causes, Object, State, Thread};
 
 pub(crate) use layout::{Layout, Outcome};
 
@@ -60,43 +63,6 @@ pub(crate) enum Pending {
     Done,
 }
 
-#[derive(Debug)]
-pub(crate) struct Thread {
-    pub(crate) pending: Pending,
-    pub(crate) op: Option<u32>,
-    /// The call was just made, or the thread woke up: the next access needs no scheduling point of its own.
-    fresh: bool,
-    /// Its next turn comes although nothing changed.
-    forced: bool,
-    /// The step that notified it.
-    notified: Option<u32>,
-    /// What it has read since its last call or yield: object and version.
-    reads: Vec<(u32, u32)>,
-    repeats: u32,
-    steps: u16,
-    clock: Clock,
-    past: Past,
-    pub(crate) location: Option<&'static Location<'static>>,
-}
-
-impl Thread {
-    fn new(index: usize) -> Self {
-        Thread {
-            pending: Pending::Done,
-            op: None,
-            fresh: false,
-            forced: false,
-            notified: None,
-            reads: Vec::new(),
-            repeats: 0,
-            steps: 0,
-            clock: Clock::default(),
-            past: Past::of_thread(index),
-            location: None,
-        }
-    }
-}
-
 /// What a thread did in one turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -119,31 +85,6 @@ pub(crate) struct Step {
     /// Which of several outcomes was picked.
     pub(crate) pick: Option<u8>,
     pub(crate) location: Option<&'static Location<'static>>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Object {
-    /// Creating thread and number: the same in every execution, whatever the schedule.
-    pub(crate) name: u32,
-    hold: Hold,
-    /// As the workers found it.
-    pub(crate) held_at_start: Hold,
-    version: u32,
-}
-
-/// What happened to an object before.
-#[derive(Clone, Copy, Debug, Default)]
-struct Causes {
-    clocks: Touched<Clock>,
-    pasts: Touched<Past>,
-}
-
-/// What a step did, as a number.
-#[derive(Clone, Copy, Debug)]
-struct Signature {
-    of_step: u64,
-    /// So many choices had been made when it was complete.
-    choices: usize,
 }
 
 /// How an execution ended.
@@ -206,43 +147,23 @@ pub(crate) struct Execution {
     pub(crate) epoch: u64,
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
-    pub(crate) threads: [Thread; MAX_WORKERS + 1],
-    /// Those whose next step is possible, whatever the others do; one bit per thread.
-    ready: u16,
-    /// Those whose next step may have to wait for others.
-    waiting: u16,
-    pub(crate) objects: Vec<Object>,
-    /// Of each object, if causality is asked for.
-    causes: Vec<Causes>,
-    created: [u32; MAX_WORKERS + 1],
+    pub(crate) now: State,
+    /// Objects of no execution, by their addresses.
     foreign: Map<usize, u32>,
-    permits: [Option<u32>; MAX_WORKERS + 1],
-    pub(crate) current: usize,
-    /// Workers may run.
-    workers: bool,
-    open: bool,
-    idle: u32,
-    last_forced: usize,
-    /// So many steps were begun.
-    pub(crate) taken: usize,
-    /// So often workers touched something under control.
-    pub(crate) touched: usize,
     /// The steps, if anybody looks at them.
     pub(crate) steps: Vec<Step>,
     accesses: Vec<Access>,
     wakers: Vec<u32>,
     clocks: Vec<Clock>,
-    /// Whose turn it was at each point, and what was picked: enough to run the same again. It begins with choices of the
-    /// execution before that are to be made again.
+    /// Whose turn it was at each point, and what was picked: enough to run the same again. Under another scheduler it begins
+    /// with choices of the execution before that are to be made again.
     pub(crate) schedule: Vec<Choice>,
     /// How many of them were made.
     choices: usize,
-    /// What the open step did so far.
-    signature: u64,
-    /// What each step did, those first that are to be done again.
-    signatures: Vec<Signature>,
-    /// Among the choices that are new.
-    pub(crate) preemptions: u32,
+    log: Log,
+    /// Choices that may be made another way; the first ones are in use.
+    kept: Vec<Kept>,
+    keeps: usize,
     pub(crate) details: Vec<(usize, String)>,
     pub(crate) end: End,
     /// So many executions looked like this one.
@@ -250,7 +171,6 @@ pub(crate) struct Execution {
     pub(crate) outcomes: Vec<Outcome>,
     /// For each operation, those that had returned at its call.
     pub(crate) before: Vec<u64>,
-    pub(crate) returned: u64,
     pub(crate) events: Vec<(u32, bool)>,
 }
 
@@ -271,50 +191,35 @@ impl Execution {
                 threads: Vec::new(),
                 last: 0,
             },
-            threads: std::array::from_fn(Thread::new),
-            ready: 0,
-            waiting: 0,
-            objects: Vec::new(),
-            causes: Vec::new(),
-            created: [0; MAX_WORKERS + 1],
+            now: State::new(),
             foreign: Map::default(),
-            permits: [None; MAX_WORKERS + 1],
-            current: MAIN,
-            workers: false,
-            open: false,
-            idle: 0,
-            last_forced: 0,
-            taken: 0,
-            touched: 0,
             steps: Vec::new(),
             accesses: Vec::new(),
             wakers: Vec::new(),
             clocks: Vec::new(),
             schedule: Vec::new(),
             choices: 0,
-            signature: 0,
-            signatures: Vec::new(),
-            preemptions: 0,
+            log: Log::default(),
+            kept: Vec::new(),
+            keeps: 0,
             details: Vec::new(),
             end: End::Complete,
             repetitions: 1,
             outcomes: Vec::new(),
             before: Vec::new(),
-            returned: 0,
             events: Vec::new(),
         }
     }
 
     /// Forgets everything but the first choices, and starts anew with the main thread.
     pub(crate) fn reset(&mut self, epoch: u64, layout: &Layout, settings: Settings, known: usize) {
-        self.pulse.beat();
+        self.pulse.beat(0);
         self.epoch = epoch;
         self.settings = settings;
         if self.layout != *layout {
             self.layout = layout.clone();
-            self.threads = std::array::from_fn(Thread::new);
-            (self.ready, self.waiting) = (0, 0);
         }
+        self.now = State::new();
         let mut first_op = layout.init as u32;
         for index in (0..layout.threads.len()).chain([MAIN]) {
             let pending = match layout.threads.get(index) {
@@ -326,38 +231,13 @@ impl Execution {
                 }
             };
             self.expect(index, pending);
-            let thread = &mut self.threads[index];
-            thread.op = None;
-            thread.fresh = false;
-            thread.forced = false;
-            thread.notified = None;
-            thread.reads.clear();
-            thread.repeats = 0;
-            if settings.causality {
-                thread.clock = Clock::default();
-                thread.past = Past::of_thread(index);
-            }
-            thread.steps = 0;
-            thread.location = None;
         }
-        self.objects.clear();
-        self.causes.clear();
-        self.created = [0; MAX_WORKERS + 1];
         self.foreign.clear();
-        self.permits = [None; MAX_WORKERS + 1];
-        self.current = MAIN;
-        self.workers = false;
-        self.open = false;
-        self.idle = 0;
-        self.last_forced = 0;
-        self.taken = 0;
-        self.touched = 0;
         self.steps.clear();
         self.accesses.clear();
         self.wakers.clear();
         self.clocks.clear();
         self.forget_after(known);
-        self.preemptions = 0;
         self.details.clear();
         self.end = End::Running;
         self.repetitions = 1;
@@ -366,29 +246,33 @@ impl Execution {
         self.outcomes.resize(ops, Outcome::ABSENT);
         self.before.clear();
         self.before.resize(ops, 0);
-        self.returned = 0;
         self.events.clear();
     }
 
     /// A new object of the running thread.
     pub(crate) fn create(&mut self) -> u32 {
-        let creator = self.current;
-        let number = self.created[creator];
-        self.created[creator] += 1;
-        self.insert((creator as u32) << 24 | number)
+        if let Some(object) = self.known_object() {
+            return object;
+        }
+        let creator = self.now.current;
+        let number = self.now.created[creator];
+        self.now.created[creator] += 1;
+        let object = self.insert((creator as u32) << 24 | number);
+        self.answer(Question::create(object), 0);
+        object
     }
 
     fn insert(&mut self, name: u32) -> u32 {
-        self.objects.push(Object {
+        self.now.objects.push(Object {
             name,
             hold: 0,
             held_at_start: 0,
             version: 0,
         });
         if self.settings.causality {
-            self.causes.push(Causes::default());
+            self.now.causes.push(Causes::default());
         }
-        self.objects.len() as u32 - 1
+        self.now.objects.len() as u32 - 1
     }
 
     /// An object that was not created in this execution: known by its address, named in the order of appearance.
@@ -403,32 +287,56 @@ impl Execution {
 
     /// The permit of a thread, which `unpark` gives and `park` takes.
     pub(crate) fn permit(&mut self, thread: usize) -> u32 {
-        match self.permits[thread] {
+        match self.now.permits[thread] {
             Some(object) => object,
             None => {
                 let object = self.insert(0xFE00_0000 | thread as u32);
-                self.permits[thread] = Some(object);
+                self.now.permits[thread] = Some(object);
                 object
             }
         }
     }
 
     /// Whether somebody who waits for this access could have it now.
-    pub(crate) fn available(&self, object: u32, kind: Kind) -> bool {
-        kind.enabled(self.objects[object as usize].hold)
+    #[inline(always)]
+    fn available(&self, object: u32, kind: Kind) -> bool {
+        kind.enabled(self.now.objects[object as usize].hold)
+    }
+
+    /// Whether the running thread could have this access, if it asked for it.
+    pub(crate) fn finds_available(&mut self, object: u32, kind: Kind) -> bool {
+        let question = Question::available(object, kind);
+        if let Some(answer) = self.known_answer(question) {
+            return answer != 0;
+        }
+        let available = self.available(object, kind);
+        self.answer(question, u8::from(available));
+        available
+    }
+
+    /// The running thread tells that it touched an object. Whether this is new.
+    #[inline(always)]
+    pub(crate) fn tell_touch(&mut self, object: u32, kind: Kind, changed: bool) -> bool {
+        let told = Question::touch(object, kind, changed);
+        let is_new = !self.is_known(told);
+        if is_new {
+            self.touch(object, kind, false, changed);
+            self.answer(told, 0);
+        }
+        is_new
     }
 
     /// The running thread touches an object.
     #[inline(always)]
-    pub(crate) fn touch(&mut self, object: u32, kind: Kind, blocking: bool, changed: bool) {
-        let entry = &mut self.objects[object as usize];
+    fn touch(&mut self, object: u32, kind: Kind, blocking: bool, changed: bool) {
+        let entry = &mut self.now.objects[object as usize];
         entry.hold = kind.apply(entry.hold);
         entry.version += u32::from(changed);
-        let (name, version) = (entry.name, entry.version);
+        let version = entry.version;
         if changed {
-            self.idle = 0;
+            self.now.idle = 0;
         }
-        let thread = &mut self.threads[self.current];
+        let thread = &mut self.now.threads[self.now.current];
         match thread.reads.iter_mut().find(|read| read.0 == object) {
             Some(read) if read.1 == version => thread.repeats += 1,
             Some(read) => {
@@ -440,8 +348,7 @@ impl Execution {
                 thread.repeats = 0;
             }
         }
-        self.touched += usize::from(self.current != MAIN);
-        self.sign(u64::from(name) << 8 | (kind as u64) << 1 | u64::from(changed));
+        self.now.touched += usize::from(self.now.current != MAIN);
         if self.settings.records() {
             self.record(Access {
                 object,
@@ -464,12 +371,12 @@ impl Execution {
     /// The step of the running thread, if it is recorded.
     #[inline(always)]
     fn open_step(&mut self) -> Option<&mut Step> {
-        self.steps.last_mut().filter(|_| self.current != MAIN)
+        self.steps.last_mut().filter(|_| self.now.current != MAIN)
     }
 
     /// Words about what the running thread does.
     pub(crate) fn describe(&mut self, words: impl FnOnce() -> String) {
-        if self.settings.verbose && self.current != MAIN && !self.steps.is_empty() {
+        if self.settings.verbose && self.now.current != MAIN && !self.steps.is_empty() {
             self.details.push((self.steps.len() - 1, words()));
         }
     }

@@ -9,15 +9,13 @@ impl Execution {
     /// The open step is complete: its place in the order is known.
     #[inline(always)]
     pub(crate) fn close(&mut self, search: &mut dyn Search) {
-        if !std::mem::take(&mut self.open) {
+        if !std::mem::take(&mut self.now.open) {
             return;
         }
         if self.settings.causality {
             self.place();
         }
-        if !self.repeats_step() {
-            search.closed(self);
-        }
+        search.closed(self);
     }
 
     fn place(&mut self) {
@@ -25,8 +23,8 @@ impl Execution {
         let step = self.steps[position];
         let index = usize::from(step.thread);
         let accesses = &self.accesses[step.accesses.0 as usize..step.accesses.1 as usize];
-        let mut clock = self.threads[index].clock;
-        let mut past = self.threads[index].past;
+        let mut clock = self.now.threads[index].clock;
+        let mut past = self.now.threads[index].past;
         clock.0[index] = step.number;
         past = past.then(
             u64::from(step.op) << 8
@@ -39,14 +37,14 @@ impl Execution {
             past = past.then(self.before[step.op as usize]);
         }
         for access in accesses {
-            let name = self.objects[access.object as usize].name;
-            let causes = &self.causes[access.object as usize];
+            let name = self.now.objects[access.object as usize].name;
+            let causes = &self.now.causes[access.object as usize];
             causes.clocks.join_into(&mut clock, access.kind);
             past = past.then(u64::from(name) << 8 | access.kind as u64);
             past = causes.pasts.extend(past, access.kind);
         }
         if step.forced {
-            for thread in &self.threads {
+            for thread in &self.now.threads {
                 clock.join(&thread.clock);
                 past = past.with(thread.past);
             }
@@ -58,12 +56,12 @@ impl Execution {
             past = past.then(u64::from(waker.thread) << 16 | u64::from(waker.number));
         }
         for access in accesses {
-            let causes = &mut self.causes[access.object as usize];
+            let causes = &mut self.now.causes[access.object as usize];
             causes.clocks.note(&clock, access.kind);
             causes.pasts.note(past, access.kind);
         }
-        self.threads[index].clock = clock;
-        self.threads[index].past = past;
+        self.now.threads[index].clock = clock;
+        self.now.threads[index].past = past;
         self.clocks.push(clock);
     }
 
@@ -86,12 +84,12 @@ impl Execution {
 
     /// What a thread knows of the others.
     pub(crate) fn clock_of_thread(&self, thread: usize) -> &Clock {
-        &self.threads[thread].clock
+        &self.now.threads[thread].clock
     }
 
     /// The step that notified a thread.
     pub(crate) fn notifier_of(&self, thread: usize) -> Option<u32> {
-        self.threads[thread].notified
+        self.now.threads[thread].notified
     }
 
     pub(crate) fn clock_of(&self, step: usize) -> &Clock {
@@ -100,8 +98,8 @@ impl Execution {
 
     /// A hash of everything that determines what can happen from here on.
     pub(crate) fn state(&self) -> Past {
-        let mut state = Past::default().then(u64::from(self.idle));
-        for thread in &self.threads[..self.layout.threads.len()] {
+        let mut state = Past::default().then(u64::from(self.now.idle));
+        for thread in &self.now.threads[..self.layout.threads.len()] {
             let stands = match thread.pending {
                 Pending::Start(_) => 0,
                 Pending::Yield => 1,

@@ -5,13 +5,15 @@
 
 use std::panic::Location;
 
-use super::super::MAIN;
+use smallvec::SmallVec;
+
 use super::super::access::{Access, Kind, Manner};
 use super::super::coroutine::Switch;
+use super::super::{MAIN, MAX_WORKERS};
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 use super::Guest;
-use super::{Choice, End, Execution, Outcome, Pending, Step, Thread};
-use crate::search::{Point, Search};
+use super::{Choice, End, Execution, Outcome, Pending, Question, Step, Thread};
+use crate::search::{Decision, Point, Search};
 
 /// The numbers of the bits that are set.
 fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
@@ -26,13 +28,19 @@ fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
 const SPIN: u32 = 20;
 /// How often spinning threads are tried again before nobody is believed to make progress: local back-off counters end.
 const IDLE_ROUNDS: u32 = 16;
-/// In the signature of a step.
-const RETURNS: u64 = 1;
 
 impl Execution {
     /// Whether the running thread only repeats itself.
-    pub(crate) fn spins(&self) -> bool {
-        self.threads[self.current].repeats >= SPIN
+    #[inline(always)]
+    pub(crate) fn spins(&mut self) -> bool {
+        if let Some(spins) = self.known_to_spin() {
+            return spins;
+        }
+        let spins = self.now.threads[self.now.current].repeats >= SPIN;
+        if spins {
+            self.answer(Question::SPINS, 0);
+        }
+        spins
     }
 
     /// Whether a thread sleeps: it yielded, and nothing it had read has changed since.
@@ -42,28 +50,28 @@ impl Execution {
             && thread
                 .reads
                 .iter()
-                .all(|&(object, version)| self.objects[object as usize].version == version)
+                .all(|&(object, version)| self.now.objects[object as usize].version == version)
     }
 
     /// A thread comes to its next step.
     #[inline(always)]
     pub(super) fn expect(&mut self, index: usize, pending: Pending) {
         let bit = 1 << index;
-        self.ready &= !bit;
-        self.waiting &= !bit;
+        self.now.ready &= !bit;
+        self.now.waiting &= !bit;
         match pending {
             Pending::Access {
                 manner: Manner::Blocking,
                 ..
             }
             | Pending::Yield
-            | Pending::Wake { .. } => self.waiting |= bit,
-            Pending::Start(_) | Pending::Access { .. } => self.ready |= bit,
+            | Pending::Wake { .. } => self.now.waiting |= bit,
+            Pending::Start(_) | Pending::Access { .. } => self.now.ready |= bit,
             #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(_) => self.waiting |= bit,
+            Pending::Guest(_) => self.now.waiting |= bit,
             Pending::Join | Pending::Done => {}
         }
-        self.threads[index].pending = pending;
+        self.now.threads[index].pending = pending;
     }
 
     /// Whether a thread that may have to wait has no need to.
@@ -78,13 +86,6 @@ impl Execution {
             Pending::Guest(guest) => guest != Guest::Waits,
             Pending::Start(_) | Pending::Join | Pending::Done => false,
         }
-    }
-
-    /// Whether it can be the turn of a thread.
-    #[inline(always)]
-    fn possible(&self, index: usize) -> bool {
-        let bit = 1 << index;
-        self.ready & bit != 0 || self.waiting & bit != 0 && self.may_go_on(&self.threads[index])
     }
 
     /// Whether others may run instead of `thread` at no cost, although it could go on.
@@ -112,40 +113,63 @@ impl Execution {
         location: &'static Location<'static>,
         search: &mut dyn Search,
     ) -> Option<Switch> {
-        let current = self.current;
-        self.threads[current].location = Some(location);
-        if self.passes(pending, location) {
+        let question = Question::from(pending);
+        if let Some(answer) = self.known_answer(question) {
+            return self.follow(answer);
+        }
+        let current = self.now.current;
+        self.now.threads[current].location = Some(location);
+        let switch = if self.passes(pending, location) {
             self.begin_access(pending);
-            return None;
-        }
-        self.expect(current, pending);
-        match self.next(search) {
-            Switch::To(thread) if thread == current => None,
-            switch => Some(switch),
-        }
+            Switch::To(current)
+        } else {
+            self.expect(current, pending);
+            self.next(search)
+        };
+        self.answer_with(question, current, switch)
     }
 
     /// Whether the running thread goes on to an access without a word of the search.
     #[inline(always)]
     fn passes(&mut self, pending: Pending, location: &'static Location<'static>) -> bool {
-        let waits_for = match pending {
+        if !std::mem::take(&mut self.now.threads[self.now.current].fresh) {
+            return self.steps_on(pending);
+        }
+        let possible = match pending {
             Pending::Access {
                 object,
                 kind,
                 manner: Manner::Blocking,
-            } => Some((object, kind)),
-            _ => None,
+            } => self.available(object, kind),
+            _ => true,
         };
-        if !std::mem::take(&mut self.threads[self.current].fresh) {
-            let always_possible = waits_for.is_none() && matches!(pending, Pending::Access { .. });
-            return always_possible && self.steps_on(pending);
-        }
-        let possible = waits_for.is_none_or(|(object, kind)| self.available(object, kind));
         if let Some(step) = self.open_step() {
             step.location = Some(location);
             step.blocked = !possible;
         }
         possible
+    }
+
+    /// Whether the running thread takes its next step because nothing else is possible, and nobody looks at steps.
+    #[inline(always)]
+    fn steps_on(&mut self, pending: Pending) -> bool {
+        let goes_on = self.now.settled
+            && self.now.workers
+            && matches!(
+                pending,
+                Pending::Access {
+                    manner: Manner::Open | Manner::Known { .. },
+                    ..
+                }
+            )
+            && matches!(self.end, End::Running)
+            && self.now.taken < self.settings.max_steps;
+        if goes_on {
+            self.choose(Choice::Thread(self.now.current as u8));
+            self.now.taken += 1;
+            self.now.threads[self.now.current].pending = pending;
+        }
+        goes_on
     }
 
     /// The running thread has the access that it came to, if it is known what it is.
@@ -168,102 +192,104 @@ impl Execution {
     /// The running thread stands before an operation: `None` if it may call it now.
     #[inline(always)]
     pub(crate) fn border(&mut self, op: usize, search: &mut dyn Search) -> Option<Switch> {
-        let current = self.current;
-        self.threads[current].location = None;
         let pending = Pending::Start(op as u32);
-        if self.steps_on(pending) {
-            self.begin_operation(op as u32);
-            return None;
+        let question = Question::from(pending);
+        if let Some(answer) = self.known_answer(question) {
+            return self.follow(answer);
         }
+        let current = self.now.current;
+        self.now.threads[current].location = None;
         self.expect(current, pending);
-        match self.next(search) {
-            Switch::To(thread) if thread == current => None,
-            switch => Some(switch),
-        }
+        let switch = self.next(search);
+        self.answer_with(question, current, switch)
     }
 
     /// The running thread returns from its operation.
     #[inline(always)]
     pub(crate) fn finish(&mut self, op: usize, outcome: Outcome) {
-        self.pulse.toggle(op);
         self.outcomes[op] = outcome;
-        self.returned |= 1 << op;
+        let told = Question::returns(op);
+        if self.is_known(told) {
+            return;
+        }
+        self.answer(told, 0);
+        self.pulse.toggle(op);
+        self.now.returned |= 1 << op;
         self.events.push((op as u32, true));
-        self.idle = 0;
-        let thread = &mut self.threads[self.current];
+        self.now.idle = 0;
+        let thread = &mut self.now.threads[self.now.current];
         thread.op = None;
         thread.fresh = false;
         if let Some(step) = self.open_step() {
             step.returns = true;
         }
-        self.sign(RETURNS);
     }
 
     /// The running thread has nothing more to do.
     pub(crate) fn done(&mut self) {
-        self.expect(self.current, Pending::Done);
+        self.expect(self.now.current, Pending::Done);
+    }
+
+    /// Who goes on after a thread that has nothing more to do.
+    pub(crate) fn next_after_last(&mut self, search: &mut dyn Search) -> Switch {
+        let question = Question::from(Pending::Done);
+        let current = self.now.current;
+        let switch = match self.known_answer(question) {
+            Some(answer) => self.follow(answer),
+            None => {
+                self.done();
+                let switch = self.next(search);
+                self.answer_with(question, current, switch)
+            }
+        };
+        switch.expect("bug: a thread goes on that has nothing more to do")
     }
 
     /// The main thread waits until the workers have finished.
     pub(crate) fn join(&mut self, search: &mut dyn Search) -> Option<Switch> {
+        let question = Question::from(Pending::Join);
+        if let Some(answer) = self.known_answer(question) {
+            return self.follow(answer);
+        }
         self.expect(MAIN, Pending::Join);
-        self.workers = true;
+        self.now.workers = true;
         if self.settings.causality {
-            for object in &mut self.objects {
+            for object in &mut self.now.objects {
                 object.held_at_start = object.hold;
             }
         }
-        match self.next(search) {
-            Switch::To(MAIN) => None,
-            switch => Some(switch),
-        }
+        let switch = self.next(search);
+        self.answer_with(question, MAIN, switch)
     }
 
-    /// Who goes on. Its step begins.
-    #[inline(always)]
+    /// Who goes on of all who can. Its step begins.
+    #[inline(never)]
     pub(crate) fn next(&mut self, search: &mut dyn Search) -> Switch {
         self.close(search);
-        match self.known_choice() {
-            Some(Choice::Thread(thread))
-                if self.workers
-                    && matches!(self.end, End::Running)
-                    && self.possible(usize::from(thread)) =>
-            {
-                self.choices += 1;
-                self.begin(usize::from(thread));
-                Switch::To(usize::from(thread))
-            }
-            _ => self.next_of_all(search),
-        }
-    }
-
-    /// Who goes on of all who can.
-    #[inline(never)]
-    fn next_of_all(&mut self, search: &mut dyn Search) -> Switch {
         if !matches!(self.end, End::Running) {
             return Switch::Stuck;
         }
-        if self.taken >= self.settings.max_steps {
+        if self.now.taken >= self.settings.max_steps {
             self.end = End::TooLong;
             return Switch::Stuck;
         }
-        let candidates: u16 = if !self.workers {
+        let candidates: u16 = if !self.now.workers {
             1 << MAIN
-        } else if self.settings.serial && self.inside(self.current) {
-            1 << self.current
+        } else if self.settings.serial && self.inside(self.now.current) {
+            1 << self.now.current
         } else {
             !(1 << MAIN)
         };
-        let mut enabled = self.ready & candidates;
-        let waiting = self.waiting & candidates;
+        let mut enabled = self.now.ready & candidates;
+        let waiting = self.now.waiting & candidates;
         for index in bits(waiting) {
-            if self.may_go_on(&self.threads[index]) {
+            if self.may_go_on(&self.now.threads[index]) {
                 enabled |= 1 << index;
             }
         }
         if enabled | waiting == 0 {
-            self.workers = false;
-            self.current = MAIN;
+            self.now.workers = false;
+            self.now.current = MAIN;
             return Switch::To(MAIN);
         }
         if enabled == 0 {
@@ -275,16 +301,16 @@ impl Execution {
                 }
             }
         }
-        let chosen = if self.workers {
-            let current = self.current;
+        let chosen = if self.now.workers {
+            let current = self.now.current;
             let keeps = current != MAIN && enabled & 1 << current != 0;
             let point = Point {
                 enabled,
                 current: current as u8,
-                costs: keeps && !self.free(&self.threads[current]),
+                costs: keeps && !self.free(&self.now.threads[current]),
             };
             let chosen = match self.known_choice() {
-                None => search.choose(self, point),
+                None => self.ask(point, search),
                 Some(Choice::Thread(thread)) => Some(usize::from(thread)),
                 Some(Choice::Pick(_)) => None,
             };
@@ -293,7 +319,7 @@ impl Execution {
                 return Switch::Stuck;
             };
             self.choose(Choice::Thread(chosen as u8));
-            self.preemptions += u32::from(point.costs && chosen != current);
+            self.now.preemptions += u32::from(point.costs && chosen != current);
             chosen
         } else {
             MAIN
@@ -302,10 +328,25 @@ impl Execution {
         Switch::To(chosen)
     }
 
+    /// Asks the search who goes on.
+    #[inline(always)]
+    fn ask(&mut self, point: Point, search: &mut dyn Search) -> Option<usize> {
+        let Decision {
+            thread,
+            may_change,
+            settled,
+        } = search.choose(self, point)?;
+        if may_change {
+            self.keep();
+        }
+        self.now.settled = settled && !self.settings.records();
+        Some(thread)
+    }
+
     /// Whether a thread is in the middle of an operation.
     pub(crate) fn inside(&self, thread: usize) -> bool {
         !matches!(
-            self.threads[thread].pending,
+            self.now.threads[thread].pending,
             Pending::Start(_) | Pending::Done | Pending::Join
         )
     }
@@ -313,28 +354,28 @@ impl Execution {
     /// A sleeper that tries again although nothing has changed, each in its turn, not for ever.
     fn force(&mut self, waiting: u16) -> Option<usize> {
         let sleepers =
-            || bits(waiting).filter(|&index| self.threads[index].pending == Pending::Yield);
-        if self.idle >= sleepers().count() as u32 * IDLE_ROUNDS {
+            || bits(waiting).filter(|&index| self.now.threads[index].pending == Pending::Yield);
+        if self.now.idle >= sleepers().count() as u32 * IDLE_ROUNDS {
             return None;
         }
         let next = sleepers()
-            .find(|&index| index > self.last_forced)
+            .find(|&index| index > self.now.last_forced)
             .or_else(|| sleepers().next())?;
-        self.idle += 1;
-        self.last_forced = next;
-        self.threads[next].forced = true;
+        self.now.idle += 1;
+        self.now.last_forced = next;
+        self.now.threads[next].forced = true;
         Some(next)
     }
 
     #[inline(always)]
     pub(super) fn begin(&mut self, index: usize) {
-        self.current = index;
+        self.now.current = index;
         let traced = index != MAIN;
-        let thread = &mut self.threads[index];
+        let thread = &mut self.now.threads[index];
         let pending = thread.pending;
         if traced {
-            self.taken += 1;
-            self.open = true;
+            self.now.taken += 1;
+            self.now.open = true;
         }
         if traced && self.settings.records() {
             thread.steps += 1;
@@ -355,7 +396,6 @@ impl Execution {
             });
         }
         thread.forced = false;
-        self.signature = index as u64;
         match pending {
             Pending::Start(op) => self.begin_operation(op),
             Pending::Access { .. } => self.begin_access(pending),
@@ -365,7 +405,7 @@ impl Execution {
                 mutex,
                 timed,
             } => {
-                match self.threads[index].notified {
+                match self.now.threads[index].notified {
                     // Without a notification the time is up: it leaves the queue of the condition.
                     None => self.touch(condvar, Kind::Write, false, true),
                     Some(_) if timed => self.touch(condvar, Kind::Read, false, false),
@@ -385,29 +425,28 @@ impl Execution {
     /// The running thread calls an operation.
     #[inline(always)]
     fn begin_operation(&mut self, op: u32) {
-        let thread = &mut self.threads[self.current];
+        let thread = &mut self.now.threads[self.now.current];
         thread.op = Some(op);
         thread.fresh = true;
         thread.reads.clear();
         thread.repeats = 0;
         self.pulse.toggle(op as usize);
-        self.before[op as usize] = self.returned;
+        self.before[op as usize] = self.now.returned;
         self.outcomes[op as usize] = Outcome::PENDING;
         self.events.push((op, false));
         if let Some(step) = self.open_step() {
             step.op = op;
             step.calls = true;
         }
-        self.sign(u64::from(op) << 1);
     }
 
     /// A thread goes on after a yield: by which changes, if it slept. It has then looked at all that it had read.
     fn wake(&mut self, index: usize) {
-        let reads = std::mem::take(&mut self.threads[index].reads);
+        let reads = std::mem::take(&mut self.now.threads[index].reads);
         if index != MAIN && self.settings.causality && self.steps.last().is_some_and(|s| !s.forced)
         {
             for &(object, _) in &reads {
-                let version = self.objects[object as usize].version;
+                let version = self.now.objects[object as usize].version;
                 self.record(Access {
                     object,
                     kind: Kind::Read,
@@ -431,7 +470,7 @@ impl Execution {
                 }
             }
         }
-        let thread = &mut self.threads[index];
+        let thread = &mut self.now.threads[index];
         thread.reads = reads;
         thread.reads.clear();
         thread.repeats = 0;
@@ -440,7 +479,7 @@ impl Execution {
     }
 
     fn woken_by(&mut self, step: u32) {
-        if self.current != MAIN {
+        if self.now.current != MAIN {
             self.wakers.push(step);
             if let Some(last) = self.steps.last_mut() {
                 last.wakers.1 += 1;
@@ -449,8 +488,9 @@ impl Execution {
     }
 
     /// The threads that wait for a condition and were not notified yet.
-    pub(crate) fn waiters(&self, condvar: u32) -> impl Iterator<Item = usize> + '_ {
-        self.threads
+    fn waiters(&self, condvar: u32) -> impl Iterator<Item = usize> + '_ {
+        self.now
+            .threads
             .iter()
             .enumerate()
             .filter_map(move |(index, thread)| {
@@ -460,25 +500,62 @@ impl Execution {
             })
     }
 
-    /// The running thread notifies another.
-    pub(crate) fn notify(&mut self, thread: usize) {
-        self.threads[thread].notified = Some((self.steps.len() as u32).saturating_sub(1));
+    /// The running thread notifies one or all who wait for a condition. How many could be.
+    pub(crate) fn notify(&mut self, condvar: u32, all: bool, search: &mut dyn Search) -> usize {
+        let told = Question::notify(condvar, all);
+        let known = self.known_answer(told);
+        let waiting: SmallVec<[usize; MAX_WORKERS]> = self.waiters(condvar).collect();
+        let ways = match known {
+            Some(ways) => usize::from(ways),
+            None => {
+                self.touch(condvar, Kind::Write, false, !waiting.is_empty());
+                self.answer(told, waiting.len() as u8);
+                waiting.len()
+            }
+        };
+        let is_new = known.is_none();
+        if all {
+            for &thread in waiting.iter().filter(|_| is_new) {
+                self.wake_up(thread);
+            }
+        } else if ways > 1 {
+            // The one who notifies was told before, but perhaps not whom.
+            if let Some(pick) = self.pick(ways, search) {
+                self.wake_up(waiting[pick]);
+            }
+        } else if let Some(&thread) = waiting.first().filter(|_| is_new) {
+            self.wake_up(thread);
+        }
+        ways
     }
 
-    /// Begins to wait for a condition.
-    pub(crate) fn unnotified(&mut self) {
-        self.threads[self.current].notified = None;
+    /// The running thread notifies another.
+    fn wake_up(&mut self, thread: usize) {
+        self.now.threads[thread].notified = Some((self.steps.len() as u32).saturating_sub(1));
+    }
+
+    /// The running thread gives a mutex back and begins to wait for a condition.
+    pub(crate) fn begin_wait(&mut self, mutex: u32) {
+        if self.tell_touch(mutex, Kind::Release, true) {
+            self.now.threads[self.now.current].notified = None;
+        }
     }
 
     /// Whether the wait that just ended was notified.
-    pub(crate) fn was_notified(&self) -> bool {
-        self.threads[self.current].notified.is_some()
+    pub(crate) fn was_notified(&mut self) -> bool {
+        if let Some(answer) = self.known_answer(Question::WAS_NOTIFIED) {
+            return answer != 0;
+        }
+        let notified = self.now.threads[self.now.current].notified.is_some();
+        self.answer(Question::WAS_NOTIFIED, u8::from(notified));
+        notified
     }
 
-    /// One of several ways to go on that are not a matter of scheduling.
-    pub(crate) fn pick(&mut self, ways: usize, search: &mut dyn Search) -> usize {
-        if ways <= 1 || self.current == MAIN {
-            return 0;
+    /// One of several ways to go on that are not a matter of scheduling; `None` if the same one was taken before.
+    fn pick(&mut self, ways: usize, search: &mut dyn Search) -> Option<usize> {
+        let question = Question::pick(ways);
+        if self.is_known(question) {
+            return None;
         }
         let pick = match self.known_choice() {
             None => search.pick(self, ways),
@@ -487,12 +564,14 @@ impl Execution {
         };
         let Some(pick) = pick.filter(|&pick| pick < ways) else {
             self.differs();
-            return 0;
+            return None;
         };
+        self.keep();
         self.choose(Choice::Pick(pick as u8));
         if let Some(step) = self.steps.last_mut() {
             step.pick = Some(pick as u8);
         }
-        pick
+        self.answer(question, pick as u8);
+        Some(pick)
     }
 }
