@@ -1,6 +1,6 @@
 //! Stackful coroutines: the threads of a controlled run, all on one OS thread.
 //!
-//! The only module of the crate with `unsafe` code: an operation of the facade is called from deep inside the object under
+//! With `unsafe` code: an operation of the facade is called from deep inside the object under
 //! test, so the way back to the scheduler cannot be handed down as a reference and lies in a thread-local pointer.
 #![allow(unsafe_code)]
 

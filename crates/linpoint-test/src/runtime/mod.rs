@@ -8,17 +8,18 @@ pub(crate) mod access;
 pub(crate) mod causality;
 pub(crate) mod coroutine;
 pub(crate) mod execution;
+mod here;
 pub(crate) mod panics;
 pub(crate) mod run;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::panic::Location;
 
 use access::{Kind, Manner};
 use coroutine::{Signal, Switch};
 use execution::{Execution, Pending};
 
-use crate::search::Search;
+pub(crate) use here::with;
 
 /// So many threads a test can have.
 pub(crate) const MAX_WORKERS: usize = 8;
@@ -38,22 +39,8 @@ enum Mode {
     Teardown,
 }
 
-struct Engine {
-    execution: Execution,
-    search: Option<Box<dyn Search>>,
-}
-
 thread_local! {
     static MODE: Cell<Mode> = const { Cell::new(Mode::Outside) };
-    static ENGINE: RefCell<Engine> = RefCell::new(Engine { execution: Execution::new(), search: None });
-}
-
-#[inline(always)]
-pub(crate) fn with<R>(work: impl FnOnce(&mut Execution, &mut dyn Search) -> R) -> R {
-    ENGINE.with_borrow_mut(|Engine { execution, search }| {
-        let search = search.as_deref_mut().expect("bug: a run without a search");
-        work(execution, search)
-    })
 }
 
 /// Identifies an object of the facade in the execution that created it.
@@ -144,12 +131,40 @@ impl Handle {
         self.enter(kind, Manner::Timed, Location::caller())
     }
 
+    #[inline(always)]
     fn enter(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
-        let mode = MODE.get();
-        if mode == Mode::Controlled && !std::thread::panicking() {
-            return self.ask(kind, manner, location);
+        if !controlled() || std::thread::panicking() {
+            return self.unscheduled(kind, manner);
         }
-        match mode {
+        match self.again(kind, manner) {
+            Some((turn, switch)) => {
+                follow(switch);
+                Turn::Scheduled(turn)
+            }
+            None => self.ask(kind, manner, location),
+        }
+    }
+
+    /// Its turn, if it had it before: the short way for nearly all accesses of a search.
+    #[inline(always)]
+    fn again(&self, kind: Kind, manner: Manner) -> Option<(Scheduled, Option<Switch>)> {
+        with(|execution, _| {
+            if self.epoch != execution.epoch {
+                return None;
+            }
+            let turn = Scheduled {
+                object: self.object,
+                verbose: execution.settings.verbose,
+            };
+            let switch = execution.comes_again(turn.pending(kind, manner))?;
+            Some((turn, switch))
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unscheduled(&self, kind: Kind, manner: Manner) -> Turn {
+        match MODE.get() {
             Mode::Outside => Turn::Std,
             Mode::Quiet => Turn::Direct,
             Mode::Teardown if std::thread::panicking() => Turn::Direct,
@@ -160,7 +175,7 @@ impl Handle {
     }
 
     /// Waits for its turn.
-    #[inline(always)]
+    #[inline(never)]
     fn ask(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
         loop {
             let announced = with(|execution, search| {
@@ -168,11 +183,7 @@ impl Handle {
                     return None;
                 }
                 let turn = self.scheduled(execution);
-                let pending = Pending::Access {
-                    object: turn.object,
-                    kind,
-                    manner,
-                };
+                let pending = turn.pending(kind, manner);
                 Some((turn, execution.announce(pending, location, search)))
             });
             match announced {
@@ -216,6 +227,15 @@ impl Handle {
 }
 
 impl Scheduled {
+    #[inline(always)]
+    fn pending(self, kind: Kind, manner: Manner) -> Pending {
+        Pending::Access {
+            object: self.object,
+            kind,
+            manner,
+        }
+    }
+
     fn touch(self, kind: Kind, changed: bool) {
         with(|execution, _| execution.tell_touch(self.object, kind, changed));
     }

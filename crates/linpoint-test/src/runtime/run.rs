@@ -11,9 +11,11 @@ use corosensei::stack::DefaultStack;
 use linpoint::report::Story;
 
 use super::coroutine::{Fiber, Signal, Switch};
-use super::execution::{End, Execution, Layout, Outcome, Settings};
+#[cfg(feature = "loom")]
+use super::execution::End;
+use super::execution::{Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
-use super::{ENGINE, MAIN, MODE, Mode, Stopped, give_up, leave, quietly, with};
+use super::{MAIN, MODE, Mode, Stopped, give_up, here, leave, quietly, with};
 #[cfg(feature = "loom")]
 use crate::adapters::loom;
 #[cfg(feature = "shuttle")]
@@ -71,7 +73,7 @@ pub(crate) fn explore<S: Search>(
     visit: impl FnMut(&Execution, &mut S) -> Flow,
 ) -> S {
     let _quiet = Quiet::new();
-    ENGINE.with_borrow(|engine| engine.execution.pulse.watch(&**program));
+    here::look(|engine| engine.execution.pulse.watch(&**program));
     match program.engine() {
         Engine::Linpoint => {
             let mut driver = Driver {
@@ -116,7 +118,7 @@ fn show<S: Search>(
     let shown = loom::explore(program, loom, wanted);
     let mut search: Box<S> = ended();
     let mut visit = |change: &dyn Fn(&mut Execution)| {
-        ENGINE.with_borrow_mut(|engine| {
+        here::change(|engine| {
             change(&mut engine.execution);
             visit(&engine.execution, &mut search)
         })
@@ -146,11 +148,11 @@ fn repeat<S: Search>(
         begin(program, settings, search, known);
         execute();
         search = ended();
-        let flow = ENGINE.with_borrow(|engine| visit(&engine.execution, &mut search));
+        let flow = here::look(|engine| visit(&engine.execution, &mut search));
         if flow == Flow::Enough {
             return *search;
         }
-        match ENGINE.with_borrow(|engine| search.advance(&engine.execution)) {
+        match here::look(|engine| search.advance(&engine.execution)) {
             Some(choices) => known = choices,
             None => return *search,
         }
@@ -160,7 +162,7 @@ fn repeat<S: Search>(
 /// Opens the record of an execution, for which the search decides after the first choices, which are known.
 fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S>, known: usize) {
     static EPOCH: AtomicU64 = AtomicU64::new(1);
-    ENGINE.with_borrow_mut(|engine| {
+    here::change(|engine| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
         let execution = &mut engine.execution;
         match program.engine() {
@@ -173,7 +175,7 @@ fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S
 
 /// Closes the record of an execution; gives its search back.
 fn ended<S: Search>() -> Box<S> {
-    ENGINE.with_borrow_mut(|engine| {
+    here::change(|engine| {
         let Some(mut search) = engine.search.take() else {
             panic!("bug: the search was lost");
         };

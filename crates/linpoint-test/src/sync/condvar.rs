@@ -145,7 +145,12 @@ impl Condvar {
             return Err(guard);
         }
         let lock = guard.lock;
-        let turn = runtime::begin_wait(&self.handle, &lock.handle, || drop(guard.inner.take()));
+        let turn = runtime::begin_wait(&self.handle, &lock.handle, move || {
+            let inner = guard.inner.take();
+            // A thread that is stuck here has one frame less to clean up when it unwinds.
+            std::mem::forget(guard);
+            drop(inner);
+        });
         let notified = runtime::end_wait(turn, &lock.handle, timed);
         turn.describe(|| match notified {
             true => "wakes up, and locks".to_owned(),

@@ -166,6 +166,18 @@ impl Execution {
         Some(entry as u8)
     }
 
+    /// The running thread comes to an access: whom it leaves to, if it came to the same one before.
+    #[inline(always)]
+    pub(crate) fn comes_again(&mut self, pending: Pending) -> Option<Option<Switch>> {
+        let log = &mut self.log;
+        let entry = *log.entries[..log.known].get(log.asked)?;
+        if entry & !0xFF != Question::from(pending).0 {
+            return None;
+        }
+        log.asked += 1;
+        Some(self.follow(entry as u8))
+    }
+
     /// Whether the same was told before.
     #[inline(always)]
     pub(super) fn is_known(&mut self, what: Question) -> bool {
