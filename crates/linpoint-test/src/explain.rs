@@ -155,7 +155,7 @@ pub(crate) fn fingerprint(execution: &Execution) -> u32 {
     for step in 0..execution.steps.len() {
         past = past.then(u64::from(execution.steps[step].thread));
         for access in execution.accesses_of(step) {
-            let name = execution.now.objects[access.object as usize].name;
+            let name = execution.objects[access.object as usize].name;
             past = past.then(u64::from(name) << 8 | access.kind as u64);
         }
     }

@@ -57,7 +57,7 @@ fn described(execution: &Execution, object: u32) -> String {
 
 /// Objects have no names; they are told apart by the order in which they were made.
 fn made(execution: &Execution, object: u32) -> String {
-    let name = execution.now.objects[object as usize].name;
+    let name = execution.objects[object as usize].name;
     let (maker, number) = ((name >> 24) as usize, (name & 0x00FF_FFFF) + 1);
     match maker {
         MAIN => format!("number {number} of what the object is made of"),

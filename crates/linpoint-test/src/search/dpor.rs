@@ -92,12 +92,7 @@ fn touches(execution: &Execution) -> Touches {
     execution
         .accesses_of(execution.steps.len() - 1)
         .iter()
-        .map(|access| {
-            (
-                execution.now.objects[access.object as usize].name,
-                access.kind,
-            )
-        })
+        .map(|access| (execution.objects[access.object as usize].name, access.kind))
         .collect()
 }
 

@@ -75,7 +75,7 @@ impl<'a> Late<'a> {
             return false;
         }
         self.accesses.iter().filter(|a| a.blocking).all(|wanted| {
-            let start = execution.now.objects[wanted.object as usize].held_at_start;
+            let start = execution.objects[wanted.object as usize].held_at_start;
             let held = (0..self.position)
                 .filter(|&step| step < early || !execution.happened_before(early, step))
                 .flat_map(|step| execution.accesses_of(step))

@@ -3,6 +3,7 @@
 // What goes wrong in a test should fail it, also outside the functions that are marked as tests.
 #![allow(clippy::unwrap_used)]
 
+mod again;
 mod campaigns;
 mod counts;
 mod differential;

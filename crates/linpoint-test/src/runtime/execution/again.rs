@@ -6,6 +6,7 @@
 use super::super::MAIN;
 use super::super::access::{Kind, Manner};
 use super::super::coroutine::Switch;
+use super::objects::Moment;
 use super::state::State;
 use super::{Choice, End, Execution, Outcome, Pending, Step};
 use crate::report::UNCONTROLLED;
@@ -137,7 +138,10 @@ impl Log {
 #[derive(Debug)]
 pub(super) struct Kept {
     state: State,
+    objects: Moment,
+    causes: Moment,
     choices: usize,
+    /// So many were answered; the next one is whose answer is to be chosen.
     questions: usize,
     steps: usize,
     /// As far as it had come.
@@ -208,9 +212,11 @@ impl Execution {
     pub(super) fn answer(&mut self, question: Question, answer: u8) {
         let entry = question.0 | u64::from(answer);
         let log = &mut self.log;
-        match log.entries.get(log.asked) {
+        let is_open = log.known > 0 && log.asked == log.known;
+        match log.entries.get_mut(log.asked) {
             None => log.entries.push(entry),
-            Some(&before) if before == entry => {}
+            Some(before) if *before == entry => {}
+            Some(before) if is_open && *before & !0xFF == question.0 => *before = entry,
             Some(_) => self.differs(),
         }
         self.log.asked += 1;
@@ -263,6 +269,8 @@ impl Execution {
         if kept == self.kept.len() {
             self.kept.push(Kept {
                 state: State::new(),
+                objects: Moment::default(),
+                causes: Moment::default(),
                 choices: 0,
                 questions: 0,
                 steps: 0,
@@ -275,8 +283,10 @@ impl Execution {
         }
         let kept = &mut self.kept[kept];
         kept.state.copy(&self.now, &self.layout);
+        kept.objects = self.objects.remember();
+        kept.causes = self.causes.remember();
         kept.choices = self.choices;
-        kept.questions = self.log.entries.len();
+        kept.questions = self.log.asked;
         kept.steps = self.steps.len();
         kept.last_step = self.steps.last().copied();
         kept.accesses = self.accesses.len();
@@ -295,9 +305,12 @@ impl Execution {
             .expect("bug: nothing was kept of a choice that is to be made again");
         self.epoch = epoch;
         self.now.copy(&kept.state, &self.layout);
+        self.objects.return_to(kept.objects);
+        self.causes.return_to(kept.causes);
         self.schedule.truncate(choice);
         self.choices = choice;
-        self.log.entries.truncate(kept.questions);
+        // With the question that gets another answer now.
+        self.log.entries.truncate(kept.questions + 1);
         self.log.known = kept.questions;
         self.log.asked = 0;
         self.steps.truncate(kept.steps);
@@ -315,9 +328,10 @@ impl Execution {
                 false => (self.outcomes[op], self.before[op]) = (Outcome::ABSENT, 0),
             }
         }
-        let objects = self.now.objects.len();
-        self.foreign
-            .retain(|_, object| (*object as usize) < objects);
+        let objects = self.objects.len();
+        self.foreign.clear();
+        self.foreigners
+            .retain(|&object| (object as usize) < objects);
         self.end = End::Running;
         let running = self.now.threads.iter().filter_map(|thread| thread.op);
         self.pulse.beat(running.fold(0, |mask, op| mask | 1 << op));
@@ -339,8 +353,7 @@ impl Execution {
     pub(super) fn differs(&mut self) {
         if !matches!(self.end, End::Fault(_)) {
             self.fail(format!(
-                "the object did not do the same under the same schedule (step {}): it depends on {UNCONTROLLED}",
-                self.now.taken
+                "the object did not do the same under the same schedule: it depends on {UNCONTROLLED}"
             ));
         }
     }

@@ -8,6 +8,7 @@ mod again;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod guest;
 mod layout;
+mod objects;
 mod past;
 mod state;
 mod turns;
@@ -21,7 +22,8 @@ use super::causality::Clock;
 use crate::Map;
 use crate::pulse::{self, Pulse};
 use again::{Kept, Log, Question};
-use state::{Causes, Object, State, Thread};
+use objects::{Causes, Object, Reversible};
+use state::{State, Thread};
 
 pub(crate) use layout::{Layout, Outcome};
 
@@ -148,8 +150,13 @@ pub(crate) struct Execution {
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
     pub(crate) now: State,
-    /// Objects of no execution, by their addresses.
+    pub(crate) objects: Reversible<Object>,
+    /// Of each object, if causality is asked for.
+    causes: Reversible<Causes>,
+    /// Objects of no execution, by their addresses in this one.
     foreign: Map<usize, u32>,
+    /// The same in the order in which they appear, with those that will.
+    foreigners: Vec<u32>,
     /// The steps, if anybody looks at them.
     pub(crate) steps: Vec<Step>,
     accesses: Vec<Access>,
@@ -192,7 +199,10 @@ impl Execution {
                 last: 0,
             },
             now: State::new(),
+            objects: Reversible::default(),
+            causes: Reversible::default(),
             foreign: Map::default(),
+            foreigners: Vec::new(),
             steps: Vec::new(),
             accesses: Vec::new(),
             wakers: Vec::new(),
@@ -232,7 +242,10 @@ impl Execution {
             };
             self.expect(index, pending);
         }
+        self.objects.clear();
+        self.causes.clear();
         self.foreign.clear();
+        self.foreigners.clear();
         self.steps.clear();
         self.accesses.clear();
         self.wakers.clear();
@@ -263,16 +276,16 @@ impl Execution {
     }
 
     fn insert(&mut self, name: u32) -> u32 {
-        self.now.objects.push(Object {
+        self.objects.push(Object {
             name,
             hold: 0,
             held_at_start: 0,
             version: 0,
         });
         if self.settings.causality {
-            self.now.causes.push(Causes::default());
+            self.causes.push(Causes::default());
         }
-        self.now.objects.len() as u32 - 1
+        self.objects.len() as u32 - 1
     }
 
     /// An object that was not created in this execution: known by its address, named in the order of appearance.
@@ -280,7 +293,15 @@ impl Execution {
         if let Some(&object) = self.foreign.get(&address) {
             return object;
         }
-        let object = self.insert(0xFF00_0000 | self.foreign.len() as u32);
+        let number = self.foreign.len();
+        let object = match self.foreigners.get(number) {
+            Some(&object) => object,
+            None => {
+                let object = self.insert(0xFF00_0000 | number as u32);
+                self.foreigners.push(object);
+                object
+            }
+        };
         self.foreign.insert(address, object);
         object
     }
@@ -300,7 +321,7 @@ impl Execution {
     /// Whether somebody who waits for this access could have it now.
     #[inline(always)]
     fn available(&self, object: u32, kind: Kind) -> bool {
-        kind.enabled(self.now.objects[object as usize].hold)
+        kind.enabled(self.objects[object as usize].hold)
     }
 
     /// Whether the running thread could have this access, if it asked for it.
@@ -317,7 +338,8 @@ impl Execution {
     /// The running thread tells that it touched an object. Whether this is new.
     #[inline(always)]
     pub(crate) fn tell_touch(&mut self, object: u32, kind: Kind, changed: bool) -> bool {
-        let told = Question::touch(object, kind, changed);
+        // What a constructor finds in an object that was made outside may be left from the execution before.
+        let told = Question::touch(object, kind, changed && self.now.current != MAIN);
         let is_new = !self.is_known(told);
         if is_new {
             self.touch(object, kind, false, changed);
@@ -329,7 +351,7 @@ impl Execution {
     /// The running thread touches an object.
     #[inline(always)]
     fn touch(&mut self, object: u32, kind: Kind, blocking: bool, changed: bool) {
-        let entry = &mut self.now.objects[object as usize];
+        let entry = self.objects.change(object);
         entry.hold = kind.apply(entry.hold);
         entry.version += u32::from(changed);
         let version = entry.version;

@@ -37,8 +37,8 @@ impl Execution {
             past = past.then(self.before[step.op as usize]);
         }
         for access in accesses {
-            let name = self.now.objects[access.object as usize].name;
-            let causes = &self.now.causes[access.object as usize];
+            let name = self.objects[access.object as usize].name;
+            let causes = &self.causes[access.object as usize];
             causes.clocks.join_into(&mut clock, access.kind);
             past = past.then(u64::from(name) << 8 | access.kind as u64);
             past = causes.pasts.extend(past, access.kind);
@@ -56,7 +56,7 @@ impl Execution {
             past = past.then(u64::from(waker.thread) << 16 | u64::from(waker.number));
         }
         for access in accesses {
-            let causes = &mut self.now.causes[access.object as usize];
+            let causes = self.causes.change(access.object);
             causes.clocks.note(&clock, access.kind);
             causes.pasts.note(past, access.kind);
         }

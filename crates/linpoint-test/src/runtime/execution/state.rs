@@ -1,9 +1,8 @@
-//! Where an execution stands: what is kept of a choice, to go on from there another way.
+//! Where the threads of an execution stand: what is kept of a choice, to go on from there another way.
 
 use std::panic::Location;
 
-use super::super::access::Hold;
-use super::super::causality::{Clock, Past, Touched};
+use super::super::causality::{Clock, Past};
 use super::super::{MAIN, MAX_WORKERS};
 use super::{Layout, Pending};
 
@@ -51,23 +50,6 @@ impl Thread {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Object {
-    /// Creating thread and number: the same in every execution, whatever the schedule.
-    pub(crate) name: u32,
-    pub(super) hold: Hold,
-    /// As the workers found it.
-    pub(crate) held_at_start: Hold,
-    pub(super) version: u32,
-}
-
-/// What happened to an object before.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Causes {
-    pub(super) clocks: Touched<Clock>,
-    pub(super) pasts: Touched<Past>,
-}
-
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct State {
@@ -76,9 +58,6 @@ pub(crate) struct State {
     pub(super) ready: u16,
     /// Those whose next step may have to wait for others.
     pub(super) waiting: u16,
-    pub(crate) objects: Vec<Object>,
-    /// Of each object, if causality is asked for.
-    pub(super) causes: Vec<Causes>,
     pub(super) created: [u32; MAX_WORKERS + 1],
     pub(super) permits: [Option<u32>; MAX_WORKERS + 1],
     pub(crate) current: usize,
@@ -105,8 +84,6 @@ impl State {
             threads: std::array::from_fn(Thread::new),
             ready: 0,
             waiting: 0,
-            objects: Vec::new(),
-            causes: Vec::new(),
             created: [0; MAX_WORKERS + 1],
             permits: [None; MAX_WORKERS + 1],
             current: MAIN,
@@ -128,8 +105,6 @@ impl State {
             threads,
             ready,
             waiting,
-            objects,
-            causes,
             created,
             permits,
             current,
@@ -148,8 +123,6 @@ impl State {
         }
         self.ready = *ready;
         self.waiting = *waiting;
-        self.objects.clone_from(objects);
-        self.causes.clone_from(causes);
         self.created = *created;
         self.permits = *permits;
         self.current = *current;

@@ -50,7 +50,7 @@ impl Execution {
             && thread
                 .reads
                 .iter()
-                .all(|&(object, version)| self.now.objects[object as usize].version == version)
+                .all(|&(object, version)| self.objects[object as usize].version == version)
     }
 
     /// A thread comes to its next step.
@@ -254,7 +254,7 @@ impl Execution {
         self.expect(MAIN, Pending::Join);
         self.now.workers = true;
         if self.settings.causality {
-            for object in &mut self.now.objects {
+            for object in self.objects.iter_mut() {
                 object.held_at_start = object.hold;
             }
         }
@@ -446,7 +446,7 @@ impl Execution {
         if index != MAIN && self.settings.causality && self.steps.last().is_some_and(|s| !s.forced)
         {
             for &(object, _) in &reads {
-                let version = self.now.objects[object as usize].version;
+                let version = self.objects[object as usize].version;
                 self.record(Access {
                     object,
                     kind: Kind::Read,
