@@ -37,7 +37,19 @@ pub(crate) struct Timed {
     times: Option<Times>,
     ties: Ties,
     ranks: Ranks,
+    seen: Option<Seen>,
+}
+
+/// What is to be seen of operations in one pass.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// For sure, no operation returns before its call or overlaps with another one of its process, and they stand in the order
+    /// of their calls. Where that is not to be seen from the ranks, as with operations that touch, the times will have to tell.
     is_well_formed: bool,
+    /// Some operation has no return.
+    has_pending: bool,
+    /// Some operation has no process.
+    has_unnamed: bool,
 }
 
 impl Timed {
@@ -46,7 +58,7 @@ impl Timed {
             ranks: ties.rank(&times),
             times: Some(times),
             ties,
-            is_well_formed: false,
+            seen: None,
         }
     }
 
@@ -57,33 +69,34 @@ impl Timed {
             ranks,
             times: None,
             ties: Ties::default(),
-            is_well_formed: false,
+            seen: None,
         })
     }
 
-    /// Sees from the ranks that no operation returns before its call or overlaps with another one of its process. Where
-    /// that is not to be seen, as with calls out of order or operations that touch, the times will have to tell.
+    /// Looks at all operations, whose processes are given.
     pub(crate) fn look_at_processes(&mut self, process: &[ProcessId], processes: usize) {
         let Ranks { call, ret } = &self.ranks;
         let mut busy_until = vec![0; processes];
-        let (mut previous, mut is_fine) = (0, true);
+        let (mut previous, mut is_well_formed) = (0, true);
+        let (mut has_pending, mut has_unnamed) = (false, false);
         for ((process, &call), &ret) in process.iter().zip(call).zip(ret) {
-            is_fine &= (previous <= call) & (call < ret);
+            is_well_formed &= (previous <= call) & (call < ret);
+            has_pending |= ret == NEVER;
             previous = call;
-            if let Some(until) = busy_until.get_mut(process.0 as usize) {
-                is_fine &= *until <= call;
-                *until = ret;
+            match busy_until.get_mut(process.0 as usize) {
+                Some(until) => {
+                    is_well_formed &= *until <= call;
+                    *until = ret;
+                }
+                None => has_unnamed = true,
             }
         }
-        self.is_well_formed = is_fine;
+        self.seen = Some(Seen {
+            is_well_formed,
+            has_pending,
+            has_unnamed,
+        });
     }
-}
-
-/// Whether the column has this number somewhere; mostly it has not, so all of it is looked at at once.
-fn occurs<T: Copy + PartialEq>(number: T, column: &[T]) -> bool {
-    column
-        .iter()
-        .fold(false, |occurs, &other| occurs | (other == number))
 }
 
 /// Where operations stand in the input.
@@ -152,10 +165,8 @@ impl Columns {
 
     /// The history of operations with times, if they are well-formed.
     pub(crate) fn timed(mut self, mut timed: Timed) -> Result<History, Error> {
-        if !timed.is_well_formed {
-            timed.look_at_processes(&self.process, self.processes.len());
-        }
-        if !timed.is_well_formed {
+        let seen = self.seen(&mut timed);
+        if !seen.is_well_formed {
             let times = timed.times.get_or_insert_with(|| timed.ranks.as_times());
             self.refuse_backward(times)?;
             self.refuse_overlap_within_processes(times)?;
@@ -163,19 +174,28 @@ impl Columns {
                 self.refuse_instantaneous(times)?;
             }
         }
-        self.invent_processes(&timed.ranks);
+        if seen.has_unnamed {
+            self.invent_processes(&timed.ranks);
+        }
         let history = self.into_history(timed.ranks, timed.times);
-        Ok(if timed.is_well_formed {
+        Ok(if seen.is_well_formed {
             history
         } else {
             history.in_order_of_calls()
         })
     }
 
+    fn seen(&self, timed: &mut Timed) -> Seen {
+        if timed.seen.is_none() {
+            timed.look_at_processes(&self.process, self.processes.len());
+        }
+        timed.seen.expect("bug: nobody looked")
+    }
+
     /// Takes out values that are results of pending operations only: these have none.
     #[cfg(feature = "parquet")]
-    pub(crate) fn forget_pending_results(&mut self, timed: &Timed) {
-        if !occurs(NEVER, &timed.ranks.ret) {
+    pub(crate) fn forget_pending_results(&mut self, timed: &mut Timed) {
+        if !self.seen(timed).has_pending {
             return;
         }
         let values = self.values.list_mut();
@@ -270,9 +290,6 @@ impl Columns {
 
     /// Gives every operation without a process the lowest-numbered made-up process that is free.
     fn invent_processes(&mut self, ranks: &Ranks) {
-        if !occurs(NO_PROCESS, &self.process) {
-            return;
-        }
         let mut order: Vec<usize> = (0..self.process.len())
             .filter(|&row| self.process[row] == NO_PROCESS)
             .collect();

@@ -77,7 +77,7 @@ fn read<R: ChunkReader + 'static>(
             )
         },
     );
-    let (timed, process, processes) = order?;
+    let (mut timed, process, processes) = order?;
     let (method, methods) = methods?;
     let (argument, result, values) = values?;
     let (object, objects) = objects?;
@@ -94,7 +94,7 @@ fn read<R: ChunkReader + 'static>(
         values,
         annotations: told.notes,
     };
-    columns.forget_pending_results(&timed);
+    columns.forget_pending_results(&mut timed);
     let history = columns.timed(timed)?;
     Ok(Recorded {
         history: match told.order {
