@@ -70,6 +70,8 @@ fn test<C: Tested>() -> Object<C> {
 struct Work {
     executions: u64,
     steps: u64,
+    /// How often objects were touched.
+    accesses: u64,
     /// On the processor, with the serial executions before them.
     seconds: f64,
     /// How much of the time was not for serial executions.
@@ -96,12 +98,13 @@ fn against_shuttle() -> anyhow::Result<()> {
     println!("All executions of a 3x3 test with at most {BOUND} preemptions inside operations, no reduction, one thread, time on the processor, the mean of runs");
     println!("in turn. shuttle gets a scheduler of the same bound, free switches between operations, and nothing to check; it stops after {} executions.", shuttled::MOST);
     println!("Ours checks every history; it needs fewer executions because a call is one step with its first access. The serial executions before them are left");
-    println!("out of the rates. \"Whole search\" is the time until all executions within the bound were run, serial ones included, where shuttle came to the");
+    println!("out of the rates. Steps of shuttle's are also the starts of threads, the borders between operations and the turns of the main task; an access is a step of a thread to");
+    println!("touch the object. \"Whole search\" is the time until all executions within the bound were run, serial ones included, where shuttle came to the");
     println!("end. Counter1 is wrong: its results are ignored, so that the search goes on. Under a spin lock there is no end under shuttle once a preempted");
     println!("thread holds it (two others yield to each other for ever), so the bound is 0 there. The event is a mutex and a condition variable; executions");
     println!("that end stuck are unwound by ours, and left to leak by shuttle.\n");
-    println!("| object | executions | each second | steps each second | shuttle: executions | each second | steps each second | times faster, execution for execution | step for step | whole search |");
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("| object | executions | each second | steps each second | shuttle: executions | each second | steps each second | times faster, execution for execution | step for step | access for access | whole search |");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let pairs: [Pair; 7] = [
         ("CAS counter", || plain(test::<CasCounter>(), COUNTER_TEST, BOUND), || theirs::<shuttled::CasCounter>(COUNTER_TEST, BOUND)),
         ("Counter1", || plain(test::<LostCounter>().ignore_result("take"), COUNTER_TEST, BOUND), || theirs::<shuttled::LostCounter>(COUNTER_TEST, BOUND)),
@@ -114,7 +117,7 @@ fn against_shuttle() -> anyhow::Result<()> {
     for (name, ours, theirs) in pairs {
         let (ours, theirs) = in_turn(ours, theirs)?;
         println!(
-            "| {name} | {} | {:.0} | {:.2} M | {} | {:.0} | {:.2} M | {:.1} | {:.1} | {} |",
+            "| {name} | {} | {:.0} | {:.2} M | {} | {:.0} | {:.2} M | {:.1} | {:.1} | {:.1} | {} |",
             ours.executions,
             ours.per_second(ours.executions),
             ours.per_second(ours.steps) / 1e6,
@@ -123,6 +126,7 @@ fn against_shuttle() -> anyhow::Result<()> {
             theirs.per_second(theirs.steps) / 1e6,
             ours.per_second(ours.executions) / theirs.per_second(theirs.executions),
             ours.per_second(ours.steps) / theirs.per_second(theirs.steps),
+            ours.per_second(ours.accesses) / theirs.per_second(theirs.accesses),
             if theirs.is_complete { format!("{:.1}", theirs.seconds / ours.seconds) } else { "-".to_owned() },
         );
     }
@@ -158,7 +162,7 @@ fn plain<C: Tested>(object: Object<C>, threads: Test, bound: u32) -> anyhow::Res
     ensure!(report.passed(), "{report}");
     let effort = report.effort();
     let share = effort.phase2.as_secs_f64() / (effort.phase1 + effort.phase2).as_secs_f64();
-    Ok(Work { executions: effort.executions, steps: effort.steps, seconds, share, is_complete: true })
+    Ok(Work { executions: effort.executions, steps: effort.steps, accesses: effort.accesses, seconds, share, is_complete: true })
 }
 
 fn theirs<C: shuttled::Tested>(threads: Test, bound: u32) -> Work {

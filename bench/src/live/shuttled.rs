@@ -50,14 +50,15 @@ pub fn run<C: Tested>(test: [[super::Op; 3]; 3], bound: u32) -> super::Work {
             thread::yield_now();
         }
     });
-    let (executions, steps) = (counts.executions.get(), counts.steps.get());
-    super::Work { executions, steps, seconds: super::busy_seconds() - start, share: 1.0, is_complete: executions < MOST }
+    let (executions, steps, accesses) = (counts.executions.get(), counts.steps.get(), counts.accesses.get());
+    super::Work { executions, steps, accesses, seconds: super::busy_seconds() - start, share: 1.0, is_complete: executions < MOST }
 }
 
 #[derive(Default)]
 struct Counts {
     executions: Cell<u64>,
     steps: Cell<u64>,
+    accesses: Cell<u64>,
 }
 
 /// Depth-first search with a bound on preemptions.
@@ -108,9 +109,11 @@ impl Scheduler for Bounded {
             // Stuck: this execution ends here.
             return None;
         }
+        let running = current.filter(|&current| !is_yielding && workers().any(|id| id == current));
+        // It stands before an access; otherwise it has ended, waits, or stands between two operations.
+        self.counts.accesses.set(self.counts.accesses.get() + u64::from(running.is_some()));
         if self.step == self.levels.len() {
             let spent = self.levels.last().map_or(0, |level| level.spent + u32::from(level.is_preemption && level.chosen > 0));
-            let running = current.filter(|&current| !is_yielding && workers().any(|id| id == current));
             let others = workers().filter(|&id| Some(id) != running);
             let options = match running {
                 Some(running) if spent == self.bound => vec![running],
