@@ -33,7 +33,7 @@ pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> 
         last: Vec::new(),
         spec: None,
         twin: None,
-        plan: Plan::Auto(2),
+        plans: Vec::new(),
         settings: Settings::default(),
         problem: None,
     }
@@ -50,7 +50,7 @@ pub struct Object<X> {
     pub(crate) spec: Option<Arc<dyn Specification>>,
     /// What the same object does in the test of a failure, under sequential consistency.
     pub(crate) twin: Option<Twin>,
-    pub(crate) plan: Plan,
+    pub(crate) plans: Vec<Plan>,
     pub(crate) settings: Settings,
     /// The first thing that does not make sense; told when it runs.
     pub(crate) problem: Option<String>,
@@ -236,7 +236,7 @@ impl<X: 'static> Object<X> {
                 last: Vec::new(),
                 spec: same.spec.clone(),
                 twin: None,
-                plan: Plan::Auto(0),
+                plans: Vec::new(),
                 settings: same.settings.clone(),
                 problem: same.problem.clone(),
             };
@@ -353,7 +353,7 @@ impl<X> fmt::Debug for Object<X> {
         let ops: Vec<&str> = self.invocations.iter().map(|i| i.label.as_str()).collect();
         f.debug_struct("Object")
             .field("operations", &ops)
-            .field("plan", &self.plan)
+            .field("plans", &self.plans)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }

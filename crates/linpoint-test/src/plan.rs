@@ -1,4 +1,4 @@
-//! Which tests are run.
+//! Which tests are run: those of all plans, one after the other.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -24,49 +24,52 @@ pub(crate) enum Plan {
     Replay(Token),
 }
 
+/// What is run if nothing was asked for.
+const DEFAULT: Plan = Plan::Auto(2);
+
 impl<X: 'static> Object<X> {
-    /// Runs this test: the operations of each thread.
+    /// Runs this test: the operations of each thread. Tests that are asked for in several ways, or several times, all run.
     pub fn matrix<T, S>(mut self, threads: impl IntoIterator<Item = T>) -> Self
     where
         T: IntoIterator<Item = S>,
         S: AsRef<str>,
     {
         let threads = threads.into_iter().map(|ops| self.find_all(ops)).collect();
-        self.plan = Plan::Matrix(threads);
+        self.plans.push(Plan::Matrix(threads));
         self
     }
 
     /// Runs so many random tests with this many threads and operations per thread (`RandomCheck` of the paper).
     pub fn random(mut self, threads: usize, ops: usize, tests: usize) -> Self {
-        self.plan = Plan::Random {
+        self.plans.push(Plan::Random {
             threads,
             ops,
             tests,
-        };
+        });
         self
     }
 
     /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper). Each
     /// operation counts once before any of them counts with another argument; the report notes those that were never run.
     pub fn auto(mut self, n: usize) -> Self {
-        self.plan = Plan::Auto(n);
+        self.plans.push(Plan::Auto(n));
         self
     }
 
     /// Runs all tests with this many threads and operations per thread.
     pub fn all(mut self, threads: usize, ops: usize) -> Self {
-        self.plan = Plan::All { threads, ops };
+        self.plans.push(Plan::All { threads, ops });
         self
     }
 
-    /// Runs one execution again, from the token that a report printed. If it no longer fails, its test is searched anew, and the
+    /// Runs one execution again instead of all tests, from the token that a report printed. If it no longer fails, its test is searched anew, and the
     /// report [says so](crate::Report::notes).
     ///
     /// The environment variable `LINPOINT_REPLAY` does the same without a change to the test. It holds for all tests of the
     /// program that runs; those to whose object the token does not belong run as ever.
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
-            Ok(token) => self.plan = Plan::Replay(token),
+            Ok(token) => self.plans = vec![Plan::Replay(token)],
             Err(error) => self.complain(error),
         }
         self
@@ -92,7 +95,7 @@ pub(crate) fn planned<X: 'static>(
     }
     let settings = &object.settings;
     let observed = settings.write_observations.is_some() || settings.expect_observations.is_some();
-    if observed && (!matches!(object.plan, Plan::Matrix(_)) || object.spec.is_some()) {
+    if observed && (!matches!(object.plans[..], [Plan::Matrix(_)]) || object.spec.is_some()) {
         return Err("observation files belong to one matrix, and to no specification".to_owned());
     }
     let choices = object.invocations.len();
@@ -111,35 +114,19 @@ pub(crate) fn planned<X: 'static>(
                 .to_owned(),
         );
     }
-    let (tests, total): (Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>, usize) =
-        match &object.plan {
-            Plan::Matrix(threads) => (Box::new(std::iter::once(threads.clone())), 1),
-            &Plan::Random {
-                threads,
-                ops,
-                tests,
-            } => (Box::new(random(object, threads, ops).take(tests)), tests),
-            &Plan::Auto(n) => {
-                let sizes = (1..=n).map(move |k| (k, k.min(choices)));
-                let total = sizes
-                    .clone()
-                    .map(|(k, first)| multisets(first, k, k))
-                    .fold(0, usize::saturating_add);
-                let order = one_of_each_first(object);
-                notes.extend(never_run(object, &order[..n.min(choices)]));
-                let tests = sizes.flat_map(|(k, first)| matrix::all(first, k, k));
-                let of_first = move |threads: Vec<Vec<usize>>| {
-                    let of_thread = |ops: Vec<usize>| ops.iter().map(|&op| order[op]).collect();
-                    threads.into_iter().map(of_thread).collect()
-                };
-                (Box::new(tests.map(of_first)), total)
-            }
-            &Plan::All { threads, ops } => (
-                Box::new(matrix::all(choices, threads, ops)),
-                multisets(choices, threads, ops),
-            ),
-            Plan::Replay(token) => return Ok(Planned::Replay(token.clone())),
-        };
+    if let Some(Plan::Replay(token)) = object.plans.last() {
+        return Ok(Planned::Replay(token.clone()));
+    }
+    let plans = match &object.plans[..] {
+        [] => &[DEFAULT],
+        plans => plans,
+    };
+    let (mut tests, mut total): (Threads, usize) = (Box::new(std::iter::empty()), 0);
+    for plan in plans {
+        let (more, count) = tests_of(object, plan, notes);
+        tests = Box::new(tests.chain(more));
+        total = total.saturating_add(count);
+    }
     let (init, last) = (object.init.clone(), object.last.clone());
     let tests = tests.map(move |threads| Matrix {
         init: init.clone(),
@@ -147,6 +134,46 @@ pub(crate) fn planned<X: 'static>(
         last: last.clone(),
     });
     Ok(Planned::Tests(Box::new(tests), total))
+}
+
+/// The operations of the threads of tests.
+type Threads = Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>;
+
+/// The tests of a plan, and how many there are.
+fn tests_of<X: 'static>(
+    object: &Object<X>,
+    plan: &Plan,
+    notes: &mut Vec<String>,
+) -> (Threads, usize) {
+    let choices = object.invocations.len();
+    match plan {
+        Plan::Matrix(threads) => (Box::new(std::iter::once(threads.clone())), 1),
+        &Plan::Random {
+            threads,
+            ops,
+            tests,
+        } => (Box::new(random(object, threads, ops).take(tests)), tests),
+        &Plan::Auto(n) => {
+            let sizes = (1..=n).map(move |k| (k, k.min(choices)));
+            let total = sizes
+                .clone()
+                .map(|(k, first)| multisets(first, k, k))
+                .fold(0, usize::saturating_add);
+            let order = one_of_each_first(object);
+            notes.extend(never_run(object, &order[..n.min(choices)]));
+            let tests = sizes.flat_map(|(k, first)| matrix::all(first, k, k));
+            let of_first = move |threads: Vec<Vec<usize>>| {
+                let of_thread = |ops: Vec<usize>| ops.iter().map(|&op| order[op]).collect();
+                threads.into_iter().map(of_thread).collect()
+            };
+            (Box::new(tests.map(of_first)), total)
+        }
+        &Plan::All { threads, ops } => (
+            Box::new(matrix::all(choices, threads, ops)),
+            multisets(choices, threads, ops),
+        ),
+        Plan::Replay(_) => (Box::new(std::iter::empty()), 0),
+    }
 }
 
 /// The operations with their arguments: each operation once before any of them with another argument.
@@ -157,10 +184,17 @@ fn one_of_each_first<X>(object: &Object<X>) -> Vec<usize> {
     order
 }
 
-/// A note about operations that are not among these, nor before or after all tests.
+/// A note about operations that are not among these, nor before or after all tests, nor in those of another plan.
 fn never_run<X>(object: &Object<X>, first: &[usize]) -> Option<String> {
+    let elsewhere = object.plans.iter().flat_map(|plan| match plan {
+        Plan::Matrix(threads) => threads.concat(),
+        Plan::Random { .. } | Plan::All { .. } => (0..object.invocations.len()).collect(),
+        Plan::Auto(_) | Plan::Replay(_) => Vec::new(),
+    });
+    let elsewhere: Vec<usize> = elsewhere.collect();
     let runs = |name: &str| {
-        let mut run = first.iter().chain(&object.init).chain(&object.last);
+        let ends = object.init.iter().chain(&object.last);
+        let mut run = first.iter().chain(ends).chain(&elsewhere);
         run.any(|&op| object.invocations[op].name == name)
     };
     let mut missing: Vec<&str> = Vec::new();

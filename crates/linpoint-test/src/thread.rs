@@ -6,7 +6,7 @@
 use std::thread as std_thread;
 use std::time::Duration;
 
-pub use std_thread::{AccessError, JoinHandle, LocalKey, Result, Scope, panicking, scope};
+pub use std_thread::{AccessError, JoinHandle, LocalKey, Result, Scope, panicking};
 
 use crate::runtime::access::Kind;
 use crate::runtime::{self, Handle};
@@ -21,12 +21,30 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    refuse_under_control();
+    std_thread::spawn(f)
+}
+
+/// Starts threads that end before it does.
+///
+/// # Panics
+/// In a controlled run.
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    refuse_under_control();
+    std_thread::scope(f)
+}
+
+#[track_caller]
+fn refuse_under_control() {
     if runtime::controlled() {
         let why = "an object that spawns threads cannot be checked under control";
         runtime::give_up(why);
         panic!("{why}");
     }
-    std_thread::spawn(f)
 }
 
 /// Lets others run. In a controlled run, a thread that yields sleeps until something changes that it has read since.

@@ -26,6 +26,13 @@ impl History {
         }
     }
 
+    /// Whether each operation was called after the one before had returned.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.events
+            .chunks(2)
+            .all(|pair| pair.iter().all(|event| event.0 == pair[0].0))
+    }
+
     /// The operations that were called and did not return.
     pub(crate) fn pending(&self) -> impl Iterator<Item = usize> + '_ {
         pending(&self.outcomes)

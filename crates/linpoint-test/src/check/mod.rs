@@ -16,6 +16,7 @@ use history::History;
 use serial::{Refused, Serial};
 use witness::Unexplained;
 
+use crate::report::UNCONTROLLED;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Settings};
 use crate::runtime::run::{Flow, Program, explore};
@@ -346,6 +347,11 @@ impl Phase2<'_> {
             Err(Stopped::Unfinished(why)) => Found::Undecided(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
+                    Some(violation) if self.should_know(&violation.history) => {
+                        Found::Undecided(format!(
+                            "the object does not always do the same: it depends on {UNCONTROLLED}"
+                        ))
+                    }
                     Some(violation) => Found::Fail(Box::new(violation)),
                     None => Found::Undecided(
                         "an execution that violates could not be run again: the object depends on something that is not \
@@ -355,6 +361,12 @@ impl Phase2<'_> {
                 }
             }
         }
+    }
+
+    /// Whether this history would be among the serial ones if the object always did the same.
+    fn should_know(&self, history: &History) -> bool {
+        let has_weak_memory = self.program.engine().own_search().is_some();
+        history.is_serial() && !self.program.has_spec() && !has_weak_memory
     }
 
     fn explore<S: Search>(

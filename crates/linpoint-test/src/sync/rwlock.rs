@@ -184,13 +184,21 @@ side!(
 
 impl<T: ?Sized> RwLock<T> {
     /// Whether somebody panicked while writing.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.inner.is_poisoned()
+        let turn = self.handle.look();
+        let is_poisoned = self.inner.is_poisoned();
+        turn.describe(|| format!("poisoned: {is_poisoned}"));
+        is_poisoned
     }
 
     /// Forgets that somebody did.
+    #[track_caller]
     pub fn clear_poison(&self) {
+        let turn = self.handle.access();
+        let was_poisoned = self.inner.is_poisoned();
         self.inner.clear_poison();
+        turn.touch(Kind::Write, was_poisoned, || "clear poison".to_owned());
     }
 
     /// The value: the borrow shows that nobody else can see it.

@@ -76,6 +76,14 @@ fn what_cannot_be_seen_is_not_passed() {
         .op0("get", |count| count.load(SeqCst))
         .matrix([["spawn"], ["get"]]);
     assert!(undecided(spawning.check()).contains("spawns threads"));
+    let scoping = object(|| AtomicU32::new(0))
+        .op0("inc", |count| {
+            let inc = || count.store(count.load(SeqCst) + 1, SeqCst);
+            linpoint_test::thread::scope(|scope| scope.spawn(inc).join().is_ok())
+        })
+        .matrix([["inc"], ["inc"]])
+        .strategy(Strategy::Plain(Some(2)));
+    assert!(undecided(scoping.check()).contains("spawns threads"));
     let nothing = objects::cas_counter().random(2, 0, 3);
     assert!(undecided(nothing.check()).contains("without operations"));
 }
@@ -105,6 +113,26 @@ fn auto_checks_run_every_operation_before_other_arguments() {
 }
 
 #[test]
+fn tests_that_are_asked_for_several_times_all_run() {
+    let counter = || {
+        object(|| AtomicU32::new(0))
+            .op0("inc", |count| count.store(count.load(SeqCst) + 1, SeqCst))
+            .op0("get", |count| count.load(SeqCst))
+    };
+    let found = failure(
+        &counter()
+            .matrix([["inc", "get"], ["inc", "get"]])
+            .matrix([["get"]]),
+    );
+    assert_eq!(found.kind, FailureKind::NoWitness);
+    let right = counter().matrix([["get"]]).matrix([["inc", "get"]]).auto(1);
+    let report = right.check();
+    assert!(report.passed(), "{report}");
+    assert_eq!(report.tests.len(), 3);
+    assert!(!report.to_string().contains("never run"), "{report}");
+}
+
+#[test]
 fn auto_checks_grow_until_something_fails() {
     let found = failure(&objects::counter1().auto(2));
     assert_eq!(found.kind, FailureKind::NoWitness);
@@ -125,7 +153,11 @@ fn sampled_schedules_find_the_lost_update() {
     ] {
         let found = failure(&objects::counter1().strategy(strategy).seed(7));
         assert_eq!(found.kind, FailureKind::NoWitness);
-        let report = objects::cas_counter().strategy(strategy).seed(7).check();
+        let report = objects::cas_counter()
+            .matrix(objects::COUNTER_TEST)
+            .strategy(strategy)
+            .seed(7)
+            .check();
         assert!(report.passed(), "{report}");
         assert!(
             report.to_string().contains("500 sampled executions"),

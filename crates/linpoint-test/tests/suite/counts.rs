@@ -3,7 +3,7 @@
 
 use linpoint_test::{Object, Strategy};
 
-use crate::objects;
+use crate::objects::{self, COUNTER_TEST, QUEUE_TEST};
 
 fn executions<X: 'static>(object: Object<X>, strategy: Strategy) -> u64 {
     let report = object.strategy(strategy).as_found().check();
@@ -16,10 +16,19 @@ fn plain_enumeration_needs_the_known_numbers_of_executions() {
     use Strategy::Plain;
     assert_eq!(executions(objects::mutex_queue(), Plain(Some(0))), 1_680);
     assert_eq!(executions(objects::mutex_queue(), Plain(Some(1))), 43_800);
-    assert_eq!(executions(objects::cas_counter(), Plain(Some(0))), 1_680);
-    assert_eq!(executions(objects::cas_counter(), Plain(Some(1))), 14_280);
+    assert_eq!(
+        executions(objects::cas_counter().matrix(COUNTER_TEST), Plain(Some(0))),
+        1_680
+    );
+    assert_eq!(
+        executions(objects::cas_counter().matrix(COUNTER_TEST), Plain(Some(1))),
+        14_280
+    );
     assert_eq!(executions(objects::treiber(), Plain(Some(1))), 20_720);
-    assert_eq!(executions(objects::michael_scott(), Plain(Some(0))), 1_680);
+    assert_eq!(
+        executions(objects::michael_scott().matrix(QUEUE_TEST), Plain(Some(0))),
+        1_680
+    );
     assert_eq!(executions(objects::spin_counter(), Plain(Some(0))), 1_680);
 }
 
@@ -30,7 +39,10 @@ fn partial_order_reduction_needs_the_known_numbers_of_executions() {
         1_680
     );
     assert_eq!(
-        executions(objects::cas_counter(), Strategy::Exhaustive),
+        executions(
+            objects::cas_counter().matrix(COUNTER_TEST),
+            Strategy::Exhaustive
+        ),
         34_222
     );
     let small = objects::michael_scott().matrix([["enq(1)", "deq"], ["enq(2)", "deq"]]);
@@ -45,11 +57,17 @@ fn larger_tests_need_the_known_numbers_of_executions() {
         return;
     }
     assert_eq!(executions(objects::mutex_queue(), Plain(Some(2))), 345_930);
-    assert_eq!(executions(objects::cas_counter(), Plain(Some(2))), 75_576);
-    assert_eq!(executions(objects::treiber(), Plain(Some(2))), 156_078);
-    assert_eq!(executions(objects::michael_scott(), Plain(Some(1))), 88_760);
     assert_eq!(
-        executions(objects::michael_scott(), Plain(Some(2))),
+        executions(objects::cas_counter().matrix(COUNTER_TEST), Plain(Some(2))),
+        75_576
+    );
+    assert_eq!(executions(objects::treiber(), Plain(Some(2))), 156_078);
+    assert_eq!(
+        executions(objects::michael_scott().matrix(QUEUE_TEST), Plain(Some(1))),
+        88_760
+    );
+    assert_eq!(
+        executions(objects::michael_scott().matrix(QUEUE_TEST), Plain(Some(2))),
         2_754_843
     );
     assert_eq!(executions(objects::spin_counter(), Plain(Some(1))), 109_016);
@@ -59,10 +77,16 @@ fn larger_tests_need_the_known_numbers_of_executions() {
     );
     assert_eq!(executions(objects::mutex_queue(), Bounded(2)), 127_594);
     assert_eq!(
-        executions(objects::cas_counter(), FewestPreemptions(2)),
+        executions(
+            objects::cas_counter().matrix(COUNTER_TEST),
+            FewestPreemptions(2)
+        ),
         80_198
     );
-    assert_eq!(executions(objects::cas_counter(), Bounded(2)), 33_327);
+    assert_eq!(
+        executions(objects::cas_counter().matrix(COUNTER_TEST), Bounded(2)),
+        33_327
+    );
     let event = || {
         objects::event(false).matrix([
             ["wait", "set", "wait"],

@@ -399,3 +399,61 @@ fn destructors_of_stuck_threads_may_lock() {
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
 }
+
+#[test]
+fn whether_a_lock_is_poisoned_is_under_control() {
+    let strategies = [
+        Strategy::Automatic,
+        Strategy::Bounded(2),
+        Strategy::Plain(None),
+    ];
+    let mutex = || {
+        object(|| Mutex::new(0))
+            .op0("break", |mutex| {
+                let _held = mutex.lock().unwrap();
+                panic!("on purpose")
+            })
+            .op0("is_poisoned", Mutex::is_poisoned)
+            .op0("twice", |mutex| (mutex.is_poisoned(), mutex.is_poisoned()))
+            .op0("clear", Mutex::clear_poison)
+            .op0("is_fine", |mutex| mutex.lock().is_ok())
+    };
+    let lock = || {
+        object(|| RwLock::new(0))
+            .op0("break", |lock| {
+                let _held = lock.write().unwrap();
+                panic!("on purpose")
+            })
+            .op0("is_poisoned", RwLock::is_poisoned)
+            .op0("twice", |lock| (lock.is_poisoned(), lock.is_poisoned()))
+            .op0("clear", RwLock::clear_poison)
+            .op0("is_fine", |lock| lock.read().is_ok())
+    };
+    let looks = [vec!["break"], vec!["is_poisoned", "is_poisoned"]];
+    let heals = [vec!["break", "is_fine"], vec!["clear"]];
+    let torn = [["break"], ["twice"]];
+    for strategy in strategies {
+        for report in [
+            mutex()
+                .matrix(&looks)
+                .matrix(&heals)
+                .strategy(strategy)
+                .check(),
+            lock()
+                .matrix(&looks)
+                .matrix(&heals)
+                .strategy(strategy)
+                .check(),
+        ] {
+            assert!(report.passed(), "{strategy:?}: {report}");
+            assert_eq!(report.tests.len(), 2);
+        }
+        for report in [
+            mutex().matrix(torn).strategy(strategy).check(),
+            lock().matrix(torn).strategy(strategy).check(),
+        ] {
+            let failure = report.failure().expect("it changes between two looks");
+            assert_eq!(failure.kind, FailureKind::NoWitness, "{report}");
+        }
+    }
+}

@@ -378,7 +378,6 @@ pub(crate) fn michael_scott() -> Object<MichaelScott> {
     object(MichaelScott::new)
         .op("enq", [1, 2, 3, 4], MichaelScott::enq)
         .op0("deq", MichaelScott::deq)
-        .matrix(QUEUE_TEST)
 }
 
 pub(crate) fn treiber() -> Object<Treiber> {
@@ -392,7 +391,6 @@ pub(crate) fn cas_counter() -> Object<Counter> {
     object(Counter::default)
         .op0("inc", Counter::cas_inc)
         .op0("get", Counter::get)
-        .matrix(COUNTER_TEST)
 }
 
 pub(crate) fn counter1() -> Object<Counter> {

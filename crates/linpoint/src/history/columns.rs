@@ -47,6 +47,7 @@ struct Seen {
     /// of their calls. Where that is not to be seen from the ranks, as with operations that touch, the times will have to tell.
     is_well_formed: bool,
     /// Some operation has no return.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     has_pending: bool,
     /// Some operation has no process.
     has_unnamed: bool,
