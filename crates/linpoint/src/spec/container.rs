@@ -240,7 +240,7 @@ impl Object for Container {
                 if !is_ordered(value) =>
             {
                 Err(format!(
-                    "priorities are integers or text, or lists of these, not {value}"
+                    "priorities are integers of 64 bits or text, or lists of these, not {value}"
                 ))
             }
             _ => Ok(op),

@@ -94,7 +94,7 @@ pub(super) fn done(result: &Value, argument: &[&Value]) -> Result<Value, String>
     if echo || ok || matches!(result, Value::Nil | Value::Bool(true)) {
         Ok(Value::Nil)
     } else {
-        Err(format!("there is no answer beyond nil, not {result}"))
+        Err(format!("the method answers nothing but that it is done, not {result}"))
     }
 }
 
