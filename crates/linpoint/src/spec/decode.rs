@@ -94,7 +94,9 @@ pub(super) fn done(result: &Value, argument: &[&Value]) -> Result<Value, String>
     if echo || ok || matches!(result, Value::Nil | Value::Bool(true)) {
         Ok(Value::Nil)
     } else {
-        Err(format!("the method answers nothing but that it is done, not {result}"))
+        Err(format!(
+            "the method answers nothing but that it is done, not {result}"
+        ))
     }
 }
 
