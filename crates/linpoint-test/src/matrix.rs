@@ -20,6 +20,12 @@ pub(crate) fn thread_name(thread: usize) -> String {
     }
 }
 
+/// Threads by operations, as in "3x2".
+pub(crate) fn dimension<T>(threads: &[Vec<T>]) -> String {
+    let longest = threads.iter().map(Vec::len).max().unwrap_or(0);
+    format!("{}x{longest}", threads.len())
+}
+
 impl Matrix {
     pub(crate) fn layout(&self) -> Layout {
         Layout {
@@ -37,8 +43,7 @@ impl Matrix {
 
     /// Threads by operations, as in "3x2".
     pub(crate) fn dimension(&self) -> String {
-        let longest = self.threads.iter().map(Vec::len).max().unwrap_or(0);
-        format!("{}x{longest}", self.threads.len())
+        dimension(&self.threads)
     }
 
     /// Why it cannot be run.

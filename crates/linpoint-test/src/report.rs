@@ -8,6 +8,7 @@ use linpoint::report::Story;
 
 use crate::artefact;
 use crate::check::{Coverage, Effort};
+use crate::matrix;
 
 /// What an object depends on that does not repeat itself.
 pub(crate) const UNCONTROLLED: &str = "something that is not under control, such as time, chance, addresses, or a static that survives between executions";
@@ -258,7 +259,7 @@ impl fmt::Display for Failure {
             FailureKind::Blocks => "BLOCKS",
             FailureKind::Changed => "CHANGED",
         };
-        let dimension = dimension(&self.matrix);
+        let dimension = matrix::dimension(&self.matrix);
         write!(f, "{title}   {dimension}")?;
         if self.found_in != dimension {
             write!(f, "   (found in {}, reduced)", self.found_in)?;
@@ -314,11 +315,6 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
         (_, None) => format!("{what}s"),
     };
     format!("{count} {plural}")
-}
-
-fn dimension(matrix: &[Vec<String>]) -> String {
-    let longest = matrix.iter().map(Vec::len).max().unwrap_or(0);
-    format!("{}x{longest}", matrix.len())
 }
 
 fn section(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {

@@ -123,6 +123,12 @@ pub(super) struct Log {
 }
 
 impl Log {
+    /// The next question with its answer, if it was asked before.
+    #[inline(always)]
+    fn upcoming(&self) -> Option<u64> {
+        self.entries[..self.known].get(self.asked).copied()
+    }
+
     /// How many questions came before a choice, if each choice is one of another scheduler.
     fn before_choice(&self, choice: usize) -> usize {
         let is_choice = |entry: u64| entry >> 56 == What::Guest as u64;
@@ -157,28 +163,23 @@ impl Execution {
     /// What was answered before, if this question is asked again.
     #[inline(always)]
     pub(super) fn known_answer(&mut self, question: Question) -> Option<u8> {
-        let log = &mut self.log;
-        if log.asked >= log.known {
-            return None;
-        }
-        let entry = log.entries[log.asked];
+        let entry = self.log.upcoming()?;
         if entry & !0xFF != question.0 {
             self.differs();
             return None;
         }
-        log.asked += 1;
+        self.log.asked += 1;
         Some(entry as u8)
     }
 
     /// The running thread comes to an access: whom it leaves to, if it came to the same one before.
     #[inline(always)]
     pub(crate) fn comes_again(&mut self, pending: Pending) -> Option<Option<Switch>> {
-        let log = &mut self.log;
-        let entry = *log.entries[..log.known].get(log.asked)?;
+        let entry = self.log.upcoming()?;
         if entry & !0xFF != Question::from(pending).0 {
             return None;
         }
-        log.asked += 1;
+        self.log.asked += 1;
         Some(self.follow(entry as u8))
     }
 
@@ -191,20 +192,16 @@ impl Execution {
     /// The object that was created here before.
     #[inline(always)]
     pub(super) fn known_object(&mut self) -> Option<u32> {
-        let entry = *self.log.entries.get(self.log.asked)?;
-        let object = (entry >> 8) as u32;
+        let object = (self.log.upcoming()? >> 8) as u32;
         self.is_known(Question::create(object)).then_some(object)
     }
 
     /// Whether the running thread was found to spin here before, if that is known.
     #[inline(always)]
     pub(super) fn known_to_spin(&mut self) -> Option<bool> {
-        let log = &mut self.log;
-        (log.asked < log.known).then(|| {
-            let spins = log.entries[log.asked] == Question::SPINS.0;
-            log.asked += usize::from(spins);
-            spins
-        })
+        let spins = self.log.upcoming()? == Question::SPINS.0;
+        self.log.asked += usize::from(spins);
+        Some(spins)
     }
 
     /// Keeps a question and its answer for the executions that begin like this one.
