@@ -1,7 +1,8 @@
 //! Queues and stacks whose values repeat, which no monitor decides: how far the portfolio goes.
 
 use linpoint::generate::Generator;
-use linpoint::spec::{ObjectType, Sampler};
+use linpoint::object::ObjectType;
+use linpoint::spec::Sampler;
 use linpoint::{Call, Checker, Config, History, HistoryBuilder, OpId, Ties, Value, Verdict, object_type};
 
 use crate::reach::{LIMIT, MEMORY, shown};

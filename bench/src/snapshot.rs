@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use linpoint::engine::snapshot::simple::{Event, Side};
-use linpoint::engine::snapshot::{General, Scanning, simple};
+use linpoint::engine::monitor::snapshot::simple::{Event, Side};
+use linpoint::engine::monitor::snapshot::{General, Scanning, simple};
 use linpoint::format::{ReadOptions, read};
 use linpoint::generate::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
 use linpoint::{Checker, Config, EngineChoice, History, Verdict, object_type};

@@ -55,7 +55,7 @@
 //! # Recorded histories
 //!
 //! [`format::read`] reads files, archives and directories of histories in several formats; [`object_type`] gives the
-//! built-in types by name, and each of them [checks](portfolio::AnyObject::check) a [`History`]:
+//! built-in types by name, and each of them [checks](object::AnyObject::check) a [`History`]:
 //!
 //! ```
 //! use linpoint::format::{ReadOptions, parse};
@@ -94,6 +94,8 @@ pub mod explore;
 pub mod format;
 pub mod generate;
 pub mod history;
+pub mod object;
+pub mod online;
 pub mod portfolio;
 pub mod report;
 pub mod spec;
@@ -104,7 +106,8 @@ pub use error::{Error, ErrorKind};
 pub use history::{
     Call, History, HistoryBuilder, OpId, Operation, Partitioning, Ties, TypedHistory,
 };
+pub use object::object_type;
 pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
-pub use spec::{Outcomes, Spec, object_type};
+pub use spec::{Outcomes, Spec};
 pub use value::Value;
 pub use verdict::{Report, Verdict};

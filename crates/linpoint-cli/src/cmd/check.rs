@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::spec::{ObjectType, find_type};
+use linpoint::object::{ObjectType, find_type};
 use linpoint::{
     Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Report, Verdict,
     Witnesses,

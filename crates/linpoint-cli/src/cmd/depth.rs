@@ -8,7 +8,7 @@ use linpoint::Error;
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::Measured;
 use linpoint::format::Recorded;
-use linpoint::portfolio::PartDepths;
+use linpoint::object::PartDepths;
 use rayon::prelude::*;
 
 use super::check::with_methods;

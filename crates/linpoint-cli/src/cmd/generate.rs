@@ -2,7 +2,7 @@
 
 use linpoint::format::write;
 use linpoint::generate::{Generator, SnapshotFault, SnapshotGenerator, SnapshotShape};
-use linpoint::portfolio::AnyObject;
+use linpoint::object::AnyObject;
 use linpoint::{Checker, Config, Error, History};
 
 use super::source::TypeChoice;

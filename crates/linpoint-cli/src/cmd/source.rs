@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use linpoint::format::{Format, ReadOptions, Recorded, read};
-use linpoint::spec::{ObjectType, Params, find_type, guess_type};
+use linpoint::object::{ObjectType, find_type, guess_type};
+use linpoint::spec::Params;
 use linpoint::{Error, Value, object_type};
 
 use crate::args::{InputArgs, OutputArgs};

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint::spec::{TypeInfo, object_type, types};
+use linpoint::object::{TypeInfo, object_type, types};
 use serde_json::json;
 
 use super::source::Output;
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
     let mut out = Output::standard();
     let chosen: Vec<&TypeInfo> = match &args.name {
         None => types().iter().collect(),
-        Some(name) => vec![linpoint::spec::find_type(name).ok_or_else(|| unknown(name))?],
+        Some(name) => vec![linpoint::object::find_type(name).ok_or_else(|| unknown(name))?],
     };
     if args.json {
         let all: Vec<_> = chosen.iter().map(|info| to_json(info)).collect();

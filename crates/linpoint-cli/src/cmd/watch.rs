@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use linpoint::Error;
-use linpoint::engine::monitor::online::{Notice, Watcher};
 use linpoint::format::{StreamLine, snapshot_event, stream_line};
-use linpoint::spec::{ObjectType, Params, find_type};
+use linpoint::object::{ObjectType, find_type};
+use linpoint::online::{Notice, Watcher};
+use linpoint::spec::Params;
 
 use super::check::with_methods;
 use super::lines::{AtEnd, Lines, Piece, Unit};

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use linpoint::engine::hitting::{Delayed, Depths, Measured};
-use linpoint::portfolio::PartDepths;
+use linpoint::object::PartDepths;
 use linpoint::verdict::Limit;
 use linpoint::{History, OpId};
 use serde_json::{Value, json};

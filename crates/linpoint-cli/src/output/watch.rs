@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint::engine::monitor::online::{CannotTell, Notice, Observed, Violation, Watcher};
+use linpoint::online::{CannotTell, Notice, Observed, Violation, Watcher};
 use linpoint::{Error, Value};
 use serde_json::json;
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use linpoint::object::ObjectType;
 use linpoint::report::{Story, Told, tell};
-use linpoint::spec::{ObjectType, Params};
+use linpoint::spec::Params;
 use linpoint::{
     Call, Checker, Error, History, HistoryBuilder, Operation, Report, Spec, Ties, TypedHistory,
     Value, object_type,

@@ -4,7 +4,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::verdict::Limit;
+/// A limit on resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// The time is over.
+    Time(Duration),
+    /// More memory would have been needed than this many bytes.
+    Memory(u64),
+    /// Somebody asked to stop.
+    Cancelled,
+    /// The engine that was asked for cannot decide this history, for this reason.
+    Engine(&'static str),
+    /// The engine that was asked for was to delay no more operations than so many, and found no witness.
+    Depth(usize),
+}
 
 /// What a check may use. Shared by all threads that work on it.
 #[derive(Debug)]

@@ -5,15 +5,13 @@ mod budget;
 pub mod hitting;
 pub mod monitor;
 pub(crate) mod search;
-pub mod snapshot;
 
 pub(crate) use budget::Ticker;
-pub use budget::{Budget, Progress};
+pub use budget::{Budget, Limit, Progress};
 
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
 use crate::value::Value;
-use crate::verdict::Limit;
 
 /// One part of a history, possibly reduced: what an engine is asked to decide.
 #[derive(Debug)]

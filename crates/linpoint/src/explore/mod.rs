@@ -7,7 +7,7 @@
 //! * [`refine`](refine()) compares any algorithm with any [`Spec`](crate::Spec).
 //! * [`verify`](verify()) knows more about snapshots. A snapshot algorithm that treats values as values is linearizable if
 //!   and only if all its *simple* executions are: only two entries ever change, once, from 0 to 1. These are fewer by far,
-//!   and a monitor of a few bits decides them ([`simple`](crate::engine::snapshot::simple)). After Amram, Hayoun, Mizrahi and
+//!   and a monitor of a few bits decides them ([`simple`](crate::engine::monitor::snapshot::simple)). After Amram, Hayoun, Mizrahi and
 //!   Weiss, *Polynomial-Time Verification and Testing of Implementations of the Snapshot Data Structure* (DISC 2022).
 //!
 //! Before a bug is reported, its execution is made once more step by step, without any reduction of states, and the general

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::bits::{Bits, width};
 use super::snapshot::{Answer, Request};
-use crate::engine::snapshot::simple::{Event, Monitor, Side};
+use crate::engine::monitor::snapshot::simple::{Event, Monitor, Side};
 
 /// Watches an execution. Its state is part of the explored states.
 pub(crate) trait Observer<Op, Ret>: Sync {

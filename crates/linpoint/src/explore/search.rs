@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::table::{Table, hash};
 use crate::engine::Budget;
-use crate::verdict::Limit;
+use crate::engine::Limit;
 
 /// What is searched: packed states and what follows them.
 pub(crate) trait Model: Sync {

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::engine::Budget;
-use crate::verdict::Limit;
+use crate::engine::Limit;
 
 /// States of a piece of the table: pieces never move, so that growth needs no second copy.
 const PIECE: usize = 1 << 14;

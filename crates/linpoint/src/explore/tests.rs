@@ -8,7 +8,7 @@ use super::algorithms::{
 use super::snapshot::{Answer, Request, SnapshotAlgorithm};
 use super::*;
 use crate::engine::Budget;
-use crate::verdict::Limit;
+use crate::engine::Limit;
 
 /// Explorations of more than a second are made on request.
 pub(super) fn is_large_run() -> bool {

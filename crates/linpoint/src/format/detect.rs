@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::{Format, json, snapshot};
 use crate::error::Error;
-use crate::spec::find_type;
+use crate::object::find_type;
 
 /// How many lines are searched for a mark of Jepsen's log: other things may be logged before the first operation.
 const LOG_LINES: usize = 100;

@@ -9,7 +9,8 @@ pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShap
 
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, OpId, Ties};
-use crate::portfolio::{AnyObject, Checker, Simulation};
+use crate::object::{AnyObject, Simulation};
+use crate::portfolio::Checker;
 use crate::spec::Sampler;
 use crate::value::Value;
 use crate::verdict::Verdict;

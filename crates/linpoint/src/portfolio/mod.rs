@@ -1,12 +1,12 @@
 //! The public entry: one check, the right engine behind it.
 
-mod any;
 mod check;
 mod columns;
+mod depths;
 mod guided;
 
-pub use any::{AnyObject, PartDepths, Reading, Simulation};
 pub use check::Checker;
+pub(crate) use depths::measure_depths;
 
 use std::str::FromStr;
 use std::time::Duration;

@@ -402,10 +402,10 @@ macro_rules! laws {
         #[test]
         fn every_type_is_checked() {
             let checked = [$($name),*];
-            for info in types() {
+            for info in crate::object::types() {
                 assert!(checked.contains(&info.name), "{}", info.name);
             }
-            assert_eq!(checked.len(), types().len());
+            assert_eq!(checked.len(), crate::object::types().len());
         }
     };
 }

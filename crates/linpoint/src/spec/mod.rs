@@ -5,7 +5,6 @@
 //! better, and none can change a verdict if it keeps its contract.
 
 mod bank;
-mod catalog;
 mod container;
 mod counter;
 mod decode;
@@ -21,7 +20,6 @@ mod mutex;
 mod object;
 mod reentrant_mutex;
 mod register;
-mod registry;
 mod rw_lock;
 mod semaphore;
 mod set;
@@ -36,16 +34,13 @@ pub use key_value::{KeyValue, KeyValueOp};
 pub use log::{Log, LogOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
-pub use object::{CallView, Object, Pattern, Sampler};
+pub use object::{CallView, MethodInfo, Object, Params, Pattern, Sampler, value_is_result};
 pub use reentrant_mutex::{ReentrantMutex, ReentrantMutexOp};
 pub use register::{Register, RegisterOp};
-pub use registry::{
-    MethodInfo, ObjectType, Params, TypeInfo, find_type, guess_type, object_type, types,
-    value_is_result,
-};
 pub use rw_lock::{Access, Holders, RwLock, RwLockOp};
 pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp};
+pub(crate) use snapshot::MOST_ENTRIES;
 pub use snapshot::{Snapshot, SnapshotOp, Writers};
 
 use std::fmt::Debug;

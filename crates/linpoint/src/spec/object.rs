@@ -1,10 +1,24 @@
 //! Specifications that can read recorded histories: methods and values in, typed operations out.
 
+use std::collections::BTreeMap;
+
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Outcomes, Spec};
 use crate::value::Value;
+
+/// Parameters of a type: `capacity`, `initial`, ...
+pub type Params = BTreeMap<String, Value>;
+
+/// What there is to know about a method.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodInfo {
+    /// How it is called: `cas([from, to])`.
+    pub call: &'static str,
+    /// What it answers.
+    pub answers: &'static str,
+}
 
 /// A call as it stands in a recorded history.
 #[derive(Clone, Copy, Debug)]
@@ -144,4 +158,35 @@ impl Sampler {
     pub fn rng(&mut self) -> &mut impl Rng {
         &mut self.rng
     }
+}
+
+/// Whether the single value that some formats record for a call of `method` is its result, not its argument.
+pub fn value_is_result(method: &str) -> bool {
+    const OBSERVERS: &[&str] = &[
+        "read",
+        "get",
+        "scan",
+        "size",
+        "peek",
+        "top",
+        "peek_front",
+        "peek_back",
+        "peekFirst",
+        "peekLast",
+        "deq",
+        "dequeue",
+        "pop",
+        "poll",
+        "take",
+        "extract",
+        "extract_max",
+        "extract_min",
+        "pop_front",
+        "pop_back",
+        "pollFirst",
+        "pollLast",
+        "get_and_inc",
+        "inc_and_get",
+    ];
+    OBSERVERS.contains(&method)
 }

@@ -1,8 +1,10 @@
 //! Atomic snapshots.
 
-use super::catalog::MOST_ENTRIES;
 use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
 use crate::value::Value;
+
+/// The most entries of an object whose states list them all; a larger number is a mistake.
+pub(crate) const MOST_ENTRIES: usize = 1 << 16;
 
 /// A snapshot: updates change one entry, a scan sees all entries at once.
 #[derive(Clone, Debug)]

@@ -12,8 +12,7 @@ pub(crate) use explain::{Known, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
-use std::time::Duration;
-
+pub use crate::engine::Limit;
 use crate::engine::Task;
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
@@ -113,22 +112,6 @@ pub struct Undecided {
     pub prefix_events: usize,
     /// How many there are.
     pub events: usize,
-}
-
-/// A limit on resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Limit {
-    /// The time is over.
-    Time(Duration),
-    /// More memory would have been needed than this many bytes.
-    Memory(u64),
-    /// Somebody asked to stop.
-    Cancelled,
-    /// The engine that was asked for cannot decide this history, for this reason.
-    Engine(&'static str),
-    /// The engine that was asked for was to delay no more operations than so many, and found no witness.
-    Depth(usize),
 }
 
 /// The verdict on one part of a history, and how it came about.

@@ -1,6 +1,7 @@
 //! What is wrong with the core of a container or a snapshot, in words.
 
-use crate::engine::{Facts, TaskOp, snapshot};
+use crate::engine::monitor::snapshot;
+use crate::engine::{Facts, TaskOp};
 use crate::history::{NEVER, OpId};
 use crate::spec::{Kind, Need, Role};
 use crate::value::Value;

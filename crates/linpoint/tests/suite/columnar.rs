@@ -6,7 +6,8 @@
 
 use linpoint::format::{Format, ReadOptions, parse, write};
 use linpoint::generate::Generator;
-use linpoint::spec::{ObjectType, Params, object_type};
+use linpoint::object::{ObjectType, object_type};
+use linpoint::spec::Params;
 use linpoint::{
     Call, Checker, Config, EngineChoice, History, HistoryBuilder, OpId, Operation, Value, Verdict,
 };

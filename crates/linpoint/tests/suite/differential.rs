@@ -3,7 +3,8 @@
 //! `LINPOINT_DIFFERENTIAL` sets the number of histories per type.
 
 use linpoint::generate::Generator;
-use linpoint::spec::{ObjectType, Sampler, object_type, types};
+use linpoint::object::{ObjectType, object_type, types};
+use linpoint::spec::Sampler;
 use linpoint::{Checker, Config, EngineChoice, History, OpId, Partitioning, Value, Verdict};
 use rayon::prelude::*;
 

@@ -1,7 +1,8 @@
 //! What the fuzz targets do with their bytes. Also run on saved inputs by the tests, so it stands here.
 
 use linpoint::format::{Format, ReadOptions, Recorded, parse, write_jsonl};
-use linpoint::spec::{Params, Sampler, guess_type, object_type, types};
+use linpoint::object::{guess_type, object_type, types};
+use linpoint::spec::{Params, Sampler};
 use linpoint::{
     Call, Checker, Config, EngineChoice, History, HistoryBuilder, Partitioning, Ties, Value,
     Verdict,
@@ -152,7 +153,7 @@ const MAX_OPS: usize = 7;
 
 /// Four processes take turns as the script says: each byte moves one of them on, and may make its result a wrong one.
 fn small_history(
-    object: &dyn linpoint::portfolio::AnyObject,
+    object: &dyn linpoint::object::AnyObject,
     script: &[u8],
 ) -> Result<History, linpoint::Error> {
     enum Turn {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use linpoint::Value;
-use linpoint::spec::{Params, Sampler, object_type};
+use linpoint::object::object_type;
+use linpoint::spec::{Params, Sampler};
 
 const CLASSES: [&str; 10] = [
     "ABQ", "CHM", "CLD", "CLQ", "CSLM", "CSLS", "LBD", "LBQ", "LTQ", "PBQ",

@@ -4,7 +4,7 @@
 
 use linpoint::generate::Generator;
 use linpoint::history::NEVER;
-use linpoint::spec::{ObjectType, object_type, types};
+use linpoint::object::{ObjectType, object_type, types};
 use linpoint::{Call, Checker, Config, History, HistoryBuilder, OpId, Ties, Value, Verdict};
 use proptest::prelude::*;
 

@@ -4,7 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use linpoint::spec::{ObjectType, Params, Sampler, object_type};
+use linpoint::object::{ObjectType, object_type};
+use linpoint::spec::{Params, Sampler};
 use linpoint::{
     Call, Checker, Config, EngineChoice, History, HistoryBuilder, Operation, Ties, Value, Verdict,
 };

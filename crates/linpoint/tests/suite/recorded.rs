@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use linpoint::format::{ReadOptions, Recorded, read};
-use linpoint::spec::{ObjectType, guess_type, object_type};
+use linpoint::object::{ObjectType, guess_type, object_type};
 use linpoint::{Checker, Config, Cores, History, Verdict};
 use rayon::prelude::*;
 

@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 use linpoint::generate::Generator;
-use linpoint::spec::{
-    Container, ContainerOp, Discipline, ObjectType, Params, Sampler, object_type,
-};
+use linpoint::object::{ObjectType, object_type};
+use linpoint::spec::{Container, ContainerOp, Discipline, Params, Sampler};
 use linpoint::{
     Call, Checker, Config, EngineChoice, History, HistoryBuilder, Operation, Ties, TypedHistory,
     Value, Verdict,

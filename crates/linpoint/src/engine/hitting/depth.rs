@@ -13,8 +13,8 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use super::poset::{Down, Poset};
 use super::runs::Runs;
+use crate::engine::Limit;
 use crate::engine::Ticker;
-use crate::verdict::Limit;
 
 /// States that orders of the same operations lead to, sorted.
 type States = Vec<u32>;

@@ -16,8 +16,8 @@ use super::blocks::ranks;
 use super::lazy::{Cost, Walked};
 use super::poset::{Base, Down, Poset};
 use super::runs::Runs;
+use crate::engine::Limit;
 use crate::engine::Ticker;
-use crate::verdict::Limit;
 
 /// A search that can be gone on with.
 pub(super) struct Discrepancy {

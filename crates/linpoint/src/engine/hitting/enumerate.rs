@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use super::family::{Family, Index, Maker, Rule};
 use super::insert::Insertion;
 use super::poset::Poset;
+use crate::engine::Limit;
 use crate::engine::Ticker;
 use crate::value::Interner;
-use crate::verdict::Limit;
 
 /// The distinct schedules of the families up to some d.
 #[derive(Debug)]

@@ -17,8 +17,8 @@ use super::blocks::ranks;
 use super::family::{Family, Index};
 use super::poset::{Down, Poset};
 use super::runs::Runs;
+use crate::engine::Limit;
 use crate::engine::Ticker;
-use crate::verdict::Limit;
 
 /// What a walk came to.
 #[derive(Clone, Debug, PartialEq, Eq)]

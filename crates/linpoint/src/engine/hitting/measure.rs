@@ -3,10 +3,9 @@
 use super::enumerate::{MOST_MEMBERS, enumerate};
 use super::runs::{Runs, StateSets};
 use super::{Base, Delayed, Family, Measured, Poset, Shown, ShownBy, depth, width};
-use crate::engine::{Answer, Budget, GaveUp, Task, Ticker, search};
+use crate::engine::{Answer, Budget, GaveUp, Limit, Task, Ticker, search};
 use crate::error::Error;
 use crate::spec::Spec;
-use crate::verdict::{Limit, certify};
 
 /// The three numbers of a history; see the [module](super).
 #[derive(Clone, Debug)]
@@ -28,12 +27,12 @@ impl Depths {
         base: Base,
         most: usize,
         budget: &Budget,
-    ) -> Result<Depths, Error> {
+    ) -> Depths {
         let family = Family {
             base,
             ..Family::default()
         };
-        let depths = match is_linearizable(task, budget) {
+        match is_linearizable(task, budget) {
             Err(limit) => Depths {
                 base,
                 shown_by: Measured::Unknown(limit),
@@ -52,23 +51,7 @@ impl Depths {
                 depth: depth(task, most, &budget.slice(budget.left() / 2)),
                 width: width(task, base, budget),
             },
-        };
-        depths.certified(task)
-    }
-
-    /// The same, if the evidence holds.
-    fn certified<S: Spec>(self, task: &Task<'_, S>) -> Result<Depths, Error> {
-        if let Some(shown) = self.shown_by.known() {
-            certify::witness(task, &shown.order)?;
         }
-        if let Some(delayed) = self.depth.known() {
-            certify::witness(task, &delayed.order)?;
-        }
-        let numbers = self.shown_by.known().zip(self.depth.known());
-        if numbers.is_some_and(|(shown, delayed)| shown.d > delayed.depth) {
-            return Err(Error::bug("a history is shown later than its depth"));
-        }
-        Ok(self)
     }
 }
 

@@ -38,10 +38,10 @@ pub use poset::{Base, Poset};
 
 use std::borrow::Cow;
 
+use crate::engine::Limit;
 use crate::engine::{Answer, Budget, Facts, Task, Ticker};
 use crate::history::{History, OpId};
 use crate::spec::Spec;
-use crate::verdict::Limit;
 
 use depth::Found;
 use discrepancy::Discrepancy;

@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::shelf::Shelf;
 use super::{Act, Clash, Decision, Finding, Lives, Log, Suspect, What, stack};
 use crate::engine::Budget;
+use crate::engine::Limit;
 use crate::history::NEVER;
-use crate::verdict::Limit;
 
 /// Operations on a container, in the order of their calls; ranks may have gaps.
 #[derive(Clone, Debug, Default)]

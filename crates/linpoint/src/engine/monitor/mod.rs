@@ -22,7 +22,6 @@ mod lives;
 mod log;
 mod marks;
 pub mod multiset;
-pub mod online;
 mod order;
 pub mod priority;
 pub mod queue;
@@ -32,6 +31,7 @@ pub mod register;
 pub mod semaphore;
 mod shelf;
 pub mod simulate;
+pub mod snapshot;
 pub mod stack;
 #[cfg(test)]
 mod trial;

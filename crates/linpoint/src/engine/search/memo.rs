@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::engine::Budget;
-use crate::verdict::Limit;
+use crate::engine::Limit;
 
 #[derive(Debug)]
 pub(super) struct Memo {

@@ -35,10 +35,10 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
+use crate::engine::Limit;
 use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
 use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::{Kind, Role, Spec};
-use crate::verdict::Limit;
 
 use best::Best;
 use implied::{Adjacency, Implied};

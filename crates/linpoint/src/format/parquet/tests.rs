@@ -15,7 +15,8 @@ use crate::format::samples::{contents, event_history, timed_history};
 use crate::format::{Format, ReadOptions, Recorded, parse, write, write_jsonl};
 use crate::generate::Generator;
 use crate::history::{Call, History, HistoryBuilder, Operation, Ties};
-use crate::spec::{Params, object_type, types};
+use crate::object::{object_type, types};
+use crate::spec::Params;
 use crate::value::Value;
 
 fn bytes_of(history: &History, object_type: Option<(&str, &Params)>) -> Vec<u8> {

@@ -160,7 +160,7 @@ macro_rules! join {
 }
 
 /// The methods of a queue, deque or set.
-pub(in crate::spec) const fn collection_methods(class: CollectionClass) -> &'static [MethodInfo] {
+pub(crate) const fn collection_methods(class: CollectionClass) -> &'static [MethodInfo] {
     match class {
         CollectionClass::ArrayBlockingQueue | CollectionClass::LinkedBlockingQueue => {
             join!(COLLECTION, QUEUE, CAPACITY)
@@ -175,7 +175,7 @@ pub(in crate::spec) const fn collection_methods(class: CollectionClass) -> &'sta
 }
 
 /// The methods of a map.
-pub(in crate::spec) const fn map_methods(class: MapClass) -> &'static [MethodInfo] {
+pub(crate) const fn map_methods(class: MapClass) -> &'static [MethodInfo] {
     match class {
         MapClass::ConcurrentHashMap => join!(MAP, HASH_MAP),
         MapClass::ConcurrentSkipListMap => join!(MAP, NAVIGABLE_MAP),

@@ -12,11 +12,9 @@ mod map;
 mod methods;
 mod navigable;
 mod render;
-mod types;
 
 pub use collection::{CollectionClass, CollectionOp, IfFull, IfNone, JavaCollection};
 pub use map::{JavaMap, MapClass, MapOp, MapView};
-use methods::{collection_methods, map_methods};
+pub(crate) use methods::{collection_methods, map_methods};
 pub use navigable::{Bounds, Relation};
 pub use render::{Direction, Separator};
-pub(super) use types::*;

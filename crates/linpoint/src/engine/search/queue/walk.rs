@@ -21,10 +21,10 @@
 use super::order::Placed;
 use super::side::Taken;
 use super::{EMPTY, Item, Queue, Side, peek_of, removal_of, value_of};
+use crate::engine::Limit;
 use crate::engine::search::best::Best;
 use crate::engine::search::memo::Memo;
 use crate::engine::{Budget, Ticker};
-use crate::verdict::Limit;
 
 /// What can be placed next: an insertion or an operation at the front, by its place among those that wait, or the next
 /// removal that never returned.

@@ -1,9 +1,9 @@
 //! What lies on top, and how it came there and goes.
 
 use super::{Does, Haste, Item, NEVER, Sets};
+use crate::engine::Limit;
 use crate::engine::{Budget, Ticker};
 use crate::value::Interner;
-use crate::verdict::Limit;
 
 /// Frames and configurations found so far, all by number.
 pub(super) struct Frames<'a> {

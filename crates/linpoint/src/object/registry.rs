@@ -1,16 +1,13 @@
 //! The built-in object types, by name.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::AnyObject;
 use super::catalog::TYPES;
 use crate::error::{Error, did_you_mean};
 use crate::history::History;
-use crate::portfolio::AnyObject;
+use crate::spec::{MethodInfo, Params};
 use crate::value::Value;
-
-/// Parameters of a type: `capacity`, `initial`, ...
-pub type Params = BTreeMap<String, Value>;
 
 /// A built-in type, ready to check histories.
 pub type ObjectType = Box<dyn AnyObject>;
@@ -29,15 +26,6 @@ pub struct TypeInfo {
     /// Its methods.
     pub methods: &'static [MethodInfo],
     pub(super) make: fn(&Given<'_>) -> Result<ObjectType, Error>,
-}
-
-/// What there is to know about a method.
-#[derive(Clone, Copy, Debug)]
-pub struct MethodInfo {
-    /// How it is called: `cas([from, to])`.
-    pub call: &'static str,
-    /// What it answers.
-    pub answers: &'static str,
 }
 
 /// Parameters on their way into a specification.
@@ -212,37 +200,6 @@ fn type_with_methods(methods: &[String]) -> Option<&'static str> {
         methods.iter().any(is_sign) && methods.iter().all(is_known)
     };
     SIGNS.iter().find(fits).map(|&(name, ..)| name)
-}
-
-/// Whether the single value that some formats record for a call of `method` is its result, not its argument.
-pub fn value_is_result(method: &str) -> bool {
-    const OBSERVERS: &[&str] = &[
-        "read",
-        "get",
-        "scan",
-        "size",
-        "peek",
-        "top",
-        "peek_front",
-        "peek_back",
-        "peekFirst",
-        "peekLast",
-        "deq",
-        "dequeue",
-        "pop",
-        "poll",
-        "take",
-        "extract",
-        "extract_max",
-        "extract_min",
-        "pop_front",
-        "pop_back",
-        "pollFirst",
-        "pollLast",
-        "get_and_inc",
-        "inc_and_get",
-    ];
-    OBSERVERS.contains(&method)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The ten classes as built-in types.
 
-use super::{CollectionClass, JavaCollection, JavaMap, MapClass, collection_methods, map_methods};
+use super::catalog::MOST_PLACES;
+use super::registry::{Given, TypeInfo};
 use crate::error::Error;
-use crate::spec::catalog::MOST_PLACES;
-use crate::spec::registry::{Given, TypeInfo};
+use crate::spec::juc::{
+    CollectionClass, JavaCollection, JavaMap, MapClass, collection_methods, map_methods,
+};
 
 const CAPACITY: &str = "capacity";
 const REQUIRED: &[(&str, &str)] = &[(CAPACITY, "how many elements it can hold; required")];
@@ -14,7 +16,7 @@ const OPTIONAL: &[(&str, &str)] = &[(
 
 macro_rules! collection {
     ($constant:ident, $class:ident, $name:literal, $aliases:expr, $summary:literal, $params:expr, $capacity:expr) => {
-        pub(in crate::spec) const $constant: TypeInfo = TypeInfo {
+        pub(super) const $constant: TypeInfo = TypeInfo {
             name: $name,
             aliases: &$aliases,
             summary: $summary,
@@ -31,7 +33,7 @@ macro_rules! collection {
 
 macro_rules! map {
     ($constant:ident, $class:ident, $name:literal, $aliases:expr, $summary:literal) => {
-        pub(in crate::spec) const $constant: TypeInfo = TypeInfo {
+        pub(super) const $constant: TypeInfo = TypeInfo {
             name: $name,
             aliases: &$aliases,
             summary: $summary,

@@ -7,14 +7,14 @@ use super::{Observed, Online, Op, Stop, Time, monitor};
 use crate::error::Error;
 use crate::format::StreamLine;
 use crate::history::Call;
-use crate::portfolio::Reading;
-use crate::spec::{CallView, Kind, ObjectType, Role};
+use crate::object::{ObjectType, Reading};
+use crate::spec::{CallView, Kind, Role};
 use crate::value::Value;
 
 /// Watches a stream of recorded events.
 ///
 /// ```
-/// use linpoint::engine::monitor::online::{Notice, Watcher};
+/// use linpoint::online::{Notice, Watcher};
 /// use linpoint::{Call, Value, object_type};
 /// let register = object_type("register", &Default::default())?;
 /// let mut watcher = Watcher::new(register)?;

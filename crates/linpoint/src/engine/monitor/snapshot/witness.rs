@@ -1,7 +1,7 @@
 //! An order that explains a history of a snapshot.
 
-use super::super::monitor::Log;
 use super::general::General;
+use crate::engine::monitor::Log;
 use crate::history::NEVER;
 
 /// The order of all operations that took effect.

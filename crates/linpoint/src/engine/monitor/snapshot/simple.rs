@@ -152,7 +152,7 @@ impl Violation {
 /// Watches a simple history, event by event.
 ///
 /// ```
-/// use linpoint::engine::snapshot::simple::{Event, Monitor, Side, Violation};
+/// use linpoint::engine::monitor::snapshot::simple::{Event, Monitor, Side, Violation};
 /// let mut monitor = Monitor::default();
 /// monitor.step(Event::update_called(Side::First))?;
 /// monitor.step(Event::update_returned(Side::First))?;
@@ -343,7 +343,7 @@ const CHUNK: usize = 256;
 /// before the last change, an event is either always fine or always worth a look, so most are merely passed over.
 ///
 /// ```
-/// use linpoint::engine::snapshot::simple::{Event, Side, Violation, decide};
+/// use linpoint::engine::monitor::snapshot::simple::{Event, Side, Violation, decide};
 /// let events = [Event::scan_called(0), Event::scan_returned(0, [false, true])];
 /// assert_eq!(decide(&events, 1), Err((1, Violation::Future(Side::Second))));
 /// ```

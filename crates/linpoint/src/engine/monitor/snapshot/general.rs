@@ -26,7 +26,7 @@ use super::fault::{Fault, What};
 /// Judges histories of a snapshot event by event. `V` are the values, `T` names operations.
 ///
 /// ```
-/// use linpoint::engine::snapshot::General;
+/// use linpoint::engine::monitor::snapshot::General;
 /// let mut snapshot = General::new(0);
 /// snapshot.call_update("u", 3, 5).unwrap();
 /// let first = snapshot.call_scan("s");

@@ -1,10 +1,10 @@
 //! Built-in types without their Rust types: what the command line works with.
 
-use super::Checker;
 use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Poset};
 use crate::engine::{Budget, Task};
 use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
+use crate::portfolio::{Checker, measure_depths};
 use crate::report::{Story, Told, tell_recorded};
 use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
 use crate::value::Value;
@@ -148,7 +148,7 @@ impl<S: Object> AnyObject for S {
             let task = Task::new(self, &typed, &part.ops);
             Ok(PartDepths {
                 object: history.objects()[part.object as usize].clone(),
-                depths: Depths::measure(&task, base, most, budget)?,
+                depths: measure_depths(&task, base, most, budget)?,
                 ops: part.ops,
             })
         };

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::{Online, Op, Stop, Time};
-use crate::engine::snapshot::{Effect, Fault, General, Scanning, Unclear};
+use crate::engine::monitor::snapshot::{Effect, Fault, General, Scanning, Unclear};
 use crate::spec::Role;
 use crate::value::Value;
 
@@ -120,7 +120,7 @@ mod tests {
     use super::super::{Notice, Watcher};
     use super::*;
     use crate::history::Call;
-    use crate::spec::object_type;
+    use crate::object::object_type;
 
     /// A watcher, and what happens to it: `process` calls and returns.
     fn watcher() -> Watcher {

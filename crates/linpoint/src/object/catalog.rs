@@ -1,8 +1,10 @@
 //! The table of the built-in types.
 
-use super::registry::{MethodInfo, ObjectType, TypeInfo};
-use super::*;
+use super::juc;
+use super::registry::{ObjectType, TypeInfo};
 use crate::error::Error;
+use crate::spec::*;
+use crate::value::Value;
 
 fn boxed(object: impl Object + 'static) -> Result<ObjectType, Error> {
     Ok(Box::new(object))
@@ -16,9 +18,6 @@ macro_rules! methods {
 
 /// The largest capacity, that of Java's queues.
 pub(super) const MOST_PLACES: usize = i32::MAX as usize;
-
-/// The most entries of an object whose states list them all; a larger number is a mistake.
-pub(super) const MOST_ENTRIES: usize = 1 << 16;
 
 /// Not a constant: [`types`] is inlined where it is called, and all engines for all types would be compiled there once more.
 pub(super) static TYPES: &[TypeInfo] = &[
