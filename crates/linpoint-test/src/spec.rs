@@ -173,7 +173,7 @@ impl<S: Spec> Meaning<S> {
             Ok(Verdict::Violation(violation)) => Ruling::Unexplained(why, violation.core.sentence),
             Ok(Verdict::Undecided(undecided)) => Ruling::Undecided(format!(
                 "the history of an execution could not be decided: {:?}",
-                undecided.limit
+                undecided.cause
             )),
             Err(error) => Ruling::Undecided(error.to_string()),
         }

@@ -35,8 +35,10 @@ pub(crate) struct Checked {
 impl Checked {
     /// The least d that shows all parts, where hitting families decided them.
     pub(crate) fn shown_by(&self) -> Option<usize> {
-        let parts = self.report.parts.iter().map(|part| part.shown_by);
-        parts.collect::<Option<Vec<_>>>()?.into_iter().max()
+        match &self.report.verdict {
+            Verdict::Linearizable(witness) => witness.shown_by,
+            _ => None,
+        }
     }
 
     /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.

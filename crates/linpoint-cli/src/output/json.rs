@@ -1,7 +1,7 @@
 //! Verdicts for machines. The schema is versioned and described in `docs/cli.md`.
 
 use linpoint::history::NEVER;
-use linpoint::verdict::{Limit, Undecided, Violation};
+use linpoint::verdict::{Cause, Limit, Undecided, Violation};
 use linpoint::{History, OpId, Verdict};
 use serde_json::{Value, json};
 
@@ -47,7 +47,9 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
             "engine": part.engine,
             "reason": part.reason,
         });
-        if let Some(d) = part.shown_by {
+        if let Verdict::Linearizable(witness) = &part.verdict
+            && let Some(d) = witness.shown_by
+        {
             value["shown_by"] = json!(d);
         }
         match &part.verdict {
@@ -96,19 +98,27 @@ fn violation(history: &History, violation: &Violation) -> Value {
 
 fn undecided(undecided: &Undecided) -> Value {
     json!({
-        "limit": limit(undecided.limit),
+        "limit": cause(undecided.cause),
         "engine": undecided.engine,
         "prefix_events": undecided.prefix_events,
         "events": undecided.events,
     })
 }
 
+fn cause(cause: Cause) -> Value {
+    match cause {
+        Cause::Limit(hit) => limit(hit),
+        Cause::NotApplicable(why) => json!({ "kind": "engine", "reason": why }),
+        Cause::Depth(d) => json!({ "kind": "depth", "d": d }),
+        _ => json!({ "kind": "engine" }),
+    }
+}
+
 pub(super) fn limit(limit: Limit) -> Value {
     match limit {
         Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
         Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
-        Limit::Engine(why) => json!({ "kind": "engine", "reason": why }),
-        Limit::Depth(d) => json!({ "kind": "depth", "d": d }),
+        Limit::Capacity(why) => json!({ "kind": "capacity", "reason": why }),
         _ => json!({ "kind": "interrupted" }),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint::verdict::{Core, Limit, PartReport, Undecided, Violation};
+use linpoint::verdict::{Cause, Core, Limit, PartReport, Undecided, Violation};
 use linpoint::{History, Value, Verdict};
 
 use super::{Outcome, Summary, core_table};
@@ -50,23 +50,23 @@ pub(crate) fn show_limit(limit: Limit) -> String {
     match limit {
         Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
         Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
-        Limit::Engine(why) => why.to_owned(),
-        Limit::Depth(d) => format!("no witness up to d = {d}"),
+        Limit::Capacity(why) => why.to_owned(),
         _ => "interrupted".to_owned(),
     }
 }
 
 /// Why nothing was decided, and how far it got.
 pub(super) fn why(undecided: &Undecided) -> String {
-    match undecided.limit {
-        Limit::Engine(why) => return format!("engine {} cannot tell: {why}", undecided.engine),
-        Limit::Depth(_) => {
-            let limit = show_limit(undecided.limit);
-            return format!("{limit} (engine {})", undecided.engine);
+    let limit = match undecided.cause {
+        Cause::NotApplicable(why) => {
+            return format!("engine {} cannot tell: {why}", undecided.engine);
         }
-        _ => {}
-    }
-    let limit = show_limit(undecided.limit);
+        Cause::Depth(d) => {
+            return format!("no witness up to d = {d} (engine {})", undecided.engine);
+        }
+        Cause::Limit(limit) => show_limit(limit),
+        _ => "it gave up".to_owned(),
+    };
     let Undecided {
         engine,
         prefix_events,

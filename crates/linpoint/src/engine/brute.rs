@@ -4,12 +4,35 @@
 //! judge of small cores, so it is written to be seen to be right and is never optimised: no memory of what was tried, no
 //! choice of a good order, nothing that the other engines do.
 
-use super::Task;
+use super::{Answer, Budget, Engine, Evidence, GaveUp, Outcome, Task, Ticker};
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
 
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "brute";
+
+/// The reference as an engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Brute;
+
+impl<S: Spec> Engine<S> for Brute {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
+        let mut ticker = Ticker::new(budget);
+        let answer = match try_all_orders(task, &mut || ticker.tick()) {
+            Ok(Some(order)) => Ok(Answer::in_order(order)),
+            Ok(None) => Ok(Answer::nothing_fits()),
+            Err(limit) => Err(GaveUp::from(limit)),
+        };
+        Outcome {
+            answer,
+            method: "all orders were tried",
+        }
+    }
+}
 
 /// Tries all orders of the operations of `task`; the first one that explains everything, if there is one.
 ///

@@ -12,12 +12,10 @@ pub enum Limit {
     Time(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
-    /// Somebody asked to stop.
+    /// The check was cancelled.
     Cancelled,
-    /// The engine that was asked for cannot decide this history, for this reason.
-    Engine(&'static str),
-    /// The engine that was asked for was to delay no more operations than so many, and found no witness.
-    Depth(usize),
+    /// A table cannot hold more, for this reason.
+    Capacity(&'static str),
 }
 
 /// What a check may use. Shared by all threads that work on it.

@@ -1,203 +1,71 @@
-//! Engines: each decides some histories, none trusts another.
+//! Engines: each decides parts of histories, without relying on another.
+//!
+//! An [`Engine`] says by a [`Profile`] which parts it can decide, and decides a [`Task`] within a [`Budget`]. All of them
+//! give answers of one shape; the portfolio chooses among them, and certifies what they answer.
 
 pub mod brute;
 mod budget;
 pub mod hitting;
 pub mod monitor;
+mod profile;
 pub(crate) mod search;
+mod task;
 
 pub(crate) use budget::Ticker;
 pub use budget::{Budget, Limit, Progress};
+pub(crate) use profile::Profile;
+pub(crate) use task::{Facts, count_events, until};
+pub use task::{Task, TaskOp};
 
-use crate::history::{NEVER, OpId, TypedHistory};
-use crate::spec::{Kind, Role, Spec};
-use crate::value::Value;
+use crate::history::OpId;
+use crate::spec::Spec;
 
-/// One part of a history, possibly reduced: what an engine is asked to decide.
+/// Decides parts of histories of one specification.
+pub(crate) trait Engine<S: Spec>: Sync {
+    /// The name of this engine in reports and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Whether this engine may decide such a part. The reason it gives if it cannot stands in reports.
+    ///
+    /// What a profile does not show may still keep an engine from an answer; then [`decide`](Self::decide) gives up with
+    /// [`Cause::NotApplicable`].
+    fn admits(&self, profile: &Profile) -> Result<(), NotApplicable> {
+        let _ = profile;
+        Ok(())
+    }
+
+    /// Decides a task within a budget.
+    fn decide(&self, task: &Task<'_, S>, evidence: Evidence, budget: &Budget) -> Outcome;
+}
+
+/// What an answer that a task is linearizable must come with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// An order of the operations.
+    Order,
+    /// Nothing: an order may be left out where it costs extra.
+    Verdict,
+}
+
+/// The end of an engine's work on a task.
 #[derive(Debug)]
-pub struct Task<'a, S: Spec> {
-    /// The specification.
-    pub spec: &'a S,
-    /// The history that the operations are from.
-    pub history: &'a TypedHistory<S::Op, S::Ret>,
-    /// The operations, in the order of their calls.
-    pub ops: Vec<TaskOp>,
-    /// What the specification says it is, as seen on one key.
-    kind: Option<Kind>,
-    keys: Keys,
-}
-
-/// Whether the operations of a task are on different keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keys {
-    /// All are on the same one, or none has any.
-    One,
-    /// Each has one, and they differ.
-    Several,
-    /// Some have one and some have not, so even those that do may affect each other.
-    Unknown,
-}
-
-// Not derived: that would ask for `S: Clone`.
-impl<S: Spec> Clone for Task<'_, S> {
-    fn clone(&self) -> Self {
-        self.with_ops(self.ops.clone())
-    }
-}
-
-/// An operation of a [`Task`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskOp {
-    /// Its number in the history.
-    pub id: OpId,
-    /// The rank of its call.
-    pub call: u32,
-    /// The rank of its return; [`NEVER`] if it is pending, or treated as if it were.
-    pub ret: u32,
-}
-
-impl<'a, S: Spec> Task<'a, S> {
-    /// The task of deciding these operations as they were recorded.
-    pub fn new(spec: &'a S, history: &'a TypedHistory<S::Op, S::Ret>, ids: &[OpId]) -> Self {
-        let (calls, rets) = (history.calls(), history.rets());
-        let ops = ids.iter().map(|&id| TaskOp {
-            id,
-            call: calls[id.index()],
-            ret: rets[id.index()],
-        });
-        let mut keys = ids.iter().map(|&id| spec.key(&history.action(id).op));
-        let first = keys.clone().next().flatten();
-        let keys = if keys.clone().all(|key| key == first) {
-            Keys::One
-        } else if keys.all(|key| key.is_some()) {
-            Keys::Several
-        } else {
-            Keys::Unknown
-        };
-        Task {
-            spec,
-            history,
-            ops: ops.collect(),
-            kind: spec.kind(),
-            keys,
-        }
-    }
-
-    /// The same task with these operations instead, which must be some of its own.
-    pub(crate) fn with_ops(&self, ops: Vec<TaskOp>) -> Self {
-        Task {
-            spec: self.spec,
-            history: self.history,
-            ops,
-            kind: self.kind.clone(),
-            keys: self.keys,
-        }
-    }
-
-    /// The same task as it was after the event of a rank: what returned later is pending.
-    pub(crate) fn until(&self, rank: u32) -> Self {
-        self.with_ops(until(&self.ops, rank))
-    }
-
-    /// What the operation at `position` does: the operation and its result, `None` while pending.
-    pub fn action(&self, position: usize) -> (&'a S::Op, Option<&'a S::Ret>) {
-        self.action_of(self.ops[position])
-    }
-
-    fn action_of(&self, TaskOp { id, ret, .. }: TaskOp) -> (&'a S::Op, Option<&'a S::Ret>) {
-        let action = self.history.action(id);
-        (&action.op, action.ret.as_ref().filter(|_| ret != NEVER))
-    }
-
-    /// How many calls and returns there are.
-    pub fn events(&self) -> usize {
-        count_events(&self.ops)
-    }
-
-    /// How many calls and returns have this rank or a lower one.
-    pub(crate) fn events_until(&self, rank: u32) -> usize {
-        let ranks = self.ops.iter().flat_map(|op| [op.call, op.ret]);
-        ranks.filter(|&at| at <= rank).count()
-    }
-}
-
-/// The operations that were called at a rank or before; what returned later is pending.
-pub(crate) fn until(ops: &[TaskOp], rank: u32) -> Vec<TaskOp> {
-    let called = ops.iter().filter(|op| op.call <= rank);
-    let seen = called.map(|op| TaskOp {
-        ret: if op.ret > rank { NEVER } else { op.ret },
-        ..*op
-    });
-    seen.collect()
-}
-
-pub(crate) fn count_events(ops: &[TaskOp]) -> usize {
-    ops.len() + ops.iter().filter(|op| op.ret != NEVER).count()
-}
-
-/// What is known of the operations of a task without knowing their types.
-///
-/// Most of what engines do needs no more, and is compiled once instead of once for each specification.
-pub(crate) trait Facts {
-    /// The operations.
-    fn ops(&self) -> &[TaskOp];
-    /// Which well-known object they are on; none where there are several keys.
-    fn kind(&self) -> Option<&Kind>;
-    /// Which well-known object each key is.
-    fn kind_of_keys(&self) -> Option<&Kind>;
-    /// Whether there are several keys and every operation has one.
-    fn has_independent_keys(&self) -> bool;
-    /// The key that an operation is on.
-    fn key(&self, op: TaskOp) -> Option<Value>;
-    /// What an operation does, which may be a relaxed one.
-    fn role(&self, op: TaskOp) -> Role;
-    /// Whether it never changes any state.
-    fn is_pure(&self, op: TaskOp) -> bool;
-    /// A number that is the same for operations that do the same.
-    fn class(&self, op: TaskOp) -> u32;
-}
-
-impl<S: Spec> Facts for Task<'_, S> {
-    fn ops(&self) -> &[TaskOp] {
-        &self.ops
-    }
-
-    fn kind(&self) -> Option<&Kind> {
-        self.kind.as_ref().filter(|_| self.keys == Keys::One)
-    }
-
-    fn kind_of_keys(&self) -> Option<&Kind> {
-        self.kind.as_ref()
-    }
-
-    fn has_independent_keys(&self) -> bool {
-        self.keys == Keys::Several
-    }
-
-    fn key(&self, op: TaskOp) -> Option<Value> {
-        self.spec.key(self.action_of(op).0)
-    }
-
-    fn role(&self, op: TaskOp) -> Role {
-        let (operation, ret) = self.action_of(op);
-        self.spec.role(operation, ret)
-    }
-
-    fn is_pure(&self, op: TaskOp) -> bool {
-        let (operation, ret) = self.action_of(op);
-        self.spec.is_pure(operation, ret)
-    }
-
-    fn class(&self, op: TaskOp) -> u32 {
-        self.history.action_column()[op.id.index()] * 2 + u32::from(op.ret == NEVER)
-    }
+pub(crate) struct Outcome {
+    /// The answer, or why there is none.
+    pub(crate) answer: Result<Answer, GaveUp>,
+    /// How the engine went about it, in words.
+    pub(crate) method: &'static str,
 }
 
 /// What a complete engine found out.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Linearizable, in this order.
-    Linearizable(Vec<OpId>),
+    Linearizable {
+        /// The operations that take effect, in their order; empty where no order was asked for.
+        order: Vec<OpId>,
+        /// The least d whose [hitting family](hitting) has this order, if the engine knows it.
+        shown_by: Option<usize>,
+    },
     /// Not linearizable.
     NotLinearizable {
         /// The longest order found that explains a beginning of the history.
@@ -213,6 +81,14 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Linearizable, in this order.
+    pub(crate) fn in_order(order: Vec<OpId>) -> Self {
+        Answer::Linearizable {
+            order,
+            shown_by: None,
+        }
+    }
+
     /// Not linearizable, and nothing more is known.
     pub(crate) fn nothing_fits() -> Self {
         Answer::explains_only(Vec::new(), 0)
@@ -230,15 +106,49 @@ impl Answer {
 
     /// Whether the history is linearizable.
     pub fn is_linearizable(&self) -> bool {
-        matches!(self, Answer::Linearizable(_))
+        matches!(self, Answer::Linearizable { .. })
     }
 }
 
-/// An engine stopped at a limit.
+/// An engine stopped without an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct GaveUp {
-    /// The limit.
-    pub limit: Limit,
+    /// Why.
+    pub cause: Cause,
     /// How many events were shown to be linearizable.
     pub reached: usize,
 }
+
+impl From<Limit> for GaveUp {
+    fn from(limit: Limit) -> Self {
+        GaveUp {
+            cause: Cause::Limit(limit),
+            reached: 0,
+        }
+    }
+}
+
+impl From<NotApplicable> for GaveUp {
+    fn from(NotApplicable(why): NotApplicable) -> Self {
+        GaveUp {
+            cause: Cause::NotApplicable(why),
+            reached: 0,
+        }
+    }
+}
+
+/// Why an engine gave no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// A limit was hit.
+    Limit(Limit),
+    /// The engine cannot decide this history, for this reason.
+    NotApplicable(&'static str),
+    /// The engine was to delay no more operations than so many, and found no witness.
+    Depth(usize),
+}
+
+/// An engine cannot decide a history, for this reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotApplicable(pub(crate) &'static str);

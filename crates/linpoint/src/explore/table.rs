@@ -51,7 +51,7 @@ impl Table {
     /// Asks the budget for what `more` states may take.
     pub(crate) fn reserve(&self, more: usize, budget: &Budget) -> Result<(), Limit> {
         if self.len + more > u32::MAX as usize {
-            return Err(Limit::Engine("there are more than 2^32 states"));
+            return Err(Limit::Capacity("there are more than 2^32 states"));
         }
         let states = more * self.words * 8;
         // A table that grows has two copies for a while, the new one twice as large.

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::spec::{Object, Spec};
 use crate::value::Value;
-use crate::verdict::{Core, Limit, PartReport, Report, Undecided, Verdict, Violation};
+use crate::verdict::{Cause, Core, Limit, PartReport, Report, Undecided, Verdict, Violation};
 
 /// How many steps of orders are told with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
@@ -152,17 +152,20 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
 /// Which limit was hit, and how far it got.
 fn undecided(undecided: &Undecided) -> String {
     let Undecided {
-        limit,
+        cause,
         engine,
         prefix_events,
         events,
     } = undecided;
-    let limit = match limit {
-        Limit::Time(time) => format!("the time limit of {time:?} came first"),
-        Limit::Memory(bytes) => format!("the memory limit of {bytes} bytes came first"),
-        Limit::Cancelled => "it was interrupted".to_owned(),
-        Limit::Engine(why) => format!("engine {engine} cannot tell: {why}"),
-        Limit::Depth(d) => format!("no witness up to d = {d}"),
+    let limit = match cause {
+        Cause::Limit(Limit::Time(time)) => format!("the time limit of {time:?} came first"),
+        Cause::Limit(Limit::Memory(bytes)) => {
+            format!("the memory limit of {bytes} bytes came first")
+        }
+        Cause::Limit(Limit::Cancelled) => "it was interrupted".to_owned(),
+        Cause::Limit(Limit::Capacity(why)) => (*why).to_owned(),
+        Cause::NotApplicable(why) => format!("engine {engine} cannot tell: {why}"),
+        Cause::Depth(d) => format!("no witness up to d = {d}"),
     };
     format!("{limit}; the first {prefix_events} of {events} events are known to be linearizable")
 }

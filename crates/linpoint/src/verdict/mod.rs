@@ -12,8 +12,8 @@ pub(crate) use explain::{Known, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
-pub use crate::engine::Limit;
 use crate::engine::Task;
+pub use crate::engine::{Cause, Limit};
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
 use crate::value::Value;
@@ -35,6 +35,8 @@ pub struct Witness {
     /// The operations, in the order in which they took effect; pending ones that are missing never did. Empty where
     /// [witnesses are omitted](crate::portfolio::Witnesses::Omitted).
     pub order: Vec<OpId>,
+    /// The least d whose [hitting family](crate::engine::hitting) has this order, where that engine decided.
+    pub shown_by: Option<usize>,
 }
 
 /// Why there is no witness.
@@ -104,9 +106,9 @@ pub struct Core {
 /// Why nothing was decided.
 #[derive(Clone, Debug)]
 pub struct Undecided {
-    /// The limit.
-    pub limit: Limit,
-    /// The engine that hit it.
+    /// Why: mostly a limit.
+    pub cause: Cause,
+    /// The engine that gave up.
     pub engine: &'static str,
     /// How many calls and returns of the part were shown to be linearizable.
     pub prefix_events: usize,
@@ -131,8 +133,6 @@ pub struct PartReport {
     pub engine: &'static str,
     /// Why this engine.
     pub reason: String,
-    /// The least d whose [hitting family](crate::engine::hitting) has the witness, where that engine decided.
-    pub shown_by: Option<usize>,
 }
 
 /// The verdict on a whole history.

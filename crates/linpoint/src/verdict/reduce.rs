@@ -118,7 +118,7 @@ pub(crate) fn shortest_bad_prefix(
             (good + stride).min(middle).max(good + 1)
         };
         match decide(&prefix(ops, probe), budget) {
-            Ok(Answer::Linearizable(order)) => {
+            Ok(Answer::Linearizable { order, .. }) => {
                 (good, found.partial) = (probe, order);
                 stride = if knows_bad {
                     1.max(stride / 4)
@@ -207,7 +207,7 @@ impl Reducer<'_> {
                 self.ops = ops;
                 true
             }
-            Ok(Answer::Linearizable(_)) => false,
+            Ok(Answer::Linearizable { .. }) => false,
             Err(_) => {
                 self.undecided = true;
                 false

@@ -3,7 +3,7 @@
 use super::enumerate::{MOST_MEMBERS, enumerate};
 use super::runs::{Runs, StateSets};
 use super::{Base, Delayed, Family, Measured, Poset, Shown, ShownBy, depth, width};
-use crate::engine::{Answer, Budget, GaveUp, Limit, Task, Ticker, search};
+use crate::engine::{Answer, Budget, Cause, GaveUp, Limit, Task, Ticker, search};
 use crate::error::Error;
 use crate::spec::Spec;
 
@@ -167,24 +167,11 @@ fn explains(runs: &mut dyn Runs, order: &[u32]) -> bool {
 /// By the general search, which no family can replace.
 fn is_linearizable<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<bool, Limit> {
     match search::decide(task, budget) {
-        Ok(Answer::Linearizable(_)) => Ok(true),
+        Ok(Answer::Linearizable { .. }) => Ok(true),
         Ok(Answer::NotLinearizable { .. }) => Ok(false),
-        Err(GaveUp { limit, .. }) => Err(limit),
-    }
-}
-
-/// The answer of the engine: a schedule of the family up to `d_max`, with its d, or that there is none at all.
-pub(crate) fn decide<S: Spec>(
-    task: &Task<'_, S>,
-    d_max: Option<usize>,
-    budget: &Budget,
-) -> (Result<Answer, GaveUp>, Option<usize>) {
-    let d_max = d_max.unwrap_or(usize::MAX);
-    let gave_up = |limit| Err(GaveUp { limit, reached: 0 });
-    match ShownBy::new(task, Family::default()).up_to(d_max, budget) {
-        Measured::Is(Shown { d, order }) => (Ok(Answer::Linearizable(order)), Some(d)),
-        Measured::Never => (Ok(Answer::nothing_fits()), None),
-        Measured::Above(d) => (gave_up(Limit::Depth(d)), None),
-        Measured::Unknown(limit) => (gave_up(limit), None),
+        Err(GaveUp { cause, .. }) => match cause {
+            Cause::Limit(limit) => Err(limit),
+            other => unreachable!("bug: the general search gave up without a limit: {other:?}"),
+        },
     }
 }

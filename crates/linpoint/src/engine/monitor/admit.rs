@@ -7,12 +7,22 @@ use super::register::{self, Rw};
 use super::semaphore::{self, Permits};
 use super::shelf::{Shelf, with_order};
 use super::{Act, Decision, Finding, Log, Suspect, cell, multiset, snapshot};
-use crate::engine::{Budget, Facts, TaskOp};
+use crate::engine::{Budget, Evidence, Facts, NotApplicable, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Need, Role};
 use crate::value::{Value, ValueTable};
 
 use Refusal::HandOn;
+
+const NO_DEQUES: &str = "no monitor knows deques";
+
+/// Whether some monitor decides objects of this kind.
+pub(crate) fn knows(kind: &Kind) -> Result<(), NotApplicable> {
+    match kind {
+        Kind::Deque => Err(NotApplicable(NO_DEQUES)),
+        _ => Ok(()),
+    }
+}
 
 /// A task in the terms of one monitor.
 #[derive(Debug)]
@@ -51,7 +61,7 @@ impl Monitored {
                 ranks.iter_mut().for_each(|rank| *rank = last - *rank);
                 Shelf::Priority(ranks)
             }),
-            Kind::Deque => Err(HandOn("no monitor knows deques")),
+            Kind::Deque => Err(HandOn(NO_DEQUES)),
             Kind::Slot(initial) => slot(task, initial),
             Kind::Counter(initial) => {
                 let (log, positions) = counts(task, |count| count)?;
@@ -86,25 +96,32 @@ impl Monitored {
         }
     }
 
-    /// What kind of monitor it is.
-    pub(crate) fn name(&self) -> &'static str {
+    /// How this monitor decides, in words.
+    pub(crate) fn method(&self) -> &'static str {
         match &self.monitor {
-            Monitor::Container(Shelf::Queue, _) => "queue",
-            Monitor::Container(Shelf::Stack, _) => "stack",
-            Monitor::Container(Shelf::Priority(_), _) => "priority queue",
-            Monitor::Container(Shelf::Bag, _) => "bag",
-            Monitor::Multiset(_) => "multiset",
-            Monitor::Cell(_) => "cell",
-            Monitor::Bits(..) => "bit",
-            Monitor::Register(..) => "register",
-            Monitor::Counter(..) => "counter",
-            Monitor::Semaphore(..) => "semaphore",
-            Monitor::Snapshot(case) => case.name(),
+            Monitor::Container(Shelf::Queue, _) => {
+                "the queue monitor decides it in log-linear time"
+            }
+            Monitor::Container(Shelf::Stack, _) => {
+                "the stack monitor decides it in log-linear time"
+            }
+            Monitor::Container(Shelf::Priority(_), _) => {
+                "the priority queue monitor decides it in log-linear time"
+            }
+            Monitor::Container(Shelf::Bag, _) => "the bag monitor decides it in log-linear time",
+            Monitor::Multiset(_) => "the multiset monitor decides it in log-linear time",
+            Monitor::Cell(_) => "the cell monitor decides it in log-linear time",
+            Monitor::Bits(..) => "the bit monitor decides it in log-linear time",
+            Monitor::Register(..) => "the register monitor decides it in log-linear time",
+            Monitor::Counter(..) => "the counter monitor decides it in log-linear time",
+            Monitor::Semaphore(..) => "the semaphore monitor decides it in log-linear time",
+            Monitor::Snapshot(case) => case.method(),
         }
     }
 
     /// Decides the task; positions are those of the task.
-    pub(crate) fn decide(self, wants_order: bool, budget: &Budget) -> Result<Decision, Refusal> {
+    pub(crate) fn decide(self, evidence: Evidence, budget: &Budget) -> Result<Decision, Refusal> {
+        let wants_order = evidence == Evidence::Order;
         let repeated = |_| HandOn("values are put in more than once");
         let at = &self.positions;
         match self.monitor {

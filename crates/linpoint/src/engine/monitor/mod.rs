@@ -16,6 +16,7 @@ mod clusters;
 pub mod counter;
 mod cover;
 mod empties;
+mod engine;
 mod heaps;
 mod layers;
 mod lives;
@@ -38,8 +39,9 @@ mod trial;
 mod users;
 mod zones;
 
-pub(crate) use admit::{Monitored, relevant};
+pub(crate) use admit::{Monitored, knows, relevant};
 pub(crate) use case::Refusal;
+pub(crate) use engine::Monitors;
 pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
 pub(crate) use shelf::Shelf;

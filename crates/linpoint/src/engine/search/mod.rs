@@ -35,10 +35,11 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::Limit;
-use crate::engine::{Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker};
+use crate::engine::{
+    Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, Limit, Outcome, Task, TaskOp, Ticker,
+};
 use crate::history::{EventKind, NEVER, events_in_order};
-use crate::spec::{Kind, Role, Spec};
+use crate::spec::{Role, Spec};
 
 use best::Best;
 use implied::{Adjacency, Implied};
@@ -50,27 +51,26 @@ use slot::SlotMachine;
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "search";
 
-/// What the search makes of such a task.
-pub(crate) fn reason(task: &dyn Facts) -> &'static str {
-    match task.kind() {
-        None if task.has_independent_keys() => {
-            "searched, with the knowledge that keys do not affect each other"
-        }
-        None | Some(Kind::Counter(_) | Kind::Semaphore(_) | Kind::Snapshot(_)) => {
-            "searched: decides any specification"
-        }
-        Some(Kind::Slot(_)) => {
-            "the object holds one value: searched with a full view of the future"
-        }
-        Some(Kind::Queue) if queue::admits(task) => "searched at both ends of the queue at once",
-        Some(Kind::Stack) if stack::admits(task) => "searched without what lies below",
-        Some(Kind::Queue) => "searched, with the order that follows from first in, first out",
-        Some(_) => "searched, with the order that follows from the values",
+/// The general search as an engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GeneralSearch;
+
+impl<S: Spec> Engine<S> for GeneralSearch {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
+        search(task, budget)
     }
 }
 
 /// Decides `task`, within `budget`.
 pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Answer, GaveUp> {
+    search(task, budget).answer
+}
+
+fn search<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
     let needed = |op: &TaskOp| op.ret != NEVER || !task.is_pure(*op);
     let filtered;
     let task = if task.ops.iter().all(needed) {
@@ -83,23 +83,25 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
         let machine: &mut dyn Machine = &mut Interned::new(task, &problem.classes, hasty);
         Search::new(problem, machine, budget).run()
     };
-    decide_by_facts(task, budget, &mut any)
+    search_by_facts(task, budget, &mut any)
 }
 
-/// Searches by asking the specification; the operations given are in haste.
-type SearchAny<'a> = &'a mut dyn FnMut(&Problem, &[u32]) -> Result<Outcome, GaveUp>;
+/// Searches by asking the specification; the operations given may take effect as soon as they fit.
+type SearchAny<'a> = &'a mut dyn FnMut(&Problem, &[u32]) -> Result<Found, GaveUp>;
 
 /// The same, in terms of facts; `search_any` searches where the specification itself must be asked.
-fn decide_by_facts(
-    task: &dyn Facts,
-    budget: &Budget,
-    search_any: SearchAny<'_>,
-) -> Result<Answer, GaveUp> {
+fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>) -> Outcome {
     if queue::admits(task) {
-        return queue::decide(task, budget);
+        return Outcome {
+            answer: queue::decide(task, budget),
+            method: "searched at both ends of the queue at once",
+        };
     }
     if stack::admits(task) {
-        return stack::decide(task, budget);
+        return Outcome {
+            answer: stack::decide(task, budget),
+            method: "searched without what lies below",
+        };
     }
     let ops = task.ops();
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
@@ -111,7 +113,10 @@ fn decide_by_facts(
         Some(keys) => keys.implied(task),
     };
     if !implied.is_consistent(&events, ops.len()) {
-        return Ok(Answer::nothing_fits());
+        return Outcome {
+            answer: Ok(Answer::nothing_fits()),
+            method: "the order that follows from the values contradicts real time",
+        };
     }
     let problem = Problem {
         successors: implied.successors(ops.len()),
@@ -119,18 +124,25 @@ fn decide_by_facts(
         classes: ops.iter().map(|&op| task.class(op)).collect(),
         events,
     };
-    let outcome = match &keys {
+    let on_slots = match &keys {
         None => SlotMachine::new(task, &problem.events)
             .map(|machine| Search::new(&problem, machine, budget).run()),
         Some(keys) => ByKey::slots(task, keys, &problem.events)
             .map(|machine| Search::new(&problem, machine, budget).run()),
     };
-    let outcome = outcome.unwrap_or_else(|| search_any(&problem, implied.hasty()));
+    let method = match (keys.is_some(), on_slots.is_some()) {
+        (true, _) => "searched, with the knowledge that keys do not affect each other",
+        (false, true) => "the object holds one value: searched with a full view of the future",
+        (false, false) if problem.successors.is_empty() => "searched: decides any specification",
+        (false, false) => "searched, with the order that follows from the values",
+    };
+    let found = on_slots.unwrap_or_else(|| search_any(&problem, implied.hasty()));
     let ids = |order: Vec<u32>| order.into_iter().map(|i| ops[i as usize].id).collect();
-    Ok(match outcome? {
-        Outcome::Order(order) => Answer::Linearizable(ids(order)),
-        Outcome::Nothing { partial, reached } => Answer::explains_only(ids(partial), reached),
-    })
+    let answer = found.map(|found| match found {
+        Found::Order(order) => Answer::in_order(ids(order)),
+        Found::Nothing { partial, reached } => Answer::explains_only(ids(partial), reached),
+    });
+    Outcome { answer, method }
 }
 
 /// Whether every operation of a container adds, removes, peeks or finds nothing, and its result is known where that matters.
@@ -211,7 +223,8 @@ impl Layout {
     }
 }
 
-enum Outcome {
+/// What the search came to.
+enum Found {
     Order(Vec<u32>),
     Nothing { partial: Vec<u32>, reached: usize },
 }
@@ -352,19 +365,19 @@ impl<'a, M: Machine> Search<'a, M> {
         }
     }
 
-    fn run(mut self) -> Result<Outcome, GaveUp> {
+    fn run(mut self) -> Result<Found, GaveUp> {
         let found = self.find_order();
         self.best.note(self.position, &self.trail, |step| step.op);
         match found {
-            Ok(true) => Ok(Outcome::Order(
+            Ok(true) => Ok(Found::Order(
                 self.trail.iter().map(|step| step.op).collect(),
             )),
-            Ok(false) => Ok(Outcome::Nothing {
+            Ok(false) => Ok(Found::Nothing {
                 partial: self.best.order,
                 reached: self.best.reached,
             }),
             Err(limit) => Err(GaveUp {
-                limit,
+                cause: Cause::Limit(limit),
                 reached: self.best.reached,
             }),
         }

@@ -10,7 +10,7 @@ use crate::engine::{Answer, Budget, Facts, Task, TaskOp, brute};
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Container, ContainerOp, Discipline};
 use crate::value::Value;
-use crate::verdict::{Limit, certify, prefix};
+use crate::verdict::{Cause, Limit, certify, prefix};
 
 type ContainerHistory = TypedHistory<ContainerOp, Value>;
 
@@ -61,7 +61,7 @@ fn what_a_search_says_of_the_beginning_is_true() {
             let task = task(&spec, &history);
             let expected = brute::try_all_orders(&task, &mut || Ok::<_, ()>(())).unwrap();
             match decide(&task, &Budget::default()).unwrap() {
-                Answer::Linearizable(order) => {
+                Answer::Linearizable { order, .. } => {
                     assert!(expected.is_some());
                     certify::witness(&task, &order).unwrap();
                     yes += 1;
@@ -131,7 +131,7 @@ fn empty_results_have_their_time() {
     for ops in histories {
         let history = recorded(&ops).interned();
         let task = task(&spec, &history);
-        let Answer::Linearizable(order) = decide(&task, &Budget::default()).unwrap() else {
+        let Answer::Linearizable { order, .. } = decide(&task, &Budget::default()).unwrap() else {
             panic!("there is an order of {ops:?}");
         };
         certify::witness(&task, &order).unwrap();
@@ -153,6 +153,6 @@ fn limits_end_a_search() {
         let task = task(&spec, &history);
         assert!(decide(&task, &Budget::default()).is_ok());
         let gave_up = decide(&task, &Budget::new(Some(Duration::ZERO), None)).unwrap_err();
-        assert_eq!(gave_up.limit, Limit::Time(Duration::ZERO));
+        assert_eq!(gave_up.cause, Cause::Limit(Limit::Time(Duration::ZERO)));
     }
 }

@@ -125,10 +125,12 @@ impl Columns<'_> {
                 object_number: number as u32,
                 key: None,
                 ops,
-                verdict: Verdict::Linearizable(Witness { order }),
+                verdict: Verdict::Linearizable(Witness {
+                    order,
+                    shown_by: None,
+                }),
                 engine: monitor::NAME,
                 reason: "decided from the columns in log-linear time".into(),
-                shown_by: None,
             }))
         };
         let reports: Result<Vec<Option<PartReport>>, Error> = match gathered.len() {

@@ -94,11 +94,11 @@ impl Case {
         })
     }
 
-    /// What kind of monitor decides it.
-    pub(crate) fn name(&self) -> &'static str {
+    /// How it is decided, in words.
+    pub(crate) fn method(&self) -> &'static str {
         match self.simple {
-            Some(_) => "simple snapshot",
-            None => "snapshot",
+            Some(_) => "the simple snapshot monitor decides it in log-linear time",
+            None => "the snapshot monitor decides it in log-linear time",
         }
     }
 

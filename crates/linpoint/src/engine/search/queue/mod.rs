@@ -35,7 +35,7 @@ mod order;
 mod side;
 mod walk;
 
-use crate::engine::{Answer, Budget, Facts, GaveUp};
+use crate::engine::{Answer, Budget, Cause, Facts, GaveUp};
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
@@ -82,10 +82,7 @@ pub(super) fn admits(task: &dyn Facts) -> bool {
 
 /// Decides a task that is [admitted](admits).
 pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp> {
-    let gave_up = |limit| GaveUp { limit, reached: 0 };
-    budget
-        .reserve_for(task.ops().len(), BYTES)
-        .map_err(gave_up)?;
+    budget.reserve_for(task.ops().len(), BYTES)?;
     let queue = Queue::of(task);
     let mut walk = Walk::new(&queue, budget);
     let found = walk.run();
@@ -94,14 +91,17 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
         order.into_iter().map(id).collect()
     };
     match found {
-        Ok(true) => Ok(Answer::Linearizable(ids(queue.order(&walk.trail())))),
+        Ok(true) => Ok(Answer::in_order(ids(queue.order(&walk.trail())))),
         Ok(false) => {
             let (partial, reached) = queue.explained(walk.best());
             Ok(Answer::explains_only(ids(partial), reached))
         }
         Err(limit) => {
             let (_, reached) = queue.explained(walk.best());
-            Err(GaveUp { limit, reached })
+            Err(GaveUp {
+                cause: Cause::Limit(limit),
+                reached,
+            })
         }
     }
 }

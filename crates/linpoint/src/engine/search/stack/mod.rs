@@ -21,7 +21,7 @@ mod frames;
 mod haste;
 mod sets;
 
-use crate::engine::{Answer, Budget, Facts, GaveUp};
+use crate::engine::{Answer, Budget, Cause, Facts, GaveUp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
@@ -65,9 +65,12 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
         order.into_iter().map(id).collect()
     };
     match found {
-        Ok(true) => Ok(Answer::Linearizable(ids(order))),
+        Ok(true) => Ok(Answer::in_order(ids(order))),
         Ok(false) => Ok(Answer::explains_only(ids(order), reached)),
-        Err(limit) => Err(GaveUp { limit, reached }),
+        Err(limit) => Err(GaveUp {
+            cause: Cause::Limit(limit),
+            reached,
+        }),
     }
 }
 

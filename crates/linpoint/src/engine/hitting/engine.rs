@@ -1,0 +1,38 @@
+//! Hitting families as an engine: looks at small families first.
+
+use super::{Family, Measured, NAME, Shown, ShownBy};
+use crate::engine::{Answer, Budget, Cause, Engine, Evidence, GaveUp, Outcome, Task};
+use crate::spec::Spec;
+
+/// Looks for a schedule that explains a history, from small families to large ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hitting {
+    /// The largest d; all by default.
+    pub(crate) d_max: Option<usize>,
+}
+
+impl<S: Spec> Engine<S> for Hitting {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
+        let d_max = self.d_max.unwrap_or(usize::MAX);
+        let answer = match ShownBy::new(task, Family::default()).up_to(d_max, budget) {
+            Measured::Is(Shown { d, order }) => Ok(Answer::Linearizable {
+                order,
+                shown_by: Some(d),
+            }),
+            Measured::Never => Ok(Answer::nothing_fits()),
+            Measured::Above(d) => Err(GaveUp {
+                cause: Cause::Depth(d),
+                reached: 0,
+            }),
+            Measured::Unknown(limit) => Err(GaveUp::from(limit)),
+        };
+        Outcome {
+            answer,
+            method: "looked at schedules that delay few operations first",
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Tasks: the operations that an engine is asked to decide, and what is known of them.
+
+use crate::history::{NEVER, OpId, TypedHistory};
+use crate::spec::{Kind, Role, Spec};
+use crate::value::Value;
+
+/// One part of a history, possibly reduced: what an engine is asked to decide.
+#[derive(Debug)]
+pub struct Task<'a, S: Spec> {
+    /// The specification.
+    pub spec: &'a S,
+    /// The history that the operations are from.
+    pub history: &'a TypedHistory<S::Op, S::Ret>,
+    /// The operations, in the order of their calls.
+    pub ops: Vec<TaskOp>,
+    /// What the specification says it is, as seen on one key.
+    kind: Option<Kind>,
+    keys: Keys,
+}
+
+/// Whether the operations of a task are on different keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    /// All are on the same one, or none has any.
+    One,
+    /// Each has one, and they differ.
+    Several,
+    /// Some have one and some have not, so even those that do may affect each other.
+    Unknown,
+}
+
+// Not derived: that would ask for `S: Clone`.
+impl<S: Spec> Clone for Task<'_, S> {
+    fn clone(&self) -> Self {
+        self.with_ops(self.ops.clone())
+    }
+}
+
+/// An operation of a [`Task`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskOp {
+    /// Its number in the history.
+    pub id: OpId,
+    /// The rank of its call.
+    pub call: u32,
+    /// The rank of its return; [`NEVER`] if it is pending, or treated as if it were.
+    pub ret: u32,
+}
+
+impl<'a, S: Spec> Task<'a, S> {
+    /// The task of deciding these operations as they were recorded.
+    pub fn new(spec: &'a S, history: &'a TypedHistory<S::Op, S::Ret>, ids: &[OpId]) -> Self {
+        let (calls, rets) = (history.calls(), history.rets());
+        let ops = ids.iter().map(|&id| TaskOp {
+            id,
+            call: calls[id.index()],
+            ret: rets[id.index()],
+        });
+        let mut keys = ids.iter().map(|&id| spec.key(&history.action(id).op));
+        let first = keys.clone().next().flatten();
+        let keys = if keys.clone().all(|key| key == first) {
+            Keys::One
+        } else if keys.all(|key| key.is_some()) {
+            Keys::Several
+        } else {
+            Keys::Unknown
+        };
+        Task {
+            spec,
+            history,
+            ops: ops.collect(),
+            kind: spec.kind(),
+            keys,
+        }
+    }
+
+    /// The same task with these operations instead, which must be some of its own.
+    pub(crate) fn with_ops(&self, ops: Vec<TaskOp>) -> Self {
+        Task {
+            spec: self.spec,
+            history: self.history,
+            ops,
+            kind: self.kind.clone(),
+            keys: self.keys,
+        }
+    }
+
+    /// The same task as it was after the event of a rank: what returned later is pending.
+    pub(crate) fn until(&self, rank: u32) -> Self {
+        self.with_ops(until(&self.ops, rank))
+    }
+
+    /// What the operation at `position` does: the operation and its result, `None` while pending.
+    pub fn action(&self, position: usize) -> (&'a S::Op, Option<&'a S::Ret>) {
+        self.action_of(self.ops[position])
+    }
+
+    fn action_of(&self, TaskOp { id, ret, .. }: TaskOp) -> (&'a S::Op, Option<&'a S::Ret>) {
+        let action = self.history.action(id);
+        (&action.op, action.ret.as_ref().filter(|_| ret != NEVER))
+    }
+
+    /// How many calls and returns there are.
+    pub fn events(&self) -> usize {
+        count_events(&self.ops)
+    }
+
+    /// How many calls and returns have this rank or a lower one.
+    pub(crate) fn events_until(&self, rank: u32) -> usize {
+        let ranks = self.ops.iter().flat_map(|op| [op.call, op.ret]);
+        ranks.filter(|&at| at <= rank).count()
+    }
+}
+
+/// The operations that were called at a rank or before; what returned later is pending.
+pub(crate) fn until(ops: &[TaskOp], rank: u32) -> Vec<TaskOp> {
+    let called = ops.iter().filter(|op| op.call <= rank);
+    let seen = called.map(|op| TaskOp {
+        ret: if op.ret > rank { NEVER } else { op.ret },
+        ..*op
+    });
+    seen.collect()
+}
+
+pub(crate) fn count_events(ops: &[TaskOp]) -> usize {
+    ops.len() + ops.iter().filter(|op| op.ret != NEVER).count()
+}
+
+/// What is known of the operations of a task without knowing their types.
+///
+/// Most of what engines do needs no more, and is compiled once instead of once for each specification.
+pub(crate) trait Facts {
+    /// The operations.
+    fn ops(&self) -> &[TaskOp];
+    /// Which well-known object they are on; none where there are several keys.
+    fn kind(&self) -> Option<&Kind>;
+    /// Which well-known object each key is.
+    fn kind_of_keys(&self) -> Option<&Kind>;
+    /// Whether there are several keys and every operation has one.
+    fn has_independent_keys(&self) -> bool;
+    /// The key that an operation is on.
+    fn key(&self, op: TaskOp) -> Option<Value>;
+    /// What an operation does, which may be a relaxed one.
+    fn role(&self, op: TaskOp) -> Role;
+    /// Whether it never changes any state.
+    fn is_pure(&self, op: TaskOp) -> bool;
+    /// A number that is the same for operations that do the same.
+    fn class(&self, op: TaskOp) -> u32;
+}
+
+impl<S: Spec> Facts for Task<'_, S> {
+    fn ops(&self) -> &[TaskOp] {
+        &self.ops
+    }
+
+    fn kind(&self) -> Option<&Kind> {
+        self.kind.as_ref().filter(|_| self.keys == Keys::One)
+    }
+
+    fn kind_of_keys(&self) -> Option<&Kind> {
+        self.kind.as_ref()
+    }
+
+    fn has_independent_keys(&self) -> bool {
+        self.keys == Keys::Several
+    }
+
+    fn key(&self, op: TaskOp) -> Option<Value> {
+        self.spec.key(self.action_of(op).0)
+    }
+
+    fn role(&self, op: TaskOp) -> Role {
+        let (operation, ret) = self.action_of(op);
+        self.spec.role(operation, ret)
+    }
+
+    fn is_pure(&self, op: TaskOp) -> bool {
+        let (operation, ret) = self.action_of(op);
+        self.spec.is_pure(operation, ret)
+    }
+
+    fn class(&self, op: TaskOp) -> u32 {
+        self.history.action_column()[op.id.index()] * 2 + u32::from(op.ret == NEVER)
+    }
+}

@@ -1,0 +1,211 @@
+//! The choice of engines: a table of conditions, engines and reasons.
+//!
+//! [`TABLE`] is the only place that says which engine is tried on which part, and [`with_engine`] the only one that makes
+//! an engine of its name. The choice reads nothing but a [`Profile`], so it is tested as a table.
+
+use std::str::FromStr;
+
+use super::Config;
+use crate::engine::brute::{self, Brute};
+use crate::engine::hitting::{self, Hitting};
+use crate::engine::monitor::{self, Monitors};
+use crate::engine::search::{self, GeneralSearch};
+use crate::engine::{Engine, NotApplicable, Profile};
+use crate::error::Error;
+use crate::spec::Spec;
+
+/// Which engine decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EngineChoice {
+    /// The one that fits best.
+    #[default]
+    Auto,
+    /// The polynomial monitors; what they cannot decide stays undecided.
+    Monitor,
+    /// The general search.
+    Search,
+    /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what is
+    /// not shown stays undecided.
+    Hitting,
+    /// The reference, which tries all orders: for tiny histories.
+    Brute,
+}
+
+impl EngineChoice {
+    /// All choices with their names.
+    pub const NAMES: &'static [(&'static str, EngineChoice)] = &[
+        ("auto", EngineChoice::Auto),
+        (monitor::NAME, EngineChoice::Monitor),
+        (search::NAME, EngineChoice::Search),
+        (hitting::NAME, EngineChoice::Hitting),
+        (brute::NAME, EngineChoice::Brute),
+    ];
+}
+
+impl FromStr for EngineChoice {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|&(_, choice)| choice).ok_or_else(|| {
+            let names: Vec<_> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+            Error::usage(format!(
+                "unknown engine {name:?}; known are {}",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+/// One engine to try, and why it is this one's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) engine: EngineChoice,
+    pub(super) reason: &'static str,
+    /// Why the engine of the row before cannot decide the part, if that is known already.
+    pub(super) passed_over: Option<NotApplicable>,
+}
+
+/// When a row of the table applies.
+#[derive(Clone, Copy, Debug)]
+enum Condition {
+    /// The part is of one key, and some monitor decides objects of its kind.
+    KindHasMonitor,
+    /// Always.
+    Any,
+}
+
+impl Condition {
+    fn holds<S: Spec>(self, profile: &Profile) -> Result<(), NotApplicable> {
+        match self {
+            Condition::KindHasMonitor => Engine::<S>::admits(&Monitors, profile),
+            Condition::Any => Ok(()),
+        }
+    }
+}
+
+/// Which engines are tried where the configuration names none, in this order. The last row always applies, and its engine
+/// decides everything.
+const TABLE: &[(Condition, EngineChoice, &str)] = &[
+    (
+        Condition::KindHasMonitor,
+        EngineChoice::Monitor,
+        "a monitor decides objects of this kind in log-linear time",
+    ),
+    (
+        Condition::Any,
+        EngineChoice::Search,
+        "the general search decides any specification",
+    ),
+];
+
+/// The engines to try on a part, in this order: an engine that gives up because it is not applicable hands the part on.
+pub(super) fn choose<S: Spec>(profile: &Profile, asked: EngineChoice) -> Vec<Step> {
+    if asked != EngineChoice::Auto {
+        return vec![Step {
+            engine: asked,
+            reason: "asked for",
+            passed_over: None,
+        }];
+    }
+    let mut steps = Vec::with_capacity(TABLE.len());
+    let mut passed_over = None;
+    for &(condition, engine, reason) in TABLE {
+        match condition.holds::<S>(profile) {
+            Ok(()) => steps.push(Step {
+                engine,
+                reason,
+                passed_over: passed_over.take(),
+            }),
+            Err(why) => passed_over = Some(why),
+        }
+    }
+    steps
+}
+
+/// Lets an engine work. [`EngineChoice::Auto`] is none, and never stands in a [`Step`].
+pub(super) fn with_engine<S: Spec, T>(
+    choice: EngineChoice,
+    config: &Config,
+    work: impl FnOnce(&dyn Engine<S>) -> T,
+) -> T {
+    match choice {
+        EngineChoice::Auto => unreachable!("bug: a plan does not say which engine"),
+        EngineChoice::Monitor => work(&Monitors),
+        EngineChoice::Search => work(&GeneralSearch),
+        EngineChoice::Hitting => work(&Hitting {
+            d_max: config.depth_max,
+        }),
+        EngineChoice::Brute => work(&Brute),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Kind, Register};
+    use crate::value::Value;
+
+    /// Every kind that there is; the match makes the compiler ask for new ones.
+    fn kinds() -> Vec<Kind> {
+        let all = vec![
+            Kind::Slot(Value::Nil),
+            Kind::Queue,
+            Kind::Stack,
+            Kind::Deque,
+            Kind::MaxPriorityQueue,
+            Kind::MinPriorityQueue,
+            Kind::Bag,
+            Kind::Counter(0),
+            Kind::Semaphore(1),
+            Kind::Snapshot(Value::Nil),
+        ];
+        for kind in &all {
+            match kind {
+                Kind::Slot(_) | Kind::Queue | Kind::Stack | Kind::Deque => {}
+                Kind::MaxPriorityQueue | Kind::MinPriorityQueue | Kind::Bag => {}
+                Kind::Counter(_) | Kind::Semaphore(_) | Kind::Snapshot(_) => {}
+            }
+        }
+        all
+    }
+
+    fn engines(kind: Option<Kind>, asked: EngineChoice) -> Vec<EngineChoice> {
+        let plan = choose::<Register>(&Profile { kind }, asked);
+        plan.iter().map(|step| step.engine).collect()
+    }
+
+    #[test]
+    fn the_table() {
+        use EngineChoice::{Auto, Brute, Hitting, Monitor, Search};
+        for kind in kinds() {
+            let expected = match kind {
+                Kind::Deque => vec![Search],
+                _ => vec![Monitor, Search],
+            };
+            assert_eq!(engines(Some(kind.clone()), Auto), expected, "{kind:?}");
+            for asked in [Monitor, Search, Hitting, Brute] {
+                assert_eq!(engines(Some(kind.clone()), asked), [asked]);
+            }
+        }
+        assert_eq!(engines(None, Auto), [Search]);
+    }
+
+    #[test]
+    fn an_engine_that_is_passed_over_is_told() {
+        let plan = choose::<Register>(&Profile { kind: None }, EngineChoice::Auto);
+        assert_eq!(
+            plan[0].passed_over,
+            Some(NotApplicable("no monitor knows this object"))
+        );
+    }
+
+    #[test]
+    fn every_choice_has_a_name() {
+        for (name, choice) in EngineChoice::NAMES {
+            assert_eq!(name.parse::<EngineChoice>().unwrap(), *choice);
+        }
+        assert!("sofa".parse::<EngineChoice>().is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! One check of one history: decides every part by its plan, certifies the answers, and makes verdicts of them.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::choose::{Step, choose, with_engine};
+use super::merge::merge;
+use super::{Config, Cores, EngineChoice, Witnesses};
+use crate::engine::{Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Task, TaskOp};
+use crate::error::Error;
+use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
+use crate::spec::Spec;
+use crate::value::Value;
+use crate::verdict::{
+    self, Known, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
+};
+
+/// One check of one history.
+pub(super) struct Run<'a, S: Spec> {
+    pub(super) spec: &'a S,
+    pub(super) history: &'a TypedHistory<S::Op, S::Ret>,
+    pub(super) budget: &'a Budget,
+    pub(super) describe: &'a (dyn Fn(OpId) -> String + Sync),
+    pub(super) config: &'a Config,
+}
+
+/// How long the violations of one history may be reduced and explained, all together.
+const EXPLANATION_TIME: Duration = Duration::from_secs(1);
+
+/// The end of a plan.
+struct Decided {
+    answer: Result<Answer, GaveUp>,
+    engine: &'static str,
+    reason: String,
+}
+
+impl<'a, S: Spec> Run<'a, S> {
+    pub(super) fn report_all(&self) -> Result<Report, Error> {
+        let parts = partition(self.spec, self.history, self.config.partitioning);
+        let returned = self
+            .history
+            .rets()
+            .iter()
+            .filter(|&&ret| ret != NEVER)
+            .count();
+        self.budget
+            .progress()
+            .total
+            .fetch_add((self.history.len() + returned) as u64, Relaxed);
+        // The first part with a violation. Earlier ones are decided in any case, so that it does not depend on the
+        // threads which one that is.
+        let first_bad = AtomicUsize::new(usize::MAX);
+        // All verdicts come first: explaining one violation must not take the time that another part needs.
+        let decided = in_parallel(parts.len(), &|i| {
+            if i > first_bad.load(Relaxed) {
+                return None;
+            }
+            let task = Task::new(self.spec, self.history, &parts[i].ops);
+            let decided = self.decide_within_limits(&task);
+            if matches!(decided.answer, Ok(Answer::NotLinearizable { .. }))
+                && !self.config.all_parts
+            {
+                first_bad.fetch_min(i, Relaxed);
+            }
+            Some((task, decided))
+        });
+        let looked_at = parts.len().min(first_bad.into_inner().saturating_add(1));
+        let explanation = self.budget.slice(EXPLANATION_TIME);
+        let reports = in_parallel(looked_at, &|i| {
+            let decided = decided[i].as_ref();
+            let (task, decided) =
+                decided.expect("bug: a part before the first violation was skipped");
+            self.report(&parts[i], task, decided, &explanation)
+        });
+        let reports: Vec<PartReport> = reports.into_iter().collect::<Result<_, _>>()?;
+        Ok(Report {
+            verdict: merge(self.history.calls(), &reports),
+            parts: reports,
+            skipped: parts.len() - looked_at,
+        })
+    }
+
+    fn decide_within_limits(&self, task: &Task<'a, S>) -> Decided {
+        let plan = choose::<S>(&Profile::of(task), self.config.engine);
+        // Engines look at their limits now and then; one that is over from the start is to be seen at once.
+        let memory = || {
+            self.config
+                .memory
+                .map_or(Ok(()), |_| self.budget.reserve(0))
+        };
+        match self.budget.check().and_then(|()| memory()) {
+            Ok(()) => {
+                let evidence = match self.config.witnesses {
+                    Witnesses::Certified => Evidence::Order,
+                    Witnesses::Omitted => Evidence::Verdict,
+                };
+                self.decide(&plan, task, evidence, self.budget)
+            }
+            Err(limit) => self.nothing_done(&plan, limit),
+        }
+    }
+
+    /// The end of a plan whose limits were over before it began.
+    fn nothing_done(&self, plan: &[Step], limit: Limit) -> Decided {
+        let Some(step) = plan.first() else {
+            unreachable!("bug: a plan is empty");
+        };
+        Decided {
+            answer: Err(GaveUp::from(limit)),
+            engine: with_engine::<S, _>(step.engine, self.config, |engine| engine.name()),
+            reason: "the limit was over before it could begin".into(),
+        }
+    }
+
+    /// Tries the engines of a plan until one is applicable.
+    fn decide(
+        &self,
+        plan: &[Step],
+        task: &Task<'a, S>,
+        evidence: Evidence,
+        budget: &Budget,
+    ) -> Decided {
+        let mut passed_over = None;
+        for (i, step) in plan.iter().enumerate() {
+            passed_over = step.passed_over.map(|why| why.0).or(passed_over);
+            let (engine, outcome) = with_engine(step.engine, self.config, |engine| {
+                (engine.name(), engine.decide(task, evidence, budget))
+            });
+            if let Err(GaveUp {
+                cause: Cause::NotApplicable(why),
+                ..
+            }) = outcome.answer
+                && i + 1 < plan.len()
+            {
+                passed_over = Some(why);
+                continue;
+            }
+            let reason = match (self.config.engine, passed_over) {
+                (EngineChoice::Auto, Some(why)) => format!("{why}: {}", outcome.method),
+                (EngineChoice::Auto, None) => outcome.method.to_owned(),
+                _ => step.reason.to_owned(),
+            };
+            return Decided {
+                answer: outcome.answer,
+                engine,
+                reason,
+            };
+        }
+        unreachable!("bug: a plan is empty")
+    }
+
+    /// Certifies an answer and makes a verdict of it.
+    fn report(
+        &self,
+        part: &Part,
+        task: &Task<'a, S>,
+        decided: &Decided,
+        explanation: &Budget,
+    ) -> Result<PartReport, Error> {
+        let verdict = match &decided.answer {
+            Ok(Answer::Linearizable { .. }) if self.config.witnesses == Witnesses::Omitted => {
+                Verdict::Linearizable(Witness::default())
+            }
+            Ok(Answer::Linearizable { order, shown_by }) => {
+                certify::witness(task, order)?;
+                Verdict::Linearizable(Witness {
+                    order: order.clone(),
+                    shown_by: *shown_by,
+                })
+            }
+            Ok(Answer::NotLinearizable {
+                partial,
+                reached,
+                suspects,
+                first_bad,
+            }) => Verdict::Violation(match self.config.cores {
+                Cores::Whole => Violation::unreduced(task, partial.clone(), *first_bad),
+                Cores::Reduced => {
+                    let plan = choose::<S>(&Profile::of(task), self.config.engine);
+                    let decide = |ops: &[TaskOp], budget: &Budget| {
+                        let task = task.with_ops(ops.to_vec());
+                        self.decide(&plan, &task, Evidence::Order, budget).answer
+                    };
+                    let known = Known {
+                        reached: *reached,
+                        partial,
+                        suspects: suspects.as_deref(),
+                    };
+                    verdict::violation(
+                        task,
+                        known,
+                        explanation,
+                        self.budget,
+                        &decide,
+                        self.describe,
+                    )?
+                }
+            }),
+            Err(GaveUp { cause, reached }) => Verdict::Undecided(Undecided {
+                cause: *cause,
+                engine: decided.engine,
+                prefix_events: *reached,
+                events: task.events(),
+            }),
+        };
+        Ok(PartReport {
+            object: Value::Nil,
+            object_number: part.object,
+            key: part.key.clone(),
+            ops: part.ops.len(),
+            verdict,
+            engine: decided.engine,
+            reason: decided.reason.clone(),
+        })
+    }
+}
+
+/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.
+fn in_parallel<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    // Waking another thread takes longer than most small histories do.
+    if count == 1 {
+        return vec![work(0)];
+    }
+    (0..count).into_par_iter().map(work).collect()
+}
