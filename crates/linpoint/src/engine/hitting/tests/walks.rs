@@ -1,4 +1,4 @@
-//! Walking a family finds what making it finds, and searches decide what the reference decides.
+//! Walking a family finds what making it finds.
 
 use std::collections::HashSet;
 use std::sync::Arc;
