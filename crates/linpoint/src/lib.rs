@@ -87,6 +87,7 @@
 //! | [`verdict`] | verdicts and their evidence |
 //! | [`report`] | a page that shows them |
 //! | [`generate`] | histories from simulated objects |
+//! | [`text`] | times and sizes as texts |
 
 pub mod engine;
 pub mod error;
@@ -97,6 +98,7 @@ pub mod history;
 pub mod portfolio;
 pub mod report;
 pub mod spec;
+pub mod text;
 pub mod value;
 pub mod verdict;
 

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::report::{PageData, PageOptions, recorded_page_data};
 use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
+use crate::text::shortened;
 use crate::value::Value;
 use crate::verdict::Report;
 
@@ -199,15 +200,6 @@ impl<S: Object> AnyObject for S {
             role: self.role(&op, ret.as_ref()),
             is_pure: self.is_pure(&op, ret.as_ref()),
         })
-    }
-}
-
-/// Sentences stay readable; the whole values are in the history.
-fn shortened(text: &str) -> String {
-    const MAX: usize = 80;
-    match text.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::contradiction::{self, LONGEST_STATE};
+use super::contradiction::{self, state_text};
 use super::model::{CoreData, CoreRow, PageData, PartData, ViolationData};
 use super::others;
-use super::pack::{Packer, Texts, shortened};
+use super::pack::{Packer, Texts};
 use super::source::{Rows, Source};
 use super::steps::{self, Steps};
 use crate::engine::{Task, TaskOp};
@@ -286,7 +286,7 @@ impl<S: Spec> Builder<'_, S> {
             events: events.len(),
             arrows: found.arrows,
             attempts: found.attempts,
-            initial: shortened(&format!("{:?}", self.spec.init()), LONGEST_STATE).into_owned(),
+            initial: state_text(&self.spec.init()),
         }
     }
 
