@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::spec::{Object, Spec};
 use crate::value::Value;
-use crate::verdict::{Core, Limit, PartReport, Report, Undecided, Verdict, Violation};
+use crate::verdict::{Core, PartReport, Report, Verdict, Violation};
 
 /// How many steps of orders are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
@@ -149,24 +149,6 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Which limit was hit, and how far it got.
-fn undecided(undecided: &Undecided) -> String {
-    let Undecided {
-        limit,
-        engine,
-        prefix_events,
-        events,
-    } = undecided;
-    let limit = match limit {
-        Limit::Time(time) => format!("the time limit of {time:?} came first"),
-        Limit::Memory(bytes) => format!("the memory limit of {bytes} bytes came first"),
-        Limit::Cancelled => "it was interrupted".to_owned(),
-        Limit::Engine(why) => format!("engine {engine} cannot tell: {why}"),
-        Limit::Depth(d) => format!("no witness up to d = {d}"),
-    };
-    format!("{limit}; the first {prefix_events} of {events} events are known to be linearizable")
-}
-
 struct Builder<'a, S: Spec> {
     spec: &'a S,
     history: &'a TypedHistory<S::Op, S::Ret>,
@@ -198,7 +180,7 @@ impl<S: Spec> Builder<'_, S> {
                     let steps = self.steps(number, &task, &witness.order, None);
                     data.initial = steps.initial;
                 }
-                Verdict::Undecided(found) => data.undecided = Some(undecided(found)),
+                Verdict::Undecided(found) => data.undecided = Some(found.to_string()),
                 Verdict::Violation(violation) => {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));

@@ -12,11 +12,13 @@ pub(crate) use explain::{Known, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::engine::Task;
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
+use crate::text::{show_bytes, show_duration};
 use crate::value::Value;
 
 /// What was decided about a history or one of its parts.
@@ -161,4 +163,39 @@ pub struct Report {
     pub parts: Vec<PartReport>,
     /// How many further parts were not, because a violation was found before.
     pub skipped: usize,
+}
+
+/// Which limit was hit, as part of a sentence.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Time(time) => write!(f, "the time limit of {} came first", show_duration(*time)),
+            Limit::Memory(bytes) => {
+                write!(f, "the memory limit of {} came first", show_bytes(*bytes))
+            }
+            Limit::Cancelled => f.write_str("interrupted"),
+            Limit::Engine(why) => f.write_str(why),
+            Limit::Depth(d) => write!(f, "no witness up to d = {d}"),
+        }
+    }
+}
+
+/// Which limit was hit, by which engine, and which prefix is known to be linearizable, as part of a sentence.
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Undecided {
+            limit,
+            engine,
+            prefix_events,
+            events,
+        } = self;
+        match limit {
+            Limit::Engine(why) => write!(f, "engine {engine} cannot tell: {why}"),
+            Limit::Depth(_) => write!(f, "{limit} (engine {engine})"),
+            Limit::Time(_) | Limit::Memory(_) | Limit::Cancelled => write!(
+                f,
+                "{limit} (engine {engine}; the first {prefix_events} of {events} events are linearizable)"
+            ),
+        }
+    }
 }
