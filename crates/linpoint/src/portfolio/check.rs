@@ -11,7 +11,7 @@ use crate::engine::{
     Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
 };
 use crate::error::Error;
-use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
+use crate::history::{History, NEVER, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::spec::{Object, Spec};
 use crate::value::Value;
 use crate::verdict::{
@@ -92,6 +92,8 @@ impl Checker {
             verdict: merge(history.calls(), &parts),
             parts,
             skipped: 0,
+            // Columns are gathered by object; keys are never looked at.
+            partitioning: Partitioning::ByObject,
         }))
     }
 
@@ -193,6 +195,7 @@ impl<'a, S: Spec> Run<'a, S> {
             verdict: merge(self.history.calls(), &reports),
             parts: reports,
             skipped: parts.len() - looked_at,
+            partitioning: self.config.partitioning,
         })
     }
 

@@ -10,7 +10,7 @@ use super::source::{Rows, Source};
 use super::steps::{self, Steps};
 use crate::engine::{Task, TaskOp};
 use crate::error::Error;
-use crate::history::{History, NEVER, OpId, Part, Partitioning, TypedHistory, partition};
+use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Object, Spec};
 use crate::value::Value;
 use crate::verdict::{Core, PartReport, Report, Verdict, Violation};
@@ -60,13 +60,7 @@ fn build<S: Spec>(
     source: &dyn Source,
     report: &Report,
 ) -> PageData {
-    // The parts are those of the report.
-    let how = if report.parts.iter().any(|part| part.key.is_some()) {
-        Partitioning::ByKey
-    } else {
-        Partitioning::ByObject
-    };
-    let parts = partition(spec, history, how);
+    let parts = partition(spec, history, report.partitioning);
     let reports: HashMap<(u32, Option<&Value>), &PartReport> = report
         .parts
         .iter()

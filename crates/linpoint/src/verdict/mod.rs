@@ -16,7 +16,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::engine::Task;
-use crate::history::{NEVER, OpId};
+use crate::history::{NEVER, OpId, Partitioning};
 use crate::spec::Spec;
 use crate::text::{show_bytes, show_duration};
 use crate::value::Value;
@@ -163,6 +163,8 @@ pub struct Report {
     pub parts: Vec<PartReport>,
     /// How many further parts were not, because a violation was found before.
     pub skipped: usize,
+    /// How the history was split into parts.
+    pub partitioning: Partitioning,
 }
 
 /// Which limit was hit, as part of a sentence.
