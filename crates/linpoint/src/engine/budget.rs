@@ -109,6 +109,22 @@ impl Budget {
     }
 }
 
+/// Measures how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts to measure.
+    pub(crate) fn start() -> Self {
+        Stopwatch(Instant::now())
+    }
+
+    /// The time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// Checks a budget now and then, so that hot loops can ask at every step.
 #[derive(Debug)]
 pub(crate) struct Ticker<'a> {

@@ -7,8 +7,8 @@ pub mod monitor;
 pub(crate) mod search;
 pub mod snapshot;
 
-pub(crate) use budget::Ticker;
 pub use budget::{Budget, Progress};
+pub(crate) use budget::{Stopwatch, Ticker};
 
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
