@@ -10,7 +10,7 @@ pub mod snapshot;
 pub use budget::{Budget, Progress};
 pub(crate) use budget::{Stopwatch, Ticker};
 
-use crate::history::{NEVER, OpId, TypedHistory};
+use crate::history::{Interval, NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
 use crate::value::Value;
 use crate::verdict::Limit;
@@ -56,6 +56,23 @@ pub struct TaskOp {
     pub call: u32,
     /// The rank of its return; [`NEVER`] if it is pending, or treated as if it were.
     pub ret: u32,
+}
+
+impl TaskOp {
+    /// The time from its call to its return.
+    #[inline]
+    pub(crate) fn interval(self) -> Interval {
+        Interval {
+            call: self.call,
+            ret: self.ret,
+        }
+    }
+
+    /// Whether it returned before the other one was called.
+    #[inline]
+    pub(crate) fn precedes(self, other: TaskOp) -> bool {
+        self.interval().precedes(other.interval())
+    }
 }
 
 impl<'a, S: Spec> Task<'a, S> {
