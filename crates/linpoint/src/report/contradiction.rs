@@ -97,7 +97,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
     /// For each operation, those that returned before it was called.
     fn real_time(&self) -> Vec<u64> {
         let before = |i: usize| {
-            let earlier = |&j: &usize| self.core.ops[j].ret < self.core.ops[i].call;
+            let earlier = |&j: &usize| self.core.ops[j].precedes(self.core.ops[i]);
             (0..self.len())
                 .filter(earlier)
                 .fold(0, |set, j| set | 1 << j)
