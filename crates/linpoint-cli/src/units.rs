@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub(crate) use linpoint::text::{show_bytes, show_duration};
+
 /// `90`, `1.5s`, `250ms`, `5m`, `2h`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
@@ -42,25 +44,6 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 fn split(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     (text[..end].trim(), &text[end..])
-}
-
-/// A size for people.
-pub(crate) fn show_bytes(bytes: u64) -> String {
-    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match units.iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
-        None => format!("{bytes} bytes"),
-    }
-}
-
-/// A time for people.
-pub(crate) fn show_duration(time: Duration) -> String {
-    match time.as_secs_f64() {
-        s if s >= 100.0 => format!("{s:.0} s"),
-        s if s >= 1.0 => format!("{s:.1} s"),
-        s if s >= 0.001 => format!("{:.1} ms", s * 1e3),
-        s => format!("{:.0} µs", s * 1e6),
-    }
 }
 
 /// `1 operation`, `2 operations`.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use linpoint::report::{Page, Story};
+use linpoint::report::{Page, PageData};
 
 /// `linpoint` in the target directory of cargo, if the program runs from there.
 pub(crate) fn folder() -> PathBuf {
@@ -28,7 +28,7 @@ pub(crate) fn test_name() -> String {
 }
 
 /// Writes a page, in a folder that is made if it is missing.
-pub(crate) fn write_page(story: &Story, path: &Path) -> io::Result<()> {
+pub(crate) fn write_page(story: &PageData, path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

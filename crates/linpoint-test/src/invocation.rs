@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use linpoint::report::Story;
+use linpoint::report::PageData;
 
 use crate::Map;
 use crate::engine::Engine;
@@ -282,7 +282,7 @@ impl<X: 'static> Program for Test<X> {
         self.seen(execution, |seen| Some(spec.rule(seen)))
     }
 
-    fn tell(&self, execution: &Execution) -> Option<Story> {
+    fn tell(&self, execution: &Execution) -> Option<PageData> {
         let spec = self.spec.as_ref()?;
         self.seen(execution, |seen| spec.tell(seen, &story::test_name(self)))
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use linpoint::report::Story;
+use linpoint::report::PageData;
 
 use crate::artefact;
 use crate::check::{Coverage, Effort};
@@ -117,12 +117,12 @@ pub struct Failure {
     pub preemptions: u32,
     /// Runs the execution again.
     pub token: String,
-    pub(crate) story: Option<Story>,
+    pub(crate) story: Option<PageData>,
 }
 
 impl Failure {
     /// What a [report page](linpoint::report) shows; nothing where there is no history to show.
-    pub fn story(&self) -> Option<Story> {
+    pub fn story(&self) -> Option<PageData> {
         let mut story = self.story.clone()?;
         story.headline = match (self.kind, &self.caveat) {
             (_, Some(caveat)) => Some(caveat.trim_end_matches('.').to_owned()),

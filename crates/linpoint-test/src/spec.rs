@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use linpoint::report::{Story, Told, tell};
+use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
 use crate::check::history::pending;
@@ -35,7 +35,7 @@ pub(crate) struct Seen<'a> {
 pub(crate) trait Specification: Send + Sync {
     fn rule(&self, seen: &Seen<'_>) -> Ruling;
     /// What a page shows of an execution of this test that is not allowed.
-    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<Story>;
+    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<PageData>;
 }
 
 /// A specification with the meaning of each invocation.
@@ -200,17 +200,17 @@ where
         Ruling::Explained
     }
 
-    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<Story> {
+    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<PageData> {
         questions(seen).find_map(|question| {
             let history = self.history(seen, question).ok()?;
             let report = Checker::default().check(&self.spec, &history).ok()?;
-            let told = Told {
+            let options = PageOptions {
                 name,
                 object_type: story::type_name::<S>(),
                 most_ops: history.len(),
             };
             matches!(report.verdict, Verdict::Violation(_))
-                .then(|| tell(told, &self.spec, &history, &report))
+                .then(|| page_data(options, &self.spec, &history, &report))
         })
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use linpoint::report::{Move, Story, Told, tell};
+use linpoint::report::{Move, PageData, PageOptions, page_data};
 use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
 
 use crate::check::history::History;
@@ -34,7 +34,7 @@ pub(crate) fn story(
     violation: &Violation,
     sentence: &str,
     execution: Vec<Move>,
-) -> Option<Story> {
+) -> Option<PageData> {
     let history = &violation.history;
     let mut behaviour = Behaviour::default();
     match &violation.what {
@@ -72,17 +72,17 @@ pub(crate) fn story(
         part.engine = program.engine().name();
         part.reason = "the serial executions of the test are its specification".to_owned();
     }
-    let told = Told {
+    let options = PageOptions {
         name: &test_name(program),
         object_type: "live object",
         most_ops: MOST_OPS,
     };
-    let story = tell(told, &behaviour, &typed, &report);
+    let story = page_data(options, &behaviour, &typed, &report);
     Some(of_threads(story, execution))
 }
 
 /// The story with the names of the threads, and how it came about.
-pub(crate) fn of_threads(mut story: Story, execution: Vec<Move>) -> Story {
+pub(crate) fn of_threads(mut story: PageData, execution: Vec<Move>) -> PageData {
     story.name_processes(|number| number.parse().map_or_else(|_| number.to_owned(), long_name));
     story.execution = execution;
     story

@@ -10,7 +10,7 @@
 
 use linpoint::engine::Budget;
 use linpoint::explore::{
-    Algorithm, Bits, Bounds, Client, Explored, Outcome, Reductions, Step, refine,
+    Algorithm, Bits, Bounds, Client, Explored, Interface, Outcome, Reductions, Step, refine,
 };
 use linpoint::{Outcomes, Spec};
 
@@ -38,7 +38,7 @@ enum Ret {
     Popped(Option<u8>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shared {
     top: u8,
     count: u8,
@@ -72,15 +72,18 @@ impl Treiber {
     }
 }
 
-impl Algorithm for Treiber {
+impl Interface for Treiber {
     type Op = Op;
     type Ret = Ret;
-    type Shared = Shared;
-    type Local = Local;
 
     fn processes(&self) -> usize {
         PROCESSES
     }
+}
+
+impl Algorithm for Treiber {
+    type Shared = Shared;
+    type Local = Local;
 
     fn shared(&self) -> Shared {
         Shared {

@@ -87,6 +87,7 @@
 //! | [`verdict`] | verdicts and their evidence |
 //! | [`report`] | a page that shows them |
 //! | [`generate`] | histories from simulated objects |
+//! | [`text`] | times and sizes as texts |
 
 pub mod engine;
 pub mod error;
@@ -99,6 +100,7 @@ pub mod online;
 pub mod portfolio;
 pub mod report;
 pub mod spec;
+pub mod text;
 pub mod value;
 pub mod verdict;
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use linpoint::engine::Budget;
 use linpoint::explore::{ALGORITHMS, Explored, Outcome, Plan, Reductions, Verification, verify};
 use linpoint::format::{ReadOptions, parse};
-use linpoint::report::{Page, Told};
+use linpoint::report::{Page, PageOptions};
 use linpoint::{Checker, Error};
 
 use super::source::{Output, object_of};
@@ -84,12 +84,12 @@ fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Re
     let (choice, object) = object_of(&recorded, None)?;
     let checker = Checker::default();
     let report = object.check(&recorded.history, &checker, &checker.budget())?;
-    let told = Told {
+    let options = PageOptions {
         name: &output::name(plan),
         object_type: &choice.name,
         most_ops: usize::MAX,
     };
-    let mut story = object.tell(told, &recorded.history, &report)?;
+    let mut story = object.page_data(options, &recorded.history, &report)?;
     story.execution = output::moves(plan, execution);
     let mut page = Page::new(file)?;
     page.add(&story)?;

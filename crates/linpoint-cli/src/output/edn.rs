@@ -3,7 +3,6 @@
 use linpoint::verdict::PartReport;
 use linpoint::{Value, Verdict};
 
-use super::text::why;
 use super::{Outcome, Summary};
 
 /// All histories: one as it is, several by name.
@@ -49,7 +48,9 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
         .iter()
         .filter_map(|part| match &part.verdict {
             Verdict::Linearizable(_) => None,
-            Verdict::Undecided(undecided) => Some(failure(part, ":limit", &why(undecided), &[])),
+            Verdict::Undecided(undecided) => {
+                Some(failure(part, ":limit", &undecided.to_string(), &[]))
+            }
             Verdict::Violation(violation) => {
                 let ops = violation.core.ops.iter();
                 let ops: Vec<String> = ops.map(|&id| text(&history.op(id).text())).collect();

@@ -7,7 +7,7 @@ use anyhow::Context;
 use linpoint::Verdict;
 
 use super::Outcome;
-use super::text::{core_lines, part_name, why};
+use super::text::{core_lines, part_name};
 use crate::units::counted;
 
 /// The file that a step's summary is appended to, if there is one.
@@ -50,7 +50,7 @@ impl GithubReport {
             match &part.verdict {
                 Verdict::Linearizable(_) => {}
                 Verdict::Undecided(undecided) => {
-                    let why = why(undecided);
+                    let why = undecided.to_string();
                     self.annotate(out, "warning", (file, 0), "undecided", &why)?;
                     self.row("❔ undecided", &label, &name, &why);
                 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linpoint::report::{Page, Told};
+use linpoint::report::{Page, PageOptions};
 
 use crate::cmd::check::Checked;
 use crate::cmd::source::Output;
@@ -24,12 +24,14 @@ impl HtmlReport {
 
     pub(crate) fn add(&mut self, checked: &Checked) -> anyhow::Result<()> {
         let history = &checked.recorded.history;
-        let told = Told {
+        let options = PageOptions {
             name: &checked.recorded.label(),
             object_type: &checked.type_name,
             most_ops: self.ops_left,
         };
-        let story = checked.object.tell(told, history, &checked.report)?;
+        let story = checked
+            .object
+            .page_data(options, history, &checked.report)?;
         self.ops_left = self.ops_left.saturating_sub(history.len());
         Ok(self.page.add(&story)?)
     }

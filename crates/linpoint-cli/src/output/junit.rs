@@ -6,7 +6,7 @@ use linpoint::Verdict;
 use linpoint::verdict::PartReport;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::text::{core_lines, part_name, why};
+use super::text::{core_lines, part_name};
 use super::{Outcome, error_name};
 use crate::cmd::check::Checked;
 use crate::cmd::source::Output;
@@ -77,7 +77,7 @@ fn status(checked: &Checked, part: &PartReport) -> TestCaseStatus {
         Verdict::Undecided(undecided) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_type("undecided");
-            status.set_message(why(undecided));
+            status.set_message(undecided.to_string());
             status
         }
         Verdict::Violation(violation) => {

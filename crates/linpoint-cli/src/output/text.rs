@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use linpoint::verdict::{Cause, Core, Limit, PartReport, Undecided, Violation};
+use linpoint::verdict::{Core, PartReport, Violation};
 use linpoint::{History, Value, Verdict};
 
 use super::{Outcome, Summary, core_table};
 use crate::cmd::check::Checked;
-use crate::units::{counted, show_bytes, show_duration};
+use crate::units::{counted, show_duration};
 
 pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {
     let Ok(checked) = outcome else { return Ok(()) };
@@ -29,7 +29,7 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
                 show_duration(checked.time)
             )?;
         }
-        Verdict::Undecided(undecided) => writeln!(out, "{label}: undecided, {}", why(undecided))?,
+        Verdict::Undecided(undecided) => writeln!(out, "{label}: undecided, {undecided}")?,
         Verdict::Violation(_) => {
             writeln!(out, "{label}: not linearizable{labelled}")?;
             for part in &checked.report.parts {
@@ -43,39 +43,6 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
         show_reasons(out, checked)?;
     }
     Ok(())
-}
-
-/// Which limit was hit.
-pub(crate) fn show_limit(limit: Limit) -> String {
-    match limit {
-        Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
-        Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
-        Limit::Capacity(why) => why.to_owned(),
-        _ => "interrupted".to_owned(),
-    }
-}
-
-/// Why nothing was decided, and how far it got.
-pub(super) fn why(undecided: &Undecided) -> String {
-    let limit = match undecided.cause {
-        Cause::NotApplicable(why) => {
-            return format!("engine {} cannot tell: {why}", undecided.engine);
-        }
-        Cause::Depth(d) => {
-            return format!("no witness up to d = {d} (engine {})", undecided.engine);
-        }
-        Cause::Limit(limit) => show_limit(limit),
-        _ => "it gave up".to_owned(),
-    };
-    let Undecided {
-        engine,
-        prefix_events,
-        events,
-        ..
-    } = undecided;
-    format!(
-        "{limit} (engine {engine}; the first {prefix_events} of {events} events are linearizable)"
-    )
 }
 
 fn show_violation(

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::core_table::pad;
-use super::text::show_limit;
 use crate::units::{counted, show_bytes, show_duration};
 
 /// No table is wider than this; where there are too many processes, they share a column.
@@ -31,7 +30,7 @@ pub(crate) fn text(
             writeln!(out, "  linearizable: {}", executions(plan, found))?;
         }
         Outcome::Undecided(limit) => {
-            writeln!(out, "{name}: undecided, {}\n", show_limit(*limit))?;
+            writeln!(out, "{name}: undecided, {limit}\n")?;
             writeln!(out, "  wanted: {}", executions(plan, found))?;
         }
         Outcome::Bug(execution) => {
@@ -290,7 +289,7 @@ pub(crate) fn json(plan: &Plan, found: &Verification, time: Duration) -> Value {
     });
     match &found.outcome {
         Outcome::Verified => {}
-        Outcome::Undecided(limit) => document["limit"] = json!(show_limit(*limit)),
+        Outcome::Undecided(limit) => document["limit"] = json!(limit.to_string()),
         Outcome::Bug(execution) => {
             document["reason"] = json!(execution.reason);
             let rows = execution.rows.iter();

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corosensei::stack::DefaultStack;
-use linpoint::report::Story;
+use linpoint::report::PageData;
 
 use super::coroutine::{Fiber, Signal, Switch};
 #[cfg(feature = "loom")]
@@ -49,7 +49,7 @@ pub(crate) trait Program {
     /// What the specification says about an execution, if there is one.
     fn rule(&self, execution: &Execution) -> Option<Ruling>;
     /// What the specification tells about an execution that it does not allow.
-    fn tell(&self, execution: &Execution) -> Option<Story>;
+    fn tell(&self, execution: &Execution) -> Option<PageData>;
 }
 
 /// The object of one execution.

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use linpoint::object::ObjectType;
-use linpoint::report::{Story, Told, tell};
+use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::spec::Params;
 use linpoint::{
     Call, Checker, Error, History, HistoryBuilder, Operation, Report, Spec, Ties, TypedHistory,
@@ -38,7 +38,7 @@ pub(super) trait Judged: Activity {
     fn object_type(&self) -> Option<(&str, &Params)>;
 
     /// What a page shows of a run with this report.
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<Story, Error>;
+    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error>;
 }
 
 /// How many operations a page holds, at most.
@@ -263,13 +263,14 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
         Some((self.type_name.as_deref()?, &self.params))
     }
 
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<Story, Error> {
-        let told = Told {
+    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error> {
+        let options = PageOptions {
             name,
             object_type: self.type_name.as_deref().unwrap_or_default(),
             most_ops: MOST_ON_PAGE,
         };
-        self.judge()?.tell(told, &self.history(run, &[])?, report)
+        self.judge()?
+            .page_data(options, &self.history(run, &[])?, report)
     }
 }
 
@@ -374,13 +375,13 @@ where
         None
     }
 
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<Story, Error> {
-        let told = Told {
+    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error> {
+        let options = PageOptions {
             name,
             object_type: type_name::<S>(),
             most_ops: MOST_ON_PAGE,
         };
-        Ok(tell(told, &self.spec, &typed(run), report))
+        Ok(page_data(options, &self.spec, &typed(run), report))
     }
 }
 

@@ -5,7 +5,7 @@
 //! choice of a good order, nothing that the other engines do.
 
 use super::{Answer, Budget, Engine, Evidence, GaveUp, Outcome, Task, Ticker};
-use crate::history::{NEVER, OpId};
+use crate::history::{NEVER, OpId, precedes};
 use crate::spec::Spec;
 
 /// The name of this engine in reports.
@@ -81,7 +81,9 @@ impl<S: Spec, E> Attempt<'_, '_, S, E> {
             return Ok(true);
         }
         let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
-        let candidates: Vec<usize> = open().filter(|&i| ops[i].call < first_return).collect();
+        let candidates: Vec<usize> = open()
+            .filter(|&i| !precedes(first_return, ops[i].call))
+            .collect();
         for i in candidates {
             (self.step)()?;
             let (op, ret) = self.task.action(i);

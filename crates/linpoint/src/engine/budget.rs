@@ -1,8 +1,11 @@
 //! Limits on time and memory, cancellation, and progress: the only place that looks at the clock.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use crate::text::{show_bytes, show_duration};
 
 /// A limit on resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,20 @@ pub enum Limit {
     Cancelled,
     /// A table cannot hold more, for this reason.
     Capacity(&'static str),
+}
+
+/// Which limit was hit, as part of a sentence.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Time(time) => write!(f, "the time limit of {} came first", show_duration(*time)),
+            Limit::Memory(bytes) => {
+                write!(f, "the memory limit of {} came first", show_bytes(*bytes))
+            }
+            Limit::Cancelled => f.write_str("interrupted"),
+            Limit::Capacity(why) => f.write_str(why),
+        }
+    }
 }
 
 /// What a check may use. Shared by all threads that work on it.
@@ -118,6 +135,22 @@ impl Budget {
             cancelled: Arc::clone(&self.cancelled),
             progress: Progress::default(),
         }
+    }
+}
+
+/// Measures how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts to measure.
+    pub(crate) fn start() -> Self {
+        Stopwatch(Instant::now())
+    }
+
+    /// The time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -11,8 +11,8 @@ mod profile;
 pub(crate) mod search;
 mod task;
 
-pub(crate) use budget::Ticker;
 pub use budget::{Budget, Limit, Progress};
+pub(crate) use budget::{Stopwatch, Ticker};
 pub(crate) use profile::Profile;
 pub(crate) use task::{Facts, count_events, until};
 pub use task::{Task, TaskOp};

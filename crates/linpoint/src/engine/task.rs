@@ -1,6 +1,6 @@
 //! Tasks: the operations that an engine is asked to decide, and what is known of them.
 
-use crate::history::{NEVER, OpId, TypedHistory};
+use crate::history::{Interval, NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
 use crate::value::Value;
 
@@ -45,6 +45,23 @@ pub struct TaskOp {
     pub call: u32,
     /// The rank of its return; [`NEVER`] if it is pending, or treated as if it were.
     pub ret: u32,
+}
+
+impl TaskOp {
+    /// The time from its call to its return.
+    #[inline]
+    pub(crate) fn interval(self) -> Interval {
+        Interval {
+            call: self.call,
+            ret: self.ret,
+        }
+    }
+
+    /// Whether it returned before the other one was called.
+    #[inline]
+    pub(crate) fn precedes(self, other: TaskOp) -> bool {
+        self.interval().precedes(other.interval())
+    }
 }
 
 impl<'a, S: Spec> Task<'a, S> {

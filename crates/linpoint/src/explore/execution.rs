@@ -2,7 +2,7 @@
 
 use super::observe::Observer;
 use super::product::{Happened, Move, Product, StateOf};
-use super::program::Algorithm;
+use super::program::{Algorithm, Interface};
 use crate::error::Error;
 
 /// An execution, move by move.
@@ -51,7 +51,7 @@ struct Taken<S, Op, Ret> {
 /// Where dead values are forgotten, a process may have to make up for steps that the search saw no need of.
 const MOST_CATCHING_UP: usize = 10_000;
 
-type TakenBy<A, O> = Taken<StateOf<A, O>, <A as Algorithm>::Op, <A as Algorithm>::Ret>;
+type TakenBy<A, O> = Taken<StateOf<A, O>, <A as Interface>::Op, <A as Interface>::Ret>;
 
 impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'_, A, O> {
     /// The execution of the algorithm as it is, without reductions of states, that goes through `way` and then has a bad

@@ -34,6 +34,6 @@ mod verify;
 pub use bits::{Bits, Place, width};
 pub use execution::{Execution, Row};
 pub use method::{Method, Outcome, States, Task, explore, refine};
-pub use program::{Algorithm, Bounds, Client, Reductions, Step};
+pub use program::{Algorithm, Bounds, Client, Interface, Reductions, Step};
 pub use search::Explored;
 pub use verify::{ALGORITHMS, AlgorithmInfo, Plan, Run, Verification, verify};

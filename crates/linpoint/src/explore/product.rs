@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::bits::{Bits, Measure, Reader, Writer, width};
 use super::observe::Observer;
-use super::program::{Algorithm, Bounds, Offers, Reductions, Step};
+use super::program::{Algorithm, Bounds, Interface, Offers, Reductions, Step};
 use super::search::{Found, MOST_SUCCESSORS, Model};
 use crate::error::Error;
 use crate::value::Interner;
@@ -34,7 +34,7 @@ impl<S: Clone, L: Clone, O: Clone> State<S, L, O> {
 pub(crate) type StateOf<A, O> = State<
     <A as Algorithm>::Shared,
     <A as Algorithm>::Local,
-    <O as Observer<<A as Algorithm>::Op, <A as Algorithm>::Ret>>::State,
+    <O as Observer<<A as Interface>::Op, <A as Interface>::Ret>>::State,
 >;
 
 /// Where a process is in its dealings with the object.

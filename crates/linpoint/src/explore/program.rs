@@ -15,6 +15,17 @@ pub enum Step<R> {
     Return(R),
 }
 
+/// What clients see of an algorithm: its operations, their results, and how many processes may call them.
+pub trait Interface: Sync {
+    /// An operation with its arguments.
+    type Op: Clone + Eq + Hash + Debug + Send + Sync;
+    /// A result.
+    type Ret: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// How many processes there are.
+    fn processes(&self) -> usize;
+}
+
 /// A concurrent algorithm that implements an object.
 ///
 /// An operation is a sequence of atomic steps. What a process does next is in its local variables, usually in one that
@@ -22,7 +33,7 @@ pub enum Step<R> {
 /// lost update, as read and write are two steps:
 ///
 /// ```
-/// use linpoint::explore::{Algorithm, Bits, Step};
+/// use linpoint::explore::{Algorithm, Bits, Interface, Step};
 ///
 /// #[derive(Debug)]
 /// struct Racy;
@@ -30,14 +41,17 @@ pub enum Step<R> {
 /// #[derive(Clone, Debug, PartialEq, Eq, Default)]
 /// struct Local { at: u8, seen: u8 }
 ///
-/// impl Algorithm for Racy {
+/// impl Interface for Racy {
 ///     type Op = ();
 ///     type Ret = u8;
+///
+///     fn processes(&self) -> usize { 2 }
+/// }
+///
+/// impl Algorithm for Racy {
 ///     type Shared = u8;
 ///     type Local = Local;
 ///
-///     fn processes(&self) -> usize { 2 }
-///     fn shared(&self) -> u8 { 0 }
 ///     fn call(&self, _: usize, _: &(), local: &mut Local) { local.at = 0; }
 ///     fn step(&self, _: usize, count: &mut u8, local: &mut Local) -> Step<u8> {
 ///         match local.at {
@@ -58,22 +72,17 @@ pub enum Step<R> {
 /// ```
 ///
 /// [`refine`](super::refine()) explores it against any [`Spec`](crate::Spec) with the same operations and results.
-pub trait Algorithm: Sync {
-    /// An operation with its arguments.
-    type Op: Clone + Eq + Hash + Debug + Send + Sync;
-    /// A result.
-    type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// The shared registers.
-    type Shared: Clone + Eq + Debug + Send + Sync;
+pub trait Algorithm: Interface {
+    /// The shared registers. The default is what they hold at the start, unless [`shared`](Self::shared) says otherwise.
+    type Shared: Clone + Eq + Debug + Default + Send + Sync;
     /// The variables of one process. They stay when an operation returns; what is dead by then should be reset, or equal
     /// states differ.
     type Local: Clone + Eq + Debug + Default + Send + Sync;
 
-    /// How many processes there are.
-    fn processes(&self) -> usize;
-
     /// The registers at the start.
-    fn shared(&self) -> Self::Shared;
+    fn shared(&self) -> Self::Shared {
+        Self::Shared::default()
+    }
 
     /// Process `p` calls `op`: sets its variables so that the first step of `op` comes next. Nothing shared changes.
     fn call(&self, p: usize, op: &Self::Op, local: &mut Self::Local);

@@ -2,7 +2,7 @@
 //!
 //! Process `p` updates entry `p` with 0 or 1; a scan returns all entries, as a set of those that are 1.
 
-use super::program::{Algorithm, Bounds, Client};
+use super::program::{Algorithm, Bounds, Client, Interface};
 use crate::history::TypedHistory;
 use crate::spec::{Outcomes, Snapshot, SnapshotOp, Spec, Writers};
 use crate::value::Value;
@@ -150,6 +150,19 @@ pub trait SnapshotAlgorithm: Algorithm<Op = Request, Ret = Answer> + Sized {
 
     /// The algorithm, with this mistake.
     fn new(form: Form, bug: Option<&str>) -> Self;
+
+    /// The form that it was made with.
+    fn form(&self) -> &Form;
+}
+
+/// All snapshot algorithms have the same operations, and as many processes as their form says.
+impl<A: SnapshotAlgorithm> Interface for A {
+    type Op = Request;
+    type Ret = Answer;
+
+    fn processes(&self) -> usize {
+        self.form().processes
+    }
 }
 
 /// The clients of simple executions: all update with 0, and `i` and `j` with 1 from some time on.

@@ -1,7 +1,7 @@
 //! Verifies the built-in snapshot algorithms: which explorations are needed, and in which order.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::algorithms::{
     AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Locked, Riany, SingleCollect,
@@ -10,7 +10,7 @@ use super::method::{Method, Outcome, Task, explore};
 use super::program::{Bounds, Reductions};
 use super::search::Explored;
 use super::snapshot::{Answer, MOST_PROCESSES, Request, SnapshotAlgorithm};
-use crate::engine::Budget;
+use crate::engine::{Budget, Stopwatch};
 use crate::error::{Error, did_you_mean};
 
 /// A built-in snapshot algorithm.
@@ -257,7 +257,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
                     },
                     reductions: plan.reductions,
                 };
-                let started = Instant::now();
+                let stopwatch = Stopwatch::start();
                 let found = (info.explore)(&task, plan.bug.as_deref(), budget, explored)?;
                 runs.push(Run {
                     pair,
@@ -267,7 +267,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
                     transitions: explored.transitions.load(Relaxed),
                     depth: explored.depth.load(Relaxed),
                     bytes: explored.bytes.load(Relaxed),
-                    time: started.elapsed(),
+                    time: stopwatch.elapsed(),
                 });
                 if !matches!(found, Outcome::Verified) {
                     outcome = found;

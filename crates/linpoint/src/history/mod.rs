@@ -1,7 +1,7 @@
 //! Recorded histories: validated, columnar, immutable.
 //!
 //! A history is a set of operations with a total order on their calls and returns. Positions in that order are
-//! *ranks*: all distinct, `0..events`. Operation `a` precedes `b` exactly when `a.ret < b.call`. Everything that has to
+//! *ranks*: all distinct, `0..events`. Operation `a` precedes `b` exactly when `a.ret < b.call`; only `order.rs` makes that comparison. Everything that has to
 //! do with clocks and ties is over once a [`History`] exists.
 
 mod build;
@@ -15,7 +15,7 @@ pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
-pub(crate) use order::{EventKind, events_in_order};
+pub(crate) use order::{EventKind, Interval, events_in_order, precedes};
 #[cfg(feature = "parquet")]
 pub(crate) use order::{Ranks, Times};
 pub use order::{Shape, Ties};

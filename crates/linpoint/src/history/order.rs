@@ -1,6 +1,42 @@
-//! The real-time order: ranking time stamps, sweeping events, facts about the shape.
+//! The real-time order of operations: [`precedes`], ranks of calls and returns by their times, events in order, and the
+//! [`Shape`] of a history.
 
 use super::NEVER;
+
+/// Whether an operation that returned at rank `ret` precedes one that was called at rank `call`: the real-time order of
+/// Herlihy and Wing.
+///
+/// Every engine, reducer and certificate asks this function, directly or through [`Interval`]. Another order (a weaker
+/// condition) is another implementation of this one function.
+///
+/// An operation that never returned precedes none, as [`NEVER`] is the largest rank.
+#[inline]
+pub(crate) const fn precedes(ret: u32, call: u32) -> bool {
+    ret < call
+}
+
+/// The time from the call of an operation to its return, in ranks.
+///
+/// Invariant: `call < ret`, and `ret` is [`NEVER`] for a pending operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) call: u32,
+    pub(crate) ret: u32,
+}
+
+impl Interval {
+    /// Whether this operation returned before the other one was called.
+    #[inline]
+    pub(crate) const fn precedes(self, other: Interval) -> bool {
+        precedes(self.ret, other.call)
+    }
+
+    /// Whether neither operation precedes the other: they are concurrent.
+    #[inline]
+    pub(crate) const fn overlaps(self, other: Interval) -> bool {
+        !self.precedes(other) && !other.precedes(self)
+    }
+}
 
 /// How calls and returns with equal time stamps are ordered. This is the only place that knows.
 ///
@@ -360,6 +396,16 @@ mod tests {
                 .as_ranks()
                 .is_none()
         );
+    }
+
+    #[test]
+    fn operations_precede_each_other_or_overlap() {
+        let interval = |call, ret| Interval { call, ret };
+        let (first, second, open) = (interval(0, 2), interval(3, 5), interval(1, NEVER));
+        assert!(first.precedes(second) && !second.precedes(first));
+        assert!(!first.overlaps(second));
+        assert!(open.overlaps(first) && open.overlaps(second));
+        assert!(!open.precedes(second));
     }
 
     #[test]

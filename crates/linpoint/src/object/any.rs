@@ -5,8 +5,9 @@ use crate::engine::{Budget, Task};
 use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::portfolio::{Checker, measure_depths};
-use crate::report::{Story, Told, tell_recorded};
+use crate::report::{PageData, PageOptions, recorded_page_data};
 use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
+use crate::text::shortened;
 use crate::value::Value;
 use crate::verdict::Report;
 
@@ -43,8 +44,13 @@ pub trait AnyObject: Send + Sync {
     /// Which well-known object this is, as seen on one key.
     fn known_as(&self) -> Option<Kind>;
 
-    /// Tells what a report says about a history, for a [page](crate::report::Page).
-    fn tell(&self, told: Told<'_>, history: &History, report: &Report) -> Result<Story, Error>;
+    /// The data from which a [page](crate::report::Page) shows a history and its report.
+    fn page_data(
+        &self,
+        options: PageOptions<'_>,
+        history: &History,
+        report: &Report,
+    ) -> Result<PageData, Error>;
 
     /// What a recorded operation does, or why it cannot be one of this type; `result` is `None` while it is open.
     fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String>;
@@ -176,8 +182,13 @@ impl<S: Object> AnyObject for S {
         self.kind()
     }
 
-    fn tell(&self, told: Told<'_>, history: &History, report: &Report) -> Result<Story, Error> {
-        tell_recorded(told, self, history, report)
+    fn page_data(
+        &self,
+        options: PageOptions<'_>,
+        history: &History,
+        report: &Report,
+    ) -> Result<PageData, Error> {
+        recorded_page_data(options, self, history, report)
     }
 
     fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String> {
@@ -189,15 +200,6 @@ impl<S: Object> AnyObject for S {
             role: self.role(&op, ret.as_ref()),
             is_pure: self.is_pure(&op, ret.as_ref()),
         })
-    }
-}
-
-/// Sentences stay readable; the whole values are in the history.
-fn shortened(text: &str) -> String {
-    const MAX: usize = 80;
-    match text.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::Time;
 use crate::history::{NEVER, Op, OpId};
 use crate::spec::Role;
+use crate::text::shortened;
 use crate::value::Value;
 
 /// An operation that a [`Watcher`](super::Watcher) was told of.
@@ -54,12 +55,7 @@ impl Observed {
 
 impl fmt::Display for Observed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Sentences stay readable; the whole values are in the history.
-        const MAX: usize = 80;
         let text = self.text();
-        match text.char_indices().nth(MAX) {
-            Some((end, _)) => write!(f, "{}… by process {}", &text[..end], self.process),
-            None => write!(f, "{text} by process {}", self.process),
-        }
+        write!(f, "{} by process {}", shortened(&text), self.process)
     }
 }

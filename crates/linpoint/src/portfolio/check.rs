@@ -5,7 +5,7 @@ use super::run::Run;
 use super::{Config, columns};
 use crate::engine::Budget;
 use crate::error::Error;
-use crate::history::{History, OpId, TypedHistory};
+use crate::history::{History, OpId, Partitioning, TypedHistory};
 use crate::spec::{Object, Spec};
 use crate::verdict::Report;
 
@@ -83,6 +83,8 @@ impl Checker {
             verdict: merge(history.calls(), &parts),
             parts,
             skipped: 0,
+            // Columns are gathered by object; keys are never looked at.
+            partitioning: Partitioning::ByObject,
         }))
     }
 

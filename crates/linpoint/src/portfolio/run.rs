@@ -79,6 +79,7 @@ impl<'a, S: Spec> Run<'a, S> {
             verdict: merge(self.history.calls(), &reports),
             parts: reports,
             skipped: parts.len() - looked_at,
+            partitioning: self.config.partitioning,
         })
     }
 

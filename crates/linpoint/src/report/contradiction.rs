@@ -5,10 +5,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::model::{Attempt, Refused};
-use super::pack::shortened;
 use crate::engine::Task;
 use crate::history::NEVER;
 use crate::spec::{Outcomes, Spec};
+use crate::text::shortened_to;
 
 /// Larger cores are not looked at.
 const MOST_OPS: usize = 24;
@@ -17,7 +17,7 @@ const MOST_OPS: usize = 24;
 const STEPS: u32 = 50_000;
 
 /// States are shown up to this many characters.
-pub(super) const LONGEST_STATE: usize = 400;
+const LONGEST_STATE: usize = 400;
 
 /// What was found out about a core.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ pub(super) fn orders_from<S: Spec>(ops: &Task<'_, S>, start: S::State) -> Vec<At
 
 /// The text of a state.
 pub(super) fn state_text<T: std::fmt::Debug>(state: &T) -> String {
-    shortened(&format!("{state:?}"), LONGEST_STATE).into_owned()
+    shortened_to(&format!("{state:?}"), LONGEST_STATE).into_owned()
 }
 
 /// What an operation could answer in a state.
@@ -97,7 +97,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
     /// For each operation, those that returned before it was called.
     fn real_time(&self) -> Vec<u64> {
         let before = |i: usize| {
-            let earlier = |&j: &usize| self.core.ops[j].ret < self.core.ops[i].call;
+            let earlier = |&j: &usize| self.core.ops[j].precedes(self.core.ops[i]);
             (0..self.len())
                 .filter(earlier)
                 .fold(0, |set, j| set | 1 << j)

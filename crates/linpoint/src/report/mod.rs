@@ -1,11 +1,11 @@
 //! The report page: what happened, for people.
 //!
-//! A [`Page`] is one HTML file that needs nothing else: no network, no server. It shows a [`Story`] for each history: the
+//! A [`Page`] is one HTML file that needs nothing else: no network, no server. It shows a [`PageData`] for each history: the
 //! verdict, the core of a violation, the constraints that contradict each other, the whole history on a timeline, and the
 //! state after each step of the order that explains it, or of the longest beginning of one.
 //!
 //! ```
-//! use linpoint::report::{Page, Told, tell};
+//! use linpoint::report::{Page, PageOptions, page_data};
 //! use linpoint::spec::{Register, RegisterOp};
 //! use linpoint::{Checker, TypedHistory, Value};
 //!
@@ -17,16 +17,17 @@
 //! let register = Register { initial: Value::Nil, cas: false };
 //! let report = Checker::default().check(&register, &history)?;
 //!
-//! let told = Told { name: "stale read", object_type: "register", most_ops: 1_000_000 };
+//! let options = PageOptions { name: "stale read", object_type: "register", most_ops: 1_000_000 };
 //! let mut html = Vec::new();
 //! let mut page = Page::new(&mut html)?;
-//! page.add(&tell(told, &register, &history, &report))?;
+//! page.add(&page_data(options, &register, &history, &report))?;
 //! page.finish()?;
 //! assert!(html.starts_with(b"<!doctype html>"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod assets;
+mod build;
 mod contradiction;
 mod model;
 mod others;
@@ -35,13 +36,12 @@ mod pack;
 mod samples;
 mod source;
 mod steps;
-mod tell;
 
 pub use assets::COLOURS;
-pub use model::{Move, Story};
-pub use tell::{Told, tell};
+pub use build::{PageOptions, page_data};
+pub use model::{Move, PageData};
 
-pub(crate) use tell::tell_recorded;
+pub(crate) use build::recorded_page_data;
 
 use std::io::{self, Write};
 
@@ -68,11 +68,11 @@ impl<W: Write> Page<W> {
     }
 
     /// Adds a history.
-    pub fn add(&mut self, story: &Story) -> io::Result<()> {
+    pub fn add(&mut self, data: &PageData) -> io::Result<()> {
         let comma = if self.is_empty { "\n" } else { ",\n" };
         self.is_empty = false;
         self.out.write_all(comma.as_bytes())?;
-        let json = serde_json::to_string(story)?;
+        let json = serde_json::to_string(data)?;
         self.out.write_all(harmless(&json).as_bytes())
     }
 

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 /// One history with its verdict and the evidence for it, ready to be shown.
 ///
-/// Made by [`AnyObject::tell`](crate::object::AnyObject::tell) of a recorded history, or by [`tell`](super::tell) of one
+/// Made by [`AnyObject::page_data`](crate::object::AnyObject::page_data) of a recorded history, or by [`page_data`](super::page_data) of one
 /// that a program recorded about its own objects.
 #[derive(Clone, Debug, Serialize)]
-pub struct Story {
+pub struct PageData {
     /// What the history is called.
     pub name: String,
     /// The type of the object.
@@ -19,7 +19,7 @@ pub struct Story {
     /// How many of them the page holds.
     pub(crate) embedded: usize,
     /// The objects or keys, in order of first appearance.
-    pub(crate) parts: Vec<PartStory>,
+    pub(crate) parts: Vec<PartData>,
     pub(crate) processes: Vec<String>,
     pub(crate) methods: Vec<String>,
     /// Whether methods stand for whole calls, with their arguments.
@@ -41,7 +41,7 @@ pub struct Story {
     pub(crate) packed: String,
 }
 
-impl Story {
+impl PageData {
     /// Calls processes by other names than they were recorded with, which is given.
     pub fn name_processes(&mut self, name: impl Fn(&str) -> String) {
         let violations = self.parts.iter_mut().flat_map(|part| &mut part.violation);
@@ -65,7 +65,7 @@ pub struct Move {
 
 /// One object or key.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct PartStory {
+pub(crate) struct PartData {
     pub(crate) object: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) operations: usize,
@@ -79,13 +79,13 @@ pub(crate) struct PartStory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) undecided: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) violation: Option<ViolationStory>,
+    pub(crate) violation: Option<ViolationData>,
 }
 
 /// Why a part is not linearizable.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct ViolationStory {
-    pub(crate) core: CoreStory,
+pub(crate) struct ViolationData {
+    pub(crate) core: CoreData,
     /// The number of the operation whose return cannot be explained.
     pub(crate) last: u32,
     pub(crate) prefix_events: usize,
@@ -124,7 +124,7 @@ pub(crate) struct Refused {
 
 /// The few operations that contradict each other.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct CoreStory {
+pub(crate) struct CoreData {
     pub(crate) sentence: String,
     pub(crate) minimal: bool,
     pub(crate) certified: bool,

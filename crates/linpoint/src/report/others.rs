@@ -99,7 +99,7 @@ mod tests {
                 for (step, &id) in order.iter().enumerate() {
                     let own = task.ops[position(&task, id)];
                     let late = order[step + 1..].iter().map(|&id| position(&task, id));
-                    let is_late = |place: usize| task.ops[place].ret < own.call;
+                    let is_late = |place: usize| task.ops[place].precedes(own);
                     assert!(!late.clone().any(is_late), "seed {seed}: against real time");
                     let (op, ret) = task.action(position(&task, id));
                     states = next_states(&register, states, op, ret);

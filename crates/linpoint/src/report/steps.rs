@@ -53,7 +53,7 @@ pub(super) fn replay<S: Spec>(
     }
     // Where the last operation could come at the earliest: after all that had returned when it was called.
     let earliest = last.map_or(0, |last| {
-        let is_before = |&id: &OpId| task.ops[position(task, id)].ret < last.call;
+        let is_before = |&id: &OpId| task.ops[position(task, id)].precedes(last);
         order.iter().rposition(is_before).map_or(0, |at| at + 1)
     });
     for (step, &id) in order.iter().enumerate() {

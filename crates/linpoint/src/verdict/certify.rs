@@ -9,7 +9,7 @@ use super::reduce::{Reduced, values_of};
 use super::{pairs, sweep};
 use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
-use crate::history::{NEVER, OpId};
+use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::Value;
 
@@ -46,7 +46,7 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
             return fail(format!("operation {} takes effect twice", id.0));
         }
         let op = task.ops[i];
-        if op.ret < latest_call {
+        if precedes(op.ret, latest_call) {
             return fail(format!("operation {} takes effect after its return", id.0));
         }
         latest_call = latest_call.max(op.call);
@@ -95,7 +95,7 @@ pub(crate) fn log_order(
         if std::mem::replace(&mut taken[i], true) {
             return fail(op, "takes effect twice");
         }
-        if rets[i] < latest_call {
+        if precedes(rets[i], latest_call) {
             return fail(op, "takes effect after its return");
         }
         latest_call = latest_call.max(calls[i]);
@@ -162,15 +162,16 @@ fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     }
     for updates in of_entry.values() {
         // What the entry holds, unless the last updates overlapped.
-        let (mut held, mut finished) = (Some(&None), 0);
+        let (mut held, mut finished) = (Some(&None), None);
         for (i, (op, value)) in updates.iter().enumerate() {
             let next = updates.get(i + 1);
-            let is_alone = finished <= op.call && next.is_none_or(|(next, _)| next.call > op.ret);
+            let is_alone = finished.is_none_or(|ret| precedes(ret, op.call))
+                && next.is_none_or(|(next, _)| op.precedes(*next));
             if is_alone && held == Some(value) {
                 repeats.insert(op.id);
             }
             held = is_alone.then_some(value);
-            finished = finished.max(op.ret);
+            finished = finished.max(Some(op.ret));
         }
     }
     repeats

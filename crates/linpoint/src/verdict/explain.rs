@@ -6,7 +6,7 @@ use super::reduce::{self, Decide};
 use super::{Core, Violation, certify, wording};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
-use crate::history::{NEVER, OpId};
+use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Outcomes, Role, Spec};
 use crate::value::Value;
 
@@ -135,7 +135,7 @@ fn sentence<S: Spec>(
         0 => String::new(),
         1 => {
             let other = core.ops[returned().find(|&i| i != last).unwrap_or(last)];
-            let is_before = other.ret < core.ops[last].call;
+            let is_before = other.precedes(core.ops[last]);
             let given = if is_before { "after" } else { "given" };
             format!(" {given} {}", describe(other.id))
         }
@@ -270,7 +270,9 @@ impl<S: Spec> Possible<'_, '_, S> {
             return true;
         }
         let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
-        let candidates: Vec<usize> = open().filter(|&i| ops[i].call < first_return).collect();
+        let candidates: Vec<usize> = open()
+            .filter(|&i| !precedes(first_return, ops[i].call))
+            .collect();
         for i in candidates {
             if self.steps == 0 {
                 return false;

@@ -12,9 +12,11 @@ pub(crate) use explain::{Known, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
+use std::fmt;
+
 use crate::engine::Task;
 pub use crate::engine::{Cause, Limit};
-use crate::history::{NEVER, OpId};
+use crate::history::{NEVER, OpId, Partitioning};
 use crate::spec::Spec;
 use crate::value::Value;
 
@@ -144,4 +146,26 @@ pub struct Report {
     pub parts: Vec<PartReport>,
     /// How many further parts were not, because a violation was found before.
     pub skipped: usize,
+    /// How the history was split into parts.
+    pub partitioning: Partitioning,
+}
+
+/// Why nothing was decided, by which engine, and which prefix is known to be linearizable, as part of a sentence.
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Undecided {
+            cause,
+            engine,
+            prefix_events,
+            events,
+        } = self;
+        match cause {
+            Cause::NotApplicable(why) => write!(f, "engine {engine} cannot tell: {why}"),
+            Cause::Depth(d) => write!(f, "no witness up to d = {d} (engine {engine})"),
+            Cause::Limit(limit) => write!(
+                f,
+                "{limit} (engine {engine}; the first {prefix_events} of {events} events are linearizable)"
+            ),
+        }
+    }
 }

@@ -15,9 +15,9 @@
 //! What is left unrelaxed is the core: these results at these times contradict each other, whatever the others did.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::engine::{Answer, Budget, Facts, GaveUp, TaskOp, count_events, until};
+use crate::engine::{Answer, Budget, Facts, GaveUp, Stopwatch, TaskOp, count_events, until};
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role};
 use crate::value::Value;
@@ -152,11 +152,11 @@ pub(crate) fn reduce(
 ) -> Reduced {
     let ranks = ops.iter().flat_map(|op| [op.call, op.ret]);
     let cut = ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0);
-    let started = Instant::now();
+    let stopwatch = Stopwatch::start();
     let _ = decide(&ops, budget);
     // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first take
     // what is cheap, then look at what is left with more patience.
-    let quick = (started.elapsed() * 8).max(Duration::from_millis(2));
+    let quick = (stopwatch.elapsed() * 8).max(Duration::from_millis(2));
     let mut reducer = Reducer {
         facts,
         ops,

@@ -2,7 +2,7 @@
 
 use crate::engine::monitor::snapshot;
 use crate::engine::{Facts, TaskOp};
-use crate::history::{NEVER, OpId};
+use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role};
 use crate::value::Value;
 
@@ -232,7 +232,7 @@ fn one_value(words: &Words, seen: &Seen, describe: &dyn Fn(OpId) -> String) -> O
         .served
         .iter()
         .chain(&seen.add)
-        .find(|op| op.call > removed.ret)?;
+        .find(|op| removed.precedes(**op))?;
     let (late, removed) = (describe(late.id), describe(removed.id));
     Some(format!("{late} was called when {removed} had returned"))
 }
@@ -240,8 +240,8 @@ fn one_value(words: &Words, seen: &Seen, describe: &dyn Fn(OpId) -> String) -> O
 /// First in, but not first out.
 fn overtaken(words: &Words, first: &Seen, second: &Seen) -> Option<String> {
     let served = second.served.iter().map(|op| op.ret).min()?;
-    let in_order = first.in_by < second.add?.call;
-    if !in_order || served > first.out_from {
+    let in_order = precedes(first.in_by, second.add?.call);
+    if !in_order || !precedes(served, first.out_from) {
         return None;
     }
     let Words {
@@ -262,8 +262,8 @@ fn buried(words: &Words, lower: &Seen, upper: &Seen) -> Option<String> {
     let taken = lower
         .served
         .iter()
-        .find(|op| upper.in_by < op.call && op.ret < upper.out_from)?;
-    if lower.in_by > upper.add?.call {
+        .find(|op| precedes(upper.in_by, op.call) && precedes(op.ret, upper.out_from))?;
+    if !precedes(lower.in_by, upper.add?.call) {
         return None;
     }
     let Words {
@@ -290,7 +290,7 @@ fn passed_over(
     let op = served
         .served
         .iter()
-        .find(|op| urgent.in_by < op.call && op.ret < urgent.out_from)?;
+        .find(|op| precedes(urgent.in_by, op.call) && precedes(op.ret, urgent.out_from))?;
     let (what, value) = (describe(op.id), &urgent.value);
     Some(format!(
         "{what} passed over {value}, which is {how} and was there all the time"

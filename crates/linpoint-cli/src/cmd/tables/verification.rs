@@ -13,7 +13,6 @@ use crate::cmd::source::Output;
 use crate::cmd::verify::explore;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output::text::show_limit;
 use crate::units::show_duration;
 
 /// What the paper has for one algorithm with so many processes, by each of its three methods (normal, simple, polynomial):
@@ -167,7 +166,7 @@ fn result(measured: &Measured) -> String {
     match &measured.found.outcome {
         Outcome::Verified => "verified".into(),
         Outcome::Bug(execution) => format!("bug, {} moves", execution.rows.len()),
-        Outcome::Undecided(limit) => format!("undecided: {}", show_limit(*limit)),
+        Outcome::Undecided(limit) => format!("undecided: {limit}"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::history::{History, NEVER};
+use crate::history::{History, Interval, NEVER, precedes};
 
 /// Operations in the order of their calls, with what precedes what, split into chains.
 ///
@@ -69,7 +69,7 @@ impl Poset {
         let calls: Vec<u32> = sorted.iter().map(|op| op.0).collect();
         let rets: Vec<u32> = sorted.iter().map(|op| op.1).collect();
         let threads: Vec<u32> = sorted.iter().map(|op| op.2).collect();
-        let after = |&ret: &u32| calls.partition_point(|&call| call < ret) as u32;
+        let after = |&ret: &u32| calls.partition_point(|&call| !precedes(ret, call)) as u32;
         let (chains, chain_of) = split_into_chains(&calls, &rets, &threads);
         let last = rets.iter().rposition(|&ret| ret != NEVER);
         Poset {
@@ -122,9 +122,11 @@ impl Poset {
         self.rets[op as usize] == NEVER
     }
 
-    #[cfg(test)]
-    pub(super) fn interval(&self, op: usize) -> (u32, u32) {
-        (self.calls[op], self.rets[op])
+    pub(super) fn interval(&self, op: u32) -> Interval {
+        Interval {
+            call: self.calls[op as usize],
+            ret: self.rets[op as usize],
+        }
     }
 
     /// Whether all operations that returned are below `hi` and none of the holes.
@@ -134,12 +136,12 @@ impl Poset {
 
     /// Whether `a` returned before `b` was called.
     pub fn precedes(&self, a: u32, b: u32) -> bool {
-        self.rets[a as usize] < self.calls[b as usize]
+        self.interval(a).precedes(self.interval(b))
     }
 
     /// Whether neither precedes the other.
     pub fn are_concurrent(&self, a: u32, b: u32) -> bool {
-        a != b && !self.precedes(a, b) && !self.precedes(b, a)
+        a != b && self.interval(a).overlaps(self.interval(b))
     }
 
     /// Whether `y` is `x` or comes after it.
@@ -156,7 +158,7 @@ impl Poset {
     pub(super) fn contended(&self) -> Vec<bool> {
         let mut latest_return = 0;
         let is_contended = |op: usize| {
-            let overlaps_earlier = op > 0 && latest_return > self.calls[op];
+            let overlaps_earlier = op > 0 && !precedes(latest_return, self.calls[op]);
             latest_return = latest_return.max(self.rets[op]);
             overlaps_earlier || self.after[op] as usize > op + 1
         };
@@ -181,7 +183,7 @@ impl Poset {
         let mut latest_call = 0;
         sorted.iter().copied().eq(0..self.len() as u32)
             && order.iter().all(|&op| {
-                let fits = self.rets[op as usize] >= latest_call;
+                let fits = !precedes(self.rets[op as usize], latest_call);
                 latest_call = latest_call.max(self.calls[op as usize]);
                 fits
             })
@@ -225,7 +227,7 @@ fn split_into_chains(calls: &[u32], rets: &[u32], threads: &[u32]) -> (Vec<Vec<u
             .and_then(|chain| chain.last())
             .is_some_and(|&last| {
                 threads[last as usize] == threads[op as usize]
-                    && rets[last as usize] < calls[op as usize]
+                    && precedes(rets[last as usize], calls[op as usize])
             });
         if !goes_on {
             chains.push(Vec::new());
@@ -275,7 +277,7 @@ impl Down {
             .copied()
             .chain(self.hi..poset.len() as u32);
         for op in outside {
-            if poset.calls[op as usize] > first_return {
+            if precedes(first_return, poset.calls[op as usize]) {
                 break;
             }
             first_return = first_return.min(poset.rets[op as usize]);

@@ -68,18 +68,8 @@ impl AttiyaWelch {
 }
 
 impl Algorithm for AttiyaWelch {
-    type Op = Request;
-    type Ret = Answer;
     type Shared = Shared;
     type Local = Local;
-
-    fn processes(&self) -> usize {
-        self.form.processes
-    }
-
-    fn shared(&self) -> Shared {
-        Shared::default()
-    }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
         *my = Local {
@@ -328,5 +318,9 @@ impl SnapshotAlgorithm for AttiyaWelch {
             last_flag: bug == Some("last-flag"),
             collected_view: bug == Some("collected-view"),
         }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

@@ -12,7 +12,7 @@ pub struct Bowman {
 }
 
 /// Registers: `a[k]` is entry `k`, `x` the process that scans, or nobody.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     a: u16,
     x: u8,
@@ -36,14 +36,8 @@ impl Bowman {
 }
 
 impl Algorithm for Bowman {
-    type Op = Request;
-    type Ret = Answer;
     type Shared = Shared;
     type Local = Local;
-
-    fn processes(&self) -> usize {
-        self.form.processes
-    }
 
     fn shared(&self) -> Shared {
         let x = self.nobody();
@@ -178,5 +172,9 @@ impl SnapshotAlgorithm for Bowman {
             form,
             planted: bug == Some("planted"),
         }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

@@ -11,5 +11,5 @@ pub use afek::{AfekBounded, AfekUnbounded};
 pub use attiya_welch::AttiyaWelch;
 pub use bowman::Bowman;
 pub use jayanti::Jayanti;
-pub use naive::{Locked, SingleCollect};
+pub use naive::{Collect, Locked, SingleCollect};
 pub use riany::Riany;

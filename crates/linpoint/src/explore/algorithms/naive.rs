@@ -3,21 +3,20 @@
 use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
 use crate::explore::{Algorithm, Bits, Step, width};
 
-/// A single collect: a scan reads one entry after the other and returns what it saw. Right only when nothing happens
-/// meanwhile.
+/// A scan that reads one entry after the other and returns what it read, in an operation with a lock around it or without.
 #[derive(Clone, Copy, Debug)]
-pub struct SingleCollect {
+pub struct Collect<const LOCKED: bool> {
     form: Form,
 }
 
-/// The same with a lock around each operation.
-#[derive(Clone, Copy, Debug)]
-pub struct Locked {
-    form: Form,
-}
+/// Without a lock a scan is right only if no update takes effect while it reads.
+pub type SingleCollect = Collect<false>;
+
+/// With a lock around each operation, operations never overlap.
+pub type Locked = Collect<true>;
 
 /// Registers: the entries, and whether the lock is held.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     a: u16,
     held: bool,
@@ -35,134 +34,115 @@ pub struct Local {
     b: u16,
 }
 
-/// What both have in common; with the lock or without.
-fn step(form: &Form, locks: bool, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
-    let body = if my.scans { At::Read } else { At::Write };
-    match my.at {
-        At::Idle => unreachable!("no operation is open"),
-        At::Lock if shared.held => return Step::Go,
-        At::Lock => {
-            shared.held = true;
-            my.at = body;
-            return Step::Go;
-        }
-        At::Write => {
-            if form.keeps(p) {
-                put(&mut shared.a, p, my.value);
-            }
-        }
-        At::Read => {
-            copy(shared.a, my.entry, &mut my.b);
-            my.entry = form.entry_from(my.entry + 1);
-            if !form.is_past(my.entry) {
+impl<const LOCKED: bool> Algorithm for Collect<LOCKED> {
+    type Shared = Shared;
+    type Local = Local;
+
+    fn call(&self, _: usize, op: &Request, my: &mut Local) {
+        let scans = *op == Request::Scan;
+        *my = Local {
+            at: match LOCKED {
+                true => At::Lock,
+                false => body(scans),
+            },
+            scans,
+            value: *op == Request::Update(true),
+            entry: self.form.first_entry(),
+            ..Local::default()
+        };
+    }
+
+    fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
+        match my.at {
+            At::Idle => unreachable!("no operation is open"),
+            At::Lock if shared.held => return Step::Go,
+            At::Lock => {
+                shared.held = true;
+                my.at = body(my.scans);
                 return Step::Go;
             }
-            my.entry = 0;
-        }
-        At::Unlock => shared.held = false,
-    }
-    if locks && my.at != At::Unlock {
-        my.at = At::Unlock;
-        return Step::Go;
-    }
-    let answer = if my.scans {
-        Answer::View(my.b)
-    } else {
-        Answer::Done
-    };
-    *my = Local::default();
-    Step::Return(answer)
-}
-
-fn call(form: &Form, first: Option<At>, op: &Request, my: &mut Local) {
-    *my = Local {
-        scans: *op == Request::Scan,
-        value: *op == Request::Update(true),
-        entry: form.first_entry(),
-        ..Local::default()
-    };
-    my.at = first.unwrap_or(if my.scans { At::Read } else { At::Write });
-}
-
-macro_rules! algorithm {
-    ($name:ident, $locks:literal, $first:expr) => {
-        impl Algorithm for $name {
-            type Op = Request;
-            type Ret = Answer;
-            type Shared = Shared;
-            type Local = Local;
-
-            fn processes(&self) -> usize {
-                self.form.processes
-            }
-
-            fn shared(&self) -> Shared {
-                Shared { a: 0, held: false }
-            }
-
-            fn call(&self, _: usize, op: &Request, my: &mut Local) {
-                call(&self.form, $first, op, my);
-            }
-
-            fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
-                step(&self.form, $locks, p, shared, my)
-            }
-
-            fn next(&self, p: usize, my: &Local) -> String {
-                match my.at {
-                    At::Idle => String::new(),
-                    At::Lock => "lock".into(),
-                    At::Write => format!("A[{p}] := {}", u8::from(my.value)),
-                    At::Read => format!("b[{0}] := A[{0}]", my.entry),
-                    At::Unlock => "unlock".into(),
+            At::Write => {
+                if self.form.keeps(p) {
+                    put(&mut shared.a, p, my.value);
                 }
             }
-
-            fn registers(&self, shared: &Shared) -> String {
-                let held = if shared.held { " locked" } else { "" };
-                format!("A={}{held}", self.form.show(shared.a))
+            At::Read => {
+                copy(shared.a, my.entry, &mut my.b);
+                my.entry = self.form.entry_from(my.entry + 1);
+                if !self.form.is_past(my.entry) {
+                    return Step::Go;
+                }
+                my.entry = 0;
             }
-
-            fn layout<B: Bits>(&self, shared: &mut Shared, bits: &mut B) {
-                bits.subset(&mut shared.a, self.form.entries);
-                bits.flag(&mut shared.held);
-            }
-
-            fn layout_local<B: Bits>(&self, my: &mut Local, bits: &mut B) {
-                bits.place(&mut my.at);
-                bits.flag(&mut my.scans);
-                bits.flag(&mut my.value);
-                bits.int(&mut my.entry, width(self.form.processes));
-                bits.subset(&mut my.b, self.form.entries);
-            }
-
-            /// Nothing holds the number of a process.
-            fn is_symmetric(&self) -> bool {
-                true
-            }
+            At::Unlock => shared.held = false,
         }
-    };
-}
+        if LOCKED && my.at != At::Unlock {
+            my.at = At::Unlock;
+            return Step::Go;
+        }
+        let answer = match my.scans {
+            true => Answer::View(my.b),
+            false => Answer::Done,
+        };
+        *my = Local::default();
+        Step::Return(answer)
+    }
 
-algorithm!(SingleCollect, false, None);
-algorithm!(Locked, true, Some(At::Lock));
+    fn next(&self, p: usize, my: &Local) -> String {
+        match my.at {
+            At::Idle => String::new(),
+            At::Lock => "lock".into(),
+            At::Write => format!("A[{p}] := {}", u8::from(my.value)),
+            At::Read => format!("b[{0}] := A[{0}]", my.entry),
+            At::Unlock => "unlock".into(),
+        }
+    }
 
-impl SnapshotAlgorithm for SingleCollect {
-    const NAME: &'static str = "single-collect";
-    const SOURCE: &'static str = "a wrong one, to test with";
-    const BUGS: &'static [(&'static str, &'static str)] = &[];
+    fn registers(&self, shared: &Shared) -> String {
+        let held = if shared.held { " locked" } else { "" };
+        format!("A={}{held}", self.form.show(shared.a))
+    }
 
-    fn new(form: Form, _: Option<&str>) -> Self {
-        SingleCollect { form }
+    fn layout<B: Bits>(&self, shared: &mut Shared, bits: &mut B) {
+        bits.subset(&mut shared.a, self.form.entries);
+        bits.flag(&mut shared.held);
+    }
+
+    fn layout_local<B: Bits>(&self, my: &mut Local, bits: &mut B) {
+        bits.place(&mut my.at);
+        bits.flag(&mut my.scans);
+        bits.flag(&mut my.value);
+        bits.int(&mut my.entry, width(self.form.processes));
+        bits.subset(&mut my.b, self.form.entries);
+    }
+
+    /// Nothing holds the number of a process.
+    fn is_symmetric(&self) -> bool {
+        true
     }
 }
 
-impl SnapshotAlgorithm for Locked {
-    const NAME: &'static str = "locked";
-    const SOURCE: &'static str = "one with a lock, to test with";
+/// The place at which an operation does its work, after the lock is taken.
+fn body(scans: bool) -> At {
+    if scans { At::Read } else { At::Write }
+}
+
+impl<const LOCKED: bool> SnapshotAlgorithm for Collect<LOCKED> {
+    const NAME: &'static str = match LOCKED {
+        true => "locked",
+        false => "single-collect",
+    };
+    const SOURCE: &'static str = match LOCKED {
+        true => "one with a lock, to test with",
+        false => "a wrong one, to test with",
+    };
     const BUGS: &'static [(&'static str, &'static str)] = &[];
 
     fn new(form: Form, _: Option<&str>) -> Self {
-        Locked { form }
+        Collect { form }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

@@ -11,17 +11,17 @@ export function readDocument() {
 }
 
 /** The columns of a history, once they are unpacked. */
-export async function unpack(story) {
+export async function unpack(history) {
   const stream = new DecompressionStream('deflate-raw');
   const writer = stream.writable.getWriter();
-  writer.write(bytesOf(story.packed));
+  writer.write(bytesOf(history.packed));
   writer.close();
   const reader = new Reader(new Uint8Array(await new Response(stream.readable).arrayBuffer()));
   const length = reader.number();
   const hasTimes = reader.number() === 1;
   const column = () => new Uint32Array(length);
   // Numbers of operations, and parts, where they do not go without saying.
-  const id = story.embedded < story.operations ? reader.differences(column()) : null;
+  const id = history.embedded < history.operations ? reader.differences(column()) : null;
   const call = reader.differences(column());
   const ret = reader.numbers(column());
   for (let i = 0; i < length; i++) ret[i] = ret[i] === 0 ? NEVER : call[i] + ret[i];
@@ -29,7 +29,7 @@ export async function unpack(story) {
   const method = reader.numbers(column());
   const argument = reader.sparse(column());
   const result = reader.sparse(column());
-  const part = story.parts.length > 1 ? reader.differences(column()) : null;
+  const part = history.parts.length > 1 ? reader.differences(column()) : null;
   let times = null;
   if (hasTimes) {
     const from = reader.differences(new Float64Array(length));
@@ -38,7 +38,7 @@ export async function unpack(story) {
     times = { from, to };
   }
   const texts = new Texts(reader);
-  return new Columns(story, reader, { length, id, call, ret, process, method, argument, result, part, times, texts });
+  return new Columns(history, reader, { length, id, call, ret, process, method, argument, result, part, times, texts });
 }
 
 function bytesOf(letters) {
@@ -159,16 +159,16 @@ class Texts {
 
 /** The operations of a history that the page holds, by place. */
 class Columns {
-  constructor(story, reader, columns) {
+  constructor(history, reader, columns) {
     Object.assign(this, columns);
-    this.story = story;
+    this.history = history;
     this.reader = reader;
   }
 
   /** For each part its order, with the states after some steps in a row. They are read when they are asked for. */
   orders() {
     const { reader } = this;
-    this.allOrders ??= this.story.parts.map(() => {
+    this.allOrders ??= this.history.parts.map(() => {
       const places = reader.differences(new Uint32Array(reader.number()));
       const firstState = reader.number();
       return { places, firstState, states: reader.differences(new Uint32Array(reader.number())) };
@@ -185,9 +185,9 @@ class Columns {
 
   /** `method(argument)`. */
   callText(place) {
-    const method = this.story.methods[this.method[place]];
+    const method = this.history.methods[this.method[place]];
     const argument = this.texts.get(this.argument[place]);
-    return visible(this.story.is_bare ? method : `${method}(${argument ?? ''})`);
+    return visible(this.history.is_bare ? method : `${method}(${argument ?? ''})`);
   }
 
   /** The result; null where there is none to tell. */

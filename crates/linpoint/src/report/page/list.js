@@ -8,14 +8,14 @@ const ORDER = ['not linearizable', 'undecided', 'linearizable', 'not looked at']
 
 /** The list; `choose` is called with the item that was chosen. */
 export class PartList {
-  constructor(stories, choose) {
-    const isSeveral = stories.length > 1;
+  constructor(histories, choose) {
+    const isSeveral = histories.length > 1;
     this.choose = choose;
-    this.items = stories.flatMap((story, s) => story.parts.map((part, p) => {
-      const name = isSeveral && story.parts.length === 1 && part.object == null && part.key == null
-        ? story.name
-        : `${isSeveral ? `${story.name}: ` : ''}${partName(part)}`;
-      return { story: s, part: p, name, words: `${name} ${part.violation?.core.sentence ?? ''}`.toLowerCase(),
+    this.items = histories.flatMap((history, s) => history.parts.map((part, p) => {
+      const name = isSeveral && history.parts.length === 1 && part.object == null && part.key == null
+        ? history.name
+        : `${isSeveral ? `${history.name}: ` : ''}${partName(part)}`;
+      return { history: s, part: p, name, words: `${name} ${part.violation?.core.sentence ?? ''}`.toLowerCase(),
         verdict: part.verdict, operations: part.operations };
     }));
     const rank = new Map(ORDER.map((verdict, i) => [verdict, i]));

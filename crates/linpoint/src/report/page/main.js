@@ -48,7 +48,7 @@ class ReportPage {
 
   showVerdict() {
     const { histories } = this.report;
-    const parts = histories.flatMap((story) => story.parts);
+    const parts = histories.flatMap((history) => history.parts);
     const count = (verdict) => parts.filter((part) => part.verdict === verdict).length;
     const bad = count('not linearizable');
     const open = count('undecided');
@@ -83,7 +83,7 @@ class ReportPage {
     const first = histories[0];
     const facts = histories.length === 1
       ? [first.name, first.object_type, counted(first.operations, 'operation'), counted(first.processes.length, 'process')]
-      : [`${grouped(histories.length)} histories`, counted(histories.reduce((sum, story) => sum + story.operations, 0), 'operation')];
+      : [`${grouped(histories.length)} histories`, counted(histories.reduce((sum, history) => sum + history.operations, 0), 'operation')];
     byId('facts').textContent = facts.filter(Boolean).map(visible).join(' · ');
     document.title = `${SIGNS[verdict]} ${histories.length === 1 ? visible(first.name) : 'linpoint'}`;
   }
@@ -92,8 +92,8 @@ class ReportPage {
 
   async show(item) {
     this.item = item;
-    const story = this.report.histories[item.story];
-    const part = story.parts[item.part];
+    const history = this.report.histories[item.history];
+    const part = history.parts[item.part];
     byId('core').hidden = true;
     this.core = null;
     if (part.violation) {
@@ -102,17 +102,17 @@ class ReportPage {
         showInHistory: () => this.showCore(),
       });
     }
-    this.showExecution(story);
+    this.showExecution(history);
     document.body.dataset.ready = 'core';
-    if (!this.columns.has(item.story)) this.columns.set(item.story, unpack(story));
-    const columns = await this.columns.get(item.story);
+    if (!this.columns.has(item.history)) this.columns.set(item.history, unpack(history));
+    const columns = await this.columns.get(item.history);
     if (this.item !== item) return;
     this.view = new PartView(columns, item.part);
     this.timeline.show(this.view);
     showOperation(this.view, -1);
     showRefused(this.view, (k) => this.select(k));
     showAbout(this.view);
-    this.showNotes(story, part);
+    this.showNotes(history, part);
     document.body.dataset.part = item.name;
     // What takes longest comes when all the rest is there.
     await new Promise(requestAnimationFrame);
@@ -125,7 +125,7 @@ class ReportPage {
     document.body.dataset.ready = 'history';
   }
 
-  showNotes(story, part) {
+  showNotes(history, part) {
     const isSeveral = this.list.items.length > 1;
     byId('history-note').textContent = `${isSeveral ? `${cut(this.item.name, 60)}, ` : ''}${counted(this.view.length, 'operation')}`;
     const isCut = this.view.length < part.operations;
@@ -141,9 +141,9 @@ class ReportPage {
   }
 
   /** How the history came about, move by move. */
-  showExecution(story) {
+  showExecution(history) {
     const box = byId('execution');
-    const [moves, notes] = [story.execution ?? [], story.notes ?? []];
+    const [moves, notes] = [history.execution ?? [], history.notes ?? []];
     box.hidden = moves.length === 0 && notes.length === 0;
     if (box.hidden) return;
     const processes = [...new Set(moves.map((move) => move.process))].sort(new Intl.Collator('en', { numeric: true }).compare);

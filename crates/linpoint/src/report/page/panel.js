@@ -29,7 +29,7 @@ export function showOperation(view, k, select) {
     facts.push(['time', `${time} (from the first call on, in the unit of the input)`]);
   }
   const line = columns.line(place);
-  if (line > 0) facts.push([columns.story.line_unit, grouped(line)]);
+  if (line > 0) facts.push([columns.history.line_unit, grouped(line)]);
   const mark = view.marks.get(k);
   if (mark) facts.push(['core', mark === 'core' ? '◆ one of those that contradict each other' : '◇ no matter what it answered, and when or whether it took effect, the others contradict each other']);
   if (k === view.last) facts.push(['error', '✗ no order explains the history up to its return']);

@@ -24,7 +24,7 @@ export class PartView {
   constructor(columns, number) {
     this.columns = columns;
     this.number = number;
-    this.part = columns.story.parts[number];
+    this.part = columns.history.parts[number];
     this.ops = placesOf(columns, number);
     this.length = this.ops.length;
     this.layEvents();
@@ -58,7 +58,7 @@ export class PartView {
 
   /** The ranks of all events in order; null where all operations are shown, because ranks are places then. */
   ranks() {
-    if (this.length === this.columns.story.operations) return null;
+    if (this.length === this.columns.history.operations) return null;
     const { call, ret } = this.columns;
     const ranks = new Uint32Array(2 * this.length);
     let count = 0;
@@ -72,8 +72,8 @@ export class PartView {
   /** Places of the events such that short operations have room for what they say. */
   laySpaces() {
     const gaps = new Float32Array(this.events + 1).fill(1);
-    const { method, argument, result, story, texts: { sizes } } = this.columns;
-    const methods = Uint32Array.from(story.methods, (name) => name.length + 7);
+    const { method, argument, result, history, texts: { sizes } } = this.columns;
+    const methods = Uint32Array.from(history.methods, (name) => name.length + 7);
     for (let k = 0; k < this.length; k++) {
       const from = this.from[k];
       const span = this.to[k] - from;
@@ -104,11 +104,11 @@ export class PartView {
 
   /** A row for each process, with its operations in order. */
   layRows() {
-    const { process, story } = this.columns;
-    const counts = new Uint32Array(story.processes.length);
+    const { process, history } = this.columns;
+    const counts = new Uint32Array(history.processes.length);
     for (let k = 0; k < this.length; k++) counts[process[this.ops[k]]]++;
     const order = new Intl.Collator('en', { numeric: true });
-    this.rows = Array.from(counts, (count, number) => ({ number, name: visible(story.processes[number]), ops: new Uint32Array(count) }))
+    this.rows = Array.from(counts, (count, number) => ({ number, name: visible(history.processes[number]), ops: new Uint32Array(count) }))
       .filter((row) => row.ops.length > 0)
       .sort((a, b) => order.compare(a.name, b.name));
     const rowOf = new Uint32Array(counts.length);
@@ -180,7 +180,7 @@ export class PartView {
 
   /** What happened beside the operations: by who it was, with places among the events. */
   annotationRows() {
-    const notes = this.columns.story.annotations.map(([rank, text]) => {
+    const notes = this.columns.history.annotations.map(([rank, text]) => {
       const [who] = text.split(' ', 1);
       return { at: this.placeOfRank(rank) - 0.5, who: visible(who), text: visible(text), what: visible(text.slice(who.length).trim()) || visible(who) };
     });

@@ -165,8 +165,8 @@ fn random_history(
         let place = rng.random_range(1..poset.len());
         results.swap(place, place - 1);
     }
-    let calls = (0..poset.len()).map(|op| (poset.interval(op).0, false, op));
-    let rets = (0..poset.len()).map(|op| (poset.interval(op).1, true, op));
+    let calls = (0..poset.len()).map(|op| (poset.interval(op as u32).call, false, op));
+    let rets = (0..poset.len()).map(|op| (poset.interval(op as u32).ret, true, op));
     let mut events: Vec<(u32, bool, usize)> = calls.chain(rets).collect();
     events.sort_unstable();
     let mut history = TypedHistory::new();

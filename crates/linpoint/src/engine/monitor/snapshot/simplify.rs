@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 use super::case::{Act, Case, INITIAL};
 use super::simple::{self, Event, Side};
 use crate::engine::TaskOp;
+use crate::history::precedes;
 
 /// The two entries that change, each with the value that it gets; fewer if fewer change.
 pub(super) type Changes = [Option<(u32, u32)>; 2];
@@ -21,7 +22,7 @@ pub(super) fn simple_entries(acts: impl Iterator<Item = (TaskOp, Act)>) -> Optio
             continue;
         };
         let earlier = busy_until.insert(entry, op.ret);
-        if earlier.is_some_and(|ret| ret > op.call) {
+        if earlier.is_some_and(|ret| !precedes(ret, op.call)) {
             return None;
         }
         let known = changed

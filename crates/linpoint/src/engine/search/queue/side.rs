@@ -2,7 +2,7 @@
 
 use super::Item;
 use crate::engine::search::Layout;
-use crate::history::{NEVER, events_in_order};
+use crate::history::{NEVER, events_in_order, precedes};
 
 /// Operations in the order of their calls, of which some took effect in an order that obeys real time.
 ///
@@ -96,7 +96,7 @@ impl Side {
     fn call_until_due(&mut self) -> u32 {
         let before = self.called;
         while let Some(item) = self.items.get(self.called as usize) {
-            if item.call > self.deadline {
+            if precedes(self.deadline, item.call) {
                 break;
             }
             self.deadline = self.deadline.min(item.ret);

@@ -25,6 +25,7 @@ use crate::engine::Limit;
 use crate::engine::search::best::Best;
 use crate::engine::search::memo::Memo;
 use crate::engine::{Budget, Ticker};
+use crate::history::precedes;
 
 /// What can be placed next: an insertion or an operation at the front, by its place among those that wait, or the next
 /// removal that never returned.
@@ -167,7 +168,7 @@ impl<'a> Walk<'a> {
 
     /// An empty result that can be placed while the queue is empty.
     fn empty_result(&self) -> Option<Move> {
-        let fits = |item: &Item| self.latest.max(item.call) < self.adds.deadline();
+        let fits = |item: &Item| !precedes(self.adds.deadline(), self.latest.max(item.call));
         let mut empty = self.fronts.waiting_of(EMPTY);
         let found = empty.find(|(_, item)| fits(item));
         found.map(|(place, _)| Move::Front(place))
@@ -198,20 +199,20 @@ impl<'a> Walk<'a> {
             && others
                 .into_iter()
                 .all(|(_, other)| removal.ret <= other.ret)
-            && self.fronts.upcoming(peek_of(value)).call > removal.ret
+            && precedes(removal.ret, self.fronts.upcoming(peek_of(value)).call)
             && peeks.all(|(_, peek)| self.is_safe(&peek))
     }
 
     /// Whether an insertion that waits can be placed.
     fn can_add(&self, add: &Item) -> bool {
-        add.call < self.fronts.deadline()
+        !precedes(self.fronts.deadline(), add.call)
     }
 
     /// Whether a removal or a peek that can be placed may go earlier than it would: no insertion after an empty result
     /// that is passed by that returned before its call.
     fn is_safe(&self, item: &Item) -> bool {
         // Every insertion that is left returned later.
-        item.call < self.adds.deadline()
+        !precedes(self.adds.deadline(), item.call)
             // Something that comes before was called later still.
             || item.call <= self.latest
             // No empty result is there. One that is called later follows an operation that returned before, but after this
@@ -298,7 +299,7 @@ impl<'a> Walk<'a> {
     /// Whether a removal that never returned can be placed.
     fn can_lose(&self) -> bool {
         let next = self.lost.get(self.lost_taken as usize);
-        next.is_some_and(|lost| lost.call < self.fronts.deadline())
+        next.is_some_and(|lost| !precedes(self.fronts.deadline(), lost.call))
     }
 
     /// Goes back to the latest choice that has an alternative left and takes it; `false` if there is none.

@@ -1,6 +1,7 @@
 //! Sets of operations that took effect.
 
 use super::{Item, NEVER};
+use crate::history::precedes;
 use crate::value::Interner;
 
 /// The sets of operations that took effect at some time, by number, each without those that cannot have been called yet.
@@ -63,7 +64,7 @@ impl Sets {
         let returns = waiting.map(|&op| self.items[op as usize].ret);
         let mut deadline = returns.min().unwrap_or(NEVER);
         while let Some(item) = self.items.get(self.scratch[0] as usize) {
-            if item.call > deadline {
+            if precedes(deadline, item.call) {
                 break;
             }
             deadline = deadline.min(item.ret);

@@ -70,18 +70,8 @@ impl AfekBounded {
 }
 
 impl Algorithm for AfekBounded {
-    type Op = Request;
-    type Ret = Answer;
     type Shared = Shared;
     type Local = Local;
-
-    fn processes(&self) -> usize {
-        self.form.processes
-    }
-
-    fn shared(&self) -> Shared {
-        Shared::default()
-    }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
         *my = Local::called(op, At::Flip, At::Shake);
@@ -276,5 +266,9 @@ impl SnapshotAlgorithm for AfekBounded {
             planted: bug == Some("planted"),
             shifted: bug == Some("shifted-handshake"),
         }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

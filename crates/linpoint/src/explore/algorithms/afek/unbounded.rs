@@ -28,18 +28,8 @@ pub struct Shared {
 }
 
 impl Algorithm for AfekUnbounded {
-    type Op = Request;
-    type Ret = Answer;
     type Shared = Shared;
     type Local = Local;
-
-    fn processes(&self) -> usize {
-        self.form.processes
-    }
-
-    fn shared(&self) -> Shared {
-        Shared::default()
-    }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
         *my = Local::called(op, At::First, At::First);
@@ -158,5 +148,9 @@ impl SnapshotAlgorithm for AfekUnbounded {
             planted: bug == Some("planted"),
             eager: bug == Some("eager-borrow"),
         }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

@@ -80,18 +80,8 @@ impl Jayanti {
 }
 
 impl Algorithm for Jayanti {
-    type Op = Request;
-    type Ret = Answer;
     type Shared = Shared;
     type Local = Local;
-
-    fn processes(&self) -> usize {
-        self.form.processes
-    }
-
-    fn shared(&self) -> Shared {
-        Shared::default()
-    }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
         match *op {
@@ -311,5 +301,9 @@ impl SnapshotAlgorithm for Jayanti {
             planted: bug == Some("planted"),
             wrong_link: bug == Some("wrong-link"),
         }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

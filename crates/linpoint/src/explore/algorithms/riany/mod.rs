@@ -136,18 +136,8 @@ impl Riany {
 }
 
 impl Algorithm for Riany {
-    type Op = Request;
-    type Ret = Answer;
     type Shared = Shared;
     type Local = Local;
-
-    fn processes(&self) -> usize {
-        self.form.processes
-    }
-
-    fn shared(&self) -> Shared {
-        Shared::default()
-    }
 
     fn call(&self, _: usize, op: &Request, my: &mut Local) {
         match *op {
@@ -343,5 +333,9 @@ impl SnapshotAlgorithm for Riany {
             planted: bug == Some("planted"),
             copies_two: bug == Some("copies-two"),
         }
+    }
+
+    fn form(&self) -> &Form {
+        &self.form
     }
 }

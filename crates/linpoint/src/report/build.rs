@@ -2,20 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::contradiction::{self, LONGEST_STATE};
-use super::model::{CoreRow, CoreStory, PartStory, Story, ViolationStory};
+use super::contradiction::{self, state_text};
+use super::model::{CoreData, CoreRow, PageData, PartData, ViolationData};
 use super::others;
-use super::pack::{Packer, Texts, shortened};
+use super::pack::{Packer, Texts};
 use super::source::{Rows, Source};
 use super::steps::{self, Steps};
 use crate::engine::{Task, TaskOp};
 use crate::error::Error;
-use crate::history::{History, NEVER, OpId, Part, Partitioning, TypedHistory, partition};
+use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Object, Spec};
 use crate::value::Value;
-use crate::verdict::{Cause, Core, Limit, PartReport, Report, Undecided, Verdict, Violation};
+use crate::verdict::{Core, PartReport, Report, Verdict, Violation};
 
-/// How many steps of orders are told with their states, in all parts together.
+/// How many steps of orders are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
 
 /// How many operations of a core are drawn.
@@ -23,7 +23,7 @@ const MOST_CORE_ROWS: usize = 80;
 
 /// What a story is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct PageOptions<'a> {
     /// What the history is called.
     pub name: &'a str,
     /// The type of the object.
@@ -33,40 +33,34 @@ pub struct Told<'a> {
 }
 
 /// Tells what a report says about a history of Rust values.
-pub fn tell<S: Spec>(
-    told: Told<'_>,
+pub fn page_data<S: Spec>(
+    options: PageOptions<'_>,
     spec: &S,
     history: &TypedHistory<S::Op, S::Ret>,
     report: &Report,
-) -> Story {
-    story(told, spec, history, history, report)
+) -> PageData {
+    build(options, spec, history, history, report)
 }
 
 /// Tells what a report says about a recorded history.
-pub(crate) fn tell_recorded<S: Object>(
-    told: Told<'_>,
+pub(crate) fn recorded_page_data<S: Object>(
+    options: PageOptions<'_>,
     object: &S,
     history: &History,
     report: &Report,
-) -> Result<Story, Error> {
+) -> Result<PageData, Error> {
     let typed = TypedHistory::decode(object, history)?;
-    Ok(story(told, object, &typed, history, report))
+    Ok(build(options, object, &typed, history, report))
 }
 
-fn story<S: Spec>(
-    told: Told<'_>,
+fn build<S: Spec>(
+    options: PageOptions<'_>,
     spec: &S,
     history: &TypedHistory<S::Op, S::Ret>,
     source: &dyn Source,
     report: &Report,
-) -> Story {
-    // The parts are those of the report.
-    let how = if report.parts.iter().any(|part| part.key.is_some()) {
-        Partitioning::ByKey
-    } else {
-        Partitioning::ByObject
-    };
-    let parts = partition(spec, history, how);
+) -> PageData {
+    let parts = partition(spec, history, report.partitioning);
     let reports: HashMap<(u32, Option<&Value>), &PartReport> = report
         .parts
         .iter()
@@ -74,10 +68,10 @@ fn story<S: Spec>(
         .collect();
     let report_of = |part: &Part| reports.get(&(part.object, part.key.as_ref())).copied();
 
-    let ids = shown(history.len(), report, told.most_ops);
+    let ids = shown(history.len(), report, options.most_ops);
     let mut texts = Texts::default();
     let rows = source.rows(&ids, &mut texts);
-    let mut teller = Teller {
+    let mut builder = Builder {
         spec,
         history,
         source,
@@ -85,29 +79,29 @@ fn story<S: Spec>(
         states_left: MOST_STATES,
         orders: vec![Vec::new(); parts.len()],
         states: vec![Vec::new(); parts.len()],
-        stories: vec![PartStory::default(); parts.len()],
+        parts: vec![PartData::default(); parts.len()],
     };
-    // States are told of violations first.
+    // States of violations are kept first, as long as there is room.
     let (bad, fine): (Vec<usize>, Vec<usize>) = (0..parts.len()).partition(|&i| {
         let report = report_of(&parts[i]);
         report.is_some_and(|report| matches!(report.verdict, Verdict::Violation(_)))
     });
     for i in bad.into_iter().chain(fine) {
-        teller.tell_part(i, &parts[i], report_of(&parts[i]));
+        builder.build_part(i, &parts[i], report_of(&parts[i]));
     }
 
     let mut part_of = vec![0; history.len()];
     for (number, part) in (0u32..).zip(&parts) {
         part.ops.iter().for_each(|id| part_of[id.index()] = number);
     }
-    Story {
-        name: told.name.to_owned(),
-        object_type: told.object_type.to_owned(),
+    PageData {
+        name: options.name.to_owned(),
+        object_type: options.object_type.to_owned(),
         verdict: verdict_name(&report.verdict),
         operations: history.len(),
         embedded: ids.len(),
-        packed: teller.pack(&ids, &rows, &part_of),
-        parts: teller.stories,
+        packed: builder.pack(&ids, &rows, &part_of),
+        parts: builder.parts,
         is_bare: rows.is_bare,
         line_unit: rows.line_unit,
         processes: rows.processes,
@@ -149,28 +143,7 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Which limit was hit, and how far it got.
-fn undecided(undecided: &Undecided) -> String {
-    let Undecided {
-        cause,
-        engine,
-        prefix_events,
-        events,
-    } = undecided;
-    let limit = match cause {
-        Cause::Limit(Limit::Time(time)) => format!("the time limit of {time:?} came first"),
-        Cause::Limit(Limit::Memory(bytes)) => {
-            format!("the memory limit of {bytes} bytes came first")
-        }
-        Cause::Limit(Limit::Cancelled) => "it was interrupted".to_owned(),
-        Cause::Limit(Limit::Capacity(why)) => (*why).to_owned(),
-        Cause::NotApplicable(why) => format!("engine {engine} cannot tell: {why}"),
-        Cause::Depth(d) => format!("no witness up to d = {d}"),
-    };
-    format!("{limit}; the first {prefix_events} of {events} events are known to be linearizable")
-}
-
-struct Teller<'a, S: Spec> {
+struct Builder<'a, S: Spec> {
     spec: &'a S,
     history: &'a TypedHistory<S::Op, S::Ret>,
     source: &'a dyn Source,
@@ -179,29 +152,29 @@ struct Teller<'a, S: Spec> {
     /// For each part its order, and the texts of the states after its steps.
     orders: Vec<Vec<OpId>>,
     states: Vec<Vec<u32>>,
-    stories: Vec<PartStory>,
+    parts: Vec<PartData>,
 }
 
-impl<S: Spec> Teller<'_, S> {
-    fn tell_part(&mut self, number: usize, part: &Part, report: Option<&PartReport>) {
-        let mut story = PartStory {
+impl<S: Spec> Builder<'_, S> {
+    fn build_part(&mut self, number: usize, part: &Part, report: Option<&PartReport>) {
+        let mut data = PartData {
             object: self.source.object_name(part.object),
             key: part.key.as_ref().map(Value::to_string),
             operations: part.ops.len(),
             verdict: "not looked at",
-            ..PartStory::default()
+            ..PartData::default()
         };
         if let Some(report) = report {
-            story.verdict = verdict_name(&report.verdict);
-            story.engine = report.engine;
-            story.reason = report.reason.clone();
+            data.verdict = verdict_name(&report.verdict);
+            data.engine = report.engine;
+            data.reason = report.reason.clone();
             match &report.verdict {
                 Verdict::Linearizable(witness) => {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let steps = self.steps(number, &task, &witness.order, None);
-                    story.initial = steps.initial;
+                    data.initial = steps.initial;
                 }
-                Verdict::Undecided(found) => story.undecided = Some(undecided(found)),
+                Verdict::Undecided(found) => data.undecided = Some(found.to_string()),
                 Verdict::Violation(violation) => {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
@@ -212,8 +185,8 @@ impl<S: Spec> Teller<'_, S> {
                         let recorded = self.source.result_text(OpId(refused.op));
                         refused.recorded = recorded.unwrap_or_default();
                     }
-                    story.initial = steps.initial;
-                    story.violation = Some(ViolationStory {
+                    data.initial = steps.initial;
+                    data.violation = Some(ViolationData {
                         core: self.core(&task, &violation.core),
                         last: violation.last.0,
                         prefix_events: violation.prefix_events,
@@ -224,7 +197,7 @@ impl<S: Spec> Teller<'_, S> {
                 }
             }
         }
-        self.stories[number] = story;
+        self.parts[number] = data;
     }
 
     /// Replays the order of a part; of a violation the last states are kept, of others the first.
@@ -250,7 +223,7 @@ impl<S: Spec> Teller<'_, S> {
         steps
     }
 
-    fn core(&self, task: &Task<'_, S>, core: &Core) -> CoreStory {
+    fn core(&self, task: &Task<'_, S>, core: &Core) -> CoreData {
         let mut ops: Vec<TaskOp> = Vec::new();
         let (calls, rets) = (self.history.calls(), self.history.rets());
         let op = |id: OpId, ret: u32| TaskOp {
@@ -279,7 +252,7 @@ impl<S: Spec> Teller<'_, S> {
             to: place(op.ret),
             line: self.source.line_of(op.id),
         };
-        CoreStory {
+        CoreData {
             sentence: core.sentence.clone(),
             minimal: core.minimal,
             certified: core.certified,
@@ -289,7 +262,7 @@ impl<S: Spec> Teller<'_, S> {
             events: events.len(),
             arrows: found.arrows,
             attempts: found.attempts,
-            initial: shortened(&format!("{:?}", self.spec.init()), LONGEST_STATE).into_owned(),
+            initial: state_text(&self.spec.init()),
         }
     }
 
@@ -319,11 +292,11 @@ impl<S: Spec> Teller<'_, S> {
         }
         packer.sparse(&rows.argument);
         packer.sparse(&rows.result);
-        if self.stories.len() > 1 {
+        if self.parts.len() > 1 {
             packer.differences(ids.iter().map(|id| i64::from(part_of[id.index()])));
         }
         if let Some(times) = &rows.times {
-            // Times are told from the first one on.
+            // Times are counted from the first one on.
             let start = times.iter().map(|time| time.0).min().unwrap_or(0);
             packer.differences(times.iter().map(|time| time.0.saturating_sub(start)));
             for (id, &(call, ret)) in ids.iter().zip(times) {
@@ -341,7 +314,7 @@ impl<S: Spec> Teller<'_, S> {
         for (number, order) in self.orders.iter().enumerate() {
             let states = &self.states[number];
             let first = order.iter().position(|id| place(id).is_some());
-            self.stories[number].steps_before = first.unwrap_or(0);
+            self.parts[number].steps_before = first.unwrap_or(0);
             let steps: Vec<(usize, u32)> = order
                 .iter()
                 .enumerate()
@@ -384,8 +357,8 @@ mod tests {
         (register(), history)
     }
 
-    fn told(most_ops: usize) -> Told<'static> {
-        Told {
+    fn options(most_ops: usize) -> PageOptions<'static> {
+        PageOptions {
             name: "stale",
             object_type: "register",
             most_ops,
@@ -396,9 +369,14 @@ mod tests {
     fn a_violation_is_told_with_its_reasons() {
         let (register, history) = stale(3);
         let report = Checker::default().check(&register, &history);
-        let story = tell(told(100), &register, &history, &report.expect("a verdict"));
-        assert_eq!((story.operations, story.embedded), (8, 8));
-        let [part] = story.parts.as_slice() else {
+        let data = page_data(
+            options(100),
+            &register,
+            &history,
+            &report.expect("a verdict"),
+        );
+        assert_eq!((data.operations, data.embedded), (8, 8));
+        let [part] = data.parts.as_slice() else {
             panic!("one part")
         };
         let violation = part.violation.as_ref().expect("a violation");
@@ -407,7 +385,7 @@ mod tests {
         assert_eq!((refused.op, refused.state.as_str()), (4, "1"));
         assert_eq!(refused.expected, ["1"]);
         assert_eq!(violation.core.arrows, [(0, 1)]);
-        let json = serde_json::to_string(&story).expect("JSON");
+        let json = serde_json::to_string(&data).expect("JSON");
         assert!(json.contains("\"not linearizable\""));
     }
 
@@ -422,8 +400,8 @@ mod tests {
         for wanted in [OpId(0), OpId(501), OpId(520)] {
             assert!(ids.contains(&wanted), "{wanted:?}");
         }
-        let story = tell(told(100), &register, &history, &report);
-        assert_eq!((story.operations, story.embedded), (1002, ids.len()));
+        let data = page_data(options(100), &register, &history, &report);
+        assert_eq!((data.operations, data.embedded), (1002, ids.len()));
         // Nothing at all is a page too.
         assert_eq!(shown(0, &report, 0), []);
     }

@@ -1,0 +1,70 @@
+//! Texts for people: times, sizes, and values that are too long for a sentence.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Values in a sentence are cut after this many characters. The history has them in full.
+const LONGEST_IN_SENTENCE: usize = 80;
+
+/// A number of bytes with a unit: `3.0 GiB`, `12 bytes`.
+pub fn show_bytes(bytes: u64) -> String {
+    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.iter().find(|(_, size)| bytes >= *size) {
+        Some((unit, size)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// A time with a unit: `1.5 s`, `20.0 ms`.
+pub fn show_duration(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s >= 100.0 => format!("{s:.0} s"),
+        s if s >= 1.0 => format!("{s:.1} s"),
+        s if s >= 0.001 => format!("{:.1} ms", s * 1e3),
+        s => format!("{:.0} µs", s * 1e6),
+    }
+}
+
+/// The text, cut if it is too long for a sentence.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match beginning(text, LONGEST_IN_SENTENCE) {
+        None => text.into(),
+        Some(beginning) => format!("{beginning}…").into(),
+    }
+}
+
+/// The text, cut after `longest` characters if it is longer; then it ends with its length.
+pub(crate) fn shortened_to(text: &str, longest: usize) -> Cow<'_, str> {
+    match beginning(text, longest) {
+        None => text.into(),
+        Some(beginning) => format!("{beginning}… ({} characters)", text.chars().count()).into(),
+    }
+}
+
+/// The first `longest` characters of a text that has more.
+fn beginning(text: &str, longest: usize) -> Option<&str> {
+    let (end, _) = text.char_indices().nth(longest)?;
+    Some(&text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(shortened_to("äöü", 3), "äöü");
+        assert_eq!(shortened_to("äöüß", 2), "äö… (4 characters)");
+        let long = "ä".repeat(LONGEST_IN_SENTENCE);
+        assert_eq!(shortened(&long), long);
+        assert_eq!(shortened(&format!("{long}ö")), format!("{long}…"));
+    }
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(show_bytes(3 << 30), "3.0 GiB");
+        assert_eq!(show_bytes(1023), "1023 bytes");
+        assert_eq!(show_duration(Duration::from_millis(1500)), "1.5 s");
+        assert_eq!(show_duration(Duration::from_micros(20)), "20 µs");
+    }
+}
