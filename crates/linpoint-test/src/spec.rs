@@ -170,7 +170,9 @@ impl<S: Spec> Meaning<S> {
             .map(|report| report.verdict)
         {
             Ok(Verdict::Linearizable(_)) => Ruling::Explained,
-            Ok(Verdict::Violation(violation)) => Ruling::Unexplained(why, violation.core.sentence),
+            Ok(Verdict::Violation(violation)) => {
+                Ruling::Unexplained(why, violation.core.sentence().to_owned())
+            }
             Ok(Verdict::Undecided(undecided)) => Ruling::Undecided(format!(
                 "the history of an execution could not be decided: {:?}",
                 undecided.limit

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use linpoint::report::{Move, Story, Told, tell};
+use linpoint::verdict::{Core, HarnessEvidence};
 use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
 
 use crate::check::history::History;
@@ -55,6 +56,10 @@ pub(crate) fn story(
             );
         }
     }
+    let evidence = match violation.what {
+        What::Results | What::Stuck(_) => HarnessEvidence::SerialExecutions(serial.histories),
+        What::Nondeterministic(_) | What::Blocks(_) => HarnessEvidence::OneExecution,
+    };
     let typed = typed(program, history, &violation.what);
     let mut report = Checker::default().check(&behaviour, &typed).ok()?;
     for part in &mut report.parts {
@@ -63,12 +68,9 @@ pub(crate) fn story(
         };
         let ids = (0..typed.len() as u32).map(OpId);
         let returned = ids.filter(|&id| typed.action(id).ret.is_some()).collect();
-        found.core.ops = returned;
-        // What is open besides did nothing.
-        found.core.relaxed.clear();
-        found.core.minimal = true;
-        found.core.certified = program.engine().own_search().is_none();
-        found.core.sentence = sentence.trim_end_matches('.').to_owned();
+        // The operations that did not return had no effect, so the core leaves them out.
+        let sentence = sentence.trim_end_matches('.').to_owned();
+        found.core = Core::confirmed_by_harness(returned, sentence, evidence);
         part.engine = program.engine().name();
         part.reason = "the serial executions of the test are its specification".to_owned();
     }

@@ -51,9 +51,9 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
             Verdict::Linearizable(_) => None,
             Verdict::Undecided(undecided) => Some(failure(part, ":limit", &why(undecided), &[])),
             Verdict::Violation(violation) => {
-                let ops = violation.core.ops.iter();
+                let ops = violation.core.ops().iter();
                 let ops: Vec<String> = ops.map(|&id| text(&history.op(id).text())).collect();
-                Some(failure(part, ":sentence", &violation.core.sentence, &ops))
+                Some(failure(part, ":sentence", violation.core.sentence(), &ops))
             }
         })
         .collect();
