@@ -1,8 +1,8 @@
 //! `Check(X, m)` of the paper: is there a deterministic specification that explains all executions of this test?
 
 pub(crate) mod extension;
-pub(crate) mod history;
 pub(crate) mod serial;
+pub(crate) mod spec;
 #[cfg(test)]
 mod tests;
 pub(crate) mod witness;
@@ -12,21 +12,21 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use extension::Extensions;
-use history::History;
 use serial::{Refused, Serial};
+use spec::Ruling;
 use witness::Unexplained;
 
 use crate::report::UNCONTROLLED;
+use crate::report::blocked;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Settings};
+use crate::runtime::history::History;
 use crate::runtime::run::{Flow, Program, explore};
 use crate::search::Search;
 use crate::search::dfs::Dfs;
 use crate::search::dpor::Dpor;
 use crate::search::random::Random;
 use crate::search::replay::Replay;
-use crate::spec::Ruling;
-use crate::stands;
 
 /// Which executions of phase 2 are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl Refused {
                 let mut stands = Vec::new();
                 let settings = Settings::verbose(true, max_steps);
                 run_once(program, schedule, settings, |execution| {
-                    stands = stands::of(&**program, execution);
+                    stands = blocked::of(&**program, execution);
                 });
                 fail(What::Blocks(op), *history, stands)
             }

@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::history::History;
 use crate::Map;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Outcome, Settings};
+use crate::runtime::history::History;
 use crate::runtime::run::{Flow, Program, explore};
 use crate::search::dfs::Dfs;
 

@@ -7,8 +7,9 @@
 pub(crate) mod access;
 pub(crate) mod causality;
 pub(crate) mod coroutine;
+mod current;
 pub(crate) mod execution;
-mod here;
+pub(crate) mod history;
 pub(crate) mod panics;
 pub(crate) mod run;
 
@@ -19,7 +20,7 @@ use access::{Kind, Manner};
 use coroutine::{Signal, Switch};
 use execution::{Execution, Pending};
 
-pub(crate) use here::with;
+pub(crate) use current::with;
 
 /// So many threads a test can have.
 pub(crate) const MAX_WORKERS: usize = 8;

@@ -15,14 +15,14 @@ use super::coroutine::{Fiber, Signal, Switch};
 use super::execution::End;
 use super::execution::{Execution, Layout, Outcome, Settings};
 use super::panics::{self, Quiet};
-use super::{MAIN, MODE, Mode, Stopped, give_up, here, leave, quietly, with};
-#[cfg(feature = "loom")]
-use crate::adapters::loom;
-#[cfg(feature = "shuttle")]
-use crate::adapters::shuttle;
+use super::{MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, with};
+use crate::check::spec::Ruling;
 use crate::engine::Engine;
+#[cfg(feature = "loom")]
+use crate::engine::loom;
+#[cfg(feature = "shuttle")]
+use crate::engine::shuttle;
 use crate::search::Search;
-use crate::spec::Ruling;
 
 /// An object with the operations of a test.
 pub(crate) trait Program {
@@ -73,7 +73,7 @@ pub(crate) fn explore<S: Search>(
     visit: impl FnMut(&Execution, &mut S) -> Flow,
 ) -> S {
     let _quiet = Quiet::new();
-    here::look(|engine| engine.execution.pulse.watch(&**program));
+    current::look(|engine| engine.execution.pulse.watch(&**program));
     match program.engine() {
         Engine::Linpoint => {
             let mut driver = Driver {
@@ -118,7 +118,7 @@ fn show<S: Search>(
     let shown = loom::explore(program, loom, wanted);
     let mut search: Box<S> = ended();
     let mut visit = |change: &dyn Fn(&mut Execution)| {
-        here::change(|engine| {
+        current::change(|engine| {
             change(&mut engine.execution);
             visit(&engine.execution, &mut search)
         })
@@ -148,11 +148,11 @@ fn repeat<S: Search>(
         begin(program, settings, search, known);
         execute();
         search = ended();
-        let flow = here::look(|engine| visit(&engine.execution, &mut search));
+        let flow = current::look(|engine| visit(&engine.execution, &mut search));
         if flow == Flow::Enough {
             return *search;
         }
-        match here::look(|engine| search.advance(&engine.execution)) {
+        match current::look(|engine| search.advance(&engine.execution)) {
             Some(choices) => known = choices,
             None => return *search,
         }
@@ -162,7 +162,7 @@ fn repeat<S: Search>(
 /// Opens the record of an execution, for which the search decides after the first choices, which are known.
 fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S>, known: usize) {
     static EPOCH: AtomicU64 = AtomicU64::new(1);
-    here::change(|engine| {
+    current::change(|engine| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
         let execution = &mut engine.execution;
         match program.engine() {
@@ -175,7 +175,7 @@ fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S
 
 /// Closes the record of an execution; gives its search back.
 fn ended<S: Search>() -> Box<S> {
-    here::change(|engine| {
+    current::change(|engine| {
         let Some(mut search) = engine.search.take() else {
             panic!("bug: the search was lost");
         };

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::campaign::{limits, program};
+use super::{limits, program};
 use crate::check::serial::Serial;
 use crate::check::{self, Checked, Found, Limits, Strategy, Violation};
-use crate::explain;
 use crate::matrix::Matrix;
 use crate::object::Object;
+use crate::report::explain;
 use crate::report::{Failure, UNCONTROLLED};
 use crate::runtime::run::Program;
 

@@ -2,17 +2,16 @@
 
 use std::rc::Rc;
 
-use crate::check::history::History;
+use super::{blocked, page};
 use crate::check::serial::{Group, Serial};
+use crate::check::spec::Ruling;
 use crate::check::{Violation, What, run_once};
 use crate::matrix::{Matrix, thread_name};
 use crate::report::{Event, Failure, FailureKind, UNCONTROLLED};
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{End, Execution, Outcome, Settings};
+use crate::runtime::history::History;
 use crate::runtime::run::Program;
-use crate::spec::Ruling;
-use crate::stands;
-use crate::story;
 use crate::token::Token;
 
 /// So many serial outcomes are shown.
@@ -55,21 +54,21 @@ pub(crate) fn failure(
             Settings::verbose(false, max_steps),
             |execution| {
                 interleaving = steps(&**program, execution);
-                moves = story::moves(&**program, execution);
+                moves = page::moves(&**program, execution);
                 signature = fingerprint(execution);
                 told = program.tell(execution);
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
                     sentence = format!("The specification does not allow it: {why}.");
                 }
                 if execution.end == End::Stuck {
-                    stands = stands::of(&**program, execution);
+                    stands = blocked::of(&**program, execution);
                 }
             },
         );
     }
     let story = match program.has_spec() {
-        true => told.map(|told| story::of_threads(told, moves)),
-        false => story::story(&**program, serial, violation, &sentence, moves),
+        true => told.map(|told| page::of_threads(told, moves)),
+        false => page::story(&**program, serial, violation, &sentence, moves),
     };
     let token = Token {
         object: program.identity(),

@@ -1,6 +1,6 @@
 //! Where threads stand when nobody can make progress: in which operation, waiting for what, and who has it.
 
-use crate::explain::name;
+use super::explain::name;
 use crate::matrix::thread_name;
 use crate::runtime::MAIN;
 use crate::runtime::access::Kind;

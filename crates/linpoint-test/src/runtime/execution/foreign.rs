@@ -7,7 +7,7 @@ use super::super::coroutine::Switch;
 use super::{End, Outcome};
 use super::{Execution, Guest, Pending, Question};
 #[cfg(feature = "loom")]
-use crate::adapters::loom::Recorded;
+use crate::engine::loom::Recorded;
 use crate::search::Search;
 
 /// The object that every step of a guest touches, for want of better knowledge.

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use crate::check::serial::Serial;
-use crate::explain;
 use crate::matrix::{Matrix, thread_name};
 use crate::object::Object;
 use crate::report::Failure;
+use crate::report::explain;
 use crate::runtime::MAIN;
 use crate::runtime::execution::Outcome;
 use crate::runtime::run::Program;

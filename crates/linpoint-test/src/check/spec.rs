@@ -7,10 +7,10 @@ use std::rc::Rc;
 use linpoint::report::{Story, Told, tell};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
-use crate::check::history::pending;
 use crate::check::witness::Unexplained;
+use crate::report::page;
 use crate::runtime::execution::{End, Execution, Outcome};
-use crate::story;
+use crate::runtime::history::pending;
 
 /// What a specification says about an execution.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl<R: fmt::Debug> fmt::Debug for Answer<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Answer::Returns(ret) => ret.fmt(f),
-            Answer::Waits => f.write_str(story::NEVER),
+            Answer::Waits => f.write_str(page::NEVER),
         }
     }
 }
@@ -208,7 +208,7 @@ where
             let report = Checker::default().check(&self.spec, &history).ok()?;
             let told = Told {
                 name,
-                object_type: story::type_name::<S>(),
+                object_type: page::type_name::<S>(),
                 most_ops: history.len(),
             };
             matches!(report.verdict, Verdict::Violation(_))

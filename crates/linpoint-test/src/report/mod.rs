@@ -1,5 +1,9 @@
 //! What came of a check, as a value and in words.
 
+pub(crate) mod blocked;
+pub(crate) mod explain;
+pub(crate) mod page;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use linpoint::report::Story;
 
+use super::Object;
 use crate::Map;
+use crate::check::spec::{Ruling, Seen, Specification};
 use crate::engine::Engine;
 use crate::matrix::Matrix;
-use crate::object::Object;
+use crate::report::page;
 use crate::runtime::execution::{Execution, Layout, Outcome};
 use crate::runtime::quietly;
 use crate::runtime::run::{Program, Subject};
-use crate::spec::{Ruling, Seen, Specification};
-use crate::story;
 
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
@@ -284,6 +284,6 @@ impl<X: 'static> Program for Test<X> {
 
     fn tell(&self, execution: &Execution) -> Option<Story> {
         let spec = self.spec.as_ref()?;
-        self.seen(execution, |seen| spec.tell(seen, &story::test_name(self)))
+        self.seen(execution, |seen| spec.tell(seen, &page::test_name(self)))
     }
 }

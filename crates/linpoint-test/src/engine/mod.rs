@@ -1,5 +1,10 @@
 //! Who runs the threads of a test.
 
+#[cfg(feature = "loom")]
+pub(crate) mod loom;
+#[cfg(feature = "shuttle")]
+pub(crate) mod shuttle;
+
 use crate::check::Coverage;
 
 /// Who runs the threads of a test, and so which types the object is made of.
@@ -125,7 +130,7 @@ impl Engine {
     pub(crate) fn is_own_panic(self, message: &str) -> bool {
         match self {
             #[cfg(feature = "loom")]
-            Engine::Loom(_) => crate::adapters::loom::is_own_panic(message),
+            Engine::Loom(_) => crate::engine::loom::is_own_panic(message),
             _ => {
                 let _ = message;
                 false

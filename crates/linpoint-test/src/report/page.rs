@@ -11,12 +11,12 @@ use linpoint::report::{Move, Story, Told, tell};
 use linpoint::verdict::{Core, HarnessEvidence};
 use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
 
-use crate::check::history::History;
+use super::explain::{name, step_text};
 use crate::check::serial::{self, Serial};
 use crate::check::{Violation, What};
-use crate::explain::{name, step_text};
 use crate::matrix::thread_name;
 use crate::runtime::execution::{Execution, Outcome};
+use crate::runtime::history::History;
 use crate::runtime::run::Program;
 
 /// The answer of an operation that never returns.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
-use crate::explain::name;
+use crate::report::explain::name;
 use crate::runtime::run::Program;
 
 /// An execution takes milliseconds.

@@ -17,10 +17,10 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, JoinHandle};
 
 use crate::Map;
-use crate::check::history::History;
 use crate::engine::Loom;
 use crate::runtime::coroutine::Switch;
 use crate::runtime::execution::{Choice, Outcome};
+use crate::runtime::history::History;
 use crate::runtime::run::{Program, Subject, answer, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{Stopped, give_up, panics, with};
 

@@ -1,22 +1,23 @@
 //! Many tests, on all cores; then the smallest form of the first that fails.
 
+mod minimise;
+mod observations;
+mod replay;
+
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::again;
 use crate::check::{self, Coverage, Found, Limits};
-use crate::explain;
-use crate::invocation::Test;
 use crate::matrix::Matrix;
-use crate::minimise;
 use crate::object::Object;
-use crate::observations;
-use crate::plan::{Planned, Tests, planned};
+use crate::object::Progress;
+use crate::object::invocation::Test;
+use crate::object::plan::{Planned, Tests, planned};
+use crate::report::explain;
 use crate::report::{Failure, FailureKind, Report, TestReport, TestResult, Verdict};
 use crate::runtime::run::Program;
-use crate::settings::Progress;
 
 /// Runs what an object plans, on OS threads of its own: what a stuck execution leaves behind stays there.
 pub(crate) fn run<X: 'static>(object: &Object<X>) -> Report {
@@ -32,7 +33,7 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
     let mut notes = Vec::new();
     let (verdict, tests) = match planned(object, &mut notes) {
         Ok(Planned::Tests(tests, total)) => run_tests(object, start, tests, total, &mut notes),
-        Ok(Planned::Replay(token)) => again::run(object, start, &token, &mut notes),
+        Ok(Planned::Replay(token)) => replay::run(object, start, &token, &mut notes),
         Err(problem) => (Verdict::Undecided(problem), Vec::new()),
     };
     let mut report = Report {

@@ -1,16 +1,23 @@
 //! An object under test: how to make one, what it can do, and which tests to run.
 
+pub(crate) mod invocation;
+pub(crate) mod plan;
+mod settings;
+
 use std::fmt::{self, Debug};
 use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::sync::Arc;
 
 use crate::artefact;
 use crate::campaign;
-use crate::invocation::Invocation;
-use crate::plan::Plan;
 use crate::report::{Failure, Report, Verdict};
-use crate::settings::Settings;
-use crate::spec::{Meaning, Probed, Specification};
+use invocation::Invocation;
+use plan::Plan;
+use settings::Settings;
+
+pub use settings::Progress;
+
+use crate::check::spec::{Meaning, Probed, Specification};
 
 /// An object under test. `construct` makes a new one for every execution.
 ///
