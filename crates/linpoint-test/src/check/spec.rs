@@ -7,10 +7,19 @@ use std::rc::Rc;
 use linpoint::report::{Story, Told, tell};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
-use crate::check::witness::Unexplained;
-use crate::report::page;
+use super::witness::Unexplained;
 use crate::runtime::execution::{End, Execution, Outcome};
 use crate::runtime::history::pending;
+
+/// The answer of an operation that never returns.
+pub(crate) const NEVER_RETURNS: &str = "never returns";
+
+/// The name of a specification, without its modules.
+pub(crate) fn type_name<S>() -> &'static str {
+    let name = std::any::type_name::<S>();
+    let start = name[..name.find('<').unwrap_or(name.len())].rfind("::");
+    start.map_or(name, |start| &name[start + 2..])
+}
 
 /// What a specification says about an execution.
 #[derive(Debug)]
@@ -34,8 +43,8 @@ pub(crate) struct Seen<'a> {
 /// A specification, whatever its types.
 pub(crate) trait Specification: Send + Sync {
     fn rule(&self, seen: &Seen<'_>) -> Ruling;
-    /// What a page shows of an execution of this test that is not allowed.
-    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<Story>;
+    /// The page about an execution of this test that is not allowed.
+    fn page(&self, seen: &Seen<'_>, name: &str) -> Option<Story>;
 }
 
 /// A specification with the meaning of each invocation.
@@ -74,7 +83,7 @@ impl<R: fmt::Debug> fmt::Debug for Answer<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Answer::Returns(ret) => ret.fmt(f),
-            Answer::Waits => f.write_str(page::NEVER),
+            Answer::Waits => f.write_str(NEVER_RETURNS),
         }
     }
 }
@@ -202,13 +211,13 @@ where
         Ruling::Explained
     }
 
-    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<Story> {
+    fn page(&self, seen: &Seen<'_>, name: &str) -> Option<Story> {
         questions(seen).find_map(|question| {
             let history = self.history(seen, question).ok()?;
             let report = Checker::default().check(&self.spec, &history).ok()?;
             let told = Told {
                 name,
-                object_type: page::type_name::<S>(),
+                object_type: type_name::<S>(),
                 most_ops: history.len(),
             };
             matches!(report.verdict, Verdict::Violation(_))

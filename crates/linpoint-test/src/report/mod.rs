@@ -14,9 +14,6 @@ use crate::artefact;
 use crate::check::{Coverage, Effort};
 use crate::matrix;
 
-/// What an object depends on that does not repeat itself.
-pub(crate) const UNCONTROLLED: &str = "something that is not under control, such as time, chance, addresses, or a static that survives between executions";
-
 /// What came of all tests of an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -277,7 +274,7 @@ impl fmt::Display for Failure {
             writeln!(f, "   before: {}", self.init.join(", "))?;
         }
         let names: Vec<String> = (0..self.matrix.len())
-            .map(crate::matrix::thread_name)
+            .map(crate::runtime::thread_name)
             .collect();
         let longest = self.matrix.iter().map(Vec::len).max().unwrap_or(0);
         let rows = (0..longest).map(|row| {

@@ -9,8 +9,8 @@ use super::super::coroutine::Switch;
 use super::memory::Moment;
 use super::threads::State;
 use super::{Choice, End, Execution, Outcome, Pending, Step};
-use crate::report::UNCONTROLLED;
-use crate::search::Search;
+use crate::runtime::UNCONTROLLED;
+use crate::runtime::search::Search;
 
 /// What threads ask or tell.
 #[derive(Clone, Copy, Debug)]
