@@ -64,40 +64,28 @@
 //! | [`Engine`] | who runs them |
 //! | [`mod@stress`] | the same objects on real threads |
 
-mod adapters;
-mod again;
 mod artefact;
 mod campaign;
 mod check;
 mod engine;
-mod explain;
 pub mod hint;
-mod invocation;
 mod matrix;
-mod minimise;
 mod object;
-mod observations;
-mod plan;
-mod pulse;
 pub mod report;
 mod runtime;
 mod search;
-mod settings;
-mod spec;
-mod stands;
-mod story;
 pub mod stress;
 pub mod sync;
 pub mod thread;
 mod token;
+mod watchdog;
 
 pub use check::{Coverage, Effort, Strategy};
 pub use engine::Engine;
 #[cfg(feature = "loom")]
 pub use engine::Loom;
-pub use object::{Object, object};
+pub use object::{Object, Progress, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
-pub use settings::Progress;
 pub use stress::{fresh, stress, stress_spec};
 
 /// Maps with a fixed seed: runs are reproducible.

@@ -12,14 +12,6 @@ pub(crate) struct Matrix {
     pub(crate) last: Vec<usize>,
 }
 
-/// The name of a thread in reports.
-pub(crate) fn thread_name(thread: usize) -> String {
-    match u8::try_from(thread) {
-        Ok(thread) if usize::from(thread) < MAX_WORKERS => char::from(b'A' + thread).to_string(),
-        _ => "main".to_owned(),
-    }
-}
-
 /// Threads by operations, as in "3x2".
 pub(crate) fn dimension<T>(threads: &[Vec<T>]) -> String {
     let longest = threads.iter().map(Vec::len).max().unwrap_or(0);

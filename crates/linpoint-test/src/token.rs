@@ -7,8 +7,9 @@
 
 use std::fmt::Write as _;
 
-use crate::matrix::{Matrix, thread_name};
+use crate::matrix::Matrix;
 use crate::runtime::execution::Choice;
+use crate::runtime::thread_name;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {

@@ -44,9 +44,9 @@
 //!
 //! let report = Checker::default().check(&OnceCell, &history)?;
 //! let Verdict::Violation(violation) = report.verdict else { panic!() };
-//! assert_eq!(violation.core.ops, [first, second]);
-//! assert!(violation.core.certified);
-//! println!("{}", violation.core.sentence);
+//! assert_eq!(violation.core.ops(), [first, second]);
+//! assert!(violation.core.is_certified());
+//! println!("{}", violation.core.sentence());
 //! # Ok::<(), linpoint::Error>(())
 //! ```
 //!

@@ -17,7 +17,7 @@ const MAX_WIDTH: usize = 96;
 /// The lines of the table. An operation that overlaps others of the core shows its call and its return.
 pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
     let mut events: Vec<(u32, OpId)> = Vec::new();
-    for &id in &core.ops {
+    for &id in core.ops() {
         let op = history.op(id);
         events.push((op.call, id));
         if op.ret != NEVER {
@@ -27,7 +27,7 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
     events.sort_unstable();
 
     let mut columns: Vec<_> = core
-        .ops
+        .ops()
         .iter()
         .map(|&id| history.process_column()[id.index()])
         .collect();
@@ -141,6 +141,7 @@ pub(super) fn pad(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use linpoint::format::{ReadOptions, parse};
+    use linpoint::verdict::HarnessEvidence;
 
     use super::*;
 
@@ -156,13 +157,11 @@ mod tests {
         let text: String = (0..processes).map(operation).collect();
         let recorded = parse(text.as_bytes(), &ReadOptions::default()).remove(0);
         let history = recorded.expect("a history").history;
-        let core = Core {
-            ops: history.ops().map(|op| op.id).collect(),
-            relaxed: Vec::new(),
-            minimal: true,
-            certified: true,
-            sentence: String::new(),
-        };
+        let core = Core::confirmed_by_harness(
+            history.ops().map(|op| op.id).collect(),
+            String::new(),
+            HarnessEvidence::OneExecution,
+        );
         lines(&history, &core)
     }
 

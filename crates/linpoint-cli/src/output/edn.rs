@@ -52,9 +52,9 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
                 Some(failure(part, ":limit", &undecided.to_string(), &[]))
             }
             Verdict::Violation(violation) => {
-                let ops = violation.core.ops.iter();
+                let ops = violation.core.ops().iter();
                 let ops: Vec<String> = ops.map(|&id| text(&history.op(id).text())).collect();
-                Some(failure(part, ":sentence", &violation.core.sentence, &ops))
+                Some(failure(part, ":sentence", violation.core.sentence(), &ops))
             }
         })
         .collect();

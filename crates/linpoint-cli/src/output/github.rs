@@ -56,7 +56,7 @@ impl GithubReport {
                 }
                 Verdict::Violation(violation) => {
                     let line = u64::from(history.op(violation.last).line);
-                    let sentence = &violation.core.sentence;
+                    let sentence = violation.core.sentence();
                     self.annotate(out, "error", (file, line), "not linearizable", sentence)?;
                     self.row("❌ not linearizable", &label, &name, sentence);
                     let lines = core_lines(history, &violation.core).join("\n");

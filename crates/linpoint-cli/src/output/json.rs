@@ -83,11 +83,11 @@ fn name(verdict: &Verdict) -> &'static str {
 fn violation(history: &History, violation: &Violation) -> Value {
     let core = &violation.core;
     json!({
-        "sentence": core.sentence,
-        "core": core.ops.iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
-        "relaxed": core.relaxed.iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
-        "minimal": core.minimal,
-        "certified": core.certified,
+        "sentence": core.sentence(),
+        "core": core.ops().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
+        "relaxed": core.relaxed().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
+        "minimal": core.is_minimal(),
+        "certified": core.is_certified(),
         "last": operation(history, violation.last),
         "prefix_events": violation.prefix_events,
         "shortest": violation.shortest,

@@ -83,7 +83,7 @@ fn status(checked: &Checked, part: &PartReport) -> TestCaseStatus {
         Verdict::Violation(violation) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type("not linearizable");
-            status.set_message(violation.core.sentence.clone());
+            status.set_message(violation.core.sentence());
             let lines = core_lines(&checked.recorded.history, &violation.core);
             status.set_description(lines.join("\n"));
             status

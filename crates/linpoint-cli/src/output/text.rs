@@ -53,7 +53,7 @@ fn show_violation(
 ) -> std::io::Result<()> {
     let history = &checked.recorded.history;
     let core = &violation.core;
-    writeln!(out, "\n  {}\n", core.sentence)?;
+    writeln!(out, "\n  {}\n", core.sentence())?;
     for line in core_lines(history, core) {
         let line = format!("  {line}");
         writeln!(out, "{}", line.trim_end())?;
@@ -75,20 +75,16 @@ fn show_violation(
         "a bad beginning"
     };
     writeln!(out, "  {which}{of_part} has {events} events")?;
-    let size = if core.minimal {
+    let size = if core.is_minimal() {
         "minimal"
     } else {
         "reduced as far as the time allowed"
     };
-    let confirmed = if core.certified {
-        "confirmed by an independent check"
-    } else {
-        "too large for an independent check"
-    };
+    let confirmed = core.confirmation();
     writeln!(
         out,
         "  core: {}, {size}, {confirmed}\n",
-        counted(core.ops.len(), "operation")
+        counted(core.ops().len(), "operation")
     )
 }
 
@@ -101,20 +97,20 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
         .into_iter()
         .map(indented)
         .collect();
-    if core.relaxed.is_empty() {
+    if core.relaxed().is_empty() {
         return lines;
     }
     lines.extend([
         String::new(),
         "no matter what these answered, and when or whether they took effect:".to_owned(),
     ]);
-    for &id in core.relaxed.iter().take(RELAXED) {
+    for &id in core.relaxed().iter().take(RELAXED) {
         let op = history.op(id);
         let call = core_table::cut(&op.call_text());
         lines.push(format!("  {call} by process {}", op.process));
     }
-    if core.relaxed.len() > RELAXED {
-        lines.push(format!("  and {} more", core.relaxed.len() - RELAXED));
+    if core.relaxed().len() > RELAXED {
+        lines.push(format!("  and {} more", core.relaxed().len() - RELAXED));
     }
     lines
 }

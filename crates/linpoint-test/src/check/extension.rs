@@ -12,11 +12,11 @@ use std::collections::HashSet;
 
 use smallvec::SmallVec;
 
-use super::history::{only_pending, pending};
 use super::serial::{Group, Orders, Serial};
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Outcome};
+use crate::runtime::history::{only_pending, pending};
 
 /// How many operations of each thread.
 type Counts = [u8; MAX_WORKERS];

@@ -1,8 +1,9 @@
 //! `Check(X, m)` of the paper: is there a deterministic specification that explains all executions of this test?
 
 pub(crate) mod extension;
-pub(crate) mod history;
 pub(crate) mod serial;
+pub(crate) mod spec;
+mod test;
 #[cfg(test)]
 mod tests;
 pub(crate) mod witness;
@@ -12,21 +13,23 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use extension::Extensions;
-use history::History;
 use serial::{Refused, Serial};
+use spec::Ruling;
 use witness::Unexplained;
 
-use crate::report::UNCONTROLLED;
+pub(crate) use test::{Test, explore};
+
+use crate::engine::Engine;
+use crate::runtime::UNCONTROLLED;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Settings};
-use crate::runtime::run::{Flow, Program, explore};
-use crate::search::Search;
+use crate::runtime::history::History;
+use crate::runtime::run::Flow;
+use crate::runtime::search::Search;
 use crate::search::dfs::Dfs;
 use crate::search::dpor::Dpor;
 use crate::search::random::Random;
 use crate::search::replay::Replay;
-use crate::spec::Ruling;
-use crate::stands;
 
 /// Which executions of phase 2 are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +100,11 @@ pub(crate) enum What {
     /// The same serial calls, and another answer than in this history.
     Nondeterministic(Box<History>),
     /// This operation blocks serially and was not declared to.
-    Blocks(usize),
+    Blocks {
+        op: usize,
+        /// The serial execution in which it does.
+        schedule: Vec<Choice>,
+    },
 }
 
 #[derive(Debug)]
@@ -107,8 +114,6 @@ pub(crate) struct Violation {
     /// Empty for serial histories.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) preemptions: u32,
-    /// Where each thread stands, for serial histories that are stuck.
-    pub(crate) stands: Vec<String>,
 }
 
 /// What was done.
@@ -140,7 +145,7 @@ pub(crate) struct Checked {
 }
 
 /// Checks one test.
-pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
+pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
     let start = Instant::now();
     let mut effort = Effort::default();
     let serial = if program.has_spec() {
@@ -151,7 +156,7 @@ pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
     };
     effort.phase1 = start.elapsed();
     let (found, serial) = match serial {
-        Err(refused) => (refused.tell(program, limits.max_steps), Serial::default()),
+        Err(refused) => (refused.found(), Serial::default()),
         Ok(serial) => {
             effort.serial = serial.histories;
             effort.stuck = serial.stuck_histories;
@@ -176,33 +181,25 @@ pub(crate) fn check(program: &Rc<dyn Program>, limits: &Limits) -> Checked {
 
 impl Refused {
     /// What it means for the check.
-    fn tell(self, program: &Rc<dyn Program>, max_steps: usize) -> Found {
-        let fail = |what, history, stands| {
+    fn found(self) -> Found {
+        let fail = |what, history| {
             Found::Fail(Box::new(Violation {
                 what,
                 history,
                 schedule: Vec::new(),
                 preemptions: 0,
-                stands,
             }))
         };
         match self {
             Refused::Nondeterministic(pair) => {
                 let [first, second] = *pair;
-                fail(What::Nondeterministic(Box::new(first)), second, Vec::new())
+                fail(What::Nondeterministic(Box::new(first)), second)
             }
             Refused::Blocks {
                 history,
                 op,
                 schedule,
-            } => {
-                let mut stands = Vec::new();
-                let settings = Settings::verbose(true, max_steps);
-                run_once(program, schedule, settings, |execution| {
-                    stands = stands::of(&**program, execution);
-                });
-                fail(What::Blocks(op), *history, stands)
-            }
+            } => fail(What::Blocks { op, schedule }, *history),
             Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
@@ -243,7 +240,7 @@ enum Judge {
 }
 
 struct Phase2<'a> {
-    program: &'a Rc<dyn Program>,
+    program: &'a Rc<dyn Test>,
     serial: &'a Serial,
     limits: &'a Limits,
     effort: &'a mut Effort,
@@ -261,7 +258,7 @@ impl Phase2<'_> {
         let by_class = unless_spec(Judge::Extension);
         let by_state = unless_spec(Judge::WitnessPerState);
         let by_history = unless_spec(Judge::Witness);
-        if let Some(coverage) = self.program.engine().own_search() {
+        if let Some(coverage) = own_coverage(self.program.engine()) {
             let stopped = self.explore(Dfs::new(None), by_history, None);
             return self.conclude(stopped, coverage);
         }
@@ -365,7 +362,7 @@ impl Phase2<'_> {
 
     /// Whether this history would be among the serial ones if the object always did the same.
     fn should_know(&self, history: &History) -> bool {
-        let has_weak_memory = self.program.engine().own_search().is_some();
+        let has_weak_memory = self.program.engine().searches_itself();
         history.is_serial() && !self.program.has_spec() && !has_weak_memory
     }
 
@@ -440,6 +437,15 @@ impl Phase2<'_> {
     }
 }
 
+/// What an engine covers that chooses the executions itself.
+fn own_coverage(engine: Engine) -> Option<Coverage> {
+    match engine {
+        #[cfg(feature = "loom")]
+        Engine::Loom(loom) => Some(Coverage::WeakMemory(loom.preemptions)),
+        _ => None,
+    }
+}
+
 /// Histories that the specification allows: equal ones are decided once.
 #[derive(Default)]
 struct Allowed {
@@ -447,7 +453,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn stopped(&mut self, program: &Rc<dyn Program>, execution: &Execution) -> Option<Stopped> {
+    fn stopped(&mut self, program: &Rc<dyn Test>, execution: &Execution) -> Option<Stopped> {
         let mut key = Past::default().then(u64::from(execution.end == End::Stuck));
         for (outcome, before) in execution.outcomes.iter().zip(&execution.before) {
             key = key.then(u64::from(outcome.0)).then(*before);
@@ -472,7 +478,7 @@ pub(crate) fn past(deadline: Option<Instant>) -> bool {
 
 /// Runs a schedule. The violation, if it is one.
 pub(crate) fn replay(
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     serial: &Serial,
     schedule: Vec<Choice>,
     max_steps: usize,
@@ -493,7 +499,6 @@ pub(crate) fn replay(
             history: History::of(execution),
             schedule: execution.schedule.clone(),
             preemptions: execution.now.preemptions,
-            stands: Vec::new(),
         });
     });
     violation
@@ -501,7 +506,7 @@ pub(crate) fn replay(
 
 /// Runs a schedule.
 pub(crate) fn run_once(
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     schedule: Vec<Choice>,
     settings: Settings,
     mut look: impl FnMut(&Execution),

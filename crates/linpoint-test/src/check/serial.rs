@@ -10,12 +10,14 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::history::History;
 use crate::Map;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, End, Execution, Outcome, Settings};
-use crate::runtime::run::{Flow, Program, explore};
+use crate::runtime::history::History;
+use crate::runtime::run::Flow;
 use crate::search::dfs::Dfs;
+
+use super::{Test, explore};
 
 /// Serial histories with the same results.
 #[derive(Debug, Default)]
@@ -164,7 +166,7 @@ pub(crate) enum Refused {
 impl Serial {
     /// Enumerates them.
     pub(crate) fn of(
-        program: &Rc<dyn Program>,
+        program: &Rc<dyn Test>,
         max_steps: usize,
         deadline: Option<Instant>,
     ) -> Result<Serial, Refused> {
@@ -241,7 +243,7 @@ struct Answers {
 }
 
 fn look(
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     execution: &Execution,
     answers: &mut Answers,
 ) -> Result<(), Refused> {

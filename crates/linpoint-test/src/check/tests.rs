@@ -3,19 +3,20 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::{Test, explore};
 use crate::campaign::program;
 use crate::matrix::Matrix;
 use crate::object::{Object, object};
 use crate::runtime::execution::{End, Outcome, Settings};
-use crate::runtime::run::{Flow, Program, explore};
-use crate::search::Search;
+use crate::runtime::run::Flow;
+use crate::runtime::search::Search;
 use crate::search::dfs::Dfs;
 use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use crate::sync::{Condvar, Mutex};
 
 type Key = (Vec<Outcome>, Vec<u64>, bool);
 
-fn histories<S: Search>(program: &Rc<dyn Program>, search: S) -> (BTreeSet<Key>, usize) {
+fn histories<S: Search>(program: &Rc<dyn Test>, search: S) -> (BTreeSet<Key>, usize) {
     let settings = Settings {
         serial: false,
         real_time: true,

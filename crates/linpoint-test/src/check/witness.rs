@@ -1,8 +1,8 @@
 //! Does a concurrent history have a serial witness?
 
-use super::history::{only_pending, pending};
 use super::serial::Serial;
 use crate::runtime::execution::{End, Execution};
+use crate::runtime::history::{only_pending, pending};
 
 /// Why a history is not linearizable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,13 @@
 pub(crate) mod access;
 pub(crate) mod causality;
 pub(crate) mod coroutine;
+mod current;
 pub(crate) mod execution;
-mod here;
+pub(crate) mod history;
 pub(crate) mod panics;
+pub(crate) mod program;
 pub(crate) mod run;
+pub(crate) mod search;
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -19,12 +22,23 @@ use access::{Kind, Manner};
 use coroutine::{Signal, Switch};
 use execution::{Execution, Pending};
 
-pub(crate) use here::with;
+pub(crate) use current::with;
 
 /// So many threads a test can have.
 pub(crate) const MAX_WORKERS: usize = 8;
 /// The thread that constructs the object and runs the initial and final sequences.
 pub(crate) const MAIN: usize = MAX_WORKERS;
+
+/// What an object depends on that does not repeat itself.
+pub(crate) const UNCONTROLLED: &str = "something that is not under control, such as time, chance, addresses, or a static that survives between executions";
+
+/// The name of a thread in reports.
+pub(crate) fn thread_name(thread: usize) -> String {
+    match u8::try_from(thread) {
+        Ok(thread) if usize::from(thread) < MAX_WORKERS => char::from(b'A' + thread).to_string(),
+        _ => "main".to_owned(),
+    }
+}
 
 /// What an operation of the facade means to this OS thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,6 +311,17 @@ pub(crate) fn wait_to_unwind() {
 /// Ends the execution that runs here: nothing can be said about the test.
 pub(crate) fn give_up(why: &str) {
     with(|execution, _| execution.fail(why.to_owned()));
+}
+
+/// The operations of the test that this OS thread runs from now on, for the watchdog.
+pub(crate) fn watch(names: impl Iterator<Item = String>) {
+    current::look(|engine| engine.execution.pulse.watch(names));
+}
+
+/// Works with an execution that has ended.
+#[cfg(feature = "loom")]
+pub(crate) fn with_ended<R>(work: impl FnOnce(&mut Execution) -> R) -> R {
+    current::change(|engine| work(&mut engine.execution))
 }
 
 /// Whether operations of the facade are scheduling points here and now.

@@ -8,55 +8,13 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corosensei::stack::DefaultStack;
-use linpoint::report::PageData;
 
 use super::coroutine::{Fiber, Signal, Switch};
-#[cfg(feature = "loom")]
-use super::execution::End;
-use super::execution::{Execution, Layout, Outcome, Settings};
-use super::panics::{self, Quiet};
-use super::{MAIN, MODE, Mode, Stopped, give_up, here, leave, quietly, with};
-#[cfg(feature = "loom")]
-use crate::adapters::loom;
-#[cfg(feature = "shuttle")]
-use crate::adapters::shuttle;
-use crate::engine::Engine;
-use crate::search::Search;
-use crate::spec::Ruling;
-
-/// An object with the operations of a test.
-pub(crate) trait Program {
-    fn layout(&self) -> &Layout;
-    /// The hash of the object in tokens.
-    fn identity(&self) -> u16;
-    /// Who runs the threads.
-    fn engine(&self) -> Engine;
-    /// A new object.
-    fn construct(&self) -> Rc<dyn Subject>;
-    /// The number of the outcome "panicked with this message".
-    fn panicked(&self, message: &str) -> Outcome;
-    fn stack_size(&self) -> usize;
-    /// An operation in words.
-    fn label(&self, op: usize) -> &str;
-    /// What an operation answered, in words.
-    fn describe(&self, op: usize, outcome: Outcome) -> String;
-    /// Whether an operation may wait for another one that never comes.
-    fn may_block(&self, op: usize) -> bool;
-    /// Whether an operation may answer differently in the same serial situation.
-    fn may_vary(&self, op: usize) -> bool;
-    /// Whether a specification says what is right, instead of the serial executions.
-    fn has_spec(&self) -> bool;
-    /// What the specification says about an execution, if there is one.
-    fn rule(&self, execution: &Execution) -> Option<Ruling>;
-    /// What the specification tells about an execution that it does not allow.
-    fn tell(&self, execution: &Execution) -> Option<PageData>;
-}
-
-/// The object of one execution.
-pub(crate) trait Subject {
-    /// Runs an operation and numbers its result.
-    fn invoke(&self, op: usize) -> Outcome;
-}
+use super::execution::{Execution, Outcome, Settings};
+use super::panics;
+use super::program::{Program, Subject};
+use super::search::Search;
+use super::{MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, with};
 
 /// Whether to look at more executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,79 +23,20 @@ pub(crate) enum Flow {
     Enough,
 }
 
-/// Runs all executions that `search` asks for, or until `visit` has seen enough; gives the search back.
-pub(crate) fn explore<S: Search>(
-    program: &Rc<dyn Program>,
-    settings: Settings,
-    search: S,
-    visit: impl FnMut(&Execution, &mut S) -> Flow,
-) -> S {
-    let _quiet = Quiet::new();
-    here::look(|engine| engine.execution.pulse.watch(&**program));
-    match program.engine() {
-        Engine::Linpoint => {
-            let mut driver = Driver {
-                program: Rc::clone(program),
-                fibers: Vec::new(),
-                slot: Rc::default(),
-            };
-            repeat(program, settings, search, visit, || driver.execute())
-        }
-        #[cfg(feature = "shuttle")]
-        Engine::Shuttle => {
-            let mut guest = shuttle::Guest::new(program);
-            let settings = Settings {
-                // It does not tell what a step touches.
-                causality: false,
-                real_time: false,
-                ..settings
-            };
-            repeat(program, settings, search, visit, || guest.execute())
-        }
-        #[cfg(feature = "loom")]
-        Engine::Loom(loom) if settings.serial => {
-            let execute = || loom::execute_serially(program, loom);
-            repeat(program, settings, search, visit, execute)
-        }
-        #[cfg(feature = "loom")]
-        Engine::Loom(loom) => show(program, settings, loom, search, visit),
-    }
-}
-
-/// Lets loom search, then visits what it has shown.
-#[cfg(feature = "loom")]
-fn show<S: Search>(
-    program: &Rc<dyn Program>,
-    settings: Settings,
-    loom: crate::Loom,
-    search: S,
-    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
-) -> S {
-    let wanted = loom::number(search.given());
-    begin(program, settings, Box::new(search), 0);
-    let shown = loom::explore(program, loom, wanted);
-    let mut search: Box<S> = ended();
-    let mut visit = |change: &dyn Fn(&mut Execution)| {
-        here::change(|engine| {
-            change(&mut engine.execution);
-            visit(&engine.execution, &mut search)
-        })
-    };
-    for recorded in &shown.histories {
-        if visit(&|execution| execution.show(recorded)) == Flow::Enough {
-            return *search;
-        }
-    }
-    if let Some(why) = &shown.unfinished {
-        visit(&|execution| execution.end = End::Fault(why.clone()));
-    }
-    *search
+/// What the runtime does when an execution begins with choices of the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prefix {
+    /// Answers its threads from the log, up to the checkpoint at which the executions differ.
+    FromCheckpoint,
+    /// Runs it again from the start: the threads belong to a foreign scheduler.
+    FromStart,
 }
 
 /// Lets `execute` run one execution after another, each recorded by the [`Execution`] of this OS thread.
-fn repeat<S: Search>(
+pub(crate) fn repeat<S: Search>(
     program: &Rc<dyn Program>,
     settings: Settings,
+    prefix: Prefix,
     search: S,
     mut visit: impl FnMut(&Execution, &mut S) -> Flow,
     mut execute: impl FnMut(),
@@ -145,14 +44,14 @@ fn repeat<S: Search>(
     let mut search: Box<S> = Box::new(search);
     let mut known = 0;
     loop {
-        begin(program, settings, search, known);
+        begin(program, settings, search, known, prefix);
         execute();
         search = ended();
-        let flow = here::look(|engine| visit(&engine.execution, &mut search));
+        let flow = current::look(|engine| visit(&engine.execution, &mut search));
         if flow == Flow::Enough {
             return *search;
         }
-        match here::look(|engine| search.advance(&engine.execution)) {
+        match current::look(|engine| search.advance(&engine.execution)) {
             Some(choices) => known = choices,
             None => return *search,
         }
@@ -160,13 +59,19 @@ fn repeat<S: Search>(
 }
 
 /// Opens the record of an execution, for which the search decides after the first choices, which are known.
-fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S>, known: usize) {
+pub(crate) fn begin<S: Search>(
+    program: &Rc<dyn Program>,
+    settings: Settings,
+    search: Box<S>,
+    known: usize,
+    prefix: Prefix,
+) {
     static EPOCH: AtomicU64 = AtomicU64::new(1);
-    here::change(|engine| {
+    current::change(|engine| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
         let execution = &mut engine.execution;
-        match program.engine() {
-            Engine::Linpoint if known > 0 => execution.resume(epoch, known),
+        match prefix {
+            Prefix::FromCheckpoint if known > 0 => execution.resume(epoch, known),
             _ => execution.reset(epoch, program.layout(), settings, known),
         }
         engine.search = Some(search);
@@ -174,8 +79,8 @@ fn begin<S: Search>(program: &Rc<dyn Program>, settings: Settings, search: Box<S
 }
 
 /// Closes the record of an execution; gives its search back.
-fn ended<S: Search>() -> Box<S> {
-    here::change(|engine| {
+pub(crate) fn ended<S: Search>() -> Box<S> {
+    current::change(|engine| {
         let Some(mut search) = engine.search.take() else {
             panic!("bug: the search was lost");
         };
@@ -189,7 +94,8 @@ fn ended<S: Search>() -> Box<S> {
 
 pub(crate) type Slot = Rc<RefCell<Option<Rc<dyn Subject>>>>;
 
-struct Driver {
+/// Runs the threads of a program as coroutines.
+pub(crate) struct Driver {
     program: Rc<dyn Program>,
     /// The workers, then the main thread.
     fibers: Vec<Fiber>,
@@ -197,7 +103,16 @@ struct Driver {
 }
 
 impl Driver {
-    fn execute(&mut self) {
+    pub(crate) fn new(program: &Rc<dyn Program>) -> Self {
+        Driver {
+            program: Rc::clone(program),
+            fibers: Vec::new(),
+            slot: Rc::default(),
+        }
+    }
+
+    /// Runs one execution.
+    pub(crate) fn execute(&mut self) {
         let threads = self.program.layout().threads.len() + 1;
         while self.fibers.len() < threads {
             self.fibers.push(self.fiber(self.fibers.len()));
@@ -372,7 +287,7 @@ fn answer_of_panic(
         return Err(Stopped);
     }
     let message = panics::message(&*payload);
-    if program.engine().is_own_panic(&message) {
+    if program.is_engine_panic(&message) {
         resume_unwind(payload);
     }
     Ok(quietly(|| program.panicked(&message)))

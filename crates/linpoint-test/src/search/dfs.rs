@@ -3,10 +3,10 @@
 //! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
 //! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
 
-use super::{Decision, Point, Search};
 use crate::Map;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::Execution;
+use crate::runtime::search::{Decision, Point, Search};
 
 #[derive(Debug)]
 struct Node {

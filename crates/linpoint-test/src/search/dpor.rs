@@ -8,9 +8,9 @@
 use smallvec::SmallVec;
 
 use super::races::{self, Late};
-use super::{Decision, Point, Search};
 use crate::runtime::access::Kind;
 use crate::runtime::execution::Execution;
+use crate::runtime::search::{Decision, Point, Search};
 
 /// The objects of a step, by name, and how it touches them.
 type Touches = SmallVec<[(u32, Kind); 2]>;

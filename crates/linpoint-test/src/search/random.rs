@@ -7,9 +7,9 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Decision, Point, Search};
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::execution::Execution;
+use crate::runtime::search::{Decision, Point, Search};
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! One given schedule.
 
-use super::{Decision, Point, Search};
 use crate::runtime::execution::{Choice, Execution};
+use crate::runtime::search::{Decision, Point, Search};
 
 /// Follows a schedule; where it ends or does not fit, goes on by default.
 #[derive(Debug)]

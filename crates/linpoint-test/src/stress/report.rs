@@ -162,10 +162,10 @@ impl fmt::Display for Failure {
         match &self.report.verdict {
             Verdict::Violation(violation) => {
                 let core = &violation.core;
-                writeln!(f, "{}", core.sentence)?;
-                shown.clone_from(&core.ops);
+                writeln!(f, "{}", core.sentence())?;
+                shown.extend(core.ops());
                 shown.sort_unstable();
-                relaxed = &core.relaxed;
+                relaxed = core.relaxed();
             }
             Verdict::Undecided(undecided) => {
                 let (done, all) = (undecided.prefix_events, undecided.events);

@@ -15,7 +15,7 @@ use linpoint::{
 use super::clock::Ticks;
 use super::record::{Activity, Open, Record};
 use super::{Arguments, Random, ToValue};
-use crate::story::type_name;
+use crate::check::spec::type_name;
 
 /// What each thread did in one run.
 pub(super) type Run<'a, A> = &'a [&'a [Record<<A as Activity>::Op, <A as Activity>::Ret>]];

@@ -31,6 +31,7 @@ fn results_without_witness() {
         r#""process":"thread A""#,
         r#""call":"inc""#,
         "No serial order of the operations",
+        "no serial execution of the object explains it (all 3 serial executions were run)",
         "as constructed",
         // How far one gets, and what the object would have answered then.
         r#""after A.inc, B.inc""#,
@@ -40,6 +41,7 @@ fn results_without_witness() {
         "objects.rs:",
     ];
     assert_all(&page, &told);
+    assert!(!page.contains("confirmed by an independent check"));
 }
 
 #[test]
@@ -78,6 +80,7 @@ fn an_operation_that_should_not_wait() {
     let told = [
         r#""headline":"Blocks: "#,
         r#""expected":["some answer"]"#,
+        "a serial execution of the object shows it",
         r#""recorded":"never returns""#,
     ];
     assert_all(&page, &told);

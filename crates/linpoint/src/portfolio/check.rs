@@ -25,7 +25,7 @@ use crate::verdict::Report;
 /// let register = Register { initial: Value::Nil, cas: false };
 /// let report = Checker::default().check(&register, &history)?;
 /// let Verdict::Violation(violation) = report.verdict else { panic!("that is no register") };
-/// assert_eq!(violation.core.ops, [write, read]);
+/// assert_eq!(violation.core.ops(), [write, read]);
 /// # Ok::<(), linpoint::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -128,7 +128,7 @@ fn shown(len: usize, report: &Report, most: usize) -> Vec<OpId> {
     let mut ids: Vec<OpId> = (start..start + most).map(|i| OpId(i as u32)).collect();
     if let Some(violation) = violation {
         let core = &violation.core;
-        ids.extend(core.ops.iter().chain(&core.relaxed).take(MOST_CORE_ROWS));
+        ids.extend(core.ops().iter().chain(core.relaxed()).take(MOST_CORE_ROWS));
         ids.sort_unstable();
         ids.dedup();
     }
@@ -231,8 +231,8 @@ impl<S: Spec> Builder<'_, S> {
             call: calls[id.index()],
             ret,
         };
-        ops.extend(core.ops.iter().map(|&id| op(id, rets[id.index()])));
-        ops.extend(core.relaxed.iter().map(|&id| op(id, NEVER)));
+        ops.extend(core.ops().iter().map(|&id| op(id, rets[id.index()])));
+        ops.extend(core.relaxed().iter().map(|&id| op(id, NEVER)));
         ops.sort_unstable_by_key(|op| op.call);
         let task = task.with_ops(ops);
         let found = contradiction::look_at(&task);
@@ -253,11 +253,11 @@ impl<S: Spec> Builder<'_, S> {
             line: self.source.line_of(op.id),
         };
         CoreData {
-            sentence: core.sentence.clone(),
-            minimal: core.minimal,
-            certified: core.certified,
-            operations: core.ops.len(),
-            relaxed: core.relaxed.len(),
+            sentence: core.sentence().to_owned(),
+            minimal: core.is_minimal(),
+            confirmation: core.confirmation().to_string(),
+            operations: core.ops().len(),
+            relaxed: core.relaxed().len(),
             rows: ops.iter().map(row).collect(),
             events: events.len(),
             arrows: found.arrows,

@@ -302,7 +302,7 @@ mod tests {
                 continue;
             };
             let core = violation.core;
-            let mut ops = [core.ops, core.relaxed].concat();
+            let mut ops = [core.ops(), core.relaxed()].concat();
             ops.sort_unstable();
             let core = Task::new(&register, &history, &ops);
             let found = look_at(&core);

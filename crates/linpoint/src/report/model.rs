@@ -127,7 +127,8 @@ pub(crate) struct Refused {
 pub(crate) struct CoreData {
     pub(crate) sentence: String,
     pub(crate) minimal: bool,
-    pub(crate) certified: bool,
+    /// What confirmed the core, in words.
+    pub(crate) confirmation: String,
     /// How many operations contradict each other, and how many are left open. If they are many, not all have rows.
     pub(crate) operations: usize,
     pub(crate) relaxed: usize,

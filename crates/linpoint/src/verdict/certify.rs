@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::reduce::{Reduced, values_of};
-use super::{pairs, sweep};
+use super::{Confirmation, pairs, sweep};
 use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId, precedes};
@@ -115,12 +115,12 @@ pub(crate) fn log_order(
 
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
-/// Answers whether that could be decided within the budget; `false` if it is too large.
+/// Answers [`Confirmation::Unconfirmed`] if the core is too large to be decided within the budget.
 pub(crate) fn core<S: Spec>(
     whole: &Task<'_, S>,
     reduced: &Reduced,
     budget: &Budget,
-) -> Result<bool, Error> {
+) -> Result<Confirmation, Error> {
     let fail = |what: String| Err(Error::bug(format!("the core is wrong: {what}")));
     if let Err(what) = reductions(whole, reduced) {
         return fail(what);
@@ -132,12 +132,13 @@ pub(crate) fn core<S: Spec>(
         if steps > BRUTE_STEPS { Err(()) } else { Ok(()) }
     };
     match brute::try_all_orders(&core, too_many) {
-        Ok(None) => Ok(true),
+        Ok(None) => Ok(Confirmation::IndependentCheck),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
-        Err(()) if pairs::contradict(&core, BRUTE_STEPS) => Ok(true),
+        Err(()) if pairs::contradict(&core, BRUTE_STEPS) => Ok(Confirmation::IndependentCheck),
         Err(()) => match sweep::has_no_order(&core, SWEEP_CONFIGURATIONS, budget) {
             Some(false) => fail("some order explains it".into()),
-            confirmed => Ok(confirmed.is_some()),
+            Some(true) => Ok(Confirmation::IndependentCheck),
+            None => Ok(Confirmation::Unconfirmed),
         },
     }
 }

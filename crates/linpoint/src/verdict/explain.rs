@@ -81,14 +81,14 @@ pub(crate) fn violation<S: Spec>(
         None => None,
     };
     let reduced = reduce::reduce(task, smaller.unwrap_or(beginning), budget, decide);
-    let certified = certify::core(task, &reduced, &whole.slice(CERTIFICATION_TIME))?;
+    let confirmation = certify::core(task, &reduced, &whole.slice(CERTIFICATION_TIME))?;
     let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
         reduced.ops.iter().partition(|op| op.ret != NEVER);
     let core = Core {
         ops: ops.into_iter().map(|op| op.id).collect(),
         relaxed: relaxed.into_iter().map(|op| op.id).collect(),
         minimal: reduced.minimal,
-        certified,
+        confirmation,
         sentence: sentence(task, &task.with_ops(reduced.ops), reduced.cut, describe),
     };
     Ok(Violation {

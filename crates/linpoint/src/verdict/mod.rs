@@ -1,6 +1,7 @@
 //! Verdicts: linearizable with a witness, a violation with a core, or undecided with the limit that was hit.
 
 pub(crate) mod certify;
+mod core;
 mod explain;
 mod pairs;
 mod reduce;
@@ -8,6 +9,7 @@ pub(crate) mod replay;
 mod sweep;
 mod wording;
 
+pub use self::core::{Confirmation, Core, HarnessEvidence};
 pub(crate) use explain::{Known, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
@@ -83,26 +85,11 @@ impl Violation {
                     .map(|op| op.id)
                     .collect(),
                 minimal: false,
-                certified: false,
+                confirmation: Confirmation::Unconfirmed,
                 sentence: "no order of these operations explains their results".into(),
             },
         }
     }
-}
-
-/// Operations whose recorded results and times contradict each other, whatever the other operations did.
-#[derive(Clone, Debug)]
-pub struct Core {
-    /// The operations that contradict each other, in the order of their calls.
-    pub ops: Vec<OpId>,
-    /// Operations that may still have happened, as if pending, with any result: they do not help either.
-    pub relaxed: Vec<OpId>,
-    /// Whether no further reduction keeps the contradiction; `false` if the budget ended first.
-    pub minimal: bool,
-    /// Whether an independent check confirmed the core; `false` if it was too large for one.
-    pub certified: bool,
-    /// One sentence that says what is wrong.
-    pub sentence: String,
 }
 
 /// Why nothing was decided.

@@ -101,7 +101,11 @@ fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bo
         Verdict::Violation(violation) => {
             // Small histories leave no excuse.
             if checker.config().cores == linpoint::Cores::Reduced {
-                assert!(violation.core.certified && violation.core.minimal && violation.shortest);
+                assert!(
+                    violation.core.is_certified()
+                        && violation.core.is_minimal()
+                        && violation.shortest
+                );
             }
             false
         }

@@ -201,7 +201,7 @@ fn monitors_agree_with_brute() {
             if let Verdict::Violation(violation) = &report.verdict {
                 let core = &violation.core;
                 assert!(
-                    core.certified && core.minimal && violation.shortest,
+                    core.is_certified() && core.is_minimal() && violation.shortest,
                     "{}",
                     context()
                 );

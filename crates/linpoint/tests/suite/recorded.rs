@@ -59,8 +59,11 @@ pub(crate) fn is_linearizable(recorded: &Recorded, config: &Config) -> bool {
         Verdict::Violation(violation) => {
             if config.cores == Cores::Reduced {
                 let core = &violation.core;
-                assert!(core.certified, "{label}: {core:?}");
-                assert!(core.minimal && violation.shortest, "{label}: {violation:?}");
+                assert!(core.is_certified(), "{label}: {core:?}");
+                assert!(
+                    core.is_minimal() && violation.shortest,
+                    "{label}: {violation:?}"
+                );
             }
             false
         }

@@ -53,7 +53,8 @@ fn repeated_values_agree_with_brute() {
                     Verdict::Linearizable(_) => true,
                     Verdict::Violation(violation) => {
                         let core = &violation.core;
-                        let is_checked = core.certified && core.minimal && violation.shortest;
+                        let is_checked =
+                            core.is_certified() && core.is_minimal() && violation.shortest;
                         assert!(what != "cores" || is_checked, "{}", context(what));
                         false
                     }

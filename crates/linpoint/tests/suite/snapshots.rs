@@ -26,10 +26,10 @@ fn lost_updates_are_left_out_of_cores() {
     let Verdict::Violation(violation) = report.expect("certified").verdict else {
         panic!("the update of entry 1 was missed");
     };
-    assert_eq!(violation.core.ops.len(), 2);
-    assert!(violation.core.minimal && violation.core.certified && violation.shortest);
+    assert_eq!(violation.core.ops().len(), 2);
+    assert!(violation.core.is_minimal() && violation.core.is_certified() && violation.shortest);
     assert_eq!(
-        violation.core.sentence,
+        violation.core.sentence(),
         "scan() → [0, 0] by process 2 has 0 in entry 1, although update(1, 5) by process 1 had finished before the scan \
          began (appropriateness)"
     );

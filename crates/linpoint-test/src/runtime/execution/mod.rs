@@ -4,14 +4,14 @@
 //! an operation contains its call, the last one its return: a later call and an earlier return only make a history harder to
 //! explain, so nothing is lost.
 
-mod again;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
-mod guest;
+mod foreign;
 mod layout;
-mod objects;
-mod past;
-mod state;
-mod turns;
+mod memory;
+mod prefix_log;
+mod schedule;
+mod threads;
+mod trace;
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use super::MAIN;
 use super::access::{Access, Kind, Manner};
 use super::causality::Clock;
 use crate::Map;
-use crate::pulse::{self, Pulse};
-use again::{Kept, Log, Question};
-use objects::{Causes, Object, Reversible};
-use state::{State, Thread};
+use crate::watchdog::{self, Pulse};
+use memory::{Causes, Object, Reversible};
+use prefix_log::{Kept, Log, Question};
+use threads::{State, Thread};
 
 pub(crate) use layout::{Layout, Outcome};
 
@@ -184,7 +184,7 @@ pub(crate) struct Execution {
 impl Execution {
     pub(crate) fn new() -> Self {
         Execution {
-            pulse: pulse::register(),
+            pulse: watchdog::register(),
             epoch: 0,
             settings: Settings {
                 serial: false,

@@ -34,11 +34,10 @@ export class CorePicture {
     const { core } = this;
     const all = core.operations + core.relaxed;
     const size = core.minimal ? 'minimal' : 'reduced as far as the time allowed';
-    const confirmed = core.certified ? 'confirmed by an independent check' : 'too large for an independent check';
     return [
       element('div', { class: 'bar' },
         element('h2', { id: 'core-title' }, 'Core'),
-        element('span', { class: 'soft small' }, `${counted(core.operations, 'operation')}, ${size}, ${confirmed}`),
+        element('span', { class: 'soft small' }, `${counted(core.operations, 'operation')}, ${size}, ${core.confirmation}`),
         element('span', { class: 'space' }),
         element('div', { class: 'tools' },
           element('button', { type: 'button', id: 'in-history', title: 'The same operations in the whole history (h)',

@@ -3,8 +3,8 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use super::Object;
 use crate::matrix::{self, Matrix};
-use crate::object::Object;
 use crate::token::Token;
 
 /// Which tests are run.

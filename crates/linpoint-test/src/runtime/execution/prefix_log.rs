@@ -6,11 +6,11 @@
 use super::super::MAIN;
 use super::super::access::{Kind, Manner};
 use super::super::coroutine::Switch;
-use super::objects::Moment;
-use super::state::State;
+use super::memory::Moment;
+use super::threads::State;
 use super::{Choice, End, Execution, Outcome, Pending, Step};
-use crate::report::UNCONTROLLED;
-use crate::search::Search;
+use crate::runtime::UNCONTROLLED;
+use crate::runtime::search::Search;
 
 /// What threads ask or tell.
 #[derive(Clone, Copy, Debug)]

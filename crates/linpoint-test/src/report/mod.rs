@@ -1,5 +1,9 @@
 //! What came of a check, as a value and in words.
 
+pub(crate) mod blocked;
+pub(crate) mod explain;
+pub(crate) mod page;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,9 +13,6 @@ use linpoint::report::PageData;
 use crate::artefact;
 use crate::check::{Coverage, Effort};
 use crate::matrix;
-
-/// What an object depends on that does not repeat itself.
-pub(crate) const UNCONTROLLED: &str = "something that is not under control, such as time, chance, addresses, or a static that survives between executions";
 
 /// What came of all tests of an object.
 #[derive(Clone, Debug)]
@@ -273,7 +274,7 @@ impl fmt::Display for Failure {
             writeln!(f, "   before: {}", self.init.join(", "))?;
         }
         let names: Vec<String> = (0..self.matrix.len())
-            .map(crate::matrix::thread_name)
+            .map(crate::runtime::thread_name)
             .collect();
         let longest = self.matrix.iter().map(Vec::len).max().unwrap_or(0);
         let rows = (0..longest).map(|row| {

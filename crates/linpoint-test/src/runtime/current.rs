@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 
 use super::execution::Execution;
-use crate::search::Search;
+use crate::runtime::search::Search;
 
 pub(super) struct Engine {
     pub(super) execution: Execution,

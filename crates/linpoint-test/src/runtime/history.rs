@@ -1,6 +1,6 @@
 //! What one execution looked like from outside.
 
-use crate::runtime::execution::{End, Execution, Layout, Outcome};
+use super::execution::{End, Execution, Layout, Outcome};
 
 /// Calls and returns, in order, with their results.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::campaign::{limits, program};
+use super::{limits, program};
 use crate::check::serial::Serial;
-use crate::check::{self, Checked, Found, Limits, Strategy, Violation};
-use crate::explain;
+use crate::check::{self, Checked, Found, Limits, Strategy, Test, Violation};
 use crate::matrix::Matrix;
 use crate::object::Object;
-use crate::report::{Failure, UNCONTROLLED};
-use crate::runtime::run::Program;
+use crate::report::Failure;
+use crate::report::explain;
+use crate::runtime::UNCONTROLLED;
 
 /// Beyond so many preemptions, fewer of them do not help to understand.
 const MAX_PREEMPTIONS: u32 = 4;
@@ -53,7 +53,7 @@ pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Resul
 /// What is told about a violation.
 pub(crate) fn failure<X: 'static>(
     object: &Object<X>,
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     small: &Matrix,
     found: &Matrix,
     serial: &Serial,
@@ -124,7 +124,7 @@ fn smaller(matrix: &Matrix) -> impl Iterator<Item = Matrix> + '_ {
 
 /// An execution of the same test that fails with the fewest preemptions.
 pub(crate) fn preemptions(
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     limits: &Limits,
     violation: &Violation,
 ) -> Option<(Violation, Serial)> {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Object;
 use crate::check::Strategy;
 use crate::engine::Engine;
-use crate::object::Object;
 
 /// How tests are run.
 #[derive(Clone, Debug)]

@@ -7,10 +7,19 @@ use std::rc::Rc;
 use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
-use crate::check::history::pending;
-use crate::check::witness::Unexplained;
+use super::witness::Unexplained;
 use crate::runtime::execution::{End, Execution, Outcome};
-use crate::story;
+use crate::runtime::history::pending;
+
+/// The answer of an operation that never returns.
+pub(crate) const NEVER_RETURNS: &str = "never returns";
+
+/// The name of a specification, without its modules.
+pub(crate) fn type_name<S>() -> &'static str {
+    let name = std::any::type_name::<S>();
+    let start = name[..name.find('<').unwrap_or(name.len())].rfind("::");
+    start.map_or(name, |start| &name[start + 2..])
+}
 
 /// What a specification says about an execution.
 #[derive(Debug)]
@@ -34,8 +43,8 @@ pub(crate) struct Seen<'a> {
 /// A specification, whatever its types.
 pub(crate) trait Specification: Send + Sync {
     fn rule(&self, seen: &Seen<'_>) -> Ruling;
-    /// What a page shows of an execution of this test that is not allowed.
-    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<PageData>;
+    /// The page about an execution of this test that is not allowed.
+    fn page(&self, seen: &Seen<'_>, name: &str) -> Option<PageData>;
 }
 
 /// A specification with the meaning of each invocation.
@@ -74,7 +83,7 @@ impl<R: fmt::Debug> fmt::Debug for Answer<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Answer::Returns(ret) => ret.fmt(f),
-            Answer::Waits => f.write_str(story::NEVER),
+            Answer::Waits => f.write_str(NEVER_RETURNS),
         }
     }
 }
@@ -170,7 +179,9 @@ impl<S: Spec> Meaning<S> {
             .map(|report| report.verdict)
         {
             Ok(Verdict::Linearizable(_)) => Ruling::Explained,
-            Ok(Verdict::Violation(violation)) => Ruling::Unexplained(why, violation.core.sentence),
+            Ok(Verdict::Violation(violation)) => {
+                Ruling::Unexplained(why, violation.core.sentence().to_owned())
+            }
             Ok(Verdict::Undecided(undecided)) => Ruling::Undecided(format!(
                 "the history of an execution could not be decided: {:?}",
                 undecided.cause
@@ -200,13 +211,13 @@ where
         Ruling::Explained
     }
 
-    fn tell(&self, seen: &Seen<'_>, name: &str) -> Option<PageData> {
+    fn page(&self, seen: &Seen<'_>, name: &str) -> Option<PageData> {
         questions(seen).find_map(|question| {
             let history = self.history(seen, question).ok()?;
             let report = Checker::default().check(&self.spec, &history).ok()?;
             let options = PageOptions {
                 name,
-                object_type: story::type_name::<S>(),
+                object_type: type_name::<S>(),
                 most_ops: history.len(),
             };
             matches!(report.verdict, Verdict::Violation(_))

@@ -8,14 +8,15 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::Test;
 use crate::check::serial::Serial;
-use crate::explain;
-use crate::matrix::{Matrix, thread_name};
+use crate::matrix::Matrix;
 use crate::object::Object;
 use crate::report::Failure;
+use crate::report::explain;
 use crate::runtime::MAIN;
 use crate::runtime::execution::Outcome;
-use crate::runtime::run::Program;
+use crate::runtime::thread_name;
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "observationset")]
@@ -62,7 +63,7 @@ const MOST_DIFFERENCES: usize = 8;
 pub(crate) fn compare<X>(
     object: &Object<X>,
     matrix: &Matrix,
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     serial: &Serial,
 ) -> Result<Option<Failure>, String> {
     let settings = &object.settings;
@@ -95,7 +96,7 @@ pub(crate) fn compare<X>(
 
 impl Observations {
     /// What phase 1 saw.
-    pub(crate) fn of(program: &dyn Program, serial: &Serial) -> Self {
+    pub(crate) fn of(program: &dyn Test, serial: &Serial) -> Self {
         let groups = serial.full.iter().chain(&serial.stuck);
         let mut sections: Vec<Section> = groups
             .map(|(results, group)| {
@@ -178,7 +179,7 @@ impl Section {
 }
 
 fn section<'a>(
-    program: &dyn Program,
+    program: &dyn Test,
     results: &[Outcome],
     orders: impl Iterator<Item = &'a [u8]>,
 ) -> Section {

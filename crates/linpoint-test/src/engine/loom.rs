@@ -16,12 +16,13 @@ use loom::model::Builder;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread::{self, JoinHandle};
 
+use super::Loom;
 use crate::Map;
-use crate::check::history::History;
-use crate::engine::Loom;
 use crate::runtime::coroutine::Switch;
 use crate::runtime::execution::{Choice, Outcome};
-use crate::runtime::run::{Program, Subject, answer, object_panicked, run_all, wait_for_turn};
+use crate::runtime::history::History;
+use crate::runtime::program::{Program, Subject};
+use crate::runtime::run::{answer, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{Stopped, give_up, panics, with};
 
 /// With the thread that waits for all others, and the one that runs the operations before and after them.

@@ -2,17 +2,19 @@
 
 use std::rc::Rc;
 
-use crate::check::history::History;
+use super::{Event, Failure, FailureKind};
+use super::{blocked, page};
+use crate::check::Test;
 use crate::check::serial::{Group, Serial};
+use crate::check::spec::Ruling;
 use crate::check::{Violation, What, run_once};
-use crate::matrix::{Matrix, thread_name};
-use crate::report::{Event, Failure, FailureKind, UNCONTROLLED};
+use crate::matrix::Matrix;
+use crate::runtime::UNCONTROLLED;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{End, Execution, Outcome, Settings};
-use crate::runtime::run::Program;
-use crate::spec::Ruling;
-use crate::stands;
-use crate::story;
+use crate::runtime::history::History;
+use crate::runtime::program::qualified_label as name;
+use crate::runtime::thread_name;
 use crate::token::Token;
 
 /// So many serial outcomes are shown.
@@ -23,18 +25,12 @@ pub(crate) fn kind(what: &What) -> FailureKind {
         What::Results => FailureKind::NoWitness,
         What::Stuck(_) => FailureKind::NoStuckWitness,
         What::Nondeterministic(_) => FailureKind::Nondeterministic,
-        What::Blocks(_) => FailureKind::Blocks,
+        What::Blocks { .. } => FailureKind::Blocks,
     }
 }
 
-/// The operation with the thread that runs it.
-pub(crate) fn name(program: &dyn Program, op: usize) -> String {
-    let thread = thread_name(program.layout().thread_of(op));
-    format!("{thread}.{}", program.label(op))
-}
-
 pub(crate) fn failure(
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     matrix: &Matrix,
     serial: &Serial,
     violation: &Violation,
@@ -43,7 +39,7 @@ pub(crate) fn failure(
 ) -> Failure {
     let history = &violation.history;
     let mut interleaving = Vec::new();
-    let mut stands = violation.stands.clone();
+    let mut stands = Vec::new();
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
     let mut moves = Vec::new();
@@ -55,21 +51,27 @@ pub(crate) fn failure(
             Settings::verbose(false, max_steps),
             |execution| {
                 interleaving = steps(&**program, execution);
-                moves = story::moves(&**program, execution);
+                moves = page::moves(&**program, execution);
                 signature = fingerprint(execution);
-                told = program.tell(execution);
+                told = program.page(execution, &page::test_name(&**program));
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
                     sentence = format!("The specification does not allow it: {why}.");
                 }
                 if execution.end == End::Stuck {
-                    stands = stands::of(&**program, execution);
+                    stands = blocked::of(&**program, execution);
                 }
             },
         );
     }
+    if let What::Blocks { schedule, .. } = &violation.what {
+        let settings = Settings::verbose(true, max_steps);
+        run_once(program, schedule.clone(), settings, |execution| {
+            stands = blocked::of(&**program, execution);
+        });
+    }
     let story = match program.has_spec() {
-        true => told.map(|told| story::of_threads(told, moves)),
-        false => story::story(&**program, serial, violation, &sentence, moves),
+        true => told.map(|told| page::of_threads(told, moves)),
+        false => page::story(&**program, serial, violation, &sentence, moves),
     };
     let token = Token {
         object: program.identity(),
@@ -98,7 +100,7 @@ pub(crate) fn failure(
 
 /// The serial behaviour is not what an observation file says.
 pub(crate) fn changed(
-    program: &Rc<dyn Program>,
+    program: &Rc<dyn Test>,
     matrix: &Matrix,
     path: &str,
     differences: Vec<String>,
@@ -117,12 +119,7 @@ pub(crate) fn changed(
 }
 
 /// What can be said of a failure without looking at an execution.
-fn told_by_test(
-    program: &dyn Program,
-    token: &Token,
-    kind: FailureKind,
-    sentence: String,
-) -> Failure {
+fn told_by_test(program: &dyn Test, token: &Token, kind: FailureKind, sentence: String) -> Failure {
     let layout = program.layout();
     let label = |ops: std::ops::Range<usize>| -> Vec<String> {
         ops.map(|op| program.label(op).to_owned()).collect()
@@ -162,7 +159,7 @@ pub(crate) fn fingerprint(execution: &Execution) -> u32 {
     past.low() as u32
 }
 
-fn sentence(program: &dyn Program, violation: &Violation) -> String {
+fn sentence(program: &dyn Test, violation: &Violation) -> String {
     let history = &violation.history;
     match &violation.what {
         What::Results => {
@@ -197,14 +194,14 @@ fn sentence(program: &dyn Program, violation: &Violation) -> String {
                 None => "Two serial executions with the same calls differ.".to_owned(),
             }
         }
-        What::Blocks(op) => format!(
+        What::Blocks { op, .. } => format!(
             "{} waits for ever although no other operation runs, and it was not declared to block.",
             name(program, *op)
         ),
     }
 }
 
-fn events(program: &dyn Program, history: &History) -> Vec<Event> {
+fn events(program: &dyn Test, history: &History) -> Vec<Event> {
     let event = |&(op, returns): &(u32, bool)| {
         let op = op as usize;
         Event {
@@ -217,7 +214,7 @@ fn events(program: &dyn Program, history: &History) -> Vec<Event> {
 }
 
 /// A line for each step, and one for each switch.
-fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
+fn steps(program: &dyn Test, execution: &Execution) -> Vec<String> {
     let mut lines = Vec::new();
     let mut last: Option<usize> = None;
     for (position, step) in execution.steps.iter().enumerate() {
@@ -248,7 +245,7 @@ fn steps(program: &dyn Program, execution: &Execution) -> Vec<String> {
 }
 
 /// What a step did, and where.
-pub(crate) fn step_text(program: &dyn Program, execution: &Execution, position: usize) -> String {
+pub(crate) fn step_text(program: &dyn Test, execution: &Execution, position: usize) -> String {
     let step = &execution.steps[position];
     let words: Vec<&str> = execution
         .details
@@ -274,7 +271,7 @@ pub(crate) fn step_text(program: &dyn Program, execution: &Execution, position: 
 }
 
 /// The serial outcomes that differ least: in few results, then in few pairs that real time ordered the other way.
-fn nearest(program: &dyn Program, serial: &Serial, history: &History) -> Vec<String> {
+fn nearest(program: &dyn Test, serial: &Serial, history: &History) -> Vec<String> {
     let differing = |results: &[Outcome]| -> Vec<usize> {
         (0..results.len())
             .filter(|&op| results[op] != history.outcomes[op])

@@ -1,6 +1,10 @@
 //! Who runs the threads of a test.
 
-use crate::check::Coverage;
+pub(crate) mod explore;
+#[cfg(feature = "loom")]
+mod loom;
+#[cfg(feature = "shuttle")]
+mod shuttle;
 
 /// Who runs the threads of a test, and so which types the object is made of.
 ///
@@ -112,12 +116,12 @@ impl Engine {
         }
     }
 
-    /// What it covers if it searches by itself.
-    pub(crate) fn own_search(self) -> Option<Coverage> {
+    /// Whether it chooses the executions itself, under weak memory.
+    pub(crate) fn searches_itself(self) -> bool {
         match self {
             #[cfg(feature = "loom")]
-            Engine::Loom(loom) => Some(Coverage::WeakMemory(loom.preemptions)),
-            _ => None,
+            Engine::Loom(_) => true,
+            _ => false,
         }
     }
 
@@ -125,7 +129,7 @@ impl Engine {
     pub(crate) fn is_own_panic(self, message: &str) -> bool {
         match self {
             #[cfg(feature = "loom")]
-            Engine::Loom(_) => crate::adapters::loom::is_own_panic(message),
+            Engine::Loom(_) => loom::is_own_panic(message),
             _ => {
                 let _ = message;
                 false

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use crate::campaign::{limits, program, run_tests, test_report};
+use super::minimise::failure;
+use super::{limits, program, run_tests, test_report};
 use crate::check::serial::Serial;
 use crate::check::{self, Effort};
-use crate::explain::fingerprint;
-use crate::minimise::failure;
 use crate::object::Object;
+use crate::report::explain::fingerprint;
 use crate::report::{TestReport, TestResult, Verdict};
 use crate::runtime::execution::Settings;
 use crate::token::Token;

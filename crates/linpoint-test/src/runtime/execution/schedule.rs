@@ -13,7 +13,7 @@ use super::super::{MAIN, MAX_WORKERS};
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 use super::Guest;
 use super::{Choice, End, Execution, Outcome, Pending, Question, Step, Thread};
-use crate::search::{Decision, Point, Search};
+use crate::runtime::search::{Decision, Point, Search};
 
 /// The numbers of the bits that are set.
 fn bits(mut mask: u16) -> impl Iterator<Item = usize> {

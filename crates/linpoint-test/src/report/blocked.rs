@@ -1,14 +1,14 @@
 //! Where threads stand when nobody can make progress: in which operation, waiting for what, and who has it.
 
-use crate::explain::name;
-use crate::matrix::thread_name;
+use crate::check::Test;
 use crate::runtime::MAIN;
 use crate::runtime::access::Kind;
 use crate::runtime::execution::{Execution, Pending};
-use crate::runtime::run::Program;
+use crate::runtime::program::qualified_label as name;
+use crate::runtime::thread_name;
 
 /// A line for each thread that is in the middle of an operation.
-pub(crate) fn of(program: &dyn Program, execution: &Execution) -> Vec<String> {
+pub(crate) fn of(program: &dyn Test, execution: &Execution) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, thread) in execution.now.threads.iter().enumerate() {
         let Some(op) = thread.op else { continue };

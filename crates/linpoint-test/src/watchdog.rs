@@ -6,9 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
-use crate::explain::name;
-use crate::runtime::run::Program;
-
 /// An execution takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -26,9 +23,8 @@ pub(crate) struct Pulse {
 static ALL: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
 
 impl Pulse {
-    /// The test that this OS thread runs from now on.
-    pub(crate) fn watch(&self, program: &dyn Program) {
-        let names = (0..program.layout().ops()).map(|op| name(program, op));
+    /// The operations of the test that this OS thread runs from now on.
+    pub(crate) fn watch(&self, names: impl Iterator<Item = String>) {
         if let Ok(mut own) = self.names.lock() {
             *own = names.collect();
         }

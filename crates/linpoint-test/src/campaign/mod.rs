@@ -1,25 +1,53 @@
 //! Many tests, on all cores; then the smallest form of the first that fails.
 
+mod minimise;
+mod observations;
+mod replay;
+mod weak_memory;
+
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::again;
-use crate::check::{self, Coverage, Found, Limits};
-use crate::explain;
-use crate::invocation::Test;
+use crate::artefact;
+use crate::check::{self, Coverage, Found, Limits, Test};
 use crate::matrix::Matrix;
-use crate::minimise;
 use crate::object::Object;
-use crate::observations;
-use crate::plan::{Planned, Tests, planned};
+use crate::object::Progress;
+use crate::object::plan::{Planned, Tests, planned};
+use crate::object::test::ObjectTest;
+use crate::report::explain;
 use crate::report::{Failure, FailureKind, Report, TestReport, TestResult, Verdict};
-use crate::runtime::run::Program;
-use crate::settings::Progress;
+
+impl<X: 'static> Object<X> {
+    /// Runs the tests.
+    pub fn check(&self) -> Report {
+        let mut report = run(self);
+        if let Some(path) = &self.settings.html {
+            report.write_page(path.clone());
+        }
+        report
+    }
+
+    /// Runs the tests. Prints the report if they pass, so that `cargo test -- --nocapture` tells what was covered.
+    ///
+    /// # Panics
+    /// With the report, unless all tests pass.
+    #[track_caller]
+    pub fn run(&self) {
+        let mut report = self.check();
+        if self.settings.html.is_none() {
+            let name = format!("{}.html", artefact::test_name());
+            report.write_page(artefact::folder().join(name));
+        }
+        assert!(report.passed(), "\n{report}");
+        print!("{report}");
+    }
+}
 
 /// Runs what an object plans, on OS threads of its own: what a stuck execution leaves behind stays there.
-pub(crate) fn run<X: 'static>(object: &Object<X>) -> Report {
+fn run<X: 'static>(object: &Object<X>) -> Report {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| run_here(object));
         run.join()
@@ -32,7 +60,7 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
     let mut notes = Vec::new();
     let (verdict, tests) = match planned(object, &mut notes) {
         Ok(Planned::Tests(tests, total)) => run_tests(object, start, tests, total, &mut notes),
-        Ok(Planned::Replay(token)) => again::run(object, start, &token, &mut notes),
+        Ok(Planned::Replay(token)) => replay::run(object, start, &token, &mut notes),
         Err(problem) => (Verdict::Undecided(problem), Vec::new()),
     };
     let mut report = Report {
@@ -50,43 +78,17 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
             "no operation touched anything under control: does the object use std::sync instead of {types}?"
         ));
     }
-    if let (Verdict::Fail(failure), Some(_)) =
-        (&report.verdict, object.settings.engine.own_search())
+    if let Verdict::Fail(failure) = &report.verdict
+        && object.settings.engine.searches_itself()
         && failure.kind == FailureKind::NoWitness
     {
-        report.verdict = Verdict::Fail(Box::new(reviewed(object, failure)));
+        report.verdict = Verdict::Fail(Box::new(weak_memory::reviewed(object, failure)));
     }
     report
 }
 
-/// A failure under weak memory: is it one under sequential consistency, too?
-fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
-    let caveat = match &object.twin {
-        None => {
-            "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is, and not compared with \
-             sequential consistency."
-                .to_owned()
-        }
-        Some(twin) => match twin(failure) {
-            Verdict::Fail(proof) => return *proof,
-            Verdict::Pass(coverage) => format!(
-                "WEAK MEMORY ONLY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; otherwise the test \
-                 passes, {coverage}."
-            ),
-            Verdict::Undecided(why) => format!(
-                "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; whether sequential \
-                 consistency shows it is undecided: {why}."
-            ),
-        },
-    };
-    Failure {
-        caveat: Some(caveat),
-        ..failure.clone()
-    }
-}
-
-pub(crate) fn program<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Rc<dyn Program> {
-    Rc::new(Test::new(object, matrix))
+pub(crate) fn program<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Rc<dyn Test> {
+    Rc::new(ObjectTest::new(object, matrix))
 }
 
 pub(crate) fn limits<X>(object: &Object<X>, deadline: Option<Instant>) -> Limits {

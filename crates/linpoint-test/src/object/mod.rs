@@ -1,16 +1,22 @@
 //! An object under test: how to make one, what it can do, and which tests to run.
 
+pub(crate) mod invocation;
+pub(crate) mod plan;
+mod settings;
+pub(crate) mod test;
+
 use std::fmt::{self, Debug};
 use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::sync::Arc;
 
-use crate::artefact;
-use crate::campaign;
-use crate::invocation::Invocation;
-use crate::plan::Plan;
-use crate::report::{Failure, Report, Verdict};
-use crate::settings::Settings;
-use crate::spec::{Meaning, Probed, Specification};
+use crate::report::{Failure, Verdict};
+use invocation::Invocation;
+use plan::Plan;
+use settings::Settings;
+
+pub use settings::Progress;
+
+use crate::check::spec::{Meaning, Probed, Specification};
 
 /// An object under test. `construct` makes a new one for every execution.
 ///
@@ -223,29 +229,6 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// The same object with the same operations over the types of [`linpoint_test::sync`](crate::sync). A failure of this one under
-    /// weak memory is tried there: if it fails as well, that is a proof, and reported instead.
-    #[cfg(feature = "loom")]
-    pub fn same_under_sc<Y: 'static>(mut self, same: Object<Y>) -> Self {
-        self.twin = Some(Arc::new(move |failure: &Failure| {
-            let same = Object {
-                construct: Arc::clone(&same.construct),
-                invocations: same.invocations.clone(),
-                sequences: Vec::new(),
-                init: Vec::new(),
-                last: Vec::new(),
-                spec: same.spec.clone(),
-                twin: None,
-                plans: Vec::new(),
-                settings: same.settings.clone(),
-                problem: same.problem.clone(),
-            };
-            let same = same.init(&failure.init).finally(&failure.finally);
-            same.matrix(&failure.matrix).check().verdict
-        }));
-        self
-    }
-
     /// The operation may answer differently in the same serial situation. What it then answers concurrently must still be
     /// among the serial answers.
     pub fn nondeterministic_ok(self, name: &str) -> Self {
@@ -276,30 +259,6 @@ impl<X: 'static> Object<X> {
             self.complain(problem);
         }
         self
-    }
-
-    /// Runs the tests.
-    pub fn check(&self) -> Report {
-        let mut report = campaign::run(self);
-        if let Some(path) = &self.settings.html {
-            report.write_page(path.clone());
-        }
-        report
-    }
-
-    /// Runs the tests. Prints the report if they pass, so that `cargo test -- --nocapture` tells what was covered.
-    ///
-    /// # Panics
-    /// With the report, unless all tests pass.
-    #[track_caller]
-    pub fn run(&self) {
-        let mut report = self.check();
-        if self.settings.html.is_none() {
-            let name = format!("{}.html", artefact::test_name());
-            report.write_page(artefact::folder().join(name));
-        }
-        assert!(report.passed(), "\n{report}");
-        print!("{report}");
     }
 
     pub(crate) fn find_all<S: AsRef<str>>(

@@ -19,7 +19,8 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 
 use crate::runtime::coroutine::{self, Fiber, Signal, Switch};
 use crate::runtime::execution::End;
-use crate::runtime::run::{Program, Slot, object_panicked, run_all, wait_for_turn};
+use crate::runtime::program::Program;
+use crate::runtime::run::{Slot, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{MAIN, MAX_WORKERS, Stopped, give_up, panics, with};
 
 /// So many stuck executions a process can have: each leaves up to nine stacks behind, and Linux lets a process have some

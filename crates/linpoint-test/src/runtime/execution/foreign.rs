@@ -4,11 +4,11 @@ use super::super::MAIN;
 use super::super::access::Kind;
 use super::super::coroutine::Switch;
 #[cfg(feature = "loom")]
-use super::{End, Outcome};
-use super::{Execution, Guest, Pending, Question};
+use super::super::history::History;
 #[cfg(feature = "loom")]
-use crate::adapters::loom::Recorded;
-use crate::search::Search;
+use super::{Choice, End, Outcome};
+use super::{Execution, Guest, Pending, Question};
+use crate::runtime::search::Search;
 
 /// The object that every step of a guest touches, for want of better knowledge.
 const WORLD: u32 = 0;
@@ -61,14 +61,13 @@ impl Execution {
 
     /// Becomes an execution that was recorded before.
     #[cfg(feature = "loom")]
-    pub(crate) fn show(&mut self, recorded: &Recorded) {
-        let history = &recorded.history;
+    pub(crate) fn show(&mut self, history: &History, schedule: Vec<Choice>, repetitions: u64) {
         self.outcomes.clone_from(&history.outcomes);
         self.before.clone_from(&history.before);
         self.events.clone_from(&history.events);
         self.steps.clear();
-        self.schedule = recorded.schedule();
-        self.repetitions = recorded.executions;
+        self.schedule = schedule;
+        self.repetitions = repetitions;
         self.end = End::Complete;
     }
 

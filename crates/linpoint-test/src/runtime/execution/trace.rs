@@ -3,7 +3,7 @@
 use super::super::access::Access;
 use super::super::causality::{Clock, Past};
 use super::{Execution, Pending, Step};
-use crate::search::Search;
+use crate::runtime::search::Search;
 
 impl Execution {
     /// The open step is complete: its place in the order is known.

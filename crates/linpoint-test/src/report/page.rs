@@ -8,18 +8,18 @@ use std::collections::HashMap;
 use std::fmt;
 
 use linpoint::report::{Move, PageData, PageOptions, page_data};
+use linpoint::verdict::{Core, HarnessEvidence};
 use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
 
-use crate::check::history::History;
+use super::explain::step_text;
+use crate::check::Test;
 use crate::check::serial::{self, Serial};
+use crate::check::spec::NEVER_RETURNS;
 use crate::check::{Violation, What};
-use crate::explain::{name, step_text};
-use crate::matrix::thread_name;
 use crate::runtime::execution::{Execution, Outcome};
-use crate::runtime::run::Program;
-
-/// The answer of an operation that never returns.
-pub(crate) const NEVER: &str = "never returns";
+use crate::runtime::history::History;
+use crate::runtime::program::qualified_label as name;
+use crate::runtime::thread_name;
 
 /// What an operation that should not wait would have given.
 const SOME_ANSWER: &str = "some answer";
@@ -29,7 +29,7 @@ const MOST_OPS: usize = 1000;
 
 /// Tells what a violation is, and how it came about.
 pub(crate) fn story(
-    program: &dyn Program,
+    program: &dyn Test,
     serial: &Serial,
     violation: &Violation,
     sentence: &str,
@@ -43,7 +43,7 @@ pub(crate) fn story(
             let order: Vec<u8> = serial::order(&other.events).collect();
             behaviour.learn(program, &order, &other.outcomes);
         }
-        What::Blocks(op) => {
+        What::Blocks { op, .. } => {
             let order = serial::order(&history.events);
             let order: Vec<u8> = order.filter(|&other| usize::from(other) != *op).collect();
             let past = behaviour.learn(program, &order, &history.outcomes);
@@ -55,6 +55,10 @@ pub(crate) fn story(
             );
         }
     }
+    let evidence = match violation.what {
+        What::Results | What::Stuck(_) => HarnessEvidence::SerialExecutions(serial.histories),
+        What::Nondeterministic(_) | What::Blocks { .. } => HarnessEvidence::OneExecution,
+    };
     let typed = typed(program, history, &violation.what);
     let mut report = Checker::default().check(&behaviour, &typed).ok()?;
     for part in &mut report.parts {
@@ -63,12 +67,9 @@ pub(crate) fn story(
         };
         let ids = (0..typed.len() as u32).map(OpId);
         let returned = ids.filter(|&id| typed.action(id).ret.is_some()).collect();
-        found.core.ops = returned;
-        // What is open besides did nothing.
-        found.core.relaxed.clear();
-        found.core.minimal = true;
-        found.core.certified = program.engine().own_search().is_none();
-        found.core.sentence = sentence.trim_end_matches('.').to_owned();
+        // The operations that did not return had no effect, so the core leaves them out.
+        let sentence = sentence.trim_end_matches('.').to_owned();
+        found.core = Core::confirmed_by_harness(returned, sentence, evidence);
         part.engine = program.engine().name();
         part.reason = "the serial executions of the test are its specification".to_owned();
     }
@@ -95,15 +96,8 @@ fn long_name(thread: usize) -> String {
     }
 }
 
-/// The name of a specification, without its modules.
-pub(crate) fn type_name<S>() -> &'static str {
-    let name = std::any::type_name::<S>();
-    let start = name[..name.find('<').unwrap_or(name.len())].rfind("::");
-    start.map_or(name, |start| &name[start + 2..])
-}
-
 /// The steps of an execution.
-pub(crate) fn moves(program: &dyn Program, execution: &Execution) -> Vec<Move> {
+pub(crate) fn moves(program: &dyn Test, execution: &Execution) -> Vec<Move> {
     let steps = execution.steps.iter().take_while(|step| !step.forced);
     let told = steps.enumerate().map(|(position, step)| Move {
         process: long_name(usize::from(step.thread)),
@@ -118,7 +112,7 @@ pub(crate) fn moves(program: &dyn Program, execution: &Execution) -> Vec<Move> {
 }
 
 /// The operations of each thread.
-pub(crate) fn test_name(program: &dyn Program) -> String {
+pub(crate) fn test_name(program: &dyn Test) -> String {
     let layout = program.layout();
     let labels = |thread| {
         let labels: Vec<&str> = layout
@@ -132,9 +126,9 @@ pub(crate) fn test_name(program: &dyn Program) -> String {
 }
 
 /// What happened, call by call. Other operations than the one that is stuck for no reason stay open, and do nothing.
-fn typed(program: &dyn Program, history: &History, what: &What) -> TypedHistory<Call, Answer> {
+fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Call, Answer> {
     let stuck = match what {
-        What::Stuck(op) | What::Blocks(op) => Some(*op),
+        What::Stuck(op) | What::Blocks { op, .. } => Some(*op),
         What::Nondeterministic(_) => history.pending().next(),
         What::Results => None,
     };
@@ -154,7 +148,7 @@ fn typed(program: &dyn Program, history: &History, what: &What) -> TypedHistory<
         ids.insert(op, typed.call(history.layout.thread_of(op) as u32, call));
     }
     if let Some(op) = stuck {
-        typed.ret(ids[&op], Answer(NEVER.to_owned()));
+        typed.ret(ids[&op], Answer(NEVER_RETURNS.to_owned()));
     }
     typed
 }
@@ -170,9 +164,9 @@ struct Call {
 struct Answer(String);
 
 impl Answer {
-    fn of(program: &dyn Program, op: usize, outcome: Outcome) -> Self {
+    fn of(program: &dyn Test, op: usize, outcome: Outcome) -> Self {
         Answer(match outcome {
-            Outcome::PENDING => NEVER.to_owned(),
+            Outcome::PENDING => NEVER_RETURNS.to_owned(),
             outcome => program.describe(op, outcome),
         })
     }
@@ -204,7 +198,7 @@ impl fmt::Debug for Past {
             let comma = if i > 0 { ", " } else { "" };
             match answer.0.as_str() {
                 "()" => write!(f, "{comma}{name}")?,
-                NEVER => write!(f, "{comma}{name}, which {NEVER}")?,
+                NEVER_RETURNS => write!(f, "{comma}{name}, which {NEVER_RETURNS}")?,
                 answer => write!(f, "{comma}{name} = {answer}")?,
             }
         }
@@ -221,7 +215,7 @@ struct Behaviour {
 
 impl Behaviour {
     /// Stuck histories say something about one that is stuck after all that returned in it.
-    fn learn_all(&mut self, program: &dyn Program, serial: &Serial, seen: &[Outcome]) {
+    fn learn_all(&mut self, program: &dyn Test, serial: &Serial, seen: &[Outcome]) {
         let has_all = |outcomes: &[Outcome]| {
             let mut both = outcomes.iter().zip(seen);
             both.all(|(outcome, seen)| seen.value().is_none() || outcome.value().is_some())
@@ -238,7 +232,7 @@ impl Behaviour {
     }
 
     /// What has happened after these operations.
-    fn learn(&mut self, program: &dyn Program, order: &[u8], outcomes: &[Outcome]) -> Past {
+    fn learn(&mut self, program: &dyn Test, order: &[u8], outcomes: &[Outcome]) -> Past {
         order.iter().fold(Past::default(), |past, &op| {
             let op = usize::from(op);
             self.add(

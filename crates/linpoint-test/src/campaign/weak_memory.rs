@@ -1,0 +1,58 @@
+//! Failures under weak memory, tried again under sequential consistency.
+
+#[cfg(feature = "loom")]
+use std::sync::Arc;
+
+use crate::object::Object;
+use crate::report::{Failure, Verdict};
+
+#[cfg(feature = "loom")]
+impl<X: 'static> Object<X> {
+    /// The same object with the same operations over the types of [`linpoint_test::sync`](crate::sync). A failure of this one under
+    /// weak memory is tried there: if it fails as well, that is a proof, and reported instead.
+    pub fn same_under_sc<Y: 'static>(mut self, same: Object<Y>) -> Self {
+        self.twin = Some(Arc::new(move |failure: &Failure| {
+            let same = Object {
+                construct: Arc::clone(&same.construct),
+                invocations: same.invocations.clone(),
+                sequences: Vec::new(),
+                init: Vec::new(),
+                last: Vec::new(),
+                spec: same.spec.clone(),
+                twin: None,
+                plans: Vec::new(),
+                settings: same.settings.clone(),
+                problem: same.problem.clone(),
+            };
+            let same = same.init(&failure.init).finally(&failure.finally);
+            same.matrix(&failure.matrix).check().verdict
+        }));
+        self
+    }
+}
+
+/// A failure under weak memory: is it one under sequential consistency, too?
+pub(super) fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
+    let caveat = match &object.twin {
+        None => {
+            "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is, and not compared with \
+             sequential consistency."
+                .to_owned()
+        }
+        Some(twin) => match twin(failure) {
+            Verdict::Fail(proof) => return *proof,
+            Verdict::Pass(coverage) => format!(
+                "WEAK MEMORY ONLY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; otherwise the test \
+                 passes, {coverage}."
+            ),
+            Verdict::Undecided(why) => format!(
+                "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; whether sequential \
+                 consistency shows it is undecided: {why}."
+            ),
+        },
+    };
+    Failure {
+        caveat: Some(caveat),
+        ..failure.clone()
+    }
+}

@@ -1,0 +1,43 @@
+//! A test as the checks see it: a program, with what was declared about its operations.
+
+use std::rc::Rc;
+
+use linpoint::report::PageData;
+
+use super::spec::Ruling;
+use crate::engine::{self, Engine};
+use crate::runtime::execution::{Execution, Outcome, Settings};
+use crate::runtime::program::Program;
+use crate::runtime::run::Flow;
+use crate::runtime::search::Search;
+
+/// A test of an object.
+pub(crate) trait Test: Program {
+    /// The hash of the object in replay tokens.
+    fn identity(&self) -> u16;
+    /// The engine that runs the threads.
+    fn engine(&self) -> Engine;
+    /// What an operation answered, in words.
+    fn describe(&self, op: usize, outcome: Outcome) -> String;
+    /// Whether an operation may wait for another one that never comes.
+    fn may_block(&self, op: usize) -> bool;
+    /// Whether an operation may answer differently in the same serial situation.
+    fn may_vary(&self, op: usize) -> bool;
+    /// Whether a specification says what is right, instead of the serial executions.
+    fn has_spec(&self) -> bool;
+    /// What the specification says about an execution, if there is one.
+    fn rule(&self, execution: &Execution) -> Option<Ruling>;
+    /// The page about an execution that the specification does not allow. The page is called `name`.
+    fn page(&self, execution: &Execution, name: &str) -> Option<PageData>;
+}
+
+/// Runs all executions of a test that `search` asks for, or until `visit` has seen enough; gives the search back.
+pub(crate) fn explore<S: Search>(
+    test: &Rc<dyn Test>,
+    settings: Settings,
+    search: S,
+    visit: impl FnMut(&Execution, &mut S) -> Flow,
+) -> S {
+    let program: Rc<dyn Program> = Rc::<dyn Test>::clone(test);
+    engine::explore::explore(test.engine(), &program, settings, search, visit)
+}

@@ -1,0 +1,97 @@
+//! Runs a program under the engine that was asked for.
+
+use std::rc::Rc;
+
+use super::Engine;
+#[cfg(feature = "loom")]
+use super::Loom;
+#[cfg(feature = "loom")]
+use super::loom;
+#[cfg(feature = "shuttle")]
+use super::shuttle;
+#[cfg(feature = "loom")]
+use crate::runtime::execution::End;
+use crate::runtime::execution::{Execution, Settings};
+use crate::runtime::panics::Quiet;
+use crate::runtime::program::{Program, qualified_label};
+use crate::runtime::run::{Driver, Flow, Prefix, repeat};
+#[cfg(feature = "loom")]
+use crate::runtime::run::{begin, ended};
+use crate::runtime::search::Search;
+use crate::runtime::watch;
+#[cfg(feature = "loom")]
+use crate::runtime::with_ended;
+
+/// Runs all executions that `search` asks for, or until `visit` has seen enough; gives the search back.
+pub(crate) fn explore<S: Search>(
+    engine: Engine,
+    program: &Rc<dyn Program>,
+    settings: Settings,
+    search: S,
+    visit: impl FnMut(&Execution, &mut S) -> Flow,
+) -> S {
+    let _quiet = Quiet::new();
+    let names = (0..program.layout().ops()).map(|op| qualified_label(&**program, op));
+    watch(names);
+    match engine {
+        Engine::Linpoint => {
+            let mut driver = Driver::new(program);
+            let prefix = Prefix::FromCheckpoint;
+            repeat(program, settings, prefix, search, visit, || {
+                driver.execute()
+            })
+        }
+        #[cfg(feature = "shuttle")]
+        Engine::Shuttle => {
+            let mut guest = shuttle::Guest::new(program);
+            let settings = Settings {
+                // It does not tell what a step touches.
+                causality: false,
+                real_time: false,
+                ..settings
+            };
+            let prefix = Prefix::FromStart;
+            repeat(program, settings, prefix, search, visit, || guest.execute())
+        }
+        #[cfg(feature = "loom")]
+        Engine::Loom(loom) if settings.serial => {
+            let execute = || loom::execute_serially(program, loom);
+            repeat(program, settings, Prefix::FromStart, search, visit, execute)
+        }
+        #[cfg(feature = "loom")]
+        Engine::Loom(loom) => show(program, settings, loom, search, visit),
+    }
+}
+
+/// Lets loom search, then visits what it has shown.
+#[cfg(feature = "loom")]
+fn show<S: Search>(
+    program: &Rc<dyn Program>,
+    settings: Settings,
+    loom: Loom,
+    search: S,
+    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+) -> S {
+    let wanted = loom::number(search.given());
+    begin(program, settings, Box::new(search), 0, Prefix::FromStart);
+    let shown = loom::explore(program, loom, wanted);
+    let mut search: Box<S> = ended();
+    let mut visit = |change: &dyn Fn(&mut Execution)| {
+        with_ended(|execution| {
+            change(execution);
+            visit(execution, &mut search)
+        })
+    };
+    for recorded in &shown.histories {
+        if visit(&|execution| {
+            execution.show(&recorded.history, recorded.schedule(), recorded.executions)
+        }) == Flow::Enough
+        {
+            return *search;
+        }
+    }
+    if let Some(why) = &shown.unfinished {
+        visit(&|execution| execution.end = End::Fault(why.clone()));
+    }
+    *search
+}

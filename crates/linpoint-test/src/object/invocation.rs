@@ -1,0 +1,128 @@
+//! Operations of an object under test, with their arguments: what a matrix is made of.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::Map;
+use crate::runtime::execution::Outcome;
+use crate::runtime::quietly;
+
+/// An operation with its arguments.
+pub(crate) struct Invocation<X> {
+    /// The operation without arguments.
+    pub(crate) name: String,
+    /// The operation with arguments, as in "add(200)".
+    pub(crate) label: String,
+    pub(crate) blocking: bool,
+    pub(crate) varies: bool,
+    pub(crate) ignored: bool,
+    pub(super) prepare: Arc<dyn Fn() -> Rc<dyn Prepared<X>> + Send + Sync>,
+}
+
+// Not derived: that would ask for `X: Clone`.
+impl<X> Clone for Invocation<X> {
+    fn clone(&self) -> Self {
+        Invocation {
+            name: self.name.clone(),
+            label: self.label.clone(),
+            blocking: self.blocking,
+            varies: self.varies,
+            ignored: self.ignored,
+            prepare: Arc::clone(&self.prepare),
+        }
+    }
+}
+
+impl<X: 'static> Invocation<X> {
+    pub(crate) fn new<R: Debug + Eq + Hash + 'static>(
+        name: &str,
+        label: String,
+        blocking: bool,
+        run: impl Fn(&X) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let run = Arc::new(run);
+        Invocation {
+            name: name.to_owned(),
+            label,
+            blocking,
+            varies: false,
+            ignored: false,
+            prepare: Arc::new(move || {
+                Rc::new(Numbered {
+                    run: Arc::clone(&run),
+                    results: RefCell::default(),
+                })
+            }),
+        }
+    }
+}
+
+/// An operation whose results are numbered as they appear.
+pub(super) trait Prepared<X> {
+    fn run(&self, object: &X, ignored: bool) -> Outcome;
+    fn describe(&self, result: u32) -> String;
+    /// The result itself; nothing if it is ignored.
+    fn value(&self, result: u32) -> Option<Rc<dyn Any>>;
+}
+
+struct Numbered<F, R> {
+    run: Arc<F>,
+    results: RefCell<Results<R>>,
+}
+
+/// So many results are compared one by one, which is faster than to hash them.
+const FEW: usize = 8;
+
+struct Results<R> {
+    numbers: Map<Rc<R>, u32>,
+    values: Vec<Rc<R>>,
+}
+
+impl<R> Default for Results<R> {
+    fn default() -> Self {
+        Results {
+            numbers: Map::default(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
+    fn run(&self, object: &X, ignored: bool) -> Outcome {
+        let result = (self.run)(object);
+        let number = quietly(move || {
+            if ignored {
+                return 0;
+            }
+            let Results { numbers, values } = &mut *self.results.borrow_mut();
+            let mut first = values.iter().take(FEW);
+            if let Some(number) = first.position(|known| **known == result) {
+                return number as u32;
+            }
+            if let Some(&number) = numbers.get(&result) {
+                return number;
+            }
+            let (number, result) = (values.len() as u32, Rc::new(result));
+            values.push(Rc::clone(&result));
+            numbers.insert(result, number);
+            number
+        });
+        Outcome::returned(number)
+    }
+
+    fn describe(&self, result: u32) -> String {
+        match self.results.borrow().values.get(result as usize) {
+            Some(value) => format!("{value:?}"),
+            None => "(ignored)".to_owned(),
+        }
+    }
+
+    fn value(&self, result: u32) -> Option<Rc<dyn Any>> {
+        let value = self.results.borrow().values.get(result as usize).cloned()?;
+        Some(value)
+    }
+}

@@ -1,0 +1,175 @@
+//! A test of an object, ready to run: what the runtime and the checks ask is answered from the declarations of the object.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use linpoint::report::PageData;
+
+use super::Object;
+use super::invocation::{Invocation, Prepared};
+use crate::check::Test;
+use crate::check::spec::{Ruling, Seen, Specification};
+use crate::engine::Engine;
+use crate::matrix::Matrix;
+use crate::runtime::execution::{Execution, Layout, Outcome};
+use crate::runtime::program::{Program, Subject};
+
+/// Results from here on are panics.
+const PANICS: u32 = 1 << 30;
+
+/// A test of an object, ready to run.
+pub(crate) struct ObjectTest<X> {
+    construct: Arc<dyn Fn() -> X + Send + Sync>,
+    identity: u16,
+    layout: Layout,
+    ops: Rc<[Op<X>]>,
+    panics: RefCell<Vec<String>>,
+    engine: Engine,
+    stack_size: usize,
+    invocations: Vec<usize>,
+    spec: Option<Arc<dyn Specification>>,
+}
+
+struct Op<X> {
+    invocation: Invocation<X>,
+    prepared: Rc<dyn Prepared<X>>,
+}
+
+impl<X: 'static> ObjectTest<X> {
+    pub(crate) fn new(object: &Object<X>, matrix: &Matrix) -> Self {
+        let ops = matrix.invocations().map(|number| {
+            let invocation = object.invocations[number].clone();
+            let prepared = (invocation.prepare)();
+            Op {
+                invocation,
+                prepared,
+            }
+        });
+        ObjectTest {
+            construct: Arc::clone(&object.construct),
+            identity: object.identity(),
+            layout: matrix.layout(),
+            ops: ops.collect(),
+            panics: RefCell::default(),
+            engine: object.settings.engine,
+            stack_size: object.settings.stack_size,
+            invocations: matrix.invocations().collect(),
+            spec: object.spec.clone(),
+        }
+    }
+}
+
+impl<X> ObjectTest<X> {
+    /// Looks at an execution with its results as values.
+    fn seen<T>(&self, execution: &Execution, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+        let value = |op: usize| {
+            let number = execution.outcomes[op]
+                .value()
+                .filter(|&number| number < PANICS)?;
+            self.ops[op].prepared.value(number)
+        };
+        look(&Seen {
+            execution,
+            invocations: &self.invocations,
+            value: &value,
+        })
+    }
+}
+
+struct Constructed<X> {
+    object: X,
+    ops: Rc<[Op<X>]>,
+}
+
+impl<X> Subject for Constructed<X> {
+    fn invoke(&self, op: usize) -> Outcome {
+        let Op {
+            invocation,
+            prepared,
+        } = &self.ops[op];
+        prepared.run(&self.object, invocation.ignored)
+    }
+}
+
+impl<X: 'static> Program for ObjectTest<X> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn construct(&self) -> Rc<dyn Subject> {
+        Rc::new(Constructed {
+            object: (self.construct)(),
+            ops: Rc::clone(&self.ops),
+        })
+    }
+
+    fn panicked(&self, message: &str) -> Outcome {
+        let mut panics = self.panics.borrow_mut();
+        let number = match panics.iter().position(|known| known == message) {
+            Some(number) => number,
+            None => {
+                panics.push(message.to_owned());
+                panics.len() - 1
+            }
+        };
+        Outcome::returned(PANICS + number as u32)
+    }
+
+    fn is_engine_panic(&self, message: &str) -> bool {
+        self.engine.is_own_panic(message)
+    }
+
+    fn stack_size(&self) -> usize {
+        self.stack_size
+    }
+
+    fn label(&self, op: usize) -> &str {
+        &self.ops[op].invocation.label
+    }
+}
+
+impl<X: 'static> Test for ObjectTest<X> {
+    fn identity(&self) -> u16 {
+        self.identity
+    }
+
+    fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    fn describe(&self, op: usize, outcome: Outcome) -> String {
+        match outcome.value() {
+            None => "(no return)".to_owned(),
+            Some(number) if number >= PANICS => {
+                format!(
+                    "panicked: {}",
+                    self.panics.borrow()[(number - PANICS) as usize]
+                )
+            }
+            Some(number) => self.ops[op].prepared.describe(number),
+        }
+    }
+
+    fn may_block(&self, op: usize) -> bool {
+        self.ops[op].invocation.blocking
+    }
+
+    fn may_vary(&self, op: usize) -> bool {
+        self.ops[op].invocation.varies
+    }
+
+    fn has_spec(&self) -> bool {
+        self.spec.is_some()
+    }
+
+    fn rule(&self, execution: &Execution) -> Option<Ruling> {
+        let spec = self.spec.as_ref()?;
+        self.seen(execution, |seen| Some(spec.rule(seen)))
+    }
+
+    fn page(&self, execution: &Execution, name: &str) -> Option<PageData> {
+        let spec = self.spec.as_ref()?;
+        self.seen(execution, |seen| spec.page(seen, name))
+    }
+}

@@ -1,0 +1,123 @@
+//! The core of a violation: operations that contradict each other, and what confirmed that they do.
+//!
+//! The fields of [`Core`] are private, so that a core cannot claim a confirmation it did not get: only
+//! [`certify`](super::certify) answers [`Confirmation::IndependentCheck`], and a test harness has a
+//! [constructor](Core::confirmed_by_harness) that says so.
+
+use std::fmt;
+
+use crate::history::OpId;
+
+/// Operations whose recorded results and times contradict each other, whatever the other operations did.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub(super) ops: Vec<OpId>,
+    pub(super) relaxed: Vec<OpId>,
+    pub(super) minimal: bool,
+    pub(super) confirmation: Confirmation,
+    pub(super) sentence: String,
+}
+
+/// What confirmed that the operations of a core contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Confirmation {
+    /// A check that shares no code with the engine that found the violation.
+    IndependentCheck,
+    /// Executions of the object itself, run by a test harness.
+    Harness(HarnessEvidence),
+    /// Nothing: the core was too large for the independent check.
+    Unconfirmed,
+}
+
+/// What a test harness has run to confirm a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HarnessEvidence {
+    /// All serial executions of the test, this many: none explains the results.
+    SerialExecutions(usize),
+    /// One serial execution, which shows the error by itself.
+    OneExecution,
+}
+
+impl Core {
+    /// A core whose operations a test harness has found to contradict each other by running the object under test. It counts
+    /// as minimal: a harness reduces the test, not the history.
+    pub fn confirmed_by_harness(
+        ops: Vec<OpId>,
+        sentence: String,
+        evidence: HarnessEvidence,
+    ) -> Self {
+        Core {
+            ops,
+            relaxed: Vec::new(),
+            minimal: true,
+            confirmation: Confirmation::Harness(evidence),
+            sentence,
+        }
+    }
+
+    /// The operations that contradict each other, in the order of their calls.
+    pub fn ops(&self) -> &[OpId] {
+        &self.ops
+    }
+
+    /// Operations that may still have happened, as if pending, with any result: they do not help either.
+    pub fn relaxed(&self) -> &[OpId] {
+        &self.relaxed
+    }
+
+    /// Whether no further reduction keeps the contradiction; `false` if the budget ended first.
+    pub fn is_minimal(&self) -> bool {
+        self.minimal
+    }
+
+    /// What confirmed the core.
+    pub fn confirmation(&self) -> Confirmation {
+        self.confirmation
+    }
+
+    /// Whether an independent check confirmed the core; `false` if it was too large for one.
+    pub fn is_certified(&self) -> bool {
+        self.confirmation == Confirmation::IndependentCheck
+    }
+
+    /// One sentence that says what is wrong.
+    pub fn sentence(&self) -> &str {
+        &self.sentence
+    }
+}
+
+impl fmt::Display for Confirmation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Confirmation::IndependentCheck => f.write_str("confirmed by an independent check"),
+            Confirmation::Unconfirmed => f.write_str("too large for an independent check"),
+            Confirmation::Harness(HarnessEvidence::OneExecution) => {
+                f.write_str("a serial execution of the object shows it")
+            }
+            Confirmation::Harness(HarnessEvidence::SerialExecutions(1)) => {
+                f.write_str("no serial execution of the object explains it (the only one was run)")
+            }
+            Confirmation::Harness(HarnessEvidence::SerialExecutions(count)) => write!(
+                f,
+                "no serial execution of the object explains it (all {count} serial executions were run)"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_of_a_harness_is_not_called_certified() {
+        let evidence = HarnessEvidence::SerialExecutions(6);
+        let core = Core::confirmed_by_harness(vec![OpId(0)], "it is wrong".to_owned(), evidence);
+        assert!(!core.is_certified());
+        assert_eq!(
+            core.confirmation().to_string(),
+            "no serial execution of the object explains it (all 6 serial executions were run)"
+        );
+    }
+}
