@@ -5,10 +5,14 @@ mod budget;
 pub mod hitting;
 pub mod monitor;
 pub(crate) mod search;
+mod shortcuts;
 pub mod snapshot;
 
 pub(crate) use budget::Ticker;
 pub use budget::{Budget, Progress};
+#[doc(hidden)]
+pub use shortcuts::Shortcut;
+pub(crate) use shortcuts::Shortcuts;
 
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
@@ -27,6 +31,7 @@ pub struct Task<'a, S: Spec> {
     /// What the specification says it is, as seen on one key.
     kind: Option<Kind>,
     keys: Keys,
+    shortcuts: Shortcuts,
 }
 
 /// Whether the operations of a task are on different keys.
@@ -82,6 +87,7 @@ impl<'a, S: Spec> Task<'a, S> {
             ops: ops.collect(),
             kind: spec.kind(),
             keys,
+            shortcuts: Shortcuts::default(),
         }
     }
 
@@ -93,7 +99,13 @@ impl<'a, S: Spec> Task<'a, S> {
             ops,
             kind: self.kind.clone(),
             keys: self.keys,
+            shortcuts: self.shortcuts,
         }
+    }
+
+    /// The same task, for engines that take these ways to save work only.
+    pub(crate) fn with_shortcuts(self, shortcuts: Shortcuts) -> Self {
+        Task { shortcuts, ..self }
     }
 
     /// The same task as it was after the event of a rank: what returned later is pending.
@@ -157,6 +169,8 @@ pub(crate) trait Facts {
     fn is_pure(&self, op: TaskOp) -> bool;
     /// A number that is the same for operations that do the same.
     fn class(&self, op: TaskOp) -> u32;
+    /// The ways to save work that engines may take.
+    fn shortcuts(&self) -> Shortcuts;
 }
 
 impl<S: Spec> Facts for Task<'_, S> {
@@ -192,6 +206,10 @@ impl<S: Spec> Facts for Task<'_, S> {
 
     fn class(&self, op: TaskOp) -> u32 {
         self.history.action_column()[op.id.index()] * 2 + u32::from(op.ret == NEVER)
+    }
+
+    fn shortcuts(&self) -> Shortcuts {
+        self.shortcuts
     }
 }
 

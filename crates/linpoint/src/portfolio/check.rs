@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::{Config, Cores, EngineChoice, Witnesses, columns, guided};
 use crate::engine::monitor::{self, Decision, Monitored, Refusal, Suspect};
 use crate::engine::{
-    Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
+    Answer, Budget, Facts, GaveUp, Shortcut, Shortcuts, Task, TaskOp, Ticker, brute, count_events,
+    hitting, search,
 };
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
@@ -40,12 +41,24 @@ use crate::verdict::{
 #[derive(Clone, Debug, Default)]
 pub struct Checker {
     config: Config,
+    shortcuts: Shortcuts,
 }
 
 impl Checker {
     /// A checker that works as `config` says.
     pub fn new(config: Config) -> Self {
-        Checker { config }
+        Checker {
+            config,
+            shortcuts: Shortcuts::default(),
+        }
+    }
+
+    /// A checker that does not save work in this way. Verdicts are the same, as tests can tell.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, shortcut: Shortcut) -> Self {
+        self.shortcuts = self.shortcuts.without(shortcut);
+        self
     }
 
     /// How this checker works.
@@ -87,6 +100,9 @@ impl Checker {
         history: &History,
         budget: &Budget,
     ) -> Result<Option<Report>, Error> {
+        if !self.shortcuts.has(Shortcut::Columns) {
+            return Ok(None);
+        }
         let parts = self.on_threads(|| columns::check(object, history, &self.config, budget))?;
         Ok(parts.map(|parts| Report {
             verdict: merge(history.calls(), &parts),
@@ -124,6 +140,7 @@ impl Checker {
             budget,
             describe,
             config: &self.config,
+            shortcuts: self.shortcuts,
         };
         self.on_threads(|| run.report_all())
     }
@@ -136,6 +153,7 @@ struct Run<'a, S: Spec> {
     budget: &'a Budget,
     describe: &'a (dyn Fn(OpId) -> String + Sync),
     config: &'a Config,
+    shortcuts: Shortcuts,
 }
 
 /// How long the violations of one history may be reduced and explained, all together.
@@ -172,6 +190,7 @@ impl<'a, S: Spec> Run<'a, S> {
                 return None;
             }
             let task = Task::new(self.spec, self.history, &parts[i].ops);
+            let task = task.with_shortcuts(self.shortcuts);
             let decided = self.decide_within_limits(&task);
             if matches!(decided.answer, Ok(Answer::NotLinearizable { .. }))
                 && !self.config.all_parts
