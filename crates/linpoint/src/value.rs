@@ -2,6 +2,7 @@
 //!
 //! Engines see integers ([`ValueId`]); reports see the original text again.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -117,15 +118,15 @@ impl Value {
     /// ```
     #[must_use]
     pub fn appended(&self, more: &Value) -> Value {
-        Value::from(self.plain_text() + &more.plain_text())
+        Value::from(self.plain_text().into_owned() + &more.plain_text())
     }
 
     /// Text as it is, nil as no text, anything else as it is displayed.
-    pub(crate) fn plain_text(&self) -> String {
+    pub(crate) fn plain_text(&self) -> Cow<'_, str> {
         match self {
-            Value::Nil => String::new(),
-            Value::Text(text) => text.to_string(),
-            other => other.to_string(),
+            Value::Nil => Cow::Borrowed(""),
+            Value::Text(text) => Cow::Borrowed(text.as_str()),
+            other => Cow::Owned(other.to_string()),
         }
     }
 

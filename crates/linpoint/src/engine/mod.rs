@@ -9,11 +9,15 @@ pub mod hitting;
 pub mod monitor;
 mod profile;
 pub(crate) mod search;
+mod shortcuts;
 mod task;
 
 pub use budget::{Budget, Limit, Progress};
 pub(crate) use budget::{Stopwatch, Ticker};
 pub(crate) use profile::Profile;
+#[doc(hidden)]
+pub use shortcuts::Shortcut;
+pub(crate) use shortcuts::Shortcuts;
 pub(crate) use task::{Facts, count_events, until};
 pub use task::{Task, TaskOp};
 

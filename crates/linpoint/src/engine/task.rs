@@ -1,5 +1,6 @@
 //! Tasks: the operations that an engine is asked to decide, and what is known of them.
 
+use super::Shortcuts;
 use crate::history::{Interval, NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
 use crate::value::Value;
@@ -16,6 +17,7 @@ pub struct Task<'a, S: Spec> {
     /// What the specification says it is, as seen on one key.
     kind: Option<Kind>,
     keys: Keys,
+    shortcuts: Shortcuts,
 }
 
 /// Whether the operations of a task are on different keys.
@@ -88,6 +90,7 @@ impl<'a, S: Spec> Task<'a, S> {
             ops: ops.collect(),
             kind: spec.kind(),
             keys,
+            shortcuts: Shortcuts::default(),
         }
     }
 
@@ -99,7 +102,13 @@ impl<'a, S: Spec> Task<'a, S> {
             ops,
             kind: self.kind.clone(),
             keys: self.keys,
+            shortcuts: self.shortcuts,
         }
+    }
+
+    /// The same task, for engines that take these ways to save work only.
+    pub(crate) fn with_shortcuts(self, shortcuts: Shortcuts) -> Self {
+        Task { shortcuts, ..self }
     }
 
     /// The same task as it was after the event of a rank: what returned later is pending.
@@ -163,6 +172,8 @@ pub(crate) trait Facts {
     fn is_pure(&self, op: TaskOp) -> bool;
     /// A number that is the same for operations that do the same.
     fn class(&self, op: TaskOp) -> u32;
+    /// The ways to save work that engines may take.
+    fn shortcuts(&self) -> Shortcuts;
 }
 
 impl<S: Spec> Facts for Task<'_, S> {
@@ -198,5 +209,9 @@ impl<S: Spec> Facts for Task<'_, S> {
 
     fn class(&self, op: TaskOp) -> u32 {
         self.history.action_column()[op.id.index()] * 2 + u32::from(op.ret == NEVER)
+    }
+
+    fn shortcuts(&self) -> Shortcuts {
+        self.shortcuts
     }
 }

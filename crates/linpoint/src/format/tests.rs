@@ -58,7 +58,7 @@ fn an_empty_input_is_an_empty_history() {
 #[test]
 fn the_corpus_reads() {
     let all = read_well(&corpus(""));
-    assert_eq!(all.len(), 1 + 1 + 1 + 1 + 349 + 12 + 6 + 4 + 100 + 3);
+    assert_eq!(all.len(), 1 + 1 + 1 + 1 + 349 + 12 + 6 + 4 + 100 + 3 + 20);
     assert!(all.iter().all(|recorded| !recorded.history.is_empty()));
 
     let jepsen = &read_well(&corpus("jepsen"))[0];

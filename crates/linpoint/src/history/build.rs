@@ -551,6 +551,47 @@ mod tests {
     }
 
     #[test]
+    fn times_may_be_extreme() {
+        let (first, last) = (i64::MIN, i64::MAX);
+        for ties in [Ties::CallFirst, Ties::ReturnFirst] {
+            // The rows are not in the order of time, so that the times are looked at.
+            let mut builder = HistoryBuilder::new();
+            for (process, called, returned) in [
+                (0, last, None),
+                (1, 0, Some(last)),
+                (0, first, Some(0)),
+                (2, first, Some(first + 1)),
+                (3, first, None),
+            ] {
+                let operation = operation(Some(process), called, returned);
+                builder.operation(1, operation).unwrap();
+            }
+            let history = builder.finish(ties).unwrap();
+            let (last_call, last_return) = match ties {
+                Ties::CallFirst => (6, 7),
+                Ties::ReturnFirst => (7, 6),
+            };
+            let (middle_call, middle_return) = match ties {
+                Ties::CallFirst => (4, 5),
+                Ties::ReturnFirst => (5, 4),
+            };
+            let calls = [0, 1, 2, middle_call, last_call];
+            let rets = [middle_return, 3, NEVER, last_return, NEVER];
+            assert_eq!((history.calls(), history.rets()), (&calls[..], &rets[..]));
+        }
+    }
+
+    #[test]
+    fn an_operation_that_ends_at_the_largest_time_precedes_a_pending_one() {
+        let mut builder = HistoryBuilder::new();
+        let pending = operation(Some(0), i64::MAX, None);
+        builder.operation(1, pending).unwrap();
+        let instant = operation(Some(0), i64::MAX, Some(i64::MAX));
+        builder.operation(2, instant).unwrap();
+        assert!(builder.finish(Ties::CallFirst).is_ok());
+    }
+
+    #[test]
     fn filtering_closes_the_gaps() {
         let mut builder = HistoryBuilder::new();
         for (called, returned) in [(0, Some(5)), (1, Some(2)), (3, None)] {

@@ -271,7 +271,11 @@ impl Columns {
         };
         let rows = 0..self.process.len() as u32;
         // Recorders mostly write in the order of calls.
-        let interval = |row: u32| (times.call[row as usize], times.ret[row as usize]);
+        let interval = |row: u32| {
+            let row = row as usize;
+            // One that returns at the largest time comes before one that never does.
+            (times.call[row], times.ret[row], times.is_pending(row))
+        };
         if rows.clone().is_sorted_by_key(interval) {
             return rows.into_iter().try_for_each(check);
         }
@@ -281,8 +285,8 @@ impl Columns {
     }
 
     fn refuse_instantaneous(&self, times: &Times) -> Result<(), Error> {
-        let mut intervals = times.call.iter().zip(&times.ret);
-        let instant = intervals.position(|(called, returned)| called == returned);
+        let is_instant = |&row: &usize| times.call[row] == times.ret[row] && !times.is_pending(row);
+        let instant = (0..times.call.len()).find(is_instant);
         instant.map_or(Ok(()), |row| {
             let reason = "an operation that returns at the time of its call has no place where returns come first";
             Err(self.line.locate(row, Error::malformed(reason)))

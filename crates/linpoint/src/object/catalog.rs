@@ -55,13 +55,16 @@ pub(super) static TYPES: &[TypeInfo] = &[
         name: "kv",
         aliases: &["key-value", "map"],
         summary: "a map from keys to values, checked key by key",
-        params: &[("initial", "what a missing key holds; nil by default")],
+        params: &[(
+            "initial",
+            "what get, append and cas find under a missing key; nil by default",
+        )],
         methods: methods![
             "get(k)" => "the value",
             "put([k, v])" => "nil",
             "append([k, text])" => "nil",
             "cas([k, from, to])" => "true if `k` held `from` and now holds `to`, else false",
-            "delete(k)" => "whether `k` was there; nil does not tell",
+            "delete(k)" => "whether `k` was there, as it is after put, append or cas, whatever the value; nil does not tell",
         ],
         make: |given| {
             boxed(KeyValue {

@@ -8,7 +8,9 @@ use rayon::prelude::*;
 use super::choose::{Step, choose, with_engine};
 use super::merge::merge;
 use super::{Config, Cores, EngineChoice, Witnesses};
-use crate::engine::{Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Task, TaskOp};
+use crate::engine::{
+    Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Task, TaskOp,
+};
 use crate::error::Error;
 use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
@@ -24,6 +26,7 @@ pub(super) struct Run<'a, S: Spec> {
     pub(super) budget: &'a Budget,
     pub(super) describe: &'a (dyn Fn(OpId) -> String + Sync),
     pub(super) config: &'a Config,
+    pub(super) shortcuts: Shortcuts,
 }
 
 /// How long the violations of one history may be reduced and explained, all together.
@@ -58,6 +61,7 @@ impl<'a, S: Spec> Run<'a, S> {
                 return None;
             }
             let task = Task::new(self.spec, self.history, &parts[i].ops);
+            let task = task.with_shortcuts(self.shortcuts);
             let decided = self.decide_within_limits(&task);
             if matches!(decided.answer, Ok(Answer::NotLinearizable { .. }))
                 && !self.config.all_parts

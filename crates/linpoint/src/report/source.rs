@@ -47,7 +47,7 @@ impl Source for History {
     }
 
     fn process_name(&self, id: OpId) -> String {
-        self.op(id).process.plain_text()
+        self.op(id).process.plain_text().into_owned()
     }
 
     fn call_text(&self, id: OpId) -> String {
@@ -67,7 +67,11 @@ impl Source for History {
 
     fn rows(&self, ids: &[OpId], texts: &mut Texts) -> Rows {
         let mut rows = Rows {
-            processes: self.processes().iter().map(Value::plain_text).collect(),
+            processes: self
+                .processes()
+                .iter()
+                .map(|process| process.plain_text().into_owned())
+                .collect(),
             methods: self.methods().to_vec(),
             line_unit: self.line_unit().name(),
             annotations: self

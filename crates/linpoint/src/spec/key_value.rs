@@ -3,10 +3,11 @@
 use super::{CallView, Entries, Kind, Need, Object, Outcomes, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
-/// A key-value map. A missing key holds [`missing`](Self::missing), and a key that holds it is missing.
+/// A key-value map. Reads, appends and comparisons find [`missing`](Self::missing) under a missing key. A key that was given
+/// that value is present nevertheless, which [`Delete`](KeyValueOp::Delete) tells.
 #[derive(Clone, Debug)]
 pub struct KeyValue {
-    /// What a missing key holds.
+    /// What operations find under a missing key.
     pub missing: Value,
 }
 
@@ -21,7 +22,7 @@ pub enum KeyValueOp {
     Append(Value, Value),
     /// Lets the key hold the second value if it holds the first; answers whether it did.
     Cas(Value, Value, Value),
-    /// Removes the key; answers whether it was there. A recorded nil does not tell.
+    /// Removes the key; answers whether it was present. A recorded nil does not tell.
     Delete(Value),
 }
 
@@ -38,17 +39,23 @@ impl KeyValueOp {
 }
 
 impl KeyValue {
-    fn with(&self, state: &Entries, key: &Value, value: &Value) -> Entries {
-        let mut next = state.clone();
-        // One state for one behaviour: the default is never stored.
-        next.set(key, (*value != self.missing).then(|| value.clone()));
-        next
+    /// Whether some append of `text` leaves [`missing`](Self::missing) under a key that is present.
+    fn append_can_make_missing(&self, text: &Value) -> bool {
+        let missing = self.missing.as_text();
+        missing.is_some_and(|missing| missing.ends_with(&*text.plain_text()))
     }
+}
+
+fn with(state: &Entries, key: &Value, value: Option<Value>) -> Entries {
+    let mut next = state.clone();
+    next.set(key, value);
+    next
 }
 
 impl Spec for KeyValue {
     type Op = KeyValueOp;
     type Ret = Value;
+    /// The keys that are present.
     type State = Entries;
 
     fn init(&self) -> Entries {
@@ -56,21 +63,23 @@ impl Spec for KeyValue {
     }
 
     fn apply(&self, state: &Entries, op: &KeyValueOp) -> Outcomes<Value, Entries> {
-        let held = state.get(op.key()).unwrap_or(&self.missing);
+        let present = state.get(op.key());
+        let held = present.unwrap_or(&self.missing);
         match op {
             KeyValueOp::Get(_) => Outcomes::One(held.clone(), state.clone()),
-            KeyValueOp::Put(key, value) => Outcomes::One(Value::Nil, self.with(state, key, value)),
+            KeyValueOp::Put(key, value) => {
+                Outcomes::One(Value::Nil, with(state, key, Some(value.clone())))
+            }
             KeyValueOp::Append(key, more) => {
-                Outcomes::One(Value::Nil, self.with(state, key, &held.appended(more)))
+                Outcomes::One(Value::Nil, with(state, key, Some(held.appended(more))))
             }
             KeyValueOp::Cas(key, from, to) if from == held => {
-                Outcomes::One(Value::Bool(true), self.with(state, key, to))
+                Outcomes::One(Value::Bool(true), with(state, key, Some(to.clone())))
             }
             KeyValueOp::Cas(..) => Outcomes::One(Value::Bool(false), state.clone()),
-            KeyValueOp::Delete(key) => Outcomes::One(
-                Value::Bool(*held != self.missing),
-                self.with(state, key, &self.missing),
-            ),
+            KeyValueOp::Delete(key) => {
+                Outcomes::One(Value::Bool(present.is_some()), with(state, key, None))
+            }
         }
     }
 
@@ -88,7 +97,10 @@ impl Spec for KeyValue {
         match op {
             KeyValueOp::Get(_) => true,
             KeyValueOp::Put(..) | KeyValueOp::Append(..) => false,
-            KeyValueOp::Cas(_, from, to) => from == to || ret == Some(&Value::Bool(false)),
+            // A missing key is present afterwards, although it reads as before.
+            KeyValueOp::Cas(_, from, to) => {
+                from == to && *from != self.missing || ret == Some(&Value::Bool(false))
+            }
             KeyValueOp::Delete(_) => ret == Some(&Value::Bool(false)),
         }
     }
@@ -97,13 +109,18 @@ impl Spec for KeyValue {
         Some(Kind::Slot(self.missing.clone()))
     }
 
+    /// On one key, a missing key is a slot that holds [`missing`](Self::missing). That is all there is to tell apart as long
+    /// as no operation can leave the same value under a key that is present; those that can are opaque.
     fn role(&self, op: &KeyValueOp, ret: Option<&Value>) -> Role {
         match (op, ret) {
             (KeyValueOp::Get(_), Some(value)) => Role::reads(value.clone()),
             (KeyValueOp::Get(_), None) => Role::Opaque,
+            (KeyValueOp::Put(_, value), _) if *value == self.missing => Role::Opaque,
             (KeyValueOp::Put(_, value), _) => Role::writes(value.clone()),
+            (KeyValueOp::Append(_, text), _) if self.append_can_make_missing(text) => Role::Opaque,
             (KeyValueOp::Append(_, text), _) => Role::Appends(text.clone()),
             (KeyValueOp::Cas(_, from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
+            (KeyValueOp::Cas(_, _, to), _) if *to == self.missing => Role::Opaque,
             // Pending: only a success can matter to anyone.
             (KeyValueOp::Cas(_, from, to), _) => Role::replaces(from.clone(), to.clone()),
             (KeyValueOp::Delete(_), Some(Value::Bool(false))) => Role::reads(self.missing.clone()),
@@ -184,7 +201,15 @@ mod tests {
             cas(["a", null, 5]) true
             get("a") 5
             put(["a", null]) null
+            get("a") null
+            delete("a") true
             delete("a") false
+            cas(["a", null, null]) true
+            delete("a") true
+            append(["a", ""]) null
+            get("a") ""
+            cas(["a", null, 5]) false
+            delete("a") true
             append(["c", "x"]) null
             append(["c", "y"]) null
             get("c") "xy"
@@ -203,6 +228,11 @@ mod tests {
             get("a") ""
             append(["a", "x 0 0 y"]) null
             get("a") "x 0 0 y"
+            delete("a") true
+            append(["a", ""]) null
+            get("a") ""
+            delete("a") true
+            delete("a") false
             "#,
         );
     }

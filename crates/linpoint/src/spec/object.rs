@@ -91,7 +91,7 @@ pub enum Pattern {
     Removes,
     /// Sees its result as the next to be served, without an argument; nil if there is none.
     Peeks,
-    /// Puts its argument into a slot, and answers anything.
+    /// Puts its argument into a slot, and answers nil, true, or the argument.
     Writes,
     /// Answers what a slot holds, without an argument.
     Reads,

@@ -1,6 +1,6 @@
 //! A read/write register, with or without compare-and-set.
 
-use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec};
+use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec, decode};
 use crate::value::Value;
 
 /// A register: `read`, `write(v)`, and `cas(from, to)` where allowed.
@@ -84,12 +84,8 @@ impl Object for Register {
     fn decode_result(&self, op: &RegisterOp, result: &Value) -> Result<Value, String> {
         match op {
             RegisterOp::Read => Ok(result.clone()),
-            // What a write echoes carries no information.
-            RegisterOp::Write(_) => Ok(Value::Nil),
-            RegisterOp::Cas(..) => match result {
-                Value::Bool(_) => Ok(result.clone()),
-                _ => Err(format!("cas answers true or false, not {result}")),
-            },
+            RegisterOp::Write(value) => decode::done(result, &[value]),
+            RegisterOp::Cas(..) => decode::truth(result),
         }
     }
 
@@ -106,6 +102,46 @@ impl Object for Register {
             0 => ("read", Value::Nil),
             1 => ("write", sampler.value()),
             _ => ("cas", Value::list([sampler.guess(), sampler.value()])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::run;
+    use super::*;
+
+    fn register() -> Register {
+        Register {
+            initial: Value::Nil,
+            cas: true,
+        }
+    }
+
+    #[test]
+    fn sequential_behaviour() {
+        run(
+            &register(),
+            r#"
+            read() null
+            write(1) null
+            write(2) 2
+            write("a") "ok"
+            write(3) true
+            read() 3
+            cas([3, 4]) true
+            cas([3, 5]) false
+            read() 4
+            "#,
+        );
+    }
+
+    #[test]
+    fn a_write_that_failed_is_not_taken_for_done() {
+        let write = RegisterOp::Write(Value::Int(1));
+        for result in ["error: timeout".into(), Value::Bool(false), Value::Int(2)] {
+            let decoded = register().decode_result(&write, &result);
+            assert!(decoded.is_err(), "{result}");
         }
     }
 }

@@ -202,6 +202,7 @@ fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
                 alike = Some(put)
             }
             Role::Appends(_) => return None,
+            Role::Opaque if !whole.is_pure(*other) => return None,
             _ => {}
         }
     }

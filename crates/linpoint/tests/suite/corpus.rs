@@ -5,48 +5,55 @@ use linpoint::{Config, Partitioning};
 
 use crate::recorded::{compare, corpus, read_all};
 
-/// The verdict by the name of the file, for formats that have no place for it.
-fn by_name(recorded: &Recorded) -> bool {
-    let name = recorded.input.rsplit('/').next().unwrap_or_default();
-    match name {
-        "etcd_002.log" | "etcd_031.log" | "etcd_101.log" => true,
-        "etcd_000.log" | "etcd_041.log" | "etcd_050.log" => false,
-        "c01-ok.txt" | "c10-ok.txt" => true,
-        "c01-bad.txt" | "c10-bad.txt" => false,
-        "register-ok.jsonl" | "history.edn" => true,
-        "queue-violation.jsonl" | "stack-violation.txt" => false,
-        other if other.ends_with(".history") => other.ends_with("-ok.history"),
-        other => panic!("what is expected of {other}?"),
+/// A line of `verdicts.csv`.
+pub(crate) struct BundledFile {
+    pub(crate) name: String,
+    pub(crate) histories: Vec<Recorded>,
+    /// How many of the histories are not linearizable.
+    violations: usize,
+}
+
+impl BundledFile {
+    /// The verdict that the history says, or else the only one that its file leaves.
+    pub(crate) fn expected(&self, recorded: &Recorded) -> bool {
+        recorded.expected.unwrap_or_else(|| {
+            assert_eq!(self.histories.len(), 1, "{} has no label", recorded.label());
+            self.violations == 0
+        })
     }
 }
 
-/// The verdict by the label where there is one, by the name of the file otherwise.
-fn expected(recorded: &Recorded) -> bool {
-    recorded.expected.unwrap_or_else(|| by_name(recorded))
+/// The files that `verdicts.csv` lists.
+pub(crate) fn bundled_files() -> Vec<BundledFile> {
+    let path = corpus().join("verdicts.csv");
+    let table = std::fs::read_to_string(&path).expect("the list of the corpus");
+    let file = |row: &str| {
+        let columns: Vec<&str> = row.split(',').collect();
+        let [name, histories, violations] = columns[..] else {
+            panic!("{row:?} has not three columns");
+        };
+        let count = |text: &str| text.parse::<usize>().expect("a number of histories");
+        let all = read_all(&corpus().join(name));
+        assert_eq!(all.len(), count(histories), "{name}");
+        BundledFile {
+            name: name.to_owned(),
+            histories: all,
+            violations: count(violations),
+        }
+    };
+    table.lines().skip(1).map(file).collect()
 }
 
-/// Inputs with the number of their histories, and of those that are not linearizable.
-const INPUTS: [(&str, usize, usize); 10] = [
-    ("etcd", 6, 3),
-    ("kv", 4, 2),
-    ("jepsen", 1, 0),
-    ("register-ok.jsonl", 1, 0),
-    ("queue-violation.jsonl", 1, 1),
-    ("stack-violation.txt", 1, 1),
-    ("juc", 100, 40),
-    ("hitting", 3, 1),
-    ("monitors", 349, 133),
-    ("snapshot", 12, 10),
-];
+fn check_all(config: &Config) {
+    for file in bundled_files() {
+        let found = compare(&file.histories, config, |recorded| file.expected(recorded));
+        assert_eq!(found, file.violations, "{}", file.name);
+    }
+}
 
 #[test]
 fn every_history_gets_its_verdict_and_evidence() {
-    for (name, histories, violations) in INPUTS {
-        let all = read_all(&corpus().join(name));
-        assert_eq!(all.len(), histories, "{name}");
-        let found = compare(&all, &Config::default(), expected);
-        assert_eq!(found, violations, "{name}");
-    }
+    check_all(&Config::default());
 }
 
 #[test]
@@ -54,14 +61,19 @@ fn keys_make_no_difference() {
     let whole = Config::default()
         .verdicts_only()
         .with_partitioning(Partitioning::ByObject);
-    for (name, _, violations) in INPUTS {
-        let all = read_all(&corpus().join(name));
-        assert_eq!(compare(&all, &whole, expected), violations, "{name}");
-    }
+    check_all(&whole);
+}
+
+#[test]
+fn witnesses_make_no_difference() {
+    check_all(&Config::default().verdicts_only().without_witnesses());
 }
 
 #[test]
 fn no_history_is_forgotten() {
-    let expected: usize = INPUTS.iter().map(|(_, histories, _)| histories).sum();
-    assert_eq!(read_all(&corpus()).len(), expected);
+    let listed: usize = bundled_files()
+        .iter()
+        .map(|file| file.histories.len())
+        .sum();
+    assert_eq!(read_all(&corpus()).len(), listed);
 }

@@ -1,27 +1,56 @@
-//! Every built-in type, on random small histories: the engines against the reference.
+//! Every built-in type, on random small histories: the engines against the reference, with evidence and without.
 //!
 //! `LINPOINT_DIFFERENTIAL` sets the number of histories per type.
 
 use linpoint::generate::Generator;
-use linpoint::object::{ObjectType, object_type, types};
+use linpoint::object::{ObjectType, TypeInfo, object_type, types};
 use linpoint::spec::Sampler;
-use linpoint::{Checker, Config, EngineChoice, History, OpId, Partitioning, Value, Verdict};
+use linpoint::{Checker, Config, Cores, EngineChoice, History, OpId, Partitioning, Value, Verdict};
 use rayon::prelude::*;
 
+use crate::calls::{Callable, confusing_value};
 use crate::fuzz_bodies::small_params;
 use crate::recorded::dump;
+use crate::shortcuts;
 
 /// Histories per type, unless the environment says otherwise.
 const HISTORIES: u64 = 100_000;
 
-fn histories_per_type() -> u64 {
+pub(crate) fn histories_per_type() -> u64 {
     let given = std::env::var("LINPOINT_DIFFERENTIAL").ok();
     given.map_or(HISTORIES, |n| {
         n.parse().expect("LINPOINT_DIFFERENTIAL is a number")
     })
 }
 
-/// A small history: linearizable, or with a few results changed; sometimes with pending operations.
+/// A built-in type with small parameters, in a few variants.
+pub(crate) fn variants(info: &'static TypeInfo) -> Vec<Callable> {
+    let mut params = vec![small_params(info.name)];
+    let with = |name: &str, value: Value| {
+        let mut params = small_params(info.name);
+        params.insert(name.to_owned(), value);
+        params
+    };
+    for (name, _) in info.params {
+        match (*name, info.name) {
+            ("initial", "counter") => params.push(with(name, Value::Int(-1))),
+            ("initial", _) => {
+                let values = [Value::Int(0), "".into(), "a".into(), Value::Bool(false)];
+                params.extend(values.map(|value| with(name, value)));
+            }
+            ("allow_negative", _) => params.push(with(name, Value::Bool(true))),
+            _ => {}
+        }
+    }
+    let object = |params| object_type(info.name, &params).expect("a built-in type");
+    params
+        .into_iter()
+        .map(|params| Callable::new(info, object(params)))
+        .collect()
+}
+
+/// A small history of calls that clients make: linearizable, or with a few results changed; sometimes with pending
+/// operations.
 pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
     let mut sampler = Sampler::new(seed, None);
     let generator = Generator {
@@ -34,12 +63,27 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
         idle_percent: sampler.pick(&[0, 30, 60]),
         universe: sampler.pick(&[None, Some(2), Some(3)]),
     };
-    let mut history = generator.linearizable(&**object).expect("generated");
+    let history = generator.linearizable(&**object).expect("generated");
+    perturbed_a_few_times(object, history, &mut sampler)
+}
+
+/// The same, of any calls and values.
+pub(crate) fn any_small_history(callable: &Callable, seed: u64) -> Option<History> {
+    let mut sampler = Sampler::new(!seed, None);
+    let history = callable.history(seed, &mut |_| {});
+    perturbed_a_few_times(&callable.object, history, &mut sampler)
+}
+
+fn perturbed_a_few_times(
+    object: &ObjectType,
+    mut history: History,
+    sampler: &mut Sampler,
+) -> Option<History> {
     for _ in 0..sampler.below(4) {
         if history.is_empty() {
             return None;
         }
-        let changed = perturbed(&history, &mut sampler);
+        let changed = perturbed(&history, sampler);
         if object.validate(&changed).is_ok() {
             history = changed;
         }
@@ -56,9 +100,10 @@ pub(crate) fn perturbed(history: &History, sampler: &mut Sampler) -> History {
         .filter(|op| op.method == method)
         .filter_map(|op| op.result.cloned())
         .collect();
-    let result = match sampler.below(4) {
+    let result = match sampler.below(6) {
         0 => sampler.pick(history.values()),
-        1 => nudged(history.op(id).result.unwrap_or(&Value::Nil), sampler),
+        1 => confusing_value(sampler),
+        2 => nudged(history.op(id).result.unwrap_or(&Value::Nil), sampler),
         _ if alike.is_empty() => return history.clone(),
         _ => sampler.pick(&alike),
     };
@@ -80,7 +125,7 @@ fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
     };
     match value {
         Value::Bool(b) => Value::Bool(!b),
-        Value::Int(i) => Value::Int(i + sampler.pick(&[-1, 1])),
+        Value::Int(i) => Value::Int(i.wrapping_add(sampler.pick(&[-1, 1]))),
         Value::List(items) => Value::list(one_of(items, sampler)),
         Value::Map(pairs) => {
             let (keys, values): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
@@ -90,79 +135,169 @@ fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
     }
 }
 
-fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
-    let checker = Checker::new(config);
-    match object
-        .check(history, &checker, &checker.budget())
-        .expect("certified")
+/// The verdict of a checker; `None` if it is undecided.
+pub(crate) fn verdict(object: &ObjectType, history: &History, checker: &Checker) -> Option<bool> {
+    let report = object.check(history, checker, &checker.budget());
+    match report
+        .unwrap_or_else(|error| panic!("{error}\n{}", dump(history)))
         .verdict
     {
-        Verdict::Linearizable(_) => true,
+        Verdict::Linearizable(_) => Some(true),
         Verdict::Violation(violation) => {
             // Small histories leave no excuse.
-            if checker.config().cores == linpoint::Cores::Reduced {
-                assert!(
-                    violation.core.is_certified()
-                        && violation.core.is_minimal()
-                        && violation.shortest
-                );
+            if checker.config().cores == Cores::Reduced {
+                let core = &violation.core;
+                let is_good = core.is_certified() && core.is_minimal() && violation.shortest;
+                assert!(is_good, "{violation:?}\n{}", dump(history));
             }
-            false
+            Some(false)
         }
-        Verdict::Undecided(undecided) => panic!("undecided: {undecided:?}"),
+        Verdict::Undecided(_) => None,
+    }
+}
+
+fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
+    let found = verdict(object, history, &Checker::new(config));
+    found.expect("small histories are decided")
+}
+
+/// The verdict of the reference.
+pub(crate) fn expected(object: &ObjectType, history: &History) -> bool {
+    let oracle = Config::default()
+        .verdicts_only()
+        .with_engine(EngineChoice::Brute)
+        .with_partitioning(Partitioning::ByObject);
+    is_linearizable(object, history, oracle)
+}
+
+/// All checkers that a history is judged by: with evidence and without always, and some of the others by its seed.
+struct Judges {
+    always: Vec<(String, Checker)>,
+    evidence: Checker,
+    searches: Vec<(String, Checker)>,
+    others: Vec<(String, Checker)>,
+}
+
+impl Judges {
+    fn new() -> Self {
+        let plain = Config::default().verdicts_only();
+        let named = |name: &str, config: Config| (name.to_owned(), Checker::new(config));
+        let search = plain.clone().with_engine(EngineChoice::Search);
+        let whole = |config: &Config| config.clone().with_partitioning(Partitioning::ByObject);
+        Judges {
+            always: vec![
+                named("auto", plain.clone()),
+                named("auto, without witnesses", plain.clone().without_witnesses()),
+            ],
+            evidence: Checker::default(),
+            searches: vec![
+                named("search, whole", whole(&search)),
+                named("search", search),
+                named("auto, whole", whole(&plain)),
+            ],
+            others: shortcuts::judges(&plain),
+        }
+    }
+
+    /// Compares what those say whose turn it is. Evidence costs many searches.
+    fn compare(&self, callable: &Callable, history: &History, seed: u64, expected: bool) {
+        let object = &callable.object;
+        let mut turn: Vec<&(String, Checker)> = self.always.iter().collect();
+        // Whose turn it is has nothing to do with how the history was made.
+        let number = (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
+        turn.push(&self.searches[number % self.searches.len()]);
+        turn.push(&self.others[number % self.others.len()]);
+        let say = |name: &str, found: Option<bool>| {
+            let is_right = found.is_none_or(|found| found == expected);
+            assert!(
+                is_right,
+                "{name} says {found:?}, seed {seed}:\n{}",
+                dump(history)
+            );
+        };
+        for (name, checker) in turn {
+            say(name, verdict(object, history, checker));
+        }
+        if (number / 64).is_multiple_of(16) {
+            say(
+                "auto, with evidence",
+                verdict(object, history, &self.evidence),
+            );
+        }
+    }
+}
+
+/// Histories of one type that are judged one after the other.
+const SHARE: u64 = 1000;
+
+/// Judges the histories of each type with these seeds: as many linearizable ones and others as were found.
+pub(crate) fn judge_shares(count: u64, judge: impl Fn(&[Callable], u64) -> Option<bool> + Sync) {
+    let kinds: Vec<Vec<Callable>> = types().iter().map(variants).collect();
+    let shares: Vec<(usize, u64)> = (0..count.div_ceil(SHARE))
+        .flat_map(|share| (0..kinds.len()).map(move |kind| (kind, share * SHARE)))
+        .collect();
+    let verdicts: Vec<(usize, [u64; 2])> = shares
+        .into_par_iter()
+        .map(|(kind, first)| {
+            let mut verdicts = [0; 2];
+            for seed in first..count.min(first + SHARE) {
+                if let Some(verdict) = judge(&kinds[kind], seed) {
+                    verdicts[usize::from(verdict)] += 1;
+                }
+            }
+            (kind, verdicts)
+        })
+        .collect();
+    for (kind, info) in types().iter().enumerate() {
+        let of_kind = || verdicts.iter().filter(|(of, _)| *of == kind);
+        let no: u64 = of_kind().map(|(_, [no, _])| no).sum();
+        let yes: u64 = of_kind().map(|(_, [_, yes])| yes).sum();
+        let name = info.name;
+        assert!(
+            yes >= count / 10,
+            "{name}: too few linearizable histories, {yes}"
+        );
+        assert!(no >= count / 100, "{name}: too few violations, {no}");
     }
 }
 
 #[test]
 fn engines_agree_with_brute_on_every_type() {
-    let count = histories_per_type();
-    types().par_iter().for_each(|info| {
-        let object = object_type(info.name, &small_params(info.name)).expect("a built-in type");
-        let plain = Config::default().verdicts_only();
-        let mut verdicts = [0; 2];
-        for seed in 0..count {
-            let Some(history) = small_history(&object, seed) else {
-                continue;
-            };
-            let oracle = plain
-                .clone()
-                .with_engine(EngineChoice::Brute)
-                .with_partitioning(Partitioning::ByObject);
-            let expected = is_linearizable(&object, &history, oracle);
-            verdicts[usize::from(expected)] += 1;
-            // Evidence is reduced and certified now and then: it costs many searches.
-            let auto = if seed % 16 == 0 {
-                Config::default()
-            } else {
-                plain.clone()
-            };
-            let search = plain.clone().with_engine(EngineChoice::Search);
-            let whole = search.clone().with_partitioning(Partitioning::ByObject);
-            let mut configs = vec![("auto", auto), ("search", search), ("search, whole", whole)];
-            // Families follow all runs of an object at once, which takes a while.
-            if seed % 64 == 0 {
-                let hitting = plain.clone().with_engine(EngineChoice::Hitting);
-                configs.push(("hitting", hitting));
+    let judges = Judges::new();
+    judge_shares(histories_per_type(), |variants, seed| {
+        // Clients and catalogue in turns, each with all variants.
+        let callable = &variants[(seed / 2) as usize % variants.len()];
+        let history = match seed % 2 {
+            0 => small_history(&callable.object, seed)?,
+            _ => any_small_history(callable, seed)?,
+        };
+        let expected = expected(&callable.object, &history);
+        judges.compare(callable, &history, seed, expected);
+        Some(expected)
+    });
+}
+
+/// What the catalogue lists and random histories never call would never be tested.
+#[test]
+fn every_method_is_called() {
+    const SEEDS: u64 = 2000;
+    for info in types() {
+        for callable in variants(info) {
+            let mut calls = vec![0; callable.templates.len()];
+            for seed in 0..SEEDS {
+                callable.history(seed, &mut |template| calls[template] += 1);
             }
-            for (name, config) in configs {
-                let found = is_linearizable(&object, &history, config);
-                assert_eq!(
-                    found,
-                    expected,
-                    "{} ({name}), seed {seed}:\n{}",
+            for (template, calls) in callable.templates.iter().zip(calls) {
+                assert!(
+                    calls >= 10,
+                    "{}: {} calls of {}",
                     info.name,
-                    dump(&history)
+                    calls,
+                    template.text
                 );
             }
         }
-        let [no, yes] = verdicts;
-        assert!(
-            yes > count / 10,
-            "{}: too few linearizable histories, {yes}",
-            info.name
-        );
-        assert!(no > count / 100, "{}: too few violations, {no}", info.name);
-    });
+    }
 }
 
 /// Too wide for the reference: many operations on many keys, checked at once and key by key.

@@ -1,5 +1,6 @@
 //! Integration tests, in one binary because each one links separately.
 
+mod calls;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod corpus;
@@ -13,4 +14,5 @@ mod metamorphic;
 mod monitors;
 mod recorded;
 mod repeated;
+mod shortcuts;
 mod snapshots;

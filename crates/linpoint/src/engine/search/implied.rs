@@ -18,7 +18,7 @@
 //! contract of the roles allows, and the removal can be moved to the front. Operations without a role may see what they
 //! like, so where there is one, nothing is hasty.
 
-use crate::engine::Facts;
+use crate::engine::{Facts, Shortcut};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
@@ -50,6 +50,9 @@ struct Life<'a> {
 impl Implied {
     pub(super) fn of(task: &dyn Facts) -> Self {
         let mut implied = Implied::default();
+        if !task.shortcuts().has(Shortcut::ImpliedOrder) {
+            return implied;
+        }
         let is_queue = match task.kind() {
             Some(Kind::Queue) => true,
             None
@@ -102,7 +105,7 @@ impl Implied {
                 peeks: &ops.peeks,
             });
         }
-        if roles_known {
+        if roles_known && task.shortcuts().has(Shortcut::HastyRemovals) {
             implied
                 .hasty
                 .extend(lives.iter().filter_map(|life| life.removal));

@@ -19,7 +19,7 @@
 use super::implied::Implied;
 use super::machine::Machine;
 use super::slot::SlotMachine;
-use crate::engine::{Facts, TaskOp};
+use crate::engine::{Facts, Shortcut, Shortcuts, TaskOp};
 use crate::history::EventKind;
 use crate::spec::{Kind, Role};
 use crate::value::{Interner, Value};
@@ -41,7 +41,7 @@ struct Place {
 impl Independent {
     /// The keys of this task, if there are several and they are independent.
     pub(super) fn of(task: &dyn Facts) -> Option<Self> {
-        if !task.has_independent_keys() {
+        if !task.has_independent_keys() || !task.shortcuts().has(Shortcut::IndependentKeys) {
             return None;
         }
         let mut keys: Interner<Value> = Interner::default();
@@ -121,6 +121,9 @@ impl Facts for OneKey<'_> {
     }
     fn class(&self, op: TaskOp) -> u32 {
         self.task.class(op)
+    }
+    fn shortcuts(&self) -> Shortcuts {
+        self.task.shortcuts()
     }
 }
 

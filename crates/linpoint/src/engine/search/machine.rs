@@ -1,6 +1,6 @@
 //! What the search sees of a specification: operations and states as integers.
 
-use crate::engine::{Facts, Task};
+use crate::engine::{Facts, Shortcut, Task, TaskOp};
 use crate::spec::Spec;
 use crate::value::Interner;
 
@@ -46,7 +46,9 @@ impl<'a, S: Spec> Interned<'a, S> {
     /// The `hasty` ones take effect as soon as they can.
     pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32], hasty: &[u32]) -> Self {
         // It never changes any state: whatever order works, it still works with this operation moved to where it fits.
-        let mut harmless: Vec<bool> = task.ops.iter().map(|&op| task.is_pure(op)).collect();
+        let at_once = task.shortcuts().has(Shortcut::PureOperations);
+        let is_harmless = |&op: &TaskOp| at_once && task.is_pure(op);
+        let mut harmless: Vec<bool> = task.ops.iter().map(is_harmless).collect();
         hasty.iter().for_each(|&op| harmless[op as usize] = true);
         let slots = (task.ops.len() * 4).next_power_of_two().clamp(64, 1 << 16);
         Interned {

@@ -36,7 +36,8 @@ mod stack;
 mod tests;
 
 use crate::engine::{
-    Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, Limit, Outcome, Task, TaskOp, Ticker,
+    Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, Limit, Outcome, Shortcut, Task, TaskOp,
+    Ticker,
 };
 use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::{Role, Spec};
@@ -71,7 +72,8 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
 }
 
 fn search<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
-    let needed = |op: &TaskOp| op.ret != NEVER || !task.is_pure(*op);
+    let keeps_all = !task.shortcuts().has(Shortcut::PureOperations);
+    let needed = |op: &TaskOp| keeps_all || op.ret != NEVER || !task.is_pure(*op);
     let filtered;
     let task = if task.ops.iter().all(needed) {
         task
@@ -121,10 +123,12 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
     let problem = Problem {
         successors: implied.successors(ops.len()),
         layout: Layout::new(&events, rets, keys.as_ref()),
-        classes: ops.iter().map(|&op| task.class(op)).collect(),
+        classes: classes(task),
+        remembers: task.shortcuts().has(Shortcut::Memory),
         events,
     };
     let on_slots = match &keys {
+        _ if !task.shortcuts().has(Shortcut::SlotSearch) => None,
         None => SlotMachine::new(task, &problem.events)
             .map(|machine| Search::new(&problem, machine, budget).run()),
         Some(keys) => ByKey::slots(task, keys, &problem.events)
@@ -145,6 +149,16 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
     Outcome { answer, method }
 }
 
+/// A number for each operation, the same for those of which one may go before the other.
+fn classes(task: &dyn Facts) -> Vec<u32> {
+    let ops = task.ops();
+    if task.shortcuts().has(Shortcut::EqualOperations) {
+        ops.iter().map(|&op| task.class(op)).collect()
+    } else {
+        (0..ops.len() as u32).collect()
+    }
+}
+
 /// Whether every operation of a container adds, removes, peeks or finds nothing, and its result is known where that matters.
 fn are_known(task: &dyn Facts) -> bool {
     task.ops().iter().all(|&op| match task.role(op) {
@@ -160,6 +174,8 @@ struct Problem {
     successors: Adjacency,
     layout: Layout,
     classes: Vec<u32>,
+    /// Whether a configuration of which nothing came is not tried again.
+    remembers: bool,
 }
 
 /// Where operations are found while they are open.
@@ -567,12 +583,14 @@ impl<'a, M: Machine> Search<'a, M> {
             } else if choice.expanded {
                 // Nothing came of it: not to be tried again. No configuration comes back below itself, so it is early enough
                 // to remember it now, and a search that finds an order at once remembers nothing.
-                self.memo.insert(
-                    self.ticker.budget(),
-                    self.position as u32,
-                    &self.mask[layout.words_of(key)],
-                    self.states[key],
-                )?;
+                if self.problem.remembers {
+                    self.memo.insert(
+                        self.ticker.budget(),
+                        self.position as u32,
+                        &self.mask[layout.words_of(key)],
+                        self.states[key],
+                    )?;
+                }
                 self.alternatives.truncate(choice.start as usize);
                 self.choices.pop();
             } else {

@@ -4,8 +4,8 @@
 //! future is known: how often each value is still asked for, and how often it can still be put there. That prunes and
 //! merges:
 //!
-//! * A value that is still asked for by an operation that returned, and that nobody can put back, must not be replaced:
-//!   nothing can come of it.
+//! * A value that is still asked for by an operation that returned must not be replaced where no operation left can make it
+//!   again: nothing can come of it. An append makes a value again that begins with what the slot holds by then.
 //! * The operation that must see its value next, in the order of returns, must find that value (or a beginning of it, if
 //!   there are appends) where nobody can put another one there before it returns.
 //! * A value that no operation left mentions, and that no append makes one of those, is as good as any other such value.
@@ -20,7 +20,7 @@ use super::machine::Machine;
 use crate::engine::Facts;
 use crate::history::{EventKind, NEVER};
 use crate::spec::{Kind, Need, Role};
-use crate::value::ValueTable;
+use crate::value::{Value, ValueTable};
 
 /// The state of a slot whose value nobody will ever ask for.
 const SPENT: u32 = u32::MAX;
@@ -58,7 +58,7 @@ struct Outlook {
     must: u32,
     /// Operations that put it there.
     makers: u32,
-    /// Appends can make a mentioned value of it.
+    /// Appends can make another mentioned value of it.
     begins_another: bool,
 }
 
@@ -93,21 +93,24 @@ pub(super) struct SlotMachine {
 
 /// What is known about appending.
 struct Appends {
-    /// The texts that operations ask for, sorted.
+    /// The texts that operations ask for, sorted: an append makes no other values.
     mentioned: Vec<String>,
     /// What appending left, by state and text.
     left: HashMap<(u32, u32), u32, foldhash::fast::FixedState>,
 }
 
 impl Appends {
-    /// Whether some mentioned text is longer than `text` and begins with it.
-    fn is_proper_beginning(&self, text: &str) -> bool {
-        let next = self
-            .mentioned
-            .partition_point(|mentioned| mentioned.as_str() <= text);
-        self.mentioned
-            .get(next)
-            .is_some_and(|mentioned| mentioned.starts_with(text))
+    /// Whether appends can make a mentioned value of `value` that is another one.
+    fn can_make_another(&self, value: &Value) -> bool {
+        let text = value.plain_text();
+        // Where nothing is added, text stays what it is, and all else becomes text.
+        let stays = value.as_text().is_some();
+        let next = self.mentioned.partition_point(|mentioned| {
+            let order = mentioned.as_str().cmp(&text);
+            order.is_lt() || (stays && order.is_eq())
+        });
+        let next = self.mentioned.get(next);
+        next.is_some_and(|mentioned| mentioned.starts_with(&*text))
     }
 }
 
@@ -188,7 +191,7 @@ impl SlotMachine {
             let begins_another = self
                 .appends
                 .as_ref()
-                .is_some_and(|appends| appends.is_proper_beginning(&value.plain_text()));
+                .is_some_and(|appends| appends.can_make_another(value));
             self.outlook.push(Outlook {
                 begins_another,
                 ..Outlook::default()
@@ -221,9 +224,11 @@ impl SlotMachine {
             return left;
         }
         let longer = self.values.get(state).appended(self.values.get(text));
-        let longer_text = longer.plain_text();
-        let mentioned = appends.mentioned.binary_search(&longer_text).is_ok();
-        let alive = mentioned || appends.is_proper_beginning(&longer_text);
+        let is_mentioned = |text: &str| {
+            let mentioned = &appends.mentioned;
+            mentioned.binary_search_by(|m| m.as_str().cmp(text)).is_ok()
+        };
+        let alive = longer.as_text().is_some_and(is_mentioned) || appends.can_make_another(&longer);
         let left = if alive {
             self.values.intern(longer.into())
         } else {
@@ -242,13 +247,16 @@ impl SlotMachine {
         if next.puts_before > self.puts_done || state == next.value {
             return true;
         }
-        let (Some(_), true) = (&self.appends, state != SPENT) else {
+        self.appends_can_make(state, next.value)
+    }
+
+    /// Whether appends alone can make `value` of what the slot holds: they make texts only, which begin with that.
+    fn appends_can_make(&self, state: u32, value: u32) -> bool {
+        if self.appends.is_none() || state == SPENT {
             return false;
-        };
-        self.values
-            .get(next.value)
-            .plain_text()
-            .starts_with(&self.values.get(state).plain_text())
+        }
+        let text = self.values.get(value).as_text();
+        text.is_some_and(|text| text.starts_with(&*self.values.get(state).plain_text()))
     }
 }
 
@@ -256,9 +264,9 @@ impl Appends {
     fn new(ops: &[SlotOp], values: &ValueTable) -> Self {
         let mentioned = ops.iter().filter_map(|op| match op.asks {
             Asks::Nothing => None,
-            Asks::Is(value) | Asks::IsNot(value) => Some(values.get(value).plain_text()),
+            Asks::Is(value) | Asks::IsNot(value) => values.get(value).as_text(),
         });
-        let mut mentioned: Vec<String> = mentioned.collect();
+        let mut mentioned: Vec<String> = mentioned.map(str::to_owned).collect();
         mentioned.sort_unstable();
         mentioned.dedup();
         Appends {
@@ -369,12 +377,12 @@ impl Machine for SlotMachine {
         }
         if next != state && state != SPENT {
             let outlook = self.outlook[state as usize];
-            let makers = if self.appends.is_some() {
-                self.puts_left
-            } else {
-                outlook.makers
+            // What an append makes depends on what was put before it.
+            let makers = match self.appends {
+                Some(_) => self.puts_left,
+                None => outlook.makers,
             };
-            if outlook.must > 0 && makers == 0 {
+            if outlook.must > 0 && makers == 0 && !self.appends_can_make(next, state) {
                 return None;
             }
         }

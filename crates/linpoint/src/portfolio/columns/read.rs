@@ -160,6 +160,10 @@ impl Reader<Rw> for Writes {
         if !writes & row.is_pending {
             return Ok(None);
         }
+        let is_told = (row.result == columns.nil) | (row.result == row.argument);
+        if writes & !row.is_pending & !is_told & !columns.is_true(row.result) {
+            return Err(Unfit);
+        }
         Ok(Some((
             select_unpredictable(writes, Rw::Write, Rw::Read),
             select_unpredictable(writes, row.argument, row.result),
@@ -229,6 +233,10 @@ impl<'a> Columns<'a> {
         &self.history.values()[number as usize]
     }
 
+    fn is_true(&self, number: u32) -> bool {
+        *self.value(number) == Value::Bool(true)
+    }
+
     /// What an operation does that does `act`, unless it finds nothing.
     #[inline]
     fn act(&self, act: Act, row: Row) -> Reading<Act> {
@@ -240,7 +248,7 @@ impl<'a> Columns<'a> {
 
     #[cold]
     fn unusual_act(&self, act: Act, argument: u32, result: Option<u32>) -> Reading<Act> {
-        let is_true = |result: u32| *self.value(result) == Value::Bool(true);
+        let is_true = |result: u32| self.is_true(result);
         match (act, result) {
             (Act::Add, result) if argument != self.nil && result.is_none_or(is_true) => {
                 Ok(Some((Act::Add, argument)))

@@ -209,7 +209,8 @@ impl Case {
     }
 
     /// The operations that contradict each other by themselves: the culprits, and all updates with what the scans among them
-    /// show, but for those that change nothing.
+    /// show or the updates among them write, but for those that change nothing. Values can be dropped only as a whole, so an
+    /// update is kept together with all others of the same value.
     fn suspects(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
         let mut ops: HashSet<u32> = fault.others().into_iter().copied().collect();
         ops.insert(fault.scan);
@@ -219,6 +220,13 @@ impl Case {
         let scans: Vec<&[u32]> = scans.filter(|values| !values.is_empty()).collect();
         let cut = self.log.rets[fault.scan as usize];
         let repeats: HashSet<u32> = repeats.iter().copied().collect();
+        let written: HashSet<(u32, u32)> = ops
+            .iter()
+            .filter_map(|&op| match self.log.acts[op as usize] {
+                Act::Update { entry, value } => Some((entry, value)),
+                Act::Scan { .. } => None,
+            })
+            .collect();
         // Which update a value is from that was written several times depends on those between.
         let mut writes: HashMap<(u32, u32), u32> = HashMap::new();
         let mut again = HashSet::new();
@@ -232,14 +240,15 @@ impl Case {
                     _ => None,
                 })
         };
-        let is_shown = |entry: u32, value: u32| {
+        let is_kept = |entry: u32, value: u32| {
             value == INITIAL
+                || written.contains(&(entry, value))
                 || scans
                     .iter()
                     .any(|shown| shown.get(entry as usize) == Some(&value))
         };
         for (_, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
-            if is_shown(entry, value) {
+            if is_kept(entry, value) {
                 let times = writes
                     .entry((entry, value))
                     .or_insert(u32::from(value == INITIAL));
@@ -250,7 +259,7 @@ impl Case {
             }
         }
         for (op, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
-            if is_shown(entry, value) || again.contains(&entry) {
+            if is_kept(entry, value) || again.contains(&entry) {
                 ops.insert(op);
             }
         }

@@ -35,7 +35,7 @@ mod order;
 mod side;
 mod walk;
 
-use crate::engine::{Answer, Budget, Cause, Facts, GaveUp};
+use crate::engine::{Answer, Budget, Cause, Facts, GaveUp, Shortcut};
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
@@ -77,7 +77,9 @@ const BYTES: u64 = 160;
 
 /// Whether all operations are such that this search can decide the task.
 pub(super) fn admits(task: &dyn Facts) -> bool {
-    task.kind() == Some(&Kind::Queue) && super::are_known(task)
+    task.kind() == Some(&Kind::Queue)
+        && task.shortcuts().has(Shortcut::QueueSearch)
+        && super::are_known(task)
 }
 
 /// Decides a task that is [admitted](admits).

@@ -55,10 +55,10 @@ enum Origin {
 const BYTES: u64 = 160;
 
 impl<'a> Frames<'a> {
-    pub(super) fn new(mut sets: Sets, budget: &'a Budget) -> Self {
+    pub(super) fn new(mut sets: Sets, haste: Haste, budget: &'a Budget) -> Self {
         let start = sets.start();
         let mut frames = Frames {
-            haste: Haste::of(&sets.items),
+            haste,
             sets,
             frames: Interner::default(),
             ties: Vec::new(),

@@ -7,7 +7,7 @@ use super::{Does, Item};
 ///
 /// When such a value lies on top, all its peeks took effect and its removal waits, the removal takes effect at once; see
 /// [`implied`](crate::engine::search::implied) for the argument.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Haste(Vec<Option<(u32, u32)>>);
 
 impl Haste {

@@ -21,7 +21,7 @@ mod frames;
 mod haste;
 mod sets;
 
-use crate::engine::{Answer, Budget, Cause, Facts, GaveUp};
+use crate::engine::{Answer, Budget, Cause, Facts, GaveUp, Shortcut};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
@@ -51,13 +51,20 @@ enum Does {
 
 /// Whether all operations are such that this search can decide the task.
 pub(super) fn admits(task: &dyn Facts) -> bool {
-    task.kind() == Some(&Kind::Stack) && super::are_known(task)
+    task.kind() == Some(&Kind::Stack)
+        && task.shortcuts().has(Shortcut::StackSearch)
+        && super::are_known(task)
 }
 
 /// Decides a task that is [admitted](admits).
 pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp> {
     let sets = Sets::new(items(task));
-    let mut frames = Frames::new(sets, budget);
+    let haste = if task.shortcuts().has(Shortcut::HastyRemovals) {
+        Haste::of(&sets.items)
+    } else {
+        Haste::default()
+    };
+    let mut frames = Frames::new(sets, haste, budget);
     let found = frames.find();
     let (order, reached) = frames.furthest();
     let ids = |order: Vec<u32>| {
