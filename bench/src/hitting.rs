@@ -1,6 +1,6 @@
 //! Hitting families: walked lazily against made schedule by schedule, and how the walk grows.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::ensure;
 use linpoint::engine::hitting::{Base, Family, Index, Poset, Rule, ShownBy};
@@ -8,7 +8,7 @@ use linpoint::engine::{Budget, Task};
 use linpoint::generate::Generator;
 use linpoint::spec::juc::{CollectionClass, JavaCollection};
 use linpoint::spec::{Container, Discipline, Object, Register, RegisterOp};
-use linpoint::{Checker, Config, EngineChoice, History, OpId, Spec, TypedHistory, Value, Verdict, object_type};
+use linpoint::{Checker, History, OpId, Spec, TypedHistory, Value, object_type};
 
 /// The largest d.
 const D: usize = 5;
@@ -35,8 +35,7 @@ pub fn run() -> anyhow::Result<()> {
         }
     }
     println!();
-    grow()?;
-    guided()
+    grow()
 }
 
 /// Histories of so many threads with so many operations each; the idler they are, the fewer overlap.
@@ -182,56 +181,4 @@ fn writes(ops: u32) -> TypedHistory<RegisterOp, Value> {
     let read = history.call(0, RegisterOp::Read);
     history.ret(read, Value::from("never written"));
     history
-}
-
-/// Dense linearizable histories: the general search alone, and with families and limited discrepancy.
-fn guided() -> anyhow::Result<()> {
-    const LIMIT: Duration = Duration::from_secs(2);
-    const HISTORIES: u64 = 20;
-    println!("## Dense histories, by the search alone and guided by families\n");
-    println!("Every process always busy; linearizable; limit 2 s each. Mean time (undecided ones count 2 s), undecided of {HISTORIES}.\n");
-    println!("| object | values | processes | operations | search | guided | times |");
-    println!("|---|---|---|---|---|---|---|");
-    for (object, values) in [
-        ("queue", None),
-        ("queue", Some(3)),
-        ("stack", None),
-        ("stack", Some(3)),
-        ("priority-queue", None),
-        ("deque", None),
-        ("register", None),
-        ("cas-register", Some(3)),
-        ("concurrent-linked-queue", Some(3)),
-        ("concurrent-skip-list-set", Some(3)),
-    ] {
-        let built = object_type(object, &Default::default())?;
-        for (processes, ops) in [(7, 14), (16, 32), (32, 64)] {
-            let (mut seconds, mut undecided) = ([0.0; 2], [0; 2]);
-            for seed in 0..HISTORIES {
-                let generator = Generator { ops, processes, seed, universe: values, ..Generator::default() };
-                let history = generator.linearizable(&*built)?;
-                for (i, engine) in [EngineChoice::Search, EngineChoice::Guided].into_iter().enumerate() {
-                    let checker = Checker::new(Config::default().with_engine(engine).with_timeout(LIMIT));
-                    let check = || built.check(&history, &checker, &checker.budget());
-                    // What is over in a moment is repeated; what is not need not be.
-                    let (mut time, report) = best(1, check);
-                    if time < 0.05 {
-                        time = time.min(best(5, check).0);
-                    }
-                    seconds[i] += time;
-                    undecided[i] += usize::from(!matches!(report?.verdict, Verdict::Linearizable(_)));
-                }
-            }
-            let [search, guided] = seconds.map(|all| all / HISTORIES as f64 * 1e3);
-            let values = values.map_or("distinct".to_owned(), |values| values.to_string());
-            println!(
-                "| {object} | {values} | {processes} | {ops} | {search:.2} ms, {} | {guided:.2} ms, {} | {:.2} |",
-                undecided[0],
-                undecided[1],
-                guided / search,
-            );
-        }
-    }
-    println!();
-    Ok(())
 }

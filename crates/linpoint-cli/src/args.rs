@@ -128,8 +128,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The engine, instead of the one that fits best: auto, monitor, search, hitting, guided, brute
-    #[arg(long, default_value = "auto", value_parser = parse_engine)]
+    #[arg(long, default_value = "auto", value_parser = parse_engine, help = engine_help())]
     pub(crate) engine: EngineChoice,
 
     /// With `--engine hitting`: delay at most this many operations, and call what is not shown undecided [default: any number]
@@ -609,6 +608,15 @@ fn named<T: Copy>(name: &str, known: &[(&str, T)]) -> Result<T, String> {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         format!("expected one of {}", names.join(", "))
     })
+}
+
+/// The help text of `--engine`, which names every engine that the library has.
+fn engine_help() -> String {
+    let names: Vec<&str> = EngineChoice::NAMES.iter().map(|(name, _)| *name).collect();
+    format!(
+        "The engine, instead of the one that fits best: {}",
+        names.join(", ")
+    )
 }
 
 fn parse_engine(name: &str) -> Result<EngineChoice, String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Config, Cores, EngineChoice, Witnesses, columns, guided};
+use super::{Config, Cores, EngineChoice, Witnesses, columns};
 use crate::engine::monitor::{self, Decision, Monitored, Refusal, Suspect};
 use crate::engine::{
     Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
@@ -214,7 +214,6 @@ impl<'a, S: Spec> Run<'a, S> {
                     EngineChoice::Brute => brute::NAME,
                     EngineChoice::Monitor => monitor::NAME,
                     EngineChoice::Hitting => hitting::NAME,
-                    EngineChoice::Guided => guided::NAME,
                     EngineChoice::Auto | EngineChoice::Search => search::NAME,
                 },
                 reason: "the limit was over before it could begin".into(),
@@ -233,13 +232,6 @@ impl<'a, S: Spec> Run<'a, S> {
         match self.config.engine {
             EngineChoice::Brute => asked_for(brute::NAME, decide_by_brute(task, budget)),
             EngineChoice::Search => asked_for(search::NAME, search::decide(task, budget)),
-            EngineChoice::Guided => {
-                let (answer, shown_by) = guided::decide(task, budget);
-                Decided {
-                    shown_by,
-                    ..asked_for(guided::NAME, answer)
-                }
-            }
             EngineChoice::Hitting => {
                 let (answer, shown_by) = hitting::decide(task, self.config.depth_max, budget);
                 Decided {

@@ -3,7 +3,6 @@
 mod any;
 mod check;
 mod columns;
-mod guided;
 
 pub use any::{AnyObject, PartDepths, Reading, Simulation};
 pub use check::Checker;
@@ -137,8 +136,6 @@ pub enum EngineChoice {
     /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what is
     /// not shown stays undecided.
     Hitting,
-    /// Small hitting families first, then the general search and one of limited discrepancy in turns.
-    Guided,
     /// The reference, which tries all orders: for tiny histories.
     Brute,
 }
@@ -150,7 +147,6 @@ impl EngineChoice {
         (monitor::NAME, EngineChoice::Monitor),
         (search::NAME, EngineChoice::Search),
         (hitting::NAME, EngineChoice::Hitting),
-        (guided::NAME, EngineChoice::Guided),
         (brute::NAME, EngineChoice::Brute),
     ];
 }

@@ -137,8 +137,7 @@ fn engines_agree_with_brute_on_every_type() {
             // Families follow all runs of an object at once, which takes a while.
             if seed % 64 == 0 {
                 let hitting = plain.clone().with_engine(EngineChoice::Hitting);
-                let guided = plain.clone().with_engine(EngineChoice::Guided);
-                configs.extend([("hitting", hitting), ("guided", guided)]);
+                configs.push(("hitting", hitting));
             }
             for (name, config) in configs {
                 let found = is_linearizable(&object, &history, config);

@@ -55,8 +55,6 @@ pub(super) struct Walk {
     /// Nodes to be expanded, by cost.
     buckets: Vec<Vec<u32>>,
     level: usize,
-    /// Where to stop, by the number of nodes.
-    pub(super) most_nodes: usize,
     scratch: Vec<u32>,
     minimal: Vec<u32>,
 }
@@ -100,7 +98,6 @@ impl Walk {
             nodes: Vec::new(),
             buckets: Vec::new(),
             level: 0,
-            most_nodes: usize::MAX,
             scratch: Vec::new(),
             minimal: Vec::new(),
         };
@@ -137,7 +134,7 @@ impl Walk {
         ticker: &mut Ticker<'_>,
     ) -> Result<Walked, Limit> {
         while self.level < self.buckets.len() {
-            if self.level > most || self.nodes.len() > self.most_nodes {
+            if self.level > most {
                 return Ok(Walked::NotYet);
             }
             let Some(&number) = self.buckets[self.level].last() else {

@@ -19,7 +19,6 @@
 
 mod blocks;
 mod depth;
-mod discrepancy;
 mod enumerate;
 mod family;
 mod insert;
@@ -38,13 +37,12 @@ pub use poset::{Base, Poset};
 
 use std::borrow::Cow;
 
-use crate::engine::{Answer, Budget, Facts, Task, Ticker};
+use crate::engine::{Budget, Task, Ticker};
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 use crate::verdict::Limit;
 
 use depth::Found;
-use discrepancy::Discrepancy;
 use family::Maker;
 use lazy::{Cost, Walk, Walked};
 use runs::StateSets;
@@ -198,12 +196,6 @@ impl<'a, S: Spec> ShownBy<'a, S> {
         }
     }
 
-    /// Stops at the latest when so many beginnings of schedules were met.
-    pub(crate) fn with_most_nodes(mut self, nodes: usize) -> Self {
-        self.walk.most_nodes = nodes;
-        self
-    }
-
     /// How many beginnings of schedules were met.
     pub fn nodes(&self) -> usize {
         self.walk.nodes()
@@ -262,42 +254,6 @@ pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measu
         Ok(Found::NotYet) => Measured::Above(most),
         Ok(Found::Never) => Measured::Never,
         Err(limit) => Measured::Unknown(limit),
-    }
-}
-
-/// A complete search that goes against the order of returns as little as it can, and can be gone on with.
-pub(crate) struct LimitedDiscrepancy<'a, S: Spec> {
-    task: &'a Task<'a, S>,
-    search: Discrepancy,
-    runs: StateSets<'a, S>,
-}
-
-impl<'a, S: Spec> LimitedDiscrepancy<'a, S> {
-    pub(crate) fn new(task: &'a Task<'a, S>) -> Self {
-        let pure = task.ops.iter().map(|&op| task.is_pure(op)).collect();
-        Self::with(task, Cost::Sum, pure)
-    }
-
-    fn with(task: &'a Task<'a, S>, cost: Cost, pure: Vec<bool>) -> Self {
-        let mut runs = StateSets::new(task);
-        let poset = poset_of(task);
-        LimitedDiscrepancy {
-            task,
-            search: Discrepancy::new(poset, Base::Return, cost, pure, &mut runs),
-            runs,
-        }
-    }
-
-    /// Goes on until it is decided, or a limit is hit.
-    pub(crate) fn go_on(&mut self, budget: &Budget) -> Result<Answer, Limit> {
-        let mut ticker = Ticker::new(budget);
-        Ok(match self.search.go_on(&mut self.runs, &mut ticker)? {
-            Walked::Shown(_, schedule) => {
-                let order = runs::witness(self.task, &schedule);
-                Answer::Linearizable(order.expect("bug: an order that was shown to fit does not"))
-            }
-            Walked::NotYet | Walked::Never => Answer::nothing_fits(),
-        })
     }
 }
 
