@@ -2,53 +2,24 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::spec::{ObjectType, find_type};
-use linpoint::{
-    Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Report, Verdict,
-    Witnesses,
-};
+use linpoint::{Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Witnesses};
 use rayon::prelude::*;
 
-use super::source::{Output, TypeChoice, object_of};
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
+use crate::files::Output;
 use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
 use crate::output::junit::JunitReport;
 use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
-
-/// A history with its verdict.
-pub(crate) struct Checked {
-    pub(crate) recorded: Recorded,
-    pub(crate) type_name: String,
-    pub(crate) object: ObjectType,
-    pub(crate) report: Report,
-    pub(crate) time: Duration,
-}
-
-impl Checked {
-    /// The least d that shows all parts, where hitting families decided them.
-    pub(crate) fn shown_by(&self) -> Option<usize> {
-        let parts = self.report.parts.iter().map(|part| part.shown_by);
-        parts.collect::<Option<Vec<_>>>()?.into_iter().max()
-    }
-
-    /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.
-    pub(crate) fn as_labelled(&self) -> Option<bool> {
-        let found = match self.report.verdict {
-            Verdict::Linearizable(_) => true,
-            Verdict::Violation(_) => false,
-            Verdict::Undecided(_) => return None,
-        };
-        self.recorded.expected.map(|expected| expected == found)
-    }
-}
+use crate::results::Checked;
+use crate::source::{TypeChoice, object_of, with_methods};
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
 const BATCH_HISTORIES: usize = 512;
@@ -101,7 +72,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         html: args
             .html
             .as_deref()
-            .map(|path| HtmlReport::new(path, args.html_limit))
+            .map(|path| HtmlReport::new(Output::file(path)?, args.html_limit))
             .transpose()?,
         junit: args
             .junit
@@ -236,27 +207,6 @@ fn check_one(
         }
         Err(error) => Err(recorded.locate(with_methods(error, &choice))),
     }
-}
-
-/// A method that the type does not have is often a mistake about the type.
-pub(super) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
-    let Some(info) =
-        find_type(&choice.name).filter(|_| error.reason().starts_with("unknown method"))
-    else {
-        return error;
-    };
-    let known: Vec<&str> = info
-        .methods
-        .iter()
-        .map(|method| method.call.split('(').next().unwrap_or_default())
-        .collect();
-    let reason = format!(
-        "{}; type {} has {}",
-        error.reason(),
-        info.name,
-        known.join(", ")
-    );
-    error.with_reason(reason)
 }
 
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.

@@ -3,9 +3,9 @@
 use linpoint::Error;
 use linpoint::format::{Format, write};
 
-use super::source::type_of;
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
+use crate::source::type_of;
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;

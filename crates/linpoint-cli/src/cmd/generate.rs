@@ -5,9 +5,9 @@ use linpoint::generate::{Generator, SnapshotFault, SnapshotGenerator, SnapshotSh
 use linpoint::portfolio::AnyObject;
 use linpoint::{Checker, Config, Error, History};
 
-use super::source::TypeChoice;
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
+use crate::source::TypeChoice;
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let choice = TypeChoice::parse(&args.object_type)?;

@@ -7,13 +7,13 @@ use linpoint::engine::monitor::online::{Notice, Watcher};
 use linpoint::format::{StreamLine, snapshot_event, stream_line};
 use linpoint::spec::{ObjectType, Params, find_type};
 
-use super::check::with_methods;
 use super::lines::{AtEnd, Lines, Piece, Unit};
-use super::source::{Output, TypeChoice};
 use crate::args::WatchArgs;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
 use crate::output::watch::{Printer, Totals};
+use crate::source::{TypeChoice, with_methods};
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let chosen = args.object_type.as_deref().map(TypeChoice::parse);

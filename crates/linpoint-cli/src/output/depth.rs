@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::core_table::cut;
 use super::text::of_part;
 use super::{json, timeline};
-use crate::cmd::depth::Measurement;
+use crate::results::Measurement;
 use crate::units::{counted, show_bytes, show_duration};
 
 pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {

@@ -3,8 +3,9 @@
 use linpoint::verdict::PartReport;
 use linpoint::{Value, Verdict};
 
+use super::Summary;
 use super::text::why;
-use super::{Outcome, Summary};
+use crate::results::Outcome;
 
 /// All histories: one as it is, several by name.
 pub(super) fn document(outcomes: &[(String, String)], summary: &Summary) -> String {

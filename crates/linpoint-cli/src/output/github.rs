@@ -6,8 +6,8 @@ use std::io::Write;
 use anyhow::Context;
 use linpoint::Verdict;
 
-use super::Outcome;
 use super::text::{core_lines, part_name, why};
+use crate::results::Outcome;
 use crate::units::counted;
 
 /// The file that a step's summary is appended to, if there is one.

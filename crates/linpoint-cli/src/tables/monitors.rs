@@ -10,11 +10,11 @@ use linpoint::engine::monitor::{bits, priority, queue, stack};
 use linpoint::spec::Discipline;
 use serde_json::json;
 
+use super::chart::{Chart, Line, Scale, page};
 use crate::args::MonitorTableArgs;
-use crate::cmd::source::Output;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
-use crate::output::chart::{Chart, Line, Scale, page};
 use crate::progress::Watcher;
 
 /// The objects of the figures.

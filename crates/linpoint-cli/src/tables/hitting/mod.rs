@@ -19,11 +19,11 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::args::HittingTableArgs;
-use crate::cmd::check::with_methods;
-use crate::cmd::source::{Output, TypeChoice, object_of};
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
 use crate::progress::Watcher;
+use crate::source::{TypeChoice, object_of, with_methods};
 
 /// A history with what a family makes of it.
 struct Row {
