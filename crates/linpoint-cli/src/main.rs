@@ -3,14 +3,18 @@
 mod args;
 mod cmd;
 mod exit;
+mod files;
 mod interrupt;
 mod output;
 mod progress;
+mod results;
+mod source;
+mod tables;
 mod units;
 
 use clap::Parser;
 
-use args::{Args, Command, Table};
+use args::{Args, Command};
 use exit::Exit;
 
 fn main() -> std::process::ExitCode {
@@ -38,12 +42,7 @@ fn run(command: Command) -> Exit {
         Command::Stats(args) => cmd::stats::run(&args),
         Command::Types(args) => cmd::types::run(&args),
         Command::Depth(args) => cmd::depth::run(&args),
-        Command::Tables(args) => match args.table {
-            Table::Monitors(args) => cmd::tables::monitors::run(&args),
-            Table::Hitting(args) => cmd::tables::hitting::run(&args),
-            Table::Snapshot(args) => cmd::tables::snapshot::run(&args),
-            Table::Verification(args) => cmd::tables::verification::run(&args),
-        },
+        Command::Tables(args) => tables::run(&args),
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),

@@ -2,10 +2,12 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use linpoint::Error;
 use linpoint::engine::Budget;
+use linpoint::explore::{Explored, Plan, Verification, verify};
 
 use crate::units::counted;
 
@@ -77,6 +79,25 @@ impl Watcher {
         self.bar.finish_and_clear();
         self.bar.reset();
     }
+}
+
+/// Carries out a plan, showing how far it has come.
+pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Error> {
+    let explored = Explored::default();
+    let started = Instant::now();
+    let watcher = Watcher::new();
+    let text = || {
+        let states = explored.states.load(Relaxed);
+        let rate = states as f64 / started.elapsed().as_secs_f64();
+        format!(
+            "{states} states, {} transitions, depth {}, {rate:.0} states per second",
+            explored.transitions.load(Relaxed),
+            explored.depth.load(Relaxed),
+        )
+    };
+    let found = watcher.watch_text(&text, || verify(plan, budget, &explored));
+    watcher.clear();
+    found
 }
 
 /// How far checks have come.

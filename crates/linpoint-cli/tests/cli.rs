@@ -3,6 +3,7 @@
 //! `TRYCMD=overwrite cargo test -p linpoint-cli` rewrites what differs; review that like code.
 
 mod live;
+mod modules;
 #[cfg(unix)]
 mod signals;
 

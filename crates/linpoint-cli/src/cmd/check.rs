@@ -1,56 +1,26 @@
 //! `linpoint check`: decide histories and show the evidence.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
-use linpoint::object::{ObjectType, find_type};
-use linpoint::{
-    Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Report, Verdict,
-    Witnesses,
-};
+use linpoint::{Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Witnesses};
 use rayon::prelude::*;
 
-use super::source::{Output, TypeChoice, object_of};
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
+use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
 use crate::output::junit::JunitReport;
 use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
-
-/// A history with its verdict.
-pub(crate) struct Checked {
-    pub(crate) recorded: Recorded,
-    pub(crate) type_name: String,
-    pub(crate) object: ObjectType,
-    pub(crate) report: Report,
-    pub(crate) time: Duration,
-}
-
-impl Checked {
-    /// The least d that shows all parts, where hitting families decided them.
-    pub(crate) fn shown_by(&self) -> Option<usize> {
-        match &self.report.verdict {
-            Verdict::Linearizable(witness) => witness.shown_by,
-            _ => None,
-        }
-    }
-
-    /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.
-    pub(crate) fn as_labelled(&self) -> Option<bool> {
-        let found = match self.report.verdict {
-            Verdict::Linearizable(_) => true,
-            Verdict::Violation(_) => false,
-            Verdict::Undecided(_) => return None,
-        };
-        self.recorded.expected.map(|expected| expected == found)
-    }
-}
+use crate::results::Checked;
+use crate::source::{TypeChoice, object_of, with_methods};
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
 const BATCH_HISTORIES: usize = 512;
@@ -91,6 +61,15 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         },
     };
     let stop = interrupt::flag();
+    let mut files = Files::reading(&args.input.files)?;
+    let mut open = |option: &str, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| files.create(option, path)).transpose()
+    };
+    let witness = open("--witness", &args.witness)?;
+    let html = open("--html", &args.html)?;
+    let junit = open("--junit", &args.junit)?;
+    let github = args.github.then(|| GithubReport::new(&mut files));
     let mut run = Run {
         chosen: args.input.type_choice()?,
         checker: Checker::new(config),
@@ -99,18 +78,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         batch_ops: 0,
         watcher: Watcher::new(),
         printer: Printer::new(args, Output::standard()),
-        witness: args.witness.as_deref().map(Output::file).transpose()?,
-        html: args
-            .html
-            .as_deref()
-            .map(|path| HtmlReport::new(path, args.html_limit))
+        witness,
+        html: html
+            .map(|out| HtmlReport::new(out, args.html_limit))
             .transpose()?,
-        junit: args
-            .junit
-            .as_deref()
-            .map(|path| Output::file(path).map(JunitReport::new))
-            .transpose()?,
-        github: args.github.then(GithubReport::default),
+        junit: junit.map(JunitReport::new),
+        github: github.transpose()?,
         summary: Summary::default(),
     };
     let mut failed = None;
@@ -240,40 +213,19 @@ fn check_one(
     }
 }
 
-/// A method that the type does not have is often a mistake about the type.
-pub(super) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
-    let Some(info) =
-        find_type(&choice.name).filter(|_| error.reason().starts_with("unknown method"))
-    else {
-        return error;
-    };
-    let known: Vec<&str> = info
-        .methods
-        .iter()
-        .map(|method| method.call.split('(').next().unwrap_or_default())
-        .collect();
-    let reason = format!(
-        "{}; type {} has {}",
-        error.reason(),
-        info.name,
-        known.join(", ")
-    );
-    error.with_reason(reason)
-}
-
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.
 fn save_evidence(recorded: &Recorded, choice: &TypeChoice, error: Error) -> Error {
     let path = format!("linpoint-bug-{}.jsonl", std::process::id());
-    let saved = std::fs::File::create(&path).map(|mut file| {
-        write_jsonl(
-            &recorded.history,
-            Some((&choice.name, &choice.params)),
-            &mut file,
-        )
-    });
+    let save = || {
+        let mut out = Files::default().create("the report of a bug", Path::new(&path))?;
+        let object_type = Some((choice.name.as_str(), &choice.params));
+        write_jsonl(&recorded.history, object_type, &mut out)?;
+        out.finish()
+    };
+    let saved = save();
     let where_to = match saved {
-        Ok(Ok(())) => format!("the history was saved as {path}"),
-        _ => "the history could not be saved".to_owned(),
+        Ok(()) => format!("the history was saved as {path}"),
+        Err(_) => "the history could not be saved".to_owned(),
     };
     Error::bug(format!(
         "bug in linpoint: {}; {where_to}, please report it",

@@ -6,36 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use linpoint::Error;
 use linpoint::engine::Budget;
-use linpoint::engine::hitting::Measured;
 use linpoint::format::Recorded;
-use linpoint::object::PartDepths;
 use rayon::prelude::*;
 
-use super::check::with_methods;
-use super::source::{Output, TypeChoice, object_of};
 use crate::args::DepthArgs;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
 use crate::output::depth;
 use crate::progress::Watcher;
-
-/// A history with its depths.
-pub(crate) struct Measurement {
-    pub(crate) recorded: Recorded,
-    pub(crate) type_name: String,
-    pub(crate) parts: Vec<PartDepths>,
-}
-
-impl Measurement {
-    fn exit(&self) -> Exit {
-        let exit = |part: &PartDepths| match &part.depths.depth {
-            Measured::Is(_) => Exit::Linearizable,
-            Measured::Never => Exit::Violation,
-            Measured::Above(_) | Measured::Unknown(_) => Exit::Undecided,
-        };
-        self.parts.iter().map(exit).max().unwrap_or_default()
-    }
-}
+use crate::results::Measurement;
+use crate::source::{TypeChoice, object_of, with_methods};
 
 pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::CommandFactory;
 
-use super::source::Output;
 use crate::args::{Args, CompletionsArgs};
 use crate::exit::Exit;
+use crate::files::Output;
 
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let mut script = Vec::new();

@@ -5,9 +5,10 @@ use std::io::Write;
 use linpoint::format::Recorded;
 use serde_json::json;
 
-use super::source::{Output, type_of};
 use crate::args::StatsArgs;
 use crate::exit::Exit;
+use crate::files::Output;
+use crate::source::type_of;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;

@@ -5,9 +5,9 @@ use std::io::Write;
 use linpoint::object::{TypeInfo, object_type, types};
 use serde_json::json;
 
-use super::source::Output;
 use crate::args::TypesArgs;
 use crate::exit::Exit;
+use crate::files::Output;
 
 pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
     let mut out = Output::standard();

@@ -2,21 +2,21 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use linpoint::engine::Budget;
-use linpoint::explore::{ALGORITHMS, Explored, Outcome, Plan, Reductions, Verification, verify};
+use linpoint::explore::{ALGORITHMS, Outcome, Plan, Reductions};
 use linpoint::format::{ReadOptions, parse};
 use linpoint::report::{Page, PageOptions};
 use linpoint::{Checker, Error};
 
-use super::source::{Output, object_of};
 use crate::args::{Pairs, VerifyArgs};
 use crate::exit::Exit;
+use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::output::verify as output;
-use crate::progress::Watcher;
+use crate::progress::explore;
+use crate::source::object_of;
 
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let mut out = Output::standard();
@@ -27,8 +27,13 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     }
     let plan = plan(args)?;
     // A file that cannot be written is known before anything is explored.
-    let open = |path: &Option<PathBuf>| path.as_deref().map(Output::file).transpose();
-    let (history, page) = (open(&args.history)?, open(&args.html)?);
+    let mut files = Files::reading(&[])?;
+    let mut open = |option: &str, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| files.create(option, path)).transpose()
+    };
+    let history = open("--history", &args.history)?;
+    let page = open("--html", &args.html)?;
     let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
     let started = Instant::now();
     let found = match args.threads {
@@ -94,25 +99,6 @@ fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Re
     let mut page = Page::new(file)?;
     page.add(&story)?;
     page.finish()?.finish()
-}
-
-/// Carries out a plan, showing how far it has come.
-pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Error> {
-    let explored = Explored::default();
-    let started = Instant::now();
-    let watcher = Watcher::new();
-    let text = || {
-        let states = explored.states.load(Relaxed);
-        let rate = states as f64 / started.elapsed().as_secs_f64();
-        format!(
-            "{states} states, {} transitions, depth {}, {rate:.0} states per second",
-            explored.transitions.load(Relaxed),
-            explored.depth.load(Relaxed),
-        )
-    };
-    let found = watcher.watch_text(&text, || verify(plan, budget, &explored));
-    watcher.clear();
-    found
 }
 
 fn plan(args: &VerifyArgs) -> Result<Plan, Error> {

@@ -8,13 +8,13 @@ use linpoint::object::{ObjectType, find_type};
 use linpoint::online::{Notice, Watcher};
 use linpoint::spec::Params;
 
-use super::check::with_methods;
 use super::lines::{AtEnd, Lines, Piece, Unit};
-use super::source::{Output, TypeChoice};
 use crate::args::WatchArgs;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
 use crate::output::watch::{Printer, Totals};
+use crate::source::{TypeChoice, with_methods};
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let chosen = args.object_type.as_deref().map(TypeChoice::parse);

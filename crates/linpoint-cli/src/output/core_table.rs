@@ -134,7 +134,7 @@ pub(super) fn cut(text: &str) -> String {
 }
 
 /// `text` and as many blanks as it takes to fill `width` columns of a terminal.
-pub(super) fn pad(text: &str, width: usize) -> String {
+pub(crate) fn pad(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
 }
 

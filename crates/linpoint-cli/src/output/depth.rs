@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::core_table::cut;
 use super::text::of_part;
 use super::{json, timeline};
-use crate::cmd::depth::Measurement;
+use crate::results::Measurement;
 use crate::units::counted;
 
 pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {

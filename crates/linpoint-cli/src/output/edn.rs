@@ -3,7 +3,8 @@
 use linpoint::verdict::PartReport;
 use linpoint::{Value, Verdict};
 
-use super::{Outcome, Summary};
+use super::Summary;
+use crate::results::Outcome;
 
 /// All histories: one as it is, several by name.
 pub(super) fn document(outcomes: &[(String, String)], summary: &Summary) -> String {

@@ -1,11 +1,9 @@
 //! The report page of a check.
 
-use std::path::Path;
-
 use linpoint::report::{Page, PageOptions};
 
-use crate::cmd::check::Checked;
-use crate::cmd::source::Output;
+use crate::files::Output;
+use crate::results::Checked;
 
 /// A page that grows history by history.
 pub(crate) struct HtmlReport {
@@ -15,9 +13,9 @@ pub(crate) struct HtmlReport {
 }
 
 impl HtmlReport {
-    pub(crate) fn new(path: &Path, most_ops: usize) -> anyhow::Result<Self> {
+    pub(crate) fn new(out: Output, most_ops: usize) -> anyhow::Result<Self> {
         Ok(HtmlReport {
-            page: Page::new(Output::file(path)?)?,
+            page: Page::new(out)?,
             ops_left: most_ops,
         })
     }

@@ -5,7 +5,8 @@ use linpoint::verdict::{Cause, Limit, Undecided, Violation};
 use linpoint::{History, OpId, Verdict};
 use serde_json::{Value, json};
 
-use super::{Outcome, Summary, error_name, first_bad_event};
+use super::{Summary, error_name, first_bad_event};
+use crate::results::Outcome;
 
 const SCHEMA: u32 = 1;
 

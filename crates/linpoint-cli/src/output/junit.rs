@@ -6,10 +6,10 @@ use linpoint::Verdict;
 use linpoint::verdict::PartReport;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::error_name;
 use super::text::{core_lines, part_name};
-use super::{Outcome, error_name};
-use crate::cmd::check::Checked;
-use crate::cmd::source::Output;
+use crate::files::Output;
+use crate::results::{Checked, Outcome};
 use crate::units::counted;
 
 /// A JUnit report that is written when it is complete.

@@ -1,14 +1,12 @@
 //! What the user sees of verdicts.
 
-pub(crate) mod chart;
-mod core_table;
+pub(crate) mod core_table;
 pub(crate) mod depth;
 mod edn;
 pub(crate) mod github;
 pub(crate) mod html;
 mod json;
 pub(crate) mod junit;
-pub(crate) mod sheet;
 pub(crate) mod text;
 mod timeline;
 pub(crate) mod verify;
@@ -18,14 +16,12 @@ pub(crate) mod witness;
 use std::io::Write;
 
 use linpoint::verdict::Violation;
-use linpoint::{Error, ErrorKind, History, Verdict};
+use linpoint::{ErrorKind, History, Verdict};
 
 use crate::args::CheckArgs;
-use crate::cmd::check::Checked;
-use crate::cmd::source::Output;
 use crate::exit::Exit;
-
-type Outcome = Result<Checked, Error>;
+use crate::files::Output;
+use crate::results::{Checked, Outcome};
 
 /// Prints verdicts in the style that was asked for.
 pub(crate) struct Printer {

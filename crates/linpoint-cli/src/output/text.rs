@@ -5,8 +5,8 @@ use std::io::Write;
 use linpoint::verdict::{Core, PartReport, Violation};
 use linpoint::{History, Value, Verdict};
 
-use super::{Outcome, Summary, core_table};
-use crate::cmd::check::Checked;
+use super::{Summary, core_table};
+use crate::results::{Checked, Outcome};
 use crate::units::{counted, show_duration};
 
 pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {

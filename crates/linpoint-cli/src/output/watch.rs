@@ -9,8 +9,8 @@ use serde_json::json;
 use super::error_name;
 use super::text::of_part;
 use crate::args::WatchArgs;
-use crate::cmd::source::Output;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::units::counted;
 
 /// Prints what is found, as soon as it is.

@@ -6,7 +6,7 @@ use linpoint::Verdict;
 use serde_json::json;
 
 use super::json::operation;
-use crate::cmd::check::Checked;
+use crate::results::Checked;
 
 pub(crate) fn write(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
     let Verdict::Linearizable(witness) = &checked.report.verdict else {

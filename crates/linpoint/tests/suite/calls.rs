@@ -2,7 +2,8 @@
 //!
 //! [`Object::sample`](linpoint::spec::Object::sample) makes calls that clients make; this makes all that can be made.
 
-use linpoint::spec::{CallView, MethodInfo, ObjectType, Sampler, TypeInfo};
+use linpoint::object::{ObjectType, TypeInfo};
+use linpoint::spec::{CallView, MethodInfo, Sampler};
 use linpoint::{Call, History, HistoryBuilder, Ties, Value};
 
 /// A method as the catalogue writes it: `cas([k, from, to])`.

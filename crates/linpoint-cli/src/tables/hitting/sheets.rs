@@ -2,8 +2,8 @@
 
 use super::published::{CLASSES, Published};
 use super::{Findings, Row};
-use crate::output::chart::{Chart, Line, Scale, page};
-use crate::output::sheet::{Cell, Sheet};
+use crate::tables::chart::{Chart, Line, Scale, page};
+use crate::tables::sheet::{Cell, Sheet};
 
 /// The histories of a class.
 struct Class<'a> {

@@ -9,10 +9,10 @@ use linpoint::explore::{Outcome, Plan, Verification};
 use serde_json::json;
 
 use crate::args::VerificationTableArgs;
-use crate::cmd::source::Output;
-use crate::cmd::verify::explore;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
+use crate::progress::explore;
 use crate::units::show_duration;
 
 /// What the paper has for one algorithm with so many processes, by each of its three methods (normal, simple, polynomial):

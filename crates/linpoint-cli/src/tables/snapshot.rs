@@ -11,8 +11,8 @@ use linpoint::{Checker, Config, Error, Verdict, object_type};
 use serde_json::json;
 
 use crate::args::SnapshotTableArgs;
-use crate::cmd::source::Output;
 use crate::exit::Exit;
+use crate::files::Output;
 use crate::interrupt;
 use crate::progress::Watcher;
 

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::core_table::pad;
+use crate::output::core_table::pad;
 
 /// A table.
 pub(crate) struct Sheet {

@@ -5,7 +5,7 @@ use linpoint::engine::hitting::Measured;
 
 use super::sheets::{head, text};
 use super::{Findings, Row};
-use crate::output::sheet::{Cell, Sheet};
+use crate::tables::sheet::{Cell, Sheet};
 use crate::units::{counted, show_duration};
 
 impl Findings {

@@ -1,0 +1,60 @@
+//! What a command found out about one history.
+
+use std::time::Duration;
+
+use linpoint::engine::hitting::Measured;
+use linpoint::format::Recorded;
+use linpoint::object::{ObjectType, PartDepths};
+use linpoint::{Error, Report, Verdict};
+
+use crate::exit::Exit;
+
+/// A decided history, or why it could not be decided at all.
+pub(crate) type Outcome = Result<Checked, Error>;
+
+/// A history with its verdict.
+pub(crate) struct Checked {
+    pub(crate) recorded: Recorded,
+    pub(crate) type_name: String,
+    pub(crate) object: ObjectType,
+    pub(crate) report: Report,
+    pub(crate) time: Duration,
+}
+
+impl Checked {
+    /// The least d that shows all parts, where hitting families decided them.
+    pub(crate) fn shown_by(&self) -> Option<usize> {
+        match &self.report.verdict {
+            Verdict::Linearizable(witness) => witness.shown_by,
+            _ => None,
+        }
+    }
+
+    /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.
+    pub(crate) fn as_labelled(&self) -> Option<bool> {
+        let found = match self.report.verdict {
+            Verdict::Linearizable(_) => true,
+            Verdict::Violation(_) => false,
+            Verdict::Undecided(_) => return None,
+        };
+        self.recorded.expected.map(|expected| expected == found)
+    }
+}
+
+/// A history with its depths.
+pub(crate) struct Measurement {
+    pub(crate) recorded: Recorded,
+    pub(crate) type_name: String,
+    pub(crate) parts: Vec<PartDepths>,
+}
+
+impl Measurement {
+    pub(crate) fn exit(&self) -> Exit {
+        let exit = |part: &PartDepths| match &part.depths.depth {
+            Measured::Is(_) => Exit::Linearizable,
+            Measured::Never => Exit::Violation,
+            Measured::Above(_) | Measured::Unknown(_) => Exit::Undecided,
+        };
+        self.parts.iter().map(exit).max().unwrap_or_default()
+    }
+}
