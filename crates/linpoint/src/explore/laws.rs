@@ -150,7 +150,11 @@ mod tests {
         for merged in [true, false] {
             let case = format!("{} {bug:?}, {processes}, merged: {merged}", A::NAME);
             for pair in [(0, 1), (0, processes - 1)] {
-                let form = Form::simple(processes, pair, true).within(bounds);
+                let form = Form {
+                    short: true,
+                    ..Form::simple(processes, pair)
+                };
+                let form = form.within(bounds);
                 let client = SimpleClient { pair, others: true };
                 let algorithm = A::new(form, bug);
                 let checked = check_normal_form(&algorithm, &client, bounds, merged, most);

@@ -76,9 +76,10 @@ impl Task {
     pub fn form(&self) -> Form {
         let form = match self.method {
             Method::Full => Form::full(self.processes),
-            Method::Automata | Method::Simple => {
-                Form::simple(self.processes, self.pair, self.reductions.fake_operations)
-            }
+            Method::Automata | Method::Simple => Form {
+                short: self.reductions.fake_operations,
+                ..Form::simple(self.processes, self.pair)
+            },
         };
         form.within(&self.bounds)
     }

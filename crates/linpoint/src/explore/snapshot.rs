@@ -59,12 +59,10 @@ impl Form {
         }
     }
 
-    /// These two entries.
-    pub fn simple(processes: usize, (i, j): (usize, usize), short: bool) -> Self {
+    /// These two entries, with updates of the others in full.
+    pub fn simple(processes: usize, (i, j): (usize, usize)) -> Self {
         Form {
-            processes,
             entries: 1 << i | 1 << j,
-            short,
             ..Form::full(processes)
         }
     }
@@ -109,6 +107,18 @@ impl Form {
     /// Whether all entries have been passed.
     pub fn is_past(&self, entry: u8) -> bool {
         usize::from(entry) >= self.processes
+    }
+
+    /// A set of processes as a list of bits.
+    pub(crate) fn show_set(&self, set: u16) -> String {
+        let bit = |p: usize| if set >> p & 1 == 0 { '0' } else { '1' };
+        (0..self.processes).map(bit).collect()
+    }
+
+    /// A text for each process, separated by commas.
+    pub(crate) fn show_each(&self, text: impl Fn(usize) -> String) -> String {
+        let texts: Vec<String> = (0..self.processes).map(text).collect();
+        texts.join(",")
     }
 
     /// A set of entries as a list of bits, those that are left out as `.`.

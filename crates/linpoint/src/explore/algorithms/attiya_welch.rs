@@ -192,22 +192,14 @@ impl Algorithm for AttiyaWelch {
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let n = self.form.processes;
-        let bits = |set: u16| -> String {
-            let bit = |k| if set >> k & 1 == 0 { '0' } else { '1' };
-            (0..n).map(bit).collect()
-        };
-        let all = |text: &dyn Fn(usize) -> String| {
-            let texts: Vec<String> = (0..n).map(text).collect();
-            texts.join(",")
-        };
+        let form = &self.form;
         format!(
             "values={} toggles={} hi={} hj={} views={}",
-            self.form.show(shared.values),
-            bits(shared.toggles),
-            all(&|k| bits(shared.hi[k])),
-            all(&|k| bits(shared.hj[k])),
-            all(&|k| self.form.show(shared.views[k])),
+            form.show(shared.values),
+            form.show_set(shared.toggles),
+            form.show_each(|k| form.show_set(shared.hi[k])),
+            form.show_each(|k| form.show_set(shared.hj[k])),
+            form.show_each(|k| form.show(shared.views[k])),
         )
     }
 

@@ -4,7 +4,7 @@
 //! Copying a handshake bit (a read and a write of an own register) is one step, as in the published models of the algorithm.
 
 use super::normal::Normal;
-use super::{At, Local, before};
+use super::{At, Borrow, Local, before};
 use crate::explore::snapshot::{
     Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
 };
@@ -104,7 +104,12 @@ impl Algorithm for AfekBounded {
                     my.differs |= bit;
                 }
                 my.a &= !bit;
-                my.read_again(&self.form, shared.values, shared.views[j], false);
+                my.read_again(
+                    &self.form,
+                    shared.values,
+                    shared.views[j],
+                    Borrow::AfterTwoChanges,
+                );
             }
             At::Decide => return my.decide(At::Shake),
             // update(value), last part
@@ -140,22 +145,14 @@ impl Algorithm for AfekBounded {
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let n = self.form.processes;
-        let all = |text: &dyn Fn(usize) -> String| {
-            let texts: Vec<String> = (0..n).map(text).collect();
-            texts.join(",")
-        };
-        let bits = |set: u16| -> String {
-            let bit = |k| if set >> k & 1 == 0 { '0' } else { '1' };
-            (0..n).map(bit).collect()
-        };
+        let form = &self.form;
         format!(
             "values={} toggles={} p={} q={} views={}",
-            self.form.show(shared.values),
-            bits(shared.toggles),
-            all(&|k| bits(shared.p[k])),
-            all(&|k| bits(shared.q[k])),
-            all(&|k| self.form.show(shared.views[k])),
+            form.show(shared.values),
+            form.show_set(shared.toggles),
+            form.show_each(|k| form.show_set(shared.p[k])),
+            form.show_each(|k| form.show_set(shared.q[k])),
+            form.show_each(|k| form.show(shared.views[k])),
         )
     }
 
@@ -217,7 +214,7 @@ impl Algorithm for AfekBounded {
         let normal = Normal {
             form: &self.form,
             round: At::Shake,
-            eager: false,
+            borrow: Borrow::AfterTwoChanges,
             first_matters,
         };
         normal.apply(locals, shared.values, &mut shared.views);

@@ -31,6 +31,15 @@ pub struct Local {
     a: u16,
 }
 
+/// When a scanner may borrow the view of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Borrow {
+    /// At the first change that it notices: a mistake, since the view may be older than the scan.
+    AfterOneChange,
+    /// At the second change that it notices, as the algorithm says.
+    AfterTwoChanges,
+}
+
 /// The registers before this one.
 fn before(j: u8) -> u16 {
     (1 << j) - 1
@@ -83,9 +92,9 @@ impl Local {
     }
 
     /// Reads a register for the second time.
-    fn read_again(&mut self, form: &Form, values: u16, view: u16, eager: bool) {
+    fn read_again(&mut self, form: &Form, values: u16, view: u16, borrow: Borrow) {
         let bit = 1 << self.j;
-        let may_borrow = eager || self.moved & bit != 0;
+        let may_borrow = borrow == Borrow::AfterOneChange || self.moved & bit != 0;
         if self.differs & bit != 0 && may_borrow && !self.borrowed {
             (self.borrowed, self.view) = (true, view);
         }

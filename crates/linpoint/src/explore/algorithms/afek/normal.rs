@@ -3,7 +3,7 @@
 //! It takes for granted that a change, once there is to be noticed, will be noticed: by then it is in `differs`, although the
 //! scanner has yet to read it.
 
-use super::{At, Local};
+use super::{At, Borrow, Local};
 use crate::explore::snapshot::{Form, copy};
 
 /// What the two algorithms tell.
@@ -11,8 +11,8 @@ pub(super) struct Normal<'a, F> {
     pub(super) form: &'a Form,
     /// The place at which a round begins.
     pub(super) round: At,
-    /// Views are borrowed at the first change, not the second.
-    pub(super) eager: bool,
+    /// When views are borrowed.
+    pub(super) borrow: Borrow,
     /// Whether it matters when a scanner reads a register for the first time: scanner and register.
     pub(super) first_matters: F,
 }
@@ -45,10 +45,9 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
     /// The registers whose views `p` may borrow in this round if they differ.
     fn lenders(&self, p: usize, my: &Local) -> u16 {
         let others = self.form.active & !(1 << p);
-        let lenders = if self.eager {
-            others
-        } else {
-            others & my.moved
+        let lenders = match self.borrow {
+            Borrow::AfterOneChange => others,
+            Borrow::AfterTwoChanges => others & my.moved,
         };
         match lenders & my.differs & !my.read_twice() {
             0 => lenders,
@@ -91,7 +90,7 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
     /// The processes whose scans matter. The view of an update can only be borrowed by a scan that matters and that has an
     /// *earlier* change of the same process to notice, now: later it will never have one.
     fn live(&self, locals: &[Local]) -> u16 {
-        if self.eager {
+        if self.borrow == Borrow::AfterOneChange {
             return u16::MAX;
         }
         let set = |is_in: &dyn Fn(&Local) -> bool| {

@@ -5,7 +5,7 @@
 //! first read of it. That is exact, and makes the states finite.
 
 use super::normal::Normal;
-use super::{At, Local};
+use super::{At, Borrow, Local};
 use crate::explore::snapshot::{Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, put};
 use crate::explore::{Algorithm, Bits, Step};
 
@@ -14,7 +14,7 @@ use crate::explore::{Algorithm, Bits, Step};
 pub struct AfekUnbounded {
     form: Form,
     planted: bool,
-    eager: bool,
+    borrow: Borrow,
 }
 
 /// Registers: the value and the view of each process, written together. For each scanner, the registers that it has read
@@ -48,7 +48,7 @@ impl Algorithm for AfekUnbounded {
                 my.differs |= shared.changed[p] & bit;
                 shared.watched[p] &= !bit;
                 shared.changed[p] &= !bit;
-                my.read_again(&self.form, shared.values, shared.views[j], self.eager);
+                my.read_again(&self.form, shared.values, shared.views[j], self.borrow);
             }
             At::Decide => return my.decide(At::First),
             // the rest of update(value)
@@ -83,13 +83,11 @@ impl Algorithm for AfekUnbounded {
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let views: Vec<String> = (0..self.form.processes)
-            .map(|p| self.form.show(shared.views[p]))
-            .collect();
+        let form = &self.form;
         format!(
             "values={} views={}",
-            self.form.show(shared.values),
-            views.join(",")
+            form.show(shared.values),
+            form.show_each(|k| form.show(shared.views[k])),
         )
     }
 
@@ -120,7 +118,7 @@ impl Algorithm for AfekUnbounded {
         let normal = Normal {
             form: &self.form,
             round: At::First,
-            eager: self.eager,
+            borrow: self.borrow,
             first_matters: |_: &[Local], _, _| true,
         };
         normal.apply(locals, shared.values, &mut shared.views);
@@ -146,7 +144,10 @@ impl SnapshotAlgorithm for AfekUnbounded {
         AfekUnbounded {
             form,
             planted: bug == Some("planted"),
-            eager: bug == Some("eager-borrow"),
+            borrow: match bug {
+                Some("eager-borrow") => Borrow::AfterOneChange,
+                _ => Borrow::AfterTwoChanges,
+            },
         }
     }
 
