@@ -10,7 +10,7 @@ use super::*;
 use crate::engine::Budget;
 use crate::verdict::Limit;
 
-/// Explorations of more than a second are made on request.
+/// Whether to make the explorations that take more than a second, which `LINPOINT_EXPLORE=1` asks for.
 pub(super) fn is_large_run() -> bool {
     std::env::var_os("LINPOINT_EXPLORE").is_some()
 }
@@ -202,7 +202,7 @@ fn watching_one_at_a_time_finds_the_same() {
     }
 }
 
-/// The plan for a bug, with as few operations as it needs where their number must be bounded.
+/// The plan that finds a bug. Where the number of operations must be bounded, the bound is the smallest that shows the bug.
 fn plan_for(info: &AlgorithmInfo, bug: &str, processes: usize) -> Plan {
     Plan {
         bug: Some(bug.to_owned()),
@@ -233,7 +233,7 @@ fn every_bug_is_found() {
             let Outcome::Bug(execution) = found.outcome else {
                 panic!("{} {bug}: {:?}", info.name, found.outcome);
             };
-            // The last row returns what cannot be.
+            // The return of the last row cannot be linearized.
             assert!(execution.rows.last().unwrap().ret.is_some());
         }
     }
@@ -261,7 +261,7 @@ fn limits_leave_it_undecided() {
         let Outcome::Undecided(limit) = found.outcome else {
             panic!("{:?}", found.outcome);
         };
-        // It tells how far it came.
+        // The number of states that were reached is reported.
         let last = found.runs.last().unwrap();
         assert_eq!(last.states, explored.states.into_inner());
         (limit, last.states)
