@@ -1,8 +1,8 @@
-//! With sequence numbers: each write has a higher one.
+//! The algorithm with sequence numbers: each write has a higher one.
 //!
-//! These grow without bound, but all that a scanner does with them is to compare those of its two reads of a
-//! register. So a bit for each scanner and register says the same: whether the register was written since the scanner's
-//! first read of it. That is exact, and makes the states finite.
+//! Sequence numbers grow without bound, but a scanner only compares those of its two reads of a register. So the model keeps
+//! one bit for each scanner and register instead: whether the register was written since the scanner's first read. The
+//! model can do exactly what the algorithm can, and has finitely many states.
 
 use super::normal::Normal;
 use super::{At, Borrow, Local};
@@ -109,7 +109,8 @@ impl Algorithm for AfekUnbounded {
         my.is_local(&self.form, p)
     }
 
-    /// What was changed will be noticed, and what will not be noticed need not be watched.
+    /// A change that a scanner has yet to notice will be noticed, so it counts as noticed at once. Registers whose changes
+    /// will not be noticed need not be watched.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
         for (p, my) in locals.iter_mut().enumerate() {
             my.differs |= shared.changed[p];
