@@ -1,9 +1,9 @@
-//! States as bits: one function says how a state is laid out, and both packs and unpacks it.
+//! Packs states into bits: one layout function of an algorithm both packs and unpacks its variables.
 
-/// Goes through the variables of a state, one after the other, with the bits that each takes.
+/// Visits the variables of a state, one after the other, with the number of bits that each takes.
 ///
-/// Written once by an algorithm as its layout, used in both directions: to copy the variables into words, and to
-/// set them from words. A layout must visit the same variables with the same widths whatever they hold.
+/// An algorithm writes its layout once, and it is used in both directions: to copy the variables into words, and to set
+/// them from words. Invariant: a layout visits the same variables with the same widths, whatever values they have.
 pub trait Bits {
     /// Visits a number below 2^`width`.
     fn number(&mut self, value: &mut u64, width: u32);
@@ -22,11 +22,11 @@ pub trait Bits {
         *value = number as u16;
     }
 
-    /// Visits a set of numbers, all of which are in `within`: one bit for each of these.
+    /// Visits a subset of `within`, as bits: one bit for each member of `within`.
     fn subset(&mut self, value: &mut u16, within: u16) {
         assert!(
             *value & !within == 0,
-            "a set has members that its layout leaves out"
+            "a set has members outside its layout"
         );
         let members = || {
             let rest = |rest: &u16| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
@@ -57,15 +57,15 @@ pub trait Bits {
     }
 }
 
-/// A place in a program: where a process is.
+/// A place in a program: the value of the program counter of a process.
 pub trait Place: Copy + 'static {
-    /// All of them.
+    /// All places of the program.
     const ALL: &'static [Self];
-    /// The number of this one among all.
+    /// The index of this place in `ALL`.
     fn number(self) -> usize;
 }
 
-/// Declares the places of a program, as an enumeration that can be laid out in bits; the first one is the default.
+/// Declares the places of a program as an enumeration that can be packed into bits. The first place is the default.
 ///
 /// ```
 /// linpoint::places! {
@@ -89,7 +89,7 @@ macro_rules! places {
     };
 }
 
-/// How many bits are needed for the numbers below `count`.
+/// The number of bits that the numbers below `count` need.
 pub fn width(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros()
 }
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
 
 impl Bits for Writer<'_> {
     fn number(&mut self, value: &mut u64, width: u32) {
-        // A value that is cut would make two states one, and a proof of nothing.
+        // A value that is cut would make two different states equal, and the exploration would prove nothing.
         assert!(
             width >= 64 || *value >> width == 0,
             "{value} does not fit into {width} bits"

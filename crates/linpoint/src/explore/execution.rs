@@ -1,4 +1,4 @@
-//! Executions: how a counterexample came about, step by step.
+//! Counterexamples: replays the states that the search found as an execution, step by step and without reductions.
 
 use super::observe::Observer;
 use super::product::{Happened, Move, Product, StateOf};
@@ -14,23 +14,23 @@ pub struct Execution<Op, Ret> {
     pub reason: String,
 }
 
-/// What one process does at once.
+/// One move: consecutive steps of one process.
 #[derive(Clone, Debug)]
 pub struct Row<Op, Ret> {
     /// The process.
     pub process: usize,
-    /// What it calls, if this is the first move of an operation.
+    /// The operation that it calls, if this is its first move.
     pub call: Option<Op>,
-    /// The steps that it makes, in words.
+    /// Descriptions of its steps.
     pub steps: Vec<String>,
-    /// What it returns, if this is the last move.
+    /// The result, if this is the last move of the operation.
     pub ret: Option<Ret>,
-    /// The registers after that, in words.
+    /// A description of the registers after the move.
     pub registers: String,
 }
 
 impl<Op: Clone, Ret: Clone> Execution<Op, Ret> {
-    /// The calls and returns, by process, in the order of time.
+    /// The calls and returns with their processes, in the order of time.
     pub fn events(&self) -> impl Iterator<Item = (usize, Result<Op, Ret>)> {
         self.rows.iter().flat_map(|row| {
             let call = row.call.clone().map(Ok);
@@ -41,21 +41,22 @@ impl<Op: Clone, Ret: Clone> Execution<Op, Ret> {
     }
 }
 
-/// A way to the next state: where it leads, what happens, and why it is bad if it is.
+/// Some moves of one process: the state after them, and why the last one cannot be linearized, if it cannot.
 struct Taken<S, Op, Ret> {
     state: S,
     rows: Vec<Row<Op, Ret>>,
     reason: Option<String>,
 }
 
-/// Where dead values are forgotten, a process may have to make up for steps that the search saw no need of.
+/// The most moves of one process between two states of the search. There can be several: a normal form may skip steps whose
+/// outcome is known, and the replay makes these.
 const MOST_CATCHING_UP: usize = 10_000;
 
 type TakenBy<A, O> = Taken<StateOf<A, O>, <A as Interface>::Op, <A as Interface>::Ret>;
 
 impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'_, A, O> {
-    /// The execution of the algorithm as it is, without reductions of states, that goes through `way` and then has a bad
-    /// step.
+    /// The execution, without reductions of states, whose normal forms are those of `way` and which then has a step that
+    /// cannot be linearized.
     pub(crate) fn replay(&self, way: &[Vec<u64>]) -> Result<Execution<A::Op, A::Ret>, Error> {
         let mut state = self.start();
         let mut rows = Vec::new();
@@ -78,7 +79,8 @@ impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'_, A, O> {
         ))
     }
 
-    /// From `state` by moves of one process to a state whose normal form is `target`, or to a bad step.
+    /// Makes moves of one process until the normal form of the state is `target`; or, if `target` is `None`, until a step
+    /// cannot be linearized.
     fn take(
         &self,
         state: &StateOf<A, O>,

@@ -1,4 +1,4 @@
-//! What an algorithm promises about itself, checked on the states that it reaches.
+//! Checks that the normal form of an algorithm behaves like the state that it stands for.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -7,11 +7,11 @@ use super::observe::Observer;
 use super::product::{Happened, Product};
 use super::program::{Algorithm, Bounds, Client, Offers, Reductions};
 
-/// Watches nothing.
+/// An observer that accepts every return.
 #[derive(Clone, Copy, Debug)]
-struct Nobody;
+struct NoObserver;
 
-impl<Op, Ret> Observer<Op, Ret> for Nobody {
+impl<Op, Ret> Observer<Op, Ret> for NoObserver {
     type State = ();
 
     fn start(&self) {}
@@ -22,14 +22,17 @@ impl<Op, Ret> Observer<Op, Ret> for Nobody {
     fn layout<B: Bits>(&self, _: &mut (), _: &mut B) {}
 }
 
-/// Checks, on `most` states that are reached, near and far from the start in turn, that an algorithm and its
-/// [normal form](Algorithm::normalize) can do the same: every move from a state leads to the same normal form as some move
-/// from its normal form with the same call and return, or changes the normal form in nothing and shows nothing; and every
-/// move from the normal form can be made from the state, after such moves of the same process.
+/// Checks on at most `most` reachable states, alternately near to and far from the start, that a state and its
+/// [normal form](Algorithm::normalize) can do the same:
 ///
-/// With `merged`, moves are as [`Reductions::merged`] and [`Reductions::local_steps`] have them; otherwise every step is one.
+/// * Each move from the state has the same call, return and resulting normal form as some move from the normal form; or it
+///   neither calls nor returns and leaves the normal form as it is.
+/// * Each move from the normal form can be made from the state, after moves of the same process that leave the normal form
+///   as it is.
 ///
-/// How many states were looked at; the first one that breaks the promise otherwise.
+/// If `merged`, moves are those of [`Reductions::merged`] and [`Reductions::local_steps`]; otherwise each step is a move.
+///
+/// Returns the number of states that were checked, or a description of the first one that violates this.
 pub fn check_normal_form<A: Algorithm>(
     algorithm: &A,
     client: &(impl Client<A::Op> + ?Sized),
@@ -46,7 +49,7 @@ pub fn check_normal_form<A: Algorithm>(
     let product = Product::new(
         algorithm,
         Offers::of(client, algorithm.processes(), bounds),
-        Nobody,
+        NoObserver,
         bounds.clone(),
         reductions,
         Vec::new(),
@@ -60,7 +63,7 @@ pub fn check_normal_form<A: Algorithm>(
     let after = |state: &_, a_move| {
         let mut next = Clone::clone(state);
         let mut happened = nothing();
-        // Nobody watches, so nothing is wrong.
+        // The observer accepts every return.
         let _ = product.make(&mut next, a_move, Some(&mut happened));
         (next, happened.call, happened.ret)
     };
@@ -115,7 +118,7 @@ pub fn check_normal_form<A: Algorithm>(
                             return true;
                         }
                         let stutters = call.is_none() && ret.is_none() && next_form == packed;
-                        // A process that does nothing at all will never do anything else.
+                        // A move that changes nothing would be repeated for ever.
                         if !stutters || next == state {
                             return false;
                         }
@@ -150,7 +153,11 @@ mod tests {
         for merged in [true, false] {
             let case = format!("{} {bug:?}, {processes}, merged: {merged}", A::NAME);
             for pair in [(0, 1), (0, processes - 1)] {
-                let form = Form::simple(processes, pair, true).within(bounds);
+                let form = Form {
+                    short: true,
+                    ..Form::simple(processes, pair)
+                };
+                let form = form.within(bounds);
                 let client = SimpleClient { pair, others: true };
                 let algorithm = A::new(form, bug);
                 let checked = check_normal_form(&algorithm, &client, bounds, merged, most);

@@ -1,4 +1,4 @@
-//! Methods: what is explored, and who watches.
+//! The methods of verification: which executions are explored, and which observer decides whether they are linearizable.
 
 use super::execution::Execution;
 use super::observe::{Observer, SimpleMonitor};
@@ -17,21 +17,21 @@ use crate::portfolio::{Checker, Config, EngineChoice};
 use crate::spec::Spec;
 use crate::verdict::{Limit, Verdict};
 
-/// What was found out about an algorithm.
+/// The result of exploring an algorithm.
 #[derive(Clone, Debug)]
 pub enum Outcome<Op, Ret> {
-    /// Every execution that was to be explored is linearizable.
+    /// Every execution within the bounds is linearizable.
     Verified,
-    /// This one is not; no execution that was to be explored takes fewer moves to go wrong.
+    /// This execution is not linearizable. No execution within the bounds with fewer moves is wrong.
     Bug(Execution<Op, Ret>),
     /// A limit was hit first.
     Undecided(Limit),
 }
 
-/// How snapshots are verified.
+/// How a snapshot algorithm is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Simple executions, watched by the monitor of simple histories.
+    /// Simple executions, observed by the monitor of simple histories.
     #[default]
     Automata,
     /// Simple executions, compared with the specification.
@@ -57,33 +57,35 @@ impl Method {
 /// One exploration of a snapshot algorithm.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// How many processes.
+    /// The number of processes.
     pub processes: usize,
-    /// Who watches.
+    /// The method.
     pub method: Method,
-    /// The two entries that change; of no meaning where all do.
+    /// The two entries that change. [`Method::Full`] ignores it.
     pub pair: (usize, usize),
-    /// Only scans of this process can be too old ([`Method::Automata`] alone): everyone must be watched in turn.
+    /// The only process whose scans are checked for being too old ([`Method::Automata`] only). To verify an algorithm, each
+    /// process must be watched in turn.
     pub watched: Option<usize>,
-    /// Which executions.
+    /// The bounds of the executions.
     pub bounds: Bounds,
     /// Which reductions.
     pub reductions: Reductions,
 }
 
 impl Task {
-    /// What an algorithm has to keep for it.
+    /// The form in which an algorithm is explored.
     pub fn form(&self) -> Form {
         let form = match self.method {
             Method::Full => Form::full(self.processes),
-            Method::Automata | Method::Simple => {
-                Form::simple(self.processes, self.pair, self.reductions.fake_operations)
-            }
+            Method::Automata | Method::Simple => Form {
+                short: self.reductions.fake_operations,
+                ..Form::simple(self.processes, self.pair)
+            },
         };
         form.within(&self.bounds)
     }
 
-    /// What clients of an algorithm may call, to which updates of other entries matter or not.
+    /// The operations of the client. If `others_matter`, updates of entries that are not kept are among them.
     fn offers(&self, others_matter: bool) -> Offers<Request> {
         let client = SimpleClient {
             pair: self.pair,
@@ -104,7 +106,7 @@ impl Task {
         }
     }
 
-    /// The processes that nothing but their numbers tells apart.
+    /// The processes that differ only in their numbers.
     fn alike(&self) -> Vec<usize> {
         let form = self.form();
         let is_alike = |p: &usize| !form.keeps(*p) && self.watched != Some(*p);
@@ -112,7 +114,7 @@ impl Task {
     }
 }
 
-/// The states that [`Method::Automata`] explores, reductions and monitor included, for other engines of search.
+/// The states that [`Method::Automata`] explores, reductions and monitor included, for use with another search engine.
 pub struct States<'a>(Box<dyn search::Model + Send + 'a>);
 
 impl std::fmt::Debug for States<'_> {
@@ -122,7 +124,7 @@ impl std::fmt::Debug for States<'_> {
 }
 
 impl<'a> States<'a> {
-    /// Those of an algorithm that was made for the [form](Task::form) of the task.
+    /// The states of an algorithm that was made with the [form](Task::form) of the task.
     pub fn new<A: SnapshotAlgorithm>(algorithm: &'a A, task: &Task) -> Result<Self, Error> {
         let product = Product::new(
             algorithm,
@@ -135,7 +137,7 @@ impl<'a> States<'a> {
         Ok(States(Box::new(product)))
     }
 
-    /// The words of a state.
+    /// The number of words of a state.
     pub fn words(&self) -> usize {
         self.0.words()
     }
@@ -145,7 +147,7 @@ impl<'a> States<'a> {
         self.0.initial()
     }
 
-    /// The states that follow one, one after the other; none if one of its steps cannot be linearized.
+    /// The successors of a state, one after the other; `None` if one of its steps cannot be linearized.
     pub fn next(&self, state: &[u64]) -> Option<Vec<u64>> {
         let mut found = search::Found::default();
         self.0.expand(state, &mut found);
@@ -232,8 +234,8 @@ fn run<A: Algorithm>(
     if replayed.is_ok() || !task.reductions.symmetry {
         return replayed.map(Outcome::Bug);
     }
-    // Sorting need not find the same order for all states that differ in the numbers of processes only. Then the way to the
-    // bug is looked for among states as they are.
+    // Sorting the processes need not map all states that differ only in process numbers to the same one, so the states
+    // found may not be a path. Then the search is repeated without symmetry.
     let reductions = Reductions {
         symmetry: false,
         ..task.reductions
@@ -242,14 +244,16 @@ fn run<A: Algorithm>(
     match search::run(&plain, budget, explored) {
         Ended::Bad(way) => plain.replay(&way).map(Outcome::Bug),
         Ended::Limit(limit) => Ok(Outcome::Undecided(limit)),
-        Ended::Exhausted => Err(Error::bug("bug in linpoint: symmetry makes up a bug")),
+        Ended::Exhausted => Err(Error::bug(
+            "bug in linpoint: a bug is found only with symmetry",
+        )),
     }
 }
 
 /// Explores any algorithm against any specification with the same operations and results.
 ///
-/// Every execution of the client that keeps to the bounds is compared with the specification; a bug comes with an
-/// execution that nobody can shorten. The history of the execution is decided once more by the general search.
+/// Every execution of the client within the bounds is compared with the specification. A bug comes with an execution that
+/// has the fewest moves. The general search confirms that its history is not linearizable.
 pub fn refine<A: Algorithm>(
     algorithm: &A,
     client: &(impl Client<A::Op> + ?Sized),
@@ -288,7 +292,7 @@ pub fn refine<A: Algorithm>(
     Ok(outcome)
 }
 
-/// No bug is reported that another engine does not see.
+/// Confirms a bug: the general search must find that its history is not linearizable.
 fn confirm<S: Spec>(spec: &S, history: &TypedHistory<S::Op, S::Ret>) -> Result<(), Error> {
     let config = Config::default().with_engine(EngineChoice::Search);
     match Checker::new(config).check(spec, history)?.verdict {

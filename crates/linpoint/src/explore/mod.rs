@@ -1,19 +1,20 @@
-//! Verifies concurrent algorithms: explores all their executions.
+//! Verification of concurrent algorithms by exploring all their executions.
 //!
-//! An [`Algorithm`] is written down as shared registers, local variables and atomic steps. Its executions are explored
-//! breadth-first, together with somebody who watches calls and returns and says when they cannot be linearized any more; so
-//! the execution that shows a bug is as short as can be.
+//! An [`Algorithm`] consists of shared registers, local variables and atomic steps. Its executions are explored
+//! breadth-first, together with an observer that follows calls and returns and reports the first return that cannot be
+//! linearized. Breadth-first search finds a bug in an execution with the fewest moves.
 //!
 //! * [`refine`](refine()) compares any algorithm with any [`Spec`](crate::Spec).
-//! * [`verify`](verify()) knows more about snapshots. A snapshot algorithm that treats values as values is linearizable if
-//!   and only if all its *simple* executions are: only two entries ever change, once, from 0 to 1. These are fewer by far,
-//!   and a monitor of a few bits decides them ([`simple`](crate::engine::monitor::snapshot::simple)). After Amram, Hayoun, Mizrahi and
-//!   Weiss, *Polynomial-Time Verification and Testing of Implementations of the Snapshot Data Structure* (DISC 2022).
+//! * [`verify`](verify()) is for snapshots. A snapshot algorithm that does not depend on the values it stores is
+//!   linearizable if and only if all its *simple* executions are: those in which only two entries ever change, once, from 0
+//!   to 1. There are far fewer of these, and a monitor of a few bits decides them
+//!   ([`simple`](crate::engine::monitor::snapshot::simple)). After Amram, Hayoun, Mizrahi and Weiss, *Polynomial-Time Verification
+//!   and Testing of Implementations of the Snapshot Data Structure* (DISC 2022).
 //!
-//! Before a bug is reported, its execution is made once more step by step, without any reduction of states, and the general
-//! search must agree that its history is not linearizable.
+//! A bug is reported only after its execution was replayed step by step, without any reduction of states, and the general
+//! search confirmed that its history is not linearizable.
 //!
-//! `docs/verify.md` tells what is explored, by which reductions, and how far that goes.
+//! `docs/verify.md` describes what is explored, the reductions, and the sizes that were reached.
 
 pub mod algorithms;
 mod bits;

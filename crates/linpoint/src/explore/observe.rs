@@ -1,4 +1,4 @@
-//! Who watches the calls and returns of an execution, and says whether they can be linearized.
+//! Observers: follow the calls and returns of an execution and decide whether they can be linearized.
 
 use std::fmt::Debug;
 
@@ -6,7 +6,7 @@ use super::bits::{Bits, width};
 use super::snapshot::{Answer, Request};
 use crate::engine::monitor::snapshot::simple::{Event, Monitor, Side};
 
-/// Watches an execution. Its state is part of the explored states.
+/// Follows the calls and returns of an execution. Its state is part of the explored states.
 pub(crate) trait Observer<Op, Ret>: Sync {
     type State: Clone + Debug + Eq + Send + Sync;
 
@@ -15,15 +15,16 @@ pub(crate) trait Observer<Op, Ret>: Sync {
     /// Process `p` calls `op`.
     fn called(&self, state: &mut Self::State, p: usize, op: &Op);
 
-    /// The open operation of process `p` returns; the reason if that cannot be.
+    /// The open operation of process `p` returns `ret`. The error says why that cannot be linearized.
     fn returned(&self, state: &mut Self::State, p: usize, ret: &Ret) -> Result<(), String>;
 
     fn layout<B: Bits>(&self, state: &mut Self::State, bits: &mut B);
 
-    /// What the state says of process `p`, and the exchange of two processes: for symmetry.
+    /// A number for what the state holds about process `p`; see [`Algorithm::standing`](super::Algorithm::standing).
     fn standing(&self, _: &Self::State, _: usize) -> u64 {
         0
     }
+    /// Exchanges two processes; see [`Algorithm::exchange`](super::Algorithm::exchange).
     fn exchange(&self, _: &mut Self::State, _: usize, _: usize) {}
 }
 
@@ -33,9 +34,9 @@ pub(crate) struct SimpleMonitor {
     pub(crate) processes: usize,
     /// The entries that change.
     pub(crate) pair: (usize, usize),
-    /// Forget what no scan can run into any more.
+    /// Whether to drop constraints that no open or later scan can violate.
     pub(crate) normal_form: bool,
-    /// The only process whose scans can be too old.
+    /// The only process whose scans are checked for being too old; all of them if `None`.
     pub(crate) watched: Option<usize>,
 }
 
@@ -76,7 +77,7 @@ impl Observer<Request, Answer> for SimpleMonitor {
             (Request::Update(true), Some(side)) => Event::update_called(side),
             (Request::Update(_), _) => return,
         };
-        // Only returns can be wrong.
+        // Only a return can violate the specification.
         let fine = self.take(state, event);
         debug_assert!(fine.is_ok());
     }
@@ -87,7 +88,7 @@ impl Observer<Request, Answer> for SimpleMonitor {
             (Answer::View(view), _) => {
                 Event::scan_returned(p as u32, [view >> i & 1 != 0, view >> j & 1 != 0])
             }
-            // If a first update with 1 is open, it is this one: a process has one operation at a time.
+            // A process has one operation open at a time: an open first update with 1 of this side is the one that returns.
             (Answer::Done, Some(side)) => Event::update_returned(side),
             (Answer::Done, None) => return Ok(()),
         };

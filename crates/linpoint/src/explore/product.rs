@@ -1,4 +1,5 @@
-//! An algorithm together with whoever watches it, as something to search: states, moves, and the reductions.
+//! The product of an algorithm and an observer, which is what the search explores: its states, its moves, and the
+//! reductions.
 
 use std::sync::RwLock;
 
@@ -11,7 +12,7 @@ use super::search::{Found, MOST_SUCCESSORS, Model};
 use crate::error::Error;
 use crate::value::Interner;
 
-/// A state of everything.
+/// A state of the product: registers, variables and callers of all processes, and the state of the observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State<S, L, O> {
     pub(crate) shared: S,
@@ -21,7 +22,7 @@ pub(crate) struct State<S, L, O> {
 }
 
 impl<S: Clone, L: Clone, O: Clone> State<S, L, O> {
-    /// Becomes a copy of another state, in the memory that this one has.
+    /// Copies another state into this one, reusing its memory.
     fn set_to(&mut self, other: &Self) {
         self.shared.clone_from(&other.shared);
         self.locals.clone_from(&other.locals);
@@ -30,20 +31,20 @@ impl<S: Clone, L: Clone, O: Clone> State<S, L, O> {
     }
 }
 
-/// The state of a product of these two.
+/// The state of the product of `A` and `O`.
 pub(crate) type StateOf<A, O> = State<
     <A as Algorithm>::Shared,
     <A as Algorithm>::Local,
     <O as Observer<<A as Interface>::Op, <A as Interface>::Ret>>::State,
 >;
 
-/// Where a process is in its dealings with the object.
+/// What the client knows about a process: its memory, its number of calls, and its open operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Caller {
     memory: u8,
     calls: u8,
     phase: Phase,
-    /// The number of the result, while returning.
+    /// The number of the result while the phase is [`Phase::Returning`], else 0.
     ret: u16,
 }
 
@@ -52,19 +53,19 @@ enum Phase {
     #[default]
     Idle,
     Running,
-    /// All steps are done, but nobody has seen it return: only where returns are not merged.
+    /// All steps are made, and the return is a move of its own. Only without [`Reductions::merged`].
     Returning,
 }
 
-/// What a process may do next.
+/// A possible next move of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {
     pub(crate) process: usize,
-    /// The operation that it calls, as a place in what it is offered; 0 where it has one open.
+    /// The operation that it calls, as an index into its offers; 0 if it has an operation open.
     offer: usize,
 }
 
-/// What happened in a move, for those who want to show it.
+/// What a move did, recorded for a counterexample.
 #[derive(Clone, Debug)]
 pub(crate) struct Happened<Op, Ret> {
     pub(crate) call: Option<Op>,
@@ -72,13 +73,13 @@ pub(crate) struct Happened<Op, Ret> {
     pub(crate) ret: Option<Ret>,
 }
 
-/// All that tells a process from others.
+/// What distinguishes a process from the others that it can be exchanged with.
 type Key = (u64, u64, Caller, [u64; KEY_WORDS]);
 
-/// Processes are sorted only where the variables of each fit into so many words.
+/// The words of a key for the variables of a process. If they need more, symmetry is not used.
 const KEY_WORDS: usize = 2;
 
-/// The product.
+/// The product of an algorithm and an observer.
 pub(crate) struct Product<'a, A: Algorithm, O> {
     pub(crate) algorithm: &'a A,
     observer: O,
@@ -93,7 +94,8 @@ pub(crate) struct Product<'a, A: Algorithm, O> {
 }
 
 impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
-    /// The processes in `alike` have equal clients and can be exchanged, if the algorithm is symmetric.
+    /// The product. The caller states that the processes in `alike` have equal clients; they are exchanged if the
+    /// algorithm is symmetric.
     pub(crate) fn new(
         algorithm: &'a A,
         offers: Offers<A::Op>,
@@ -104,7 +106,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
     ) -> Result<Self, Error> {
         if offers.most_moves() > MOST_SUCCESSORS as usize {
             return Err(Error::usage(format!(
-                "{} processes with so many operations to call have too many next steps",
+                "{} processes with this many operations to call have too many successors in one state; offer fewer operations",
                 algorithm.processes()
             )));
         }
@@ -169,12 +171,12 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         self.layout(state, &mut Writer::new(words));
     }
 
-    /// Sets a state, whatever it was, from words.
+    /// Overwrites a state with the one that these words hold.
     fn unpack(&self, words: &[u64], state: &mut StateOf<A, O>) {
         self.layout(state, &mut Reader::new(words));
     }
 
-    /// Whether these words hold all of a state.
+    /// Whether unpacking these words gives the same state.
     fn keeps_all(&self, state: &StateOf<A, O>, words: &[u64]) -> bool {
         let mut unpacked = self.start();
         self.unpack(words, &mut unpacked);
@@ -187,7 +189,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         words
     }
 
-    /// All that can happen next.
+    /// All moves from a state.
     pub(crate) fn moves<'s>(&'s self, state: &'s StateOf<A, O>) -> impl Iterator<Item = Move> + 's {
         let bound = self.bounds.ops_per_process.unwrap_or(u8::MAX);
         let of_process = move |(process, caller): (usize, &Caller)| {
@@ -206,7 +208,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         (state.callers[process].phase != Phase::Idle).then_some(Move { process, offer: 0 })
     }
 
-    /// Makes a move; the reason if what returns cannot be linearized. The state is not in normal form then.
+    /// Makes a move. The error says why the return cannot be linearized. The new state is not yet in normal form.
     pub(crate) fn make(
         &self,
         state: &mut StateOf<A, O>,
@@ -242,7 +244,8 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
                 return self.finish(state, p, ret, notes);
             }
         }
-        // So many shared steps, with the local ones before and after; nothing but local ones may stand alone.
+        // Makes `shared_steps` steps that are not local, and all local ones before and after. A call without merged steps
+        // is followed by local steps only.
         loop {
             let is_local = self.algorithm.is_local(p, &state.shared, &state.locals[p]);
             match (is_local && self.reductions.local_steps, shared_steps) {
@@ -282,7 +285,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         fine
     }
 
-    /// The state that stands for this one.
+    /// Replaces a state by its normal form.
     pub(crate) fn normalize(&self, state: &mut StateOf<A, O>) {
         if self.reductions.dead_values {
             self.algorithm
@@ -293,7 +296,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
         }
     }
 
-    /// Orders processes that can be exchanged by all that tells them apart.
+    /// Sorts the processes that can be exchanged by their keys.
     fn sort(&self, state: &mut StateOf<A, O>) {
         let mut keys: SmallVec<[Key; 8]> = self.alike.iter().map(|&p| self.key(state, p)).collect();
         for from in 1..keys.len() {
@@ -356,7 +359,7 @@ impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Model for Product<'_, A, O> {
                 self.pack(&mut next, &mut found.states[at..]);
                 debug_assert!(
                     self.keeps_all(&next, &found.states[at..]),
-                    "a layout loses something of {next:?}"
+                    "the layout does not hold all of {next:?}"
                 );
             }
             let count = (found.states.len() - before) / self.words;

@@ -1,4 +1,4 @@
-//! How an algorithm is written down: shared registers, what each process keeps for itself, and atomic steps.
+//! The traits that an algorithm and its clients implement, and the settings of an exploration: reductions and bounds.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -6,12 +6,12 @@ use std::hash::Hash;
 use super::bits::Bits;
 use crate::error::{Error, did_you_mean};
 
-/// What a step of an operation leaves to be done.
+/// Whether an operation goes on after a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<R> {
-    /// Further steps.
+    /// The operation has further steps.
     Go,
-    /// Nothing: the operation returns this.
+    /// The operation returns this result.
     Return(R),
 }
 
@@ -28,9 +28,9 @@ pub trait Interface: Sync {
 
 /// A concurrent algorithm that implements an object.
 ///
-/// An operation is a sequence of atomic steps. What a process does next is in its local variables, usually in one that
-/// plays the program counter, so that [`step`](Self::step) is one `match` that reads like the pseudo-code. A counter with a
-/// lost update, as read and write are two steps:
+/// An operation is a sequence of atomic steps. The local variables of a process say which step comes next, usually by one
+/// variable that serves as program counter; then [`step`](Self::step) is one `match` that reads like the pseudo-code. The
+/// example is a counter that can lose an update, since it reads and writes in two steps:
 ///
 /// ```
 /// use linpoint::explore::{Algorithm, Bits, Interface, Step};
@@ -75,8 +75,8 @@ pub trait Interface: Sync {
 pub trait Algorithm: Interface {
     /// The shared registers. The default is what they hold at the start, unless [`shared`](Self::shared) says otherwise.
     type Shared: Clone + Eq + Debug + Default + Send + Sync;
-    /// The variables of one process. They stay when an operation returns; what is dead by then should be reset, or equal
-    /// states differ.
+    /// The variables of one process. They keep their values when an operation returns. Reset those that are dead by then:
+    /// otherwise states that behave alike count as different.
     type Local: Clone + Eq + Debug + Default + Send + Sync;
 
     /// The registers at the start.
@@ -84,80 +84,82 @@ pub trait Algorithm: Interface {
         Self::Shared::default()
     }
 
-    /// Process `p` calls `op`: sets its variables so that the first step of `op` comes next. Nothing shared changes.
+    /// Process `p` calls `op`: sets the variables of `p` so that the first step of `op` comes next. No register changes.
     fn call(&self, p: usize, op: &Self::Op, local: &mut Self::Local);
 
-    /// The next step of process `p`, which has called an operation: one access to a shared register, and whatever it does
-    /// with its own variables before and after.
+    /// Makes the next step of process `p`, which has an operation open: one access to a shared register, and any
+    /// computation on the variables of `p` before and after it.
     fn step(&self, p: usize, shared: &mut Self::Shared, local: &mut Self::Local)
     -> Step<Self::Ret>;
 
-    /// What the next step of process `p` does, in words, for people who read an execution.
+    /// A description of the next step of process `p`, shown in a counterexample.
     fn next(&self, p: usize, local: &Self::Local) -> String;
 
-    /// What the registers hold, in words.
+    /// The contents of the registers, shown in a counterexample.
     fn registers(&self, shared: &Self::Shared) -> String;
 
-    /// The bits of the shared registers.
+    /// Visits the shared registers with the number of bits that each takes.
     fn layout<B: Bits>(&self, shared: &mut Self::Shared, bits: &mut B);
 
-    /// The bits of the variables of a process.
+    /// Visits the variables of a process with the number of bits that each takes.
     fn layout_local<B: Bits>(&self, local: &mut Self::Local, bits: &mut B);
 
-    /// Whether, as things are, nobody can tell when process `p` makes its next step: it reads nothing that others may write
-    /// and writes nothing that others may read, until `p` does something else. Such a step need not stand alone: it happens
-    /// together with the one before.
+    /// Whether the next step of process `p` is local: from this state on, until `p` makes another step, it reads no
+    /// register that another process may write, and writes none that another process may read. The other processes cannot
+    /// observe when such a step is made, so the exploration makes it together with the step before.
     fn is_local(&self, p: usize, shared: &Self::Shared, local: &Self::Local) -> bool {
         let _ = (p, shared, local);
         false
     }
 
-    /// Gives dead variables and registers fixed values, so that states which differ in nothing else become one.
+    /// Brings a state into normal form: sets dead variables and registers to fixed values, so that states that differ only
+    /// in these become equal.
     ///
-    /// Every step from a state must have its like from the state in normal form: one step, or none. [`super::laws`] checks
-    /// it on all states that small instances reach.
+    /// Invariant: the state and its normal form can do the same. Each step from the state corresponds to one step, or to
+    /// none, from the normal form. [`super::laws`] checks this on the states that small instances reach.
     fn normalize(&self, shared: &mut Self::Shared, locals: &mut [Self::Local]) {
         let _ = (shared, locals);
     }
 
-    /// Whether processes may be [exchanged](Self::exchange): their numbers are only ever compared for equality.
+    /// Whether processes may be [exchanged](Self::exchange), because the algorithm only compares their numbers for equality.
     fn is_symmetric(&self) -> bool {
         false
     }
 
-    /// What the registers say of process `p`, as a number: those that stand alike can be told apart by their variables
-    /// only. Needed for symmetry.
+    /// A number for what the registers hold about process `p`. Processes with equal numbers differ only in their variables.
+    /// Required if [`is_symmetric`](Self::is_symmetric).
     fn standing(&self, shared: &Self::Shared, p: usize) -> u64 {
         let _ = (shared, p);
         0
     }
 
-    /// Exchanges the numbers `a` and `b` wherever registers and variables hold them; the variables of the two processes
-    /// have changed places already. Needed for symmetry.
+    /// Exchanges the process numbers `a` and `b` wherever registers and variables hold them. The caller has already swapped
+    /// the variables of the two processes. Required if [`is_symmetric`](Self::is_symmetric).
     fn exchange(&self, shared: &mut Self::Shared, locals: &mut [Self::Local], a: usize, b: usize) {
         let _ = (shared, locals, a, b);
     }
 }
 
-/// Who calls the operations: what each process may call next.
+/// Decides which operations each process may call.
 pub trait Client<Op>: Sync {
-    /// What process `p` may call while it remembers `memory`, which is 0 at first, with what it remembers then.
+    /// The operations that process `p` may call while its memory is `memory`, each with its memory after the call. The
+    /// memory is 0 at first.
     fn offers(&self, p: usize, memory: u8) -> Vec<(Op, u8)>;
 }
 
-/// Any of these operations at any time.
+/// A client that calls any of these operations at any time.
 impl<Op: Clone + Sync> Client<Op> for [Op] {
     fn offers(&self, _: usize, memory: u8) -> Vec<(Op, u8)> {
         self.iter().map(|op| (op.clone(), memory)).collect()
     }
 }
 
-/// All that the processes may call, whoever offers it: by process and by what it remembers.
+/// The operations that a client offers, as a table by process and memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Offers<Op>(Vec<Vec<Vec<(Op, u8)>>>);
 
 impl<Op> Offers<Op> {
-    /// What a client offers within these bounds, as far as a process can come to remember it.
+    /// The operations of a client within these bounds, for all memories that a process can reach.
     pub(crate) fn of(
         client: &(impl Client<Op> + ?Sized),
         processes: usize,
@@ -179,17 +181,17 @@ impl<Op> Offers<Op> {
         Offers((0..processes).map(of_process).collect())
     }
 
-    /// What `p` may call while it remembers `memory`, with what it remembers then.
+    /// The operations that `p` may call while its memory is `memory`, each with its memory after the call.
     pub(crate) fn at(&self, p: usize, memory: u8) -> &[(Op, u8)] {
         &self.0[p][usize::from(memory)]
     }
 
-    /// How many things a process may remember.
+    /// The number of different memories of a process.
     pub(crate) fn memories(&self) -> usize {
         self.0.iter().map(Vec::len).max().unwrap_or(0).max(1)
     }
 
-    /// The most moves that there can be at once.
+    /// The largest number of moves that one state can have.
     pub(crate) fn most_moves(&self) -> usize {
         let most = |by_memory: &Vec<Vec<_>>| by_memory.iter().map(Vec::len).max();
         self.0
@@ -202,18 +204,18 @@ impl<Op> Offers<Op> {
 /// Ways to explore fewer states without changing the verdict. All are on by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
-    /// An operation is called with its first step and returns with its last. Any execution can be changed so without
-    /// making it more linearizable: calls move later and returns earlier, across steps of others only.
+    /// An operation is called together with its first step and returns together with its last. This loses no bug: moving
+    /// a call later, or a return earlier, across steps of other processes only adds real-time constraints.
     pub merged: bool,
-    /// [Local](Algorithm::is_local) steps happen together with the step before.
+    /// [Local](Algorithm::is_local) steps are made together with the step before.
     pub local_steps: bool,
-    /// Updates of entries that nobody looks at are shortened to what the rest notices of them.
+    /// Updates of entries that no scan returns are shortened to the steps that other operations can observe.
     pub fake_operations: bool,
-    /// Of states that differ in the numbers of equal processes only, one is explored.
+    /// Of states that differ only in the numbers of interchangeable processes, one is explored.
     pub symmetry: bool,
-    /// Dead values are [forgotten](Algorithm::normalize).
+    /// States are brought into [normal form](Algorithm::normalize), in which dead values are fixed.
     pub dead_values: bool,
-    /// The monitor forgets what no scan can run into any more.
+    /// The monitor drops constraints that no open or later scan can violate.
     pub monitor_form: bool,
 }
 
@@ -238,7 +240,7 @@ impl Reductions {
         monitor_form: false,
     };
 
-    /// Their names, with whether each is on.
+    /// The name of each reduction, with whether it is on.
     pub fn named(&self) -> [(&'static str, bool); 6] {
         [
             ("merged-steps", self.merged),
@@ -250,7 +252,7 @@ impl Reductions {
         ]
     }
 
-    /// The others, without the one of this name.
+    /// The same reductions without the one of this name.
     pub fn without(mut self, name: &str) -> Result<Self, Error> {
         match name {
             "merged-steps" => self.merged = false,
@@ -278,17 +280,17 @@ impl Default for Reductions {
     }
 }
 
-/// Which executions are explored.
+/// Limits on the executions that are explored.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Bounds {
-    /// Each process calls at most so many operations.
+    /// The largest number of operations that each process calls; unlimited by default.
     pub ops_per_process: Option<u8>,
-    /// Only these processes call any, by number; all of them by default.
+    /// The processes that call operations, by number; all of them by default.
     pub active: Option<Vec<usize>>,
 }
 
 impl Bounds {
-    /// Whether process `p` calls anything.
+    /// Whether process `p` calls operations.
     pub(crate) fn is_active(&self, p: usize) -> bool {
         self.active.as_ref().is_none_or(|all| all.contains(&p))
     }

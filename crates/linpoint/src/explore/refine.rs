@@ -1,8 +1,8 @@
-//! The general observer: all ways in which the execution so far can be linearized, for any specification.
+//! The observer for any specification: keeps all ways in which the execution so far can be linearized.
 //!
-//! A way is a state of the specification and, for each open operation, whether it has taken effect yet, and with which
-//! result. When an operation returns, the ways stay in which it has taken effect with that result, after any others that
-//! had to go before. Sets of ways are numbered, and what follows a set is computed once.
+//! A way consists of a state of the specification and, for each open operation, whether it has taken effect and with which
+//! result. When an operation returns, the ways remain in which it has taken effect with that result, possibly after other
+//! open operations. Sets of ways are numbered, and the successors of a set are computed once.
 
 use std::sync::{Arc, RwLock};
 
@@ -12,7 +12,7 @@ use super::snapshot::{Answer, Bitwise, Request};
 use crate::spec::{Outcomes, Spec};
 use crate::value::Interner;
 
-/// Watches by the specification alone.
+/// The observer of a specification.
 pub(crate) struct Refinement<'a, S: Spec> {
     spec: &'a S,
     processes: usize,
@@ -28,7 +28,7 @@ impl<S: Spec> Clone for Refinement<'_, S> {
     }
 }
 
-/// The state of a specification, and what each process has open.
+/// One way to linearize: the state of the specification, and the open operation of each process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Way {
     state: u32,
@@ -38,13 +38,13 @@ struct Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Open {
     Nothing,
-    /// This operation, which has not taken effect.
+    /// The operation has not taken effect.
     Before(u32),
-    /// An operation that has, with this result.
+    /// The operation has taken effect with this result.
     After(u32),
 }
 
-/// What can happen, by process.
+/// An event of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Event {
     Call(u32),
@@ -56,7 +56,7 @@ struct Known<S: Spec> {
     ops: Interner<S::Op>,
     rets: Interner<S::Ret>,
     sets: Interner<Vec<Way>>,
-    /// What follows a set of ways; `None` if nothing does.
+    /// The set of ways after an event, by set and event; `None` if no way remains.
     after: hashbrown::HashMap<(u32, usize, Event), Option<u32>, foldhash::fast::FixedState>,
 }
 
@@ -120,7 +120,7 @@ impl<'a, S: Spec> Refinement<'a, S> {
         after
     }
 
-    /// Adds the ways in which `p` has returned `ret`, from `way` on.
+    /// Adds all ways that follow `way` in which `p` has returned `ret`.
     fn returning(
         &self,
         known: &mut Known<S>,
@@ -174,7 +174,7 @@ impl<'a, S: Spec> Refinement<'a, S> {
     }
 }
 
-/// There are few different operations and results: a look at each is fast enough.
+/// Finds or adds an item. There are few different operations and results, so a linear search is fast enough.
 fn position<T: Eq>(items: &[T], item: &T) -> Option<u32> {
     items
         .iter()
@@ -215,7 +215,7 @@ impl<S: Spec> Observer<S::Op, S::Ret> for Refinement<'_, S> {
     }
 }
 
-/// Watches a snapshot by its specification: updates are told whose they are.
+/// The observer of a snapshot by its specification. Adds the process to each operation, which is the entry that it updates.
 #[derive(Clone)]
 pub(crate) struct SnapshotRefinement<'a>(pub(crate) Refinement<'a, Bitwise>);
 

@@ -1,11 +1,11 @@
-//! Breadth-first search: all states that can be reached, nearest first.
+//! Breadth-first search of all reachable states.
 //!
-//! States are numbered in the order in which they are found, so the numbers still to be looked at are the ones behind the
-//! number being looked at: there is no queue. The states found from one state have consecutive numbers, too, so a byte for
-//! each state, how many were first found from it, is all that is needed to find the way back.
+//! States are numbered in the order in which they are found, so the states still to be expanded are those with a number above
+//! the current one, and no queue is needed. The states first found from one state have consecutive numbers, so one byte for
+//! each state, the number of states first found from it, is enough to find the path back to the start.
 //!
-//! Successors are made in parallel, a batch at a time, while those of the batch before go into the table; the order of the
-//! states, and with it every count and every counterexample, does not depend on the number of threads.
+//! Successors are computed in parallel, a batch of states at a time, while those of the previous batch are entered into the
+//! table. The order of the states, and with it every count and counterexample, does not depend on the number of threads.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,9 +15,9 @@ use super::table::{Table, hash};
 use crate::engine::Budget;
 use crate::engine::Limit;
 
-/// What is searched: packed states and what follows them.
+/// A transition system of packed states.
 pub(crate) trait Model: Sync {
-    /// Words of a packed state.
+    /// The number of words of a packed state.
     fn words(&self) -> usize;
     /// The state at the start.
     fn initial(&self) -> Vec<u64>;
@@ -25,26 +25,26 @@ pub(crate) trait Model: Sync {
     fn expand(&self, states: &[u64], found: &mut Found);
 }
 
-/// What follows some states.
+/// The successors of some states.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Successors, packed, one after the other.
     pub(crate) states: Vec<u64>,
     hashes: Vec<u64>,
-    /// How many successors each state has.
+    /// The number of successors of each state.
     pub(crate) counts: Vec<u32>,
-    /// Whether the state after those counted has a bad step.
+    /// Whether the state after those in `counts` has a bad step: one that cannot be linearized.
     pub(crate) is_bad: bool,
 }
 
-/// How far a search has come, for somebody who watches it.
+/// The progress of a search, readable by other threads while it runs.
 #[derive(Debug, Default)]
 pub struct Explored {
     /// States reached.
     pub states: AtomicU64,
-    /// Steps between them.
+    /// Transitions between them.
     pub transitions: AtomicU64,
-    /// Steps from the start, a bad one included.
+    /// Steps from the start, including a bad step.
     pub depth: AtomicU64,
     /// Bytes used for the states.
     pub bytes: AtomicU64,
@@ -53,22 +53,22 @@ pub struct Explored {
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Everything was seen, nothing bad.
+    /// All reachable states were expanded, and none has a bad step.
     Exhausted,
-    /// These states follow each other, and the last one has a bad step.
+    /// A path from the start to a state that has a bad step.
     Bad(Vec<Vec<u64>>),
     /// A limit was hit.
     Limit(Limit),
 }
 
-/// A byte holds how many states were found from one.
+/// The largest number of successors of a state: a byte holds it.
 pub(crate) const MOST_SUCCESSORS: u32 = 255;
 /// States that are expanded together.
 const BATCH: usize = 1 << 12;
 /// States that one thread takes at a time.
 const PART: usize = 1 << 8;
 
-/// Searches everything, nearest first.
+/// Searches all reachable states, nearest first.
 pub(crate) fn run(model: &dyn Model, budget: &Budget, explored: &Explored) -> Ended {
     let mut reached = Reached::new(model);
     match reached.all(model, budget, explored) {
@@ -80,11 +80,11 @@ pub(crate) fn run(model: &dyn Model, budget: &Budget, explored: &Explored) -> En
 
 struct Reached {
     table: Table,
-    /// For each state that was expanded, how many were first found from it.
+    /// For each expanded state, the number of states first found from it.
     children: Vec<u8>,
     transitions: u64,
     depth: u64,
-    /// The first state that is farther from the start than `depth`.
+    /// The number of the first state that is farther from the start than `depth`.
     level_end: usize,
 }
 
@@ -102,7 +102,8 @@ impl Reached {
         }
     }
 
-    /// Whether there is a bad step; then its state is the one behind those that were expanded.
+    /// Searches until all states are expanded or a bad step is found, and returns whether there is one. Its state is the one
+    /// after the expanded ones.
     fn all(
         &mut self,
         model: &dyn Model,
@@ -137,7 +138,7 @@ impl Reached {
         Ok(false)
     }
 
-    /// Adds what was found; whether a bad step was met.
+    /// Adds successors to the table. Returns whether a bad step was found.
     fn insert_all(&mut self, found: &[Found]) -> bool {
         for part in found {
             let words = part.states.len() / part.hashes.len().max(1);
@@ -154,7 +155,7 @@ impl Reached {
                 }
             }
             if part.is_bad {
-                // The bad step counts, too.
+                // The depth includes the bad step.
                 self.depth += 1;
                 return true;
             }
@@ -170,7 +171,7 @@ impl Reached {
         explored.bytes.store(bytes as u64, Relaxed);
     }
 
-    /// The states on the way from the start to the one behind those expanded.
+    /// The states on the path from the start to the one after the expanded ones.
     fn way_back(&self) -> Vec<Vec<u64>> {
         let mut wanted = self.children.len();
         let mut way = vec![self.table.get(wanted).to_vec()];
@@ -202,7 +203,7 @@ fn expand(model: &dyn Model, part: &[u64]) -> Found {
 mod tests {
     use super::*;
 
-    /// Numbers, from 1, that are doubled or increased, below a limit; a step to the target is bad.
+    /// The states are the numbers from 1 below a limit; the steps double or increment. A step to the target is bad.
     struct Numbers {
         below: u64,
         target: u64,
@@ -259,7 +260,7 @@ mod tests {
         let (ended, explored) = search(100_000, 0);
         assert_eq!(ended, Ended::Exhausted);
         assert_eq!(explored.states.into_inner(), 99_999);
-        // All but the last have a next number, those up to the middle a double.
+        // All numbers but the last can be incremented, and those up to the middle doubled.
         assert_eq!(explored.transitions.into_inner(), 99_998 + 49_999);
         assert!(explored.bytes.into_inner() > 99_999 * 9);
     }

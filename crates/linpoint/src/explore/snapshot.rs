@@ -1,54 +1,54 @@
-//! Snapshots of bits: what clients ask and get, the clients themselves, and the specification.
+//! Single-writer snapshots of bits: operations, clients, the trait of the built-in algorithms, and the specification.
 //!
-//! Process `p` updates entry `p` with 0 or 1; a scan returns all entries, as a set of those that are 1.
+//! Process `p` updates entry `p` with 0 or 1; a scan returns all entries, as the set of those that are 1.
 
 use super::program::{Algorithm, Bounds, Client, Interface};
 use crate::history::TypedHistory;
 use crate::spec::{Outcomes, Snapshot, SnapshotOp, Spec, Writers};
 use crate::value::Value;
 
-/// Most processes that an algorithm here may have.
+/// The size of the arrays by process in the algorithms. An algorithm has fewer processes than this.
 pub const MOST_PROCESSES: usize = 16;
 
-/// What a client asks of a snapshot.
+/// An operation of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Request {
-    /// Let its entry be 1, or 0.
+    /// Writes 1 (`true`) or 0 into the entry of the calling process.
     Update(bool),
-    /// Tell all entries.
+    /// Returns all entries.
     Scan,
 }
 
-/// What it gets.
+/// A result of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// The entry was updated.
+    /// An update returns.
     Done,
-    /// The entries that are 1, as bits.
+    /// A scan returns the entries that are 1, as bits.
     View(u16),
 }
 
-/// Which entries an algorithm keeps, and for how many processes.
+/// The part of a snapshot that an algorithm keeps in its state.
 ///
-/// In full, all of them. In an (i,j)-simple execution only `i` and `j` ever hold anything but 0, and everything that others
-/// would only copy about can be left out.
+/// A full snapshot keeps all entries. In an (i,j)-simple execution all entries except `i` and `j` are always 0, so an
+/// algorithm need not store them or copies of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Processes, and entries.
+    /// The number of processes, which is the number of entries.
     pub processes: usize,
     /// The entries that are kept, as bits.
     pub entries: u16,
-    /// Updates of other entries are shortened to what the rest notices of them.
+    /// Updates of entries that are not kept are shortened to the steps that other operations can observe.
     pub short: bool,
-    /// The processes that take part, as bits. What the others would write never changes, so it does not matter when it is
-    /// read.
+    /// The processes that call operations, as bits. The registers of the others never change, so it does not matter when
+    /// they are read.
     pub active: u16,
-    /// How many operations each process calls at most.
+    /// The largest number of operations that each process calls.
     pub most_ops: Option<u8>,
 }
 
 impl Form {
-    /// All entries.
+    /// Keeps all entries.
     pub fn full(processes: usize) -> Self {
         Form {
             processes,
@@ -59,17 +59,15 @@ impl Form {
         }
     }
 
-    /// These two entries.
-    pub fn simple(processes: usize, (i, j): (usize, usize), short: bool) -> Self {
+    /// Keeps these two entries. Updates of the others are not shortened.
+    pub fn simple(processes: usize, (i, j): (usize, usize)) -> Self {
         Form {
-            processes,
             entries: 1 << i | 1 << j,
-            short,
             ..Form::full(processes)
         }
     }
 
-    /// The same for executions within these bounds.
+    /// The same form for executions within these bounds.
     #[must_use]
     pub fn within(mut self, bounds: &Bounds) -> Self {
         if let Some(active) = &bounds.active {
@@ -79,12 +77,12 @@ impl Form {
         self
     }
 
-    /// Whether what belongs to `p` and `q` alone is the business of nobody but `p`.
+    /// Whether only `p` can access what `p` and `q` share: they are the same process, or `q` calls no operations.
     pub fn is_private(&self, p: usize, q: u8) -> bool {
         usize::from(q) == p || self.active >> q & 1 == 0
     }
 
-    /// Goes from register `j` to the next one; whether it was the last, and the first one is next again.
+    /// Advances `j` to the next register. Returns whether `j` was the last one; then it is the first one again.
     pub(crate) fn is_last_register(&self, j: &mut u8) -> bool {
         *j = (*j + 1) % self.processes as u8;
         *j == 0
@@ -106,9 +104,21 @@ impl Form {
         self.entry_from(0)
     }
 
-    /// Whether all entries have been passed.
+    /// Whether `entry` is beyond the last one.
     pub fn is_past(&self, entry: u8) -> bool {
         usize::from(entry) >= self.processes
+    }
+
+    /// A set of processes as a list of bits.
+    pub(crate) fn show_set(&self, set: u16) -> String {
+        let bit = |p: usize| if set >> p & 1 == 0 { '0' } else { '1' };
+        (0..self.processes).map(bit).collect()
+    }
+
+    /// A text for each process, separated by commas.
+    pub(crate) fn show_each(&self, text: impl Fn(usize) -> String) -> String {
+        let texts: Vec<String> = (0..self.processes).map(text).collect();
+        texts.join(",")
     }
 
     /// A set of entries as a list of bits, those that are left out as `.`.
@@ -128,27 +138,27 @@ pub(crate) fn put(view: &mut u16, entry: usize, value: bool) {
     *view = *view & !(1 << entry) | u16::from(value) << entry;
 }
 
-/// Copies one entry from a view into another.
+/// Copies one entry of a view into another view.
 pub(crate) fn copy(from: u16, entry: u8, to: &mut u16) {
     put(to, usize::from(entry), from >> entry & 1 != 0);
 }
 
-/// An algorithm for snapshots that is built in.
+/// A built-in snapshot algorithm.
 pub trait SnapshotAlgorithm: Algorithm<Op = Request, Ret = Answer> + Sized {
     /// Its name.
     const NAME: &'static str;
-    /// Who it is from.
+    /// Its authors and year.
     const SOURCE: &'static str;
-    /// Mistakes that can be made in it: a name, and what it is.
+    /// The bugs that can be planted in it: a name and a description each.
     const BUGS: &'static [(&'static str, &'static str)];
-    /// Whether, in simple form, the updates of entries that are not kept change anything.
+    /// Whether updates of entries that are not kept can be observed by other operations.
     const OTHERS_MATTER: bool = true;
-    /// Why one pair of entries stands for all, where it does.
+    /// Why it is enough to explore one pair of entries, where it is.
     const ONE_PAIR: Option<&'static str> = None;
-    /// Whether its registers grow without bound if dead values are not forgotten.
+    /// Whether its registers grow without bound if states are not brought into normal form.
     const UNBOUNDED: bool = false;
 
-    /// The algorithm, with this mistake.
+    /// The algorithm, with this bug planted in it.
     fn new(form: Form, bug: Option<&str>) -> Self;
 
     /// The form that it was made with.
@@ -165,11 +175,11 @@ impl<A: SnapshotAlgorithm> Interface for A {
     }
 }
 
-/// The clients of simple executions: all update with 0, and `i` and `j` with 1 from some time on.
+/// The client of simple executions: all processes update with 0, and `i` and `j` with 1 from some time on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SimpleClient {
     pub(crate) pair: (usize, usize),
-    /// Whether the others update at all.
+    /// Whether processes other than these two call updates.
     pub(crate) others: bool,
 }
 
@@ -186,18 +196,18 @@ impl Client<Request> for SimpleClient {
     }
 }
 
-/// The clients of all executions: any update, any scan.
+/// The client of all executions: every process calls any update and any scan.
 pub(crate) const FULL_CLIENT: &[Request] =
     &[Request::Update(false), Request::Update(true), Request::Scan];
 
-/// Snapshots as a specification, of which only some entries are looked at.
+/// The specification of a snapshot of which scans return some entries only.
 #[derive(Clone, Copy, Debug)]
 pub struct Bitwise {
     /// The entries that scans return.
     pub entries: u16,
 }
 
-/// An operation as the specification needs it: updates name their entry.
+/// An operation comes with its process, which is the entry that an update writes.
 impl Spec for Bitwise {
     type Op = (u8, Request);
     type Ret = Answer;
@@ -219,7 +229,7 @@ impl Spec for Bitwise {
     }
 }
 
-/// A history of bits as one that every engine for snapshots can read.
+/// The calls and returns of an execution as a history of the object type `snapshot`.
 pub(crate) fn history_of(
     processes: usize,
     events: impl IntoIterator<Item = (usize, Result<Request, Answer>)>,

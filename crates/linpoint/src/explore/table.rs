@@ -1,4 +1,4 @@
-//! The states that were reached, in the order in which they were: packed words and an index into them, nothing else.
+//! The set of reached states, in the order in which they were found: packed words and a hash index of their numbers.
 
 use std::hash::BuildHasher;
 
@@ -8,10 +8,10 @@ use hashbrown::HashTable;
 use crate::engine::Budget;
 use crate::engine::Limit;
 
-/// States of a piece of the table: pieces never move, so that growth needs no second copy.
+/// The number of states in one piece of the table. Pieces never move, so that the table grows without being copied.
 const PIECE: usize = 1 << 14;
 
-/// A set of states, each of so many words, numbered as they come.
+/// A set of states of `words` words each, numbered in the order in which they were added.
 #[derive(Debug)]
 pub(crate) struct Table {
     words: usize,
@@ -48,19 +48,19 @@ impl Table {
         state_of(&self.pieces, self.words, number)
     }
 
-    /// Asks the budget for what `more` states may take.
+    /// Asks the budget for the memory that `more` states may need.
     pub(crate) fn reserve(&self, more: usize, budget: &Budget) -> Result<(), Limit> {
         if self.len + more > u32::MAX as usize {
             return Err(Limit::Capacity("there are more than 2^32 states"));
         }
         let states = more * self.words * 8;
-        // A table that grows has two copies for a while, the new one twice as large.
+        // While the index grows, the old one and the new one, which is twice as large, exist together.
         let grows = self.index.len() + more > self.index.capacity();
         let index = if grows { 10 * self.index.capacity() } else { 0 };
         budget.reserve((states + index) as u64)
     }
 
-    /// Adds a state; whether it is new.
+    /// Adds a state. Returns whether it is new.
     pub(crate) fn insert(&mut self, state: &[u64], hash: u64) -> bool {
         let (pieces, words) = (&self.pieces, self.words);
         let same = |&number: &u32| state_of(pieces, words, number as usize) == state;

@@ -10,7 +10,7 @@ use super::*;
 use crate::engine::Budget;
 use crate::engine::Limit;
 
-/// Explorations of more than a second are made on request.
+/// Whether to make the explorations that take more than a second, which `LINPOINT_EXPLORE=1` asks for.
 pub(super) fn is_large_run() -> bool {
     std::env::var_os("LINPOINT_EXPLORE").is_some()
 }
@@ -85,8 +85,15 @@ fn the_states_of_bowman_are_as_many_as_elsewhere() {
     }
 }
 
-/// Each reduction alone, left out of all, and none: the verdict stays.
-fn reductions_agree<A: SnapshotAlgorithm>(task: &Task, bug: Option<&str>, is_right: bool) {
+/// What an exploration must find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    Verified,
+    Bug,
+}
+
+/// The verdict is the same with all reductions, with none, with each one alone, and with all but each one.
+fn reductions_agree<A: SnapshotAlgorithm>(task: &Task, bug: Option<&str>, expected: Expected) {
     let set: [fn(&mut Reductions, bool); 6] = [
         |r, on| r.merged = on,
         |r, on| r.local_steps = on,
@@ -109,9 +116,14 @@ fn reductions_agree<A: SnapshotAlgorithm>(task: &Task, bug: Option<&str>, is_rig
         };
         let explored = Explored::default();
         let outcome = explore::<A>(&task, bug, &Budget::default(), &explored);
-        let found = outcome.map(|outcome| matches!(outcome, Outcome::Verified));
+        let found = outcome.map(|outcome| match outcome {
+            Outcome::Verified => Some(Expected::Verified),
+            Outcome::Bug(_) => Some(Expected::Bug),
+            Outcome::Undecided(_) => None,
+        });
         let found = found.map_err(|error| error.to_string());
-        assert_eq!(found, Ok(is_right), "{} {bug:?} {reductions:?}", A::NAME);
+        let case = format!("{} {bug:?} {reductions:?}", A::NAME);
+        assert_eq!(found, Ok(Some(expected)), "{case}");
     }
 }
 
@@ -124,26 +136,34 @@ fn reductions_change_no_verdict() {
         },
         ..task(processes, Method::Automata)
     };
-    reductions_agree::<Bowman>(&task(2, Method::Automata), None, true);
-    reductions_agree::<Bowman>(&task(3, Method::Automata), Some("planted"), false);
-    reductions_agree::<SingleCollect>(&task(4, Method::Automata), None, false);
-    reductions_agree::<Locked>(&with_bound(4, 1), None, true);
-    reductions_agree::<AfekUnbounded>(&with_bound(2, 2), None, true);
-    reductions_agree::<AfekUnbounded>(&task(2, Method::Automata), Some("eager-borrow"), false);
-    reductions_agree::<Jayanti>(&with_bound(2, 1), None, true);
-    reductions_agree::<AfekBounded>(&with_bound(2, 1), None, true);
-    reductions_agree::<AttiyaWelch>(&with_bound(2, 1), None, true);
-    reductions_agree::<Riany>(&with_bound(2, 1), None, true);
+    reductions_agree::<Bowman>(&task(2, Method::Automata), None, Expected::Verified);
+    reductions_agree::<Bowman>(&task(3, Method::Automata), Some("planted"), Expected::Bug);
+    reductions_agree::<SingleCollect>(&task(4, Method::Automata), None, Expected::Bug);
+    reductions_agree::<Locked>(&with_bound(4, 1), None, Expected::Verified);
+    reductions_agree::<AfekUnbounded>(&with_bound(2, 2), None, Expected::Verified);
+    reductions_agree::<AfekUnbounded>(
+        &task(2, Method::Automata),
+        Some("eager-borrow"),
+        Expected::Bug,
+    );
+    reductions_agree::<Jayanti>(&with_bound(2, 1), None, Expected::Verified);
+    reductions_agree::<AfekBounded>(&with_bound(2, 1), None, Expected::Verified);
+    reductions_agree::<AttiyaWelch>(&with_bound(2, 1), None, Expected::Verified);
+    reductions_agree::<Riany>(&with_bound(2, 1), None, Expected::Verified);
     if is_large_run() {
-        reductions_agree::<Bowman>(&task(3, Method::Automata), None, true);
-        reductions_agree::<AfekUnbounded>(&task(2, Method::Automata), None, true);
-        reductions_agree::<AfekUnbounded>(&task(3, Method::Automata), Some("planted"), false);
-        reductions_agree::<Jayanti>(&with_bound(2, 3), None, true);
-        reductions_agree::<AfekBounded>(&task(2, Method::Automata), None, true);
-        reductions_agree::<AttiyaWelch>(&task(2, Method::Automata), None, true);
+        reductions_agree::<Bowman>(&task(3, Method::Automata), None, Expected::Verified);
+        reductions_agree::<AfekUnbounded>(&task(2, Method::Automata), None, Expected::Verified);
+        reductions_agree::<AfekUnbounded>(
+            &task(3, Method::Automata),
+            Some("planted"),
+            Expected::Bug,
+        );
+        reductions_agree::<Jayanti>(&with_bound(2, 3), None, Expected::Verified);
+        reductions_agree::<AfekBounded>(&task(2, Method::Automata), None, Expected::Verified);
+        reductions_agree::<AttiyaWelch>(&task(2, Method::Automata), None, Expected::Verified);
         let bug = Some("collected-view");
-        reductions_agree::<AttiyaWelch>(&task(2, Method::Automata), bug, false);
-        reductions_agree::<AttiyaWelch>(&with_bound(3, 1), Some("last-flag"), false);
+        reductions_agree::<AttiyaWelch>(&task(2, Method::Automata), bug, Expected::Bug);
+        reductions_agree::<AttiyaWelch>(&with_bound(3, 1), Some("last-flag"), Expected::Bug);
     }
 }
 
@@ -182,7 +202,7 @@ fn watching_one_at_a_time_finds_the_same() {
     }
 }
 
-/// The plan for a bug, with as few operations as it needs where their number must be bounded.
+/// The plan that finds a bug. Where the number of operations must be bounded, the bound is the smallest that shows the bug.
 fn plan_for(info: &AlgorithmInfo, bug: &str, processes: usize) -> Plan {
     Plan {
         bug: Some(bug.to_owned()),
@@ -213,7 +233,7 @@ fn every_bug_is_found() {
             let Outcome::Bug(execution) = found.outcome else {
                 panic!("{} {bug}: {:?}", info.name, found.outcome);
             };
-            // The last row returns what cannot be.
+            // The return of the last row cannot be linearized.
             assert!(execution.rows.last().unwrap().ret.is_some());
         }
     }
@@ -241,7 +261,7 @@ fn limits_leave_it_undecided() {
         let Outcome::Undecided(limit) = found.outcome else {
             panic!("{:?}", found.outcome);
         };
-        // It tells how far it came.
+        // The number of states that were reached is reported.
         let last = found.runs.last().unwrap();
         assert_eq!(last.states, explored.states.into_inner());
         (limit, last.states)

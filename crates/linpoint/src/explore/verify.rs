@@ -1,4 +1,4 @@
-//! Verifies the built-in snapshot algorithms: which explorations are needed, and in which order.
+//! Verifies the built-in snapshot algorithms: decides which explorations are needed and in which order they are made.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::error::{Error, did_you_mean};
 pub struct AlgorithmInfo {
     /// Its name.
     pub name: &'static str,
-    /// Who it is from.
+    /// Its authors and year.
     pub source: &'static str,
-    /// Mistakes that can be made in it: a name, and what it is.
+    /// The bugs that can be planted in it: a name and a description each.
     pub bugs: &'static [(&'static str, &'static str)],
-    /// Why one pair of entries stands for all, where it does.
+    /// Why it is enough to explore one pair of entries, where it is.
     pub one_pair: Option<&'static str>,
-    /// Whether its registers grow without bound if dead values are not forgotten.
+    /// Whether its registers grow without bound if states are not brought into normal form.
     pub unbounded: bool,
     explore: Explore,
 }
@@ -43,7 +43,7 @@ const fn info<A: SnapshotAlgorithm>() -> AlgorithmInfo {
     }
 }
 
-/// All of them. Not a constant: the explorations would be compiled once more in every crate that names it.
+/// The built-in snapshot algorithms. A `static`, since a constant would compile the explorations in each crate that uses it.
 pub static ALGORITHMS: &[AlgorithmInfo] = &[
     info::<Bowman>(),
     info::<Jayanti>(),
@@ -60,27 +60,27 @@ pub static ALGORITHMS: &[AlgorithmInfo] = &[
 pub struct Plan {
     /// The algorithm, by name.
     pub algorithm: String,
-    /// How many processes.
+    /// The number of processes.
     pub processes: usize,
-    /// A mistake to make, by name.
+    /// The bug to plant, by name.
     pub bug: Option<String>,
     /// The method.
     pub method: Method,
-    /// The pairs of entries that change; by default all, or one where one stands for all.
+    /// The pairs of entries that change; by default all pairs, or one where one is enough.
     pub pairs: Option<Vec<(usize, usize)>>,
-    /// Each process calls at most so many operations.
+    /// The largest number of operations that each process calls.
     pub ops_per_process: Option<u8>,
-    /// Explore executions of two processes first, then of three, and so on: most bugs need few.
+    /// Whether to explore executions of two processes first, then of three, and so on: most bugs need few processes.
     pub staged: bool,
-    /// Watch the scans of one process at a time, instead of all at once: more explorations of fewer states
-    /// ([`Method::Automata`] alone).
+    /// Whether to watch the scans of one process at a time, instead of all at once: more explorations of fewer states
+    /// each ([`Method::Automata`] only).
     pub watch_each: bool,
     /// Which reductions.
     pub reductions: Reductions,
 }
 
 impl Plan {
-    /// The algorithm as it should be, with everything by default.
+    /// The algorithm without a bug, with default settings.
     ///
     /// ```
     /// use linpoint::engine::Budget;
@@ -190,14 +190,14 @@ impl Plan {
     }
 }
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verification {
     /// The verdict.
     pub outcome: Outcome<Request, Answer>,
-    /// The pairs of entries that were to be explored; none where all entries change.
+    /// The pairs of entries of the plan; empty where all entries change.
     pub pairs: Vec<(usize, usize)>,
-    /// Why these suffice, if they are not all.
+    /// Why one pair is enough, if only one was explored.
     pub one_pair: Option<&'static str>,
     /// The explorations, in order.
     pub runs: Vec<Run>,
@@ -226,7 +226,7 @@ pub struct Run {
     pub states: u64,
     /// Steps between them.
     pub transitions: u64,
-    /// The most steps from the start, a wrong one included.
+    /// The largest number of steps from the start, including the step of a bug.
     pub depth: u64,
     /// Bytes used for the states.
     pub bytes: u64,
@@ -234,7 +234,7 @@ pub struct Run {
     pub time: Duration,
 }
 
-/// Explores an algorithm in all ways that the plan needs, until a bug is found or a limit is hit.
+/// Makes the explorations of the plan, until a bug is found or a limit is hit.
 pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verification, Error> {
     let info = plan.info()?;
     let pairs = plan.pairs(info)?;
@@ -288,7 +288,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
     })
 }
 
-/// The processes that take part if `count` do: the pair and the first others.
+/// The first `count` processes to take part: those of the pair, then the others.
 fn participants(processes: usize, (i, j): (usize, usize), count: usize) -> Vec<usize> {
     let others = (0..processes).filter(|&p| p != i && p != j);
     [i, j].into_iter().chain(others).take(count).collect()

@@ -1,8 +1,10 @@
-//! The snapshot in the book of Attiya and Welch (*Distributed Computing*, 2nd edition, Algorithm 30): as that of Afek and
-//! others with handshakes, but these stand in registers of their own and are shaken after the update.
+//! The snapshot in the book of Attiya and Welch (*Distributed Computing*, 2nd edition, 2004, Algorithm 30). It differs from
+//! that of Afek and others with handshakes in two ways: handshake bits are separate registers, and an updater sets them
+//! after it wrote its value.
 //!
-//! Copying a handshake bit (a read and a write of an own register) is one step. A view is borrowed by reading it anew: the
-//! one that was collected may be of the update before, since a change can be seen by its handshake after the collect.
+//! Copying a handshake bit (a read, and a write of a register of the same process) is one step. One correction: a view is
+//! borrowed by reading it again. The view that was collected may belong to the update before, since a handshake can show a
+//! change that was made after the collect. The bug `collected-view` is the algorithm without this correction.
 
 use crate::explore::snapshot::{
     Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
@@ -18,7 +20,8 @@ pub struct AttiyaWelch {
     collected_view: bool,
 }
 
-/// Registers: of each process value, toggle and view, written together; of each scanner and of each updater its handshakes.
+/// Registers: the value, toggle and view of each process, written together; and the handshake bits of each scanner and of
+/// each updater.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     values: u16,
@@ -32,12 +35,12 @@ pub struct Shared {
 
 crate::places! { enum At { Idle, Shake, First, Second, Check, Borrow, Decide, Write, Answer } }
 
-/// Times that a process must have been seen to change before its view is borrowed.
+/// The number of changes of a process that a scanner must have noticed before it borrows its view.
 const SHAKES: u8 = 2;
 
-/// Variables: the update that the scan is part of, if it is; the register that comes next; what was read; which registers
-/// differ in this round, and how often each did before; the view that is to be written. The views that were collected are
-/// for the mistake to use them.
+/// Variables: whether the scan is part of an update, and its value; the next register; the toggles and values read; the
+/// registers that differ in this round, and how often each did before; the view to write. The collected views, `lent`, are
+/// used by the bug `collected-view` only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     at: At,
@@ -53,7 +56,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// The next register, and after the last one the next place.
+    /// Goes to the next register, or after the last one to the place `then`.
     fn next_register(&mut self, form: &Form, then: At) {
         if form.is_last_register(&mut self.j) {
             self.at = then;
@@ -192,22 +195,14 @@ impl Algorithm for AttiyaWelch {
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let n = self.form.processes;
-        let bits = |set: u16| -> String {
-            let bit = |k| if set >> k & 1 == 0 { '0' } else { '1' };
-            (0..n).map(bit).collect()
-        };
-        let all = |text: &dyn Fn(usize) -> String| {
-            let texts: Vec<String> = (0..n).map(text).collect();
-            texts.join(",")
-        };
+        let form = &self.form;
         format!(
             "values={} toggles={} hi={} hj={} views={}",
-            self.form.show(shared.values),
-            bits(shared.toggles),
-            all(&|k| bits(shared.hi[k])),
-            all(&|k| bits(shared.hj[k])),
-            all(&|k| self.form.show(shared.views[k])),
+            form.show(shared.values),
+            form.show_set(shared.toggles),
+            form.show_each(|k| form.show_set(shared.hi[k])),
+            form.show_each(|k| form.show_set(shared.hj[k])),
+            form.show_each(|k| form.show(shared.views[k])),
         )
     }
 
@@ -240,7 +235,8 @@ impl Algorithm for AttiyaWelch {
         }
     }
 
-    /// Nobody else writes the own registers, those of idle processes are never written, and deciding is nobody's business.
+    /// No other process writes the registers of this one, those of processes that call no operations are never written, and
+    /// a decision accesses no register.
     fn is_local(&self, p: usize, _: &Shared, my: &Local) -> bool {
         match my.at {
             At::Shake | At::First | At::Second | At::Check | At::Answer => {
@@ -250,8 +246,8 @@ impl Algorithm for AttiyaWelch {
         }
     }
 
-    /// All bits of one handshake, or of one toggle and its copies, can be negated at once, since they are only ever
-    /// compared with each other or negated.
+    /// The bits of one handshake, or of one toggle and its copies, are only compared with each other or negated, so all of
+    /// them can be negated together.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
         let n = self.form.processes;
         for j in 0..n {
@@ -282,7 +278,7 @@ impl Algorithm for AttiyaWelch {
     }
 }
 
-/// The scan is over, with this view; the update that it is part of may not be.
+/// Ends a scan with this view. If the scan is part of an update, the update goes on and writes the view.
 fn scanned(my: &mut Local, view: u16) -> Step<Answer> {
     let (updates, value) = (my.updates, my.value);
     *my = Local::default();

@@ -1,5 +1,5 @@
-//! Bowman's snapshot from read-write registers, obstruction-free: scan until nobody else has announced a scan or an update
-//! since.
+//! Bowman's obstruction-free snapshot from read-write registers (2011): a scan announces itself and reads all entries; it
+//! repeats this until no other scan was announced, and no update made, in between.
 
 use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
 use crate::explore::{Algorithm, Bits, Step, width};
@@ -11,7 +11,7 @@ pub struct Bowman {
     planted: bool,
 }
 
-/// Registers: `a[k]` is entry `k`, `x` the process that scans, or nobody.
+/// Registers: bit `k` of `a` is entry `k`. `x` is the process whose scan was announced last, or [`Bowman::none`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     a: u16,
@@ -30,7 +30,8 @@ pub struct Local {
 }
 
 impl Bowman {
-    fn nobody(&self) -> u8 {
+    /// The value of `x` if no scan is announced: one more than the last process.
+    fn none(&self) -> u8 {
         self.form.processes as u8
     }
 }
@@ -40,7 +41,7 @@ impl Algorithm for Bowman {
     type Local = Local;
 
     fn shared(&self) -> Shared {
-        let x = self.nobody();
+        let x = self.none();
         Shared { a: 0, x }
     }
 
@@ -56,7 +57,7 @@ impl Algorithm for Bowman {
             At::Idle => unreachable!("no operation is open"),
             // update(value)
             At::Clear => {
-                shared.x = self.nobody();
+                shared.x = self.none();
                 if self.form.short && !self.form.keeps(p) {
                     *my = Local::default();
                     return Step::Return(Answer::Done);
@@ -83,7 +84,7 @@ impl Algorithm for Bowman {
                 }
             }
             At::Test => {
-                let is_mine = shared.x == p as u8 || self.planted && shared.x != self.nobody();
+                let is_mine = shared.x == p as u8 || self.planted && shared.x != self.none();
                 if is_mine {
                     let view = my.b;
                     *my = Local::default();
@@ -109,7 +110,7 @@ impl Algorithm for Bowman {
     fn registers(&self, shared: &Shared) -> String {
         let a = self.form.show(shared.a);
         match shared.x {
-            x if x == self.nobody() => format!("A={a} X=none"),
+            x if x == self.none() => format!("A={a} X=none"),
             x => format!("A={a} X={x}"),
         }
     }
@@ -126,7 +127,7 @@ impl Algorithm for Bowman {
         bits.subset(&mut my.b, self.form.entries);
     }
 
-    /// A scanner that is no longer announced can only fail its test: what it has read is dead, and so is the way there.
+    /// A scanner that is no longer announced will fail its test and start again, so what it has read is dead.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
         for (p, my) in locals.iter_mut().enumerate() {
             let fails = shared.x != p as u8 && !self.planted;
@@ -162,7 +163,7 @@ impl SnapshotAlgorithm for Bowman {
     const SOURCE: &'static str = "Bowman 2011";
     const BUGS: &'static [(&'static str, &'static str)] = &[(
         "planted",
-        "a scan ends as soon as anyone is announced, not only itself",
+        "a scan ends if any scan is announced, not only its own",
     )];
     const ONE_PAIR: Option<&'static str> =
         Some("entries are only read in order of their numbers, and process numbers only compared");

@@ -1,4 +1,4 @@
-//! Snapshot algorithms, right and wrong.
+//! The built-in snapshot algorithms: six published ones, and two to test with.
 
 mod afek;
 mod attiya_welch;

@@ -1,4 +1,4 @@
-//! Two snapshots to test with: one that reads entry by entry and is wrong, one that takes a lock and is right.
+//! Two snapshots to test with: one that reads entry by entry and is not linearizable, and one that takes a lock and is.
 
 use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
 use crate::explore::{Algorithm, Bits, Step, width};
@@ -116,7 +116,7 @@ impl<const LOCKED: bool> Algorithm for Collect<LOCKED> {
         bits.subset(&mut my.b, self.form.entries);
     }
 
-    /// Nothing holds the number of a process.
+    /// Registers and variables hold no process numbers.
     fn is_symmetric(&self) -> bool {
         true
     }

@@ -1,10 +1,11 @@
-//! With handshakes instead of sequence numbers: a scanner sees by two bits for each updater, and a toggle, whether a register
-//! was written while it read.
+//! The algorithm with handshakes instead of sequence numbers: two handshake bits for each scanner and updater, and a toggle,
+//! show a scanner whether a register was written while it read.
 //!
-//! Copying a handshake bit (a read and a write of an own register) is one step, as in the published models of the algorithm.
+//! Copying a handshake bit (a read, and a write of a register of the same process) is one step, as in the models that Amram,
+//! Hayoun, Mizrahi and Weiss published.
 
 use super::normal::Normal;
-use super::{At, Local, before};
+use super::{At, Borrow, Local, before};
 use crate::explore::snapshot::{
     Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, copy, put,
 };
@@ -18,8 +19,8 @@ pub struct AfekBounded {
     shifted: bool,
 }
 
-/// Registers: of each process value, toggle, handshakes with all scanners and a view, written together; and of each scanner
-/// its handshakes with all updaters.
+/// Registers: the value, toggle, handshake bits for all scanners, and view of each process, written together; and the
+/// handshake bits of each scanner for all updaters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     values: u16,
@@ -32,18 +33,18 @@ pub struct Shared {
 }
 
 impl AfekBounded {
-    /// Whether updater `j` has shaken hands with scanner `i` since that did.
+    /// Whether the handshake bits of scanner `i` and updater `j` differ: `j` wrote after `i` copied its bit.
     fn is_shaken(&self, shared: &Shared, i: usize, j: usize) -> bool {
         let of_updater = match (self.shifted, i) {
             (false, _) => shared.p[j] >> i & 1,
-            // One place too early: the toggle stands before the handshakes.
+            // One bit too early. The toggle is stored before the handshake bits.
             (true, 0) => shared.toggles >> j & 1,
             (true, _) => shared.p[j] >> (i - 1) & 1,
         };
         of_updater != shared.q[i] >> j & 1
     }
 
-    /// Decides one handshake of an update.
+    /// Decides one handshake bit of an update.
     fn flip(&self, p: usize, shared: &Shared, my: &mut Local) {
         let j = usize::from(my.j);
         if j != p {
@@ -53,13 +54,13 @@ impl AfekBounded {
         my.next_register(&self.form, At::Shake);
     }
 
-    /// Whether the handshake that an update decides next will stay as it is: a scanner changes its bit only if it differs
-    /// from that of the updater.
+    /// Whether the bit that an update reads next cannot change before it is read: a scanner changes its bit only if it
+    /// differs from that of the updater.
     fn is_settled(&self, p: usize, shared: &Shared, my: &Local) -> bool {
         my.at == At::Flip && (usize::from(my.j) == p || !self.is_shaken(shared, my.j.into(), p))
     }
 
-    /// The handshakes of an update that are decided already.
+    /// The handshake bits of an update that are already decided.
     fn flipped(&self, my: &Local) -> u16 {
         match my.at {
             At::Flip => before(my.j),
@@ -104,7 +105,12 @@ impl Algorithm for AfekBounded {
                     my.differs |= bit;
                 }
                 my.a &= !bit;
-                my.read_again(&self.form, shared.values, shared.views[j], false);
+                my.read_again(
+                    &self.form,
+                    shared.values,
+                    shared.views[j],
+                    Borrow::AfterTwoChanges,
+                );
             }
             At::Decide => return my.decide(At::Shake),
             // update(value), last part
@@ -140,22 +146,14 @@ impl Algorithm for AfekBounded {
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let n = self.form.processes;
-        let all = |text: &dyn Fn(usize) -> String| {
-            let texts: Vec<String> = (0..n).map(text).collect();
-            texts.join(",")
-        };
-        let bits = |set: u16| -> String {
-            let bit = |k| if set >> k & 1 == 0 { '0' } else { '1' };
-            (0..n).map(bit).collect()
-        };
+        let form = &self.form;
         format!(
             "values={} toggles={} p={} q={} views={}",
-            self.form.show(shared.values),
-            bits(shared.toggles),
-            all(&|k| bits(shared.p[k])),
-            all(&|k| bits(shared.q[k])),
-            all(&|k| self.form.show(shared.views[k])),
+            form.show(shared.values),
+            form.show_set(shared.toggles),
+            form.show_each(|k| form.show_set(shared.p[k])),
+            form.show_each(|k| form.show_set(shared.q[k])),
+            form.show_each(|k| form.show(shared.views[k])),
         )
     }
 
@@ -181,15 +179,18 @@ impl Algorithm for AfekBounded {
         my.is_local(&self.form, p) || self.is_settled(p, shared, my)
     }
 
-    /// Bits of handshakes and toggles are only ever compared with each other or negated, so all bits of one handshake, or of
-    /// one toggle and its copies, can be negated at once. A change that a scanner has to notice stays one until it does,
-    /// unless handshakes are wrong. When a register is read for the first time does not matter, if its next change will be
-    /// seen by the handshake anyway.
+    /// Three arguments:
+    ///
+    /// * The bits of one handshake, or of one toggle and its copies, are only compared with each other or negated, so all of
+    ///   them can be negated together.
+    /// * A change that a scanner has yet to notice will be noticed, so it counts as noticed at once. This does not hold for
+    ///   the bugs.
+    /// * It does not matter when a register is read for the first time, if the handshake will show its next change anyway.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
         if !self.shifted {
             self.negate(shared, locals);
         }
-        // After that: dead toggles are negated, too.
+        // This comes second, because `negate` also negates dead toggles.
         for my in locals.iter_mut() {
             my.forget(&self.form);
         }
@@ -217,7 +218,7 @@ impl Algorithm for AfekBounded {
         let normal = Normal {
             form: &self.form,
             round: At::Shake,
-            eager: false,
+            borrow: Borrow::AfterTwoChanges,
             first_matters,
         };
         normal.apply(locals, shared.values, &mut shared.views);
@@ -225,7 +226,7 @@ impl Algorithm for AfekBounded {
 }
 
 impl AfekBounded {
-    /// Negates handshakes and toggles so that those of scanners, and those in registers, are 0.
+    /// Negates handshakes and toggles so that the handshake bits of scanners, and the toggles in registers, are 0.
     fn negate(&self, shared: &mut Shared, locals: &mut [Local]) {
         let n = self.form.processes;
         for j in 0..n {

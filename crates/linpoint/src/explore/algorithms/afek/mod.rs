@@ -1,5 +1,6 @@
-//! The snapshots of Afek and others: collect twice until nothing changed, or until some process changed twice, whose last view
-//! is then recent enough to be borrowed. How a change is noticed is what the two differ in.
+//! The snapshots of Afek, Attiya, Dolev, Gafni, Merritt and Shavit (1993). A scanner reads all registers twice until none
+//! changed in between, or until it noticed a second change of some process: then the scan inside that update lies within
+//! its own scan, and it borrows its view. The two algorithms differ in how a change is noticed.
 
 mod bounded;
 mod normal;
@@ -13,8 +14,8 @@ use crate::explore::{Bits, Step, width};
 
 crate::places! { enum At { Idle, Flip, Shake, First, Second, Decide, Write } }
 
-/// Variables: the update that the scan is part of, if it is; the register that comes next; the values read; which registers
-/// differ in this round, and which did in one before; the view borrowed or to be written.
+/// Variables: whether the scan is part of an update, and its value; the next register; the values read; the registers that
+/// differ in this round (`differs`), and those that did in an earlier one (`moved`); the view borrowed or to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     at: At,
@@ -26,9 +27,18 @@ pub struct Local {
     moved: u16,
     borrowed: bool,
     view: u16,
-    /// With handshakes: those that the update will write, and the toggles of the first collect.
+    /// With handshakes only: the handshake bits that the update will write, and the toggles of the first collect.
     f: u16,
     a: u16,
+}
+
+/// When a scanner may borrow the view of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Borrow {
+    /// At the first change that it notices: a mistake, since the view may be older than the scan.
+    AfterOneChange,
+    /// At the second change that it notices, as the algorithm says.
+    AfterTwoChanges,
 }
 
 /// The registers before this one.
@@ -37,7 +47,7 @@ fn before(j: u8) -> u16 {
 }
 
 impl Local {
-    /// An operation at its first step, an update or a scan.
+    /// The variables of an operation that was just called; updates begin at the place `update`, scans at `scan`.
     fn called(op: &Request, update: At, scan: At) -> Local {
         let updates = *op != Request::Scan;
         Local {
@@ -48,7 +58,7 @@ impl Local {
         }
     }
 
-    /// Registers with which hands were shaken in this round.
+    /// The registers whose handshake bits were copied in this round.
     fn shaken(&self) -> u16 {
         match self.at {
             At::Shake => before(self.j),
@@ -57,7 +67,7 @@ impl Local {
         }
     }
 
-    /// Registers that were read in this round.
+    /// The registers that were read in this round.
     fn read(&self) -> u16 {
         match self.at {
             At::First => before(self.j),
@@ -66,7 +76,7 @@ impl Local {
         }
     }
 
-    /// Registers that were read twice in this round.
+    /// The registers that were read twice in this round.
     fn read_twice(&self) -> u16 {
         match self.at {
             At::Second => before(self.j),
@@ -75,7 +85,7 @@ impl Local {
         }
     }
 
-    /// The next register, and after the last one the next place.
+    /// Goes to the next register, or after the last one to the place `then`.
     fn next_register(&mut self, form: &Form, then: At) {
         if form.is_last_register(&mut self.j) {
             self.at = then;
@@ -83,9 +93,9 @@ impl Local {
     }
 
     /// Reads a register for the second time.
-    fn read_again(&mut self, form: &Form, values: u16, view: u16, eager: bool) {
+    fn read_again(&mut self, form: &Form, values: u16, view: u16, borrow: Borrow) {
         let bit = 1 << self.j;
-        let may_borrow = eager || self.moved & bit != 0;
+        let may_borrow = borrow == Borrow::AfterOneChange || self.moved & bit != 0;
         if self.differs & bit != 0 && may_borrow && !self.borrowed {
             (self.borrowed, self.view) = (true, view);
         }
@@ -95,7 +105,7 @@ impl Local {
         self.next_register(form, At::Decide);
     }
 
-    /// Ends a scan, or begins the next round at this place.
+    /// Ends a scan, or begins the next round at the place `round`.
     fn decide(&mut self, round: At) -> Step<Answer> {
         let view = match (self.borrowed, self.differs) {
             (true, _) => self.view,
@@ -118,7 +128,7 @@ impl Local {
         (self.at, self.j, self.b, self.differs) = (round, 0, 0, 0);
     }
 
-    /// The scan of an update is over, with this view.
+    /// Ends the scan of an update with this view.
     fn go_to_write(&mut self, view: u16) {
         *self = Local {
             at: At::Write,
@@ -130,7 +140,8 @@ impl Local {
         };
     }
 
-    /// Once something differs, the values read are dead; once a view is borrowed, so is all that comes before its use.
+    /// Clears dead variables. Once a register differs, the values read in this round are dead; once a view is borrowed,
+    /// everything else that the scan has read is dead.
     fn forget(&mut self, form: &Form) {
         if self.differs != 0 {
             self.b = 0;
@@ -147,8 +158,8 @@ impl Local {
         }
     }
 
-    /// Nobody else writes the own register, those of idle processes are never written, what is read once a view is borrowed
-    /// is forgotten, and comparing is nobody's business.
+    /// No other process writes the register of this one, the registers of processes that call no operations are never
+    /// written, what is read after a view was borrowed is not used, and a comparison accesses no register.
     fn is_local(&self, form: &Form, p: usize) -> bool {
         match self.at {
             At::Second if self.borrowed => true,
@@ -157,7 +168,7 @@ impl Local {
         }
     }
 
-    /// The bits that both algorithms need.
+    /// Visits the variables that both algorithms use.
     fn layout<B: Bits>(&mut self, form: &Form, bits: &mut B) {
         let n = form.processes;
         bits.place(&mut self.at);

@@ -1,19 +1,20 @@
-//! The normal form that both algorithms have in common: what a scanner cannot make use of any more.
+//! The normal form that both algorithms share: clears what a scanner cannot use any more.
 //!
-//! It takes for granted that a change, once there is to be noticed, will be noticed: by then it is in `differs`, although the
-//! scanner has yet to read it.
+//! Precondition: a change that a scanner will notice is already in `differs`, although the scanner has yet to read the
+//! register.
 
-use super::{At, Local};
+use super::{At, Borrow, Local};
 use crate::explore::snapshot::{Form, copy};
 
-/// What the two algorithms tell.
+/// The parameters in which the two algorithms differ.
 pub(super) struct Normal<'a, F> {
     pub(super) form: &'a Form,
     /// The place at which a round begins.
     pub(super) round: At,
-    /// Views are borrowed at the first change, not the second.
-    pub(super) eager: bool,
-    /// Whether it matters when a scanner reads a register for the first time: scanner and register.
+    /// When views are borrowed.
+    pub(super) borrow: Borrow,
+    /// Whether it matters when a scanner reads a register for the first time; the arguments are variables, scanner and
+    /// register.
     pub(super) first_matters: F,
 }
 
@@ -45,19 +46,18 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
     /// The registers whose views `p` may borrow in this round if they differ.
     fn lenders(&self, p: usize, my: &Local) -> u16 {
         let others = self.form.active & !(1 << p);
-        let lenders = if self.eager {
-            others
-        } else {
-            others & my.moved
+        let lenders = match self.borrow {
+            Borrow::AfterOneChange => others,
+            Borrow::AfterTwoChanges => others & my.moved,
         };
         match lenders & my.differs & !my.read_twice() {
             0 => lenders,
-            // The first one that differs in the order of reading; none behind it.
+            // Those up to the first one that differs, in the order of reading.
             due => lenders & !my.read_twice() & (due ^ (due - 1)),
         }
     }
 
-    /// Of these, the ones that differ: if there is one, this is the last round.
+    /// The lenders that differ. If there is one, its view will be borrowed and this is the last round.
     fn will_borrow(&self, p: usize, my: &Local) -> u16 {
         match my.at {
             At::Shake | At::First | At::Second if !my.borrowed => {
@@ -67,7 +67,7 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
         }
     }
 
-    /// The registers whose changes `p` will notice, while it has read them once.
+    /// The registers that `p` has read once and whose changes it will notice.
     pub(super) fn watched(&self, p: usize, my: &Local) -> u16 {
         let others = self.form.active & !(1 << p);
         let to_notice = others & my.read() & !my.read_twice() & !my.differs;
@@ -78,7 +78,7 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
         }
     }
 
-    /// Once a view will be borrowed, all registers are dead that cannot lend it.
+    /// If a view will be borrowed, what is known about registers that cannot lend it is dead.
     fn forget(&self, p: usize, my: &mut Local) {
         my.forget(self.form);
         if self.will_borrow(p, my) != 0 {
@@ -88,10 +88,11 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
         }
     }
 
-    /// The processes whose scans matter. The view of an update can only be borrowed by a scan that matters and that has an
-    /// *earlier* change of the same process to notice, now: later it will never have one.
+    /// The processes whose scans can affect a result: scans that are not part of an update, and those of updates whose view
+    /// may be borrowed by such a scan. To borrow the view of an update, a scan must have noticed an *earlier* change of
+    /// the same process. If it has none now, no open scan can get one before the update writes.
     fn live(&self, locals: &[Local]) -> u16 {
-        if self.eager {
+        if self.borrow == Borrow::AfterOneChange {
             return u16::MAX;
         }
         let set = |is_in: &dyn Fn(&Local) -> bool| {
@@ -112,7 +113,7 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
         }
     }
 
-    /// Whether the view that stands in the register of `p` will be borrowed.
+    /// Whether the view in the register of `p` will be borrowed.
     fn is_borrowed(&self, locals: &[Local], live: u16, p: usize) -> bool {
         locals
             .iter()
@@ -121,7 +122,7 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
             .any(|(i, my)| self.will_borrow(i, my) >> p & 1 != 0)
     }
 
-    /// Makes the steps whose outcome is known: nobody can tell when they happen.
+    /// Makes the steps of `p` whose outcome is known, since other processes cannot observe when they are made.
     fn go_on(&self, p: usize, locals: &mut [Local], values: u16, is_live: bool) {
         let form = self.form;
         loop {
@@ -151,7 +152,7 @@ impl<F: Fn(&[Local], usize, usize) -> bool> Normal<'_, F> {
                     }
                 }
                 At::Decide if my.differs != 0 && !my.borrowed => locals[p].go_round(self.round),
-                // What ends the scan stays a step.
+                // The last read of a scan that ends stays a step of its own.
                 At::Second
                     if my.differs == 0
                         && is_private

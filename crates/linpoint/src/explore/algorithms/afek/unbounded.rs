@@ -1,11 +1,11 @@
-//! With sequence numbers: each write has a higher one.
+//! The algorithm with sequence numbers: each write has a higher one.
 //!
-//! These grow without bound, but all that a scanner does with them is to compare those of its two reads of a
-//! register. So a bit for each scanner and register says the same: whether the register was written since the scanner's
-//! first read of it. That is exact, and makes the states finite.
+//! Sequence numbers grow without bound, but a scanner only compares those of its two reads of a register. So the model keeps
+//! one bit for each scanner and register instead: whether the register was written since the scanner's first read. The
+//! model can do exactly what the algorithm can, and has finitely many states.
 
 use super::normal::Normal;
-use super::{At, Local};
+use super::{At, Borrow, Local};
 use crate::explore::snapshot::{Answer, Form, MOST_PROCESSES, Request, SnapshotAlgorithm, put};
 use crate::explore::{Algorithm, Bits, Step};
 
@@ -14,7 +14,7 @@ use crate::explore::{Algorithm, Bits, Step};
 pub struct AfekUnbounded {
     form: Form,
     planted: bool,
-    eager: bool,
+    borrow: Borrow,
 }
 
 /// Registers: the value and the view of each process, written together. For each scanner, the registers that it has read
@@ -48,7 +48,7 @@ impl Algorithm for AfekUnbounded {
                 my.differs |= shared.changed[p] & bit;
                 shared.watched[p] &= !bit;
                 shared.changed[p] &= !bit;
-                my.read_again(&self.form, shared.values, shared.views[j], self.eager);
+                my.read_again(&self.form, shared.values, shared.views[j], self.borrow);
             }
             At::Decide => return my.decide(At::First),
             // the rest of update(value)
@@ -83,13 +83,11 @@ impl Algorithm for AfekUnbounded {
     }
 
     fn registers(&self, shared: &Shared) -> String {
-        let views: Vec<String> = (0..self.form.processes)
-            .map(|p| self.form.show(shared.views[p]))
-            .collect();
+        let form = &self.form;
         format!(
             "values={} views={}",
-            self.form.show(shared.values),
-            views.join(",")
+            form.show(shared.values),
+            form.show_each(|k| form.show(shared.views[k])),
         )
     }
 
@@ -111,7 +109,8 @@ impl Algorithm for AfekUnbounded {
         my.is_local(&self.form, p)
     }
 
-    /// What was changed will be noticed, and what will not be noticed need not be watched.
+    /// A change that a scanner has yet to notice will be noticed, so it counts as noticed at once. Registers whose changes
+    /// will not be noticed need not be watched.
     fn normalize(&self, shared: &mut Shared, locals: &mut [Local]) {
         for (p, my) in locals.iter_mut().enumerate() {
             my.differs |= shared.changed[p];
@@ -120,7 +119,7 @@ impl Algorithm for AfekUnbounded {
         let normal = Normal {
             form: &self.form,
             round: At::First,
-            eager: self.eager,
+            borrow: self.borrow,
             first_matters: |_: &[Local], _, _| true,
         };
         normal.apply(locals, shared.values, &mut shared.views);
@@ -146,7 +145,10 @@ impl SnapshotAlgorithm for AfekUnbounded {
         AfekUnbounded {
             form,
             planted: bug == Some("planted"),
-            eager: bug == Some("eager-borrow"),
+            borrow: match bug {
+                Some("eager-borrow") => Borrow::AfterOneChange,
+                _ => Borrow::AfterTwoChanges,
+            },
         }
     }
 

@@ -1,8 +1,8 @@
-//! Jayanti's snapshot from LL/SC, for single writers: scanners drive a cycle of three phases, updaters forward what they
-//! wrote to the scanner of the cycle.
+//! Jayanti's snapshot from LL/SC (2005), with one writer for each entry: scanners drive a cycle of three phases, and
+//! updaters forward the values that they write to the scanner of the cycle.
 //!
-//! Each update forwards its value once, as there is one writer for each entry. Copying an entry into a scanner's own row is
-//! one step, as is each access to a register otherwise.
+//! Each update forwards its value once, since each entry has one writer. Each access to a register is a step; copying an
+//! entry into the row of the scanner itself, a read and a write, is one step.
 
 mod normal;
 mod registers;
@@ -29,8 +29,8 @@ crate::places! {
     }
 }
 
-/// Variables: for updates the value and whom to forward it to; for scans which push it is, what `X` was, the entry that
-/// comes next, and the view being made.
+/// Variables. Of an update: its value, and the scanner `q` to forward it to. Of a scan: whether this is its second push, what
+/// it read from `X`, the next entry, and the view that it collects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     at: At,
@@ -43,7 +43,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// The place after a push.
+    /// The variables after a push: a scan makes two, then returns the result.
     fn pushed(&self) -> Local {
         Local {
             at: if self.second { At::Result } else { At::Look },
@@ -52,7 +52,7 @@ impl Local {
         }
     }
 
-    /// An update that has nothing left to do but to notice it.
+    /// The variables of an update whose forwarding will have no effect: it has one step left.
     fn given_up() -> Local {
         Local {
             at: At::Validate,
@@ -62,12 +62,12 @@ impl Local {
 }
 
 impl Jayanti {
-    /// Goes on with the entries, at this place.
+    /// Goes to the place `at`, with the first entry.
     fn entries(&self, my: &mut Local, at: At) {
         (my.at, my.entry) = (at, self.form.first_entry());
     }
 
-    /// The next entry; the next place once there is none.
+    /// Goes to the next entry, or after the last one to the place `then`.
     fn next_entry(&self, my: &mut Local, then: At) {
         my.entry = self.form.entry_from(my.entry + 1);
         if self.form.is_past(my.entry) {
@@ -136,7 +136,7 @@ impl Algorithm for Jayanti {
             At::Empty => {
                 shared.filled[p] &= !(1 << my.entry);
                 put(&mut shared.row_b[p], usize::from(my.entry), false);
-                // A plain write breaks the link of the only one who can have one.
+                // A plain write breaks the link of the entry's updater, which is the only process that can be linked.
                 let mut owner = usize::from(my.entry);
                 if self.wrong_link {
                     owner = usize::from(self.form.first_entry());

@@ -1,11 +1,11 @@
-//! The normal form: what a process whose link is broken can only do in vain, and rows that nobody will read.
+//! The normal form: skips steps that have no effect because a link is broken, and clears rows that no process will read.
 
 use super::{At, Jayanti, Local, Shared, X};
 
 impl Jayanti {
-    /// A process whose link on `X` is broken can only fail to set it, so the rest of its push is dead; except that it may
-    /// have validated `X` already and be about to store `SS`. Rows count only while `X` names them, or while their owner,
-    /// linked, fills them.
+    /// A process whose link on `X` is broken will fail to set `X`, so the rest of its push has no effect, unless it has
+    /// validated `X` already and is about to store `SS`. A row is read only while `X` names it, or while its owner is linked
+    /// and fills it.
     pub(super) fn forget(&self, shared: &mut Shared, locals: &mut [Local]) {
         if shared.x.phase < 2 {
             shared.x.proc_a = 0;
@@ -39,7 +39,7 @@ impl Jayanti {
         }
     }
 
-    /// Whether an update that has found somebody to forward its value to will not, or nobody will notice.
+    /// Whether an update that is about to forward its value will not store it, or stores it where no process will read it.
     fn forwards_in_vain(&self, p: usize, shared: &Shared, my: &Local) -> bool {
         let will_see = my.at != At::Forward && shared.x_links >> p & 1 == 0;
         let fails = my.at != At::LinkB && shared.cell[p] != my.q + 1;
@@ -86,7 +86,7 @@ impl Jayanti {
         if !matches!(my.at, At::Validate | At::Forward) || is_given_up {
             shared.cell[p] = 0;
         }
-        // Whoever is linked knows what X holds.
+        // X has not changed since a linked process read it.
         let scans = !matches!(my.at, At::LinkB | At::Validate);
         if scans && shared.x_links >> p & 1 != 0 {
             my.x = shared.x;
@@ -99,7 +99,7 @@ impl Jayanti {
     }
 }
 
-/// Goes to a place in the same push and forgets all else.
+/// Goes to a place in the same push and clears all other variables.
 fn go(my: &mut Local, at: At) {
     *my = Local {
         at,

@@ -1,19 +1,19 @@
-//! The registers, and what processes do with them.
+//! The registers of Jayanti's algorithm, and the accesses to them.
 
 use crate::explore::snapshot::{Form, MOST_PROCESSES};
 use crate::explore::{Bits, width};
 
-/// The register that says how far the cycle is: the phase, whose rows count, and which cycle it is, in turn.
+/// The register `X`: the phase of the cycle, the scanners whose rows are used, and a toggle that each cycle flips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct X {
-    /// Phases 1, 2 and 3, from 0 on.
+    /// 0, 1 and 2 for the phases 1, 2 and 3 of the paper.
     pub(super) phase: u8,
     pub(super) proc_a: u8,
     pub(super) proc_b: u8,
     pub(super) toggle: bool,
 }
 
-/// Registers. Links are the processes whose next store-conditional would succeed.
+/// The registers. A set of links holds the processes whose next store-conditional would succeed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     pub(super) a: u16,
@@ -22,12 +22,13 @@ pub struct Shared {
     pub(super) ss_toggle: bool,
     pub(super) ss: u16,
     pub(super) ss_links: u16,
-    /// Of each scanner: what it read.
+    /// For each scanner, the entries that it read.
     pub(super) row_a: [u16; MOST_PROCESSES],
-    /// Of each scanner: what updaters forwarded to it, and which did.
+    /// For each scanner, the values that updaters forwarded to it, and in `filled` which updaters did.
     pub(super) row_b: [u16; MOST_PROCESSES],
     pub(super) filled: [u16; MOST_PROCESSES],
-    /// Of each updater: the scanner in whose row it has linked its own entry, plus one. Nobody else links that.
+    /// For each updater, one more than the scanner in whose row it has linked its own entry; 0 for none. No other process
+    /// links that entry.
     pub(super) cell: [u8; MOST_PROCESSES],
 }
 
@@ -41,7 +42,7 @@ impl X {
 }
 
 impl Shared {
-    /// What `X` holds, to which process `p` is linked from now on.
+    /// Reads `X` and links process `p` to it.
     pub(super) fn link_x(&mut self, p: usize) -> X {
         self.x_links |= 1 << p;
         self.x
@@ -55,7 +56,7 @@ impl Shared {
         }
     }
 
-    /// Whether the cycle takes what was forwarded to scanner `p`.
+    /// Whether the current cycle uses the values that were forwarded to scanner `p`.
     pub(super) fn row_b_counts(&self, p: usize) -> bool {
         self.x.phase >= 1 && usize::from(self.x.proc_b) == p
     }

@@ -1,4 +1,4 @@
-//! Exchanging two processes: their numbers are only ever compared.
+//! Exchanges two processes, whose numbers are only compared for equality.
 
 use super::{Local, Shared, X};
 
@@ -23,7 +23,7 @@ impl Local {
 }
 
 impl Shared {
-    /// What the registers say of a process.
+    /// A number for what the registers hold about a process.
     pub(super) fn standing(&self, p: usize) -> u64 {
         let bit = |set: u16| u64::from(set >> p & 1);
         let is = |q: u8| u64::from(usize::from(q) == p);

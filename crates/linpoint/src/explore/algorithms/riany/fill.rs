@@ -1,4 +1,4 @@
-//! Filling a view: what all do for the scanner whose turn it is.
+//! The steps of a scan that fill the view of the scanner whose turn it is.
 
 use super::{At, Local, Riany, Shared};
 use crate::explore::Step;
@@ -132,7 +132,7 @@ impl Riany {
         }
     }
 
-    /// One more view was filled.
+    /// Counts one more view that this scan helped to fill.
     pub(super) fn count(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
         my.helped = (my.helped + 1).min(3);
         if my.helped < 2 {

@@ -1,9 +1,10 @@
-//! The snapshot of Riany, Shavit and Touitou from LL/SC: every entry has a high and a low value, told apart by the sequence
-//! number of the scan that may see them, and all help to fill the view of the scanner whose turn it is.
+//! The snapshot of Riany, Shavit and Touitou from LL/SC (2001): every entry has a high and a low value; the sequence number of
+//! a scan decides which of them it returns. All scanners help to fill the view of the scanner whose turn it is.
 //!
-//! A version of a view, and the turn, are only compared with an earlier copy, so it is enough to know who holds a current
-//! copy: exact, and finite. Sequence numbers grow with the scans, unless dead values are forgotten. One set of links serves a
-//! whole view, so storing one of its registers breaks the links on the others.
+//! The version of a view, and the turn, are only compared with an earlier copy. So the model keeps instead which processes
+//! hold a current copy: it can do exactly what the algorithm can, and is finite. Sequence numbers grow with the number of
+//! scans, unless states are brought into normal form. A view has one set of links for all its registers, as in the models
+//! that Amram, Hayoun, Mizrahi and Weiss published, so storing one of its registers breaks the links on the others.
 
 mod fill;
 mod normal;
@@ -24,7 +25,7 @@ pub struct Riany {
 
 const VIEWS: usize = 2 * MOST_PROCESSES;
 
-/// Registers; links are the processes whose next store-conditional would succeed.
+/// The registers. A set of links holds the processes whose next store-conditional would succeed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     high: u16,
@@ -32,20 +33,20 @@ pub struct Shared {
     high_seq: [u8; MOST_PROCESSES],
     seq: u8,
     seq_links: u16,
-    /// Whose turn it is, and whether its view is being filled.
+    /// The process whose turn it is, and whether its view is being filled.
     turn: u8,
     fills: bool,
-    /// Whose copy of the turn is current, which is to say linked.
+    /// The processes whose copy of the turn is current: those that are linked to it.
     turn_links: u16,
-    /// The view that each process proposes: none, its first or its second.
+    /// The view that each process proposes: 0 for none, 1 for its first, 2 for its second.
     proposed: [u8; MOST_PROCESSES],
     proposed_links: [u16; MOST_PROCESSES],
-    /// Each process has two views. Sequence number 0 is none.
+    /// The sequence number of each view; 0 for none. Each process has two views.
     view_seq: [u8; VIEWS],
     regs: [u16; VIEWS],
     filled: [u16; VIEWS],
     view_links: [u16; VIEWS],
-    /// The view of whose version each process has a current copy, plus one.
+    /// For each process, one more than the view of whose version it has a current copy; 0 for none.
     copied: [u8; MOST_PROCESSES],
 }
 
@@ -58,7 +59,7 @@ crate::places! {
     }
 }
 
-/// Variables. `second_view` tells the own view that was used last, and stays from scan to scan.
+/// Variables. `second_view` says which of its views a process used last, and keeps its value from scan to scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     at: At,
@@ -79,7 +80,7 @@ pub struct Local {
 }
 
 impl Riany {
-    /// Bits of sequence numbers: each scan makes one at most, and those that count are few.
+    /// The number of bits of a sequence number. Each scan makes at most one, and with normal forms few are in use.
     fn seq_width(&self) -> u32 {
         let n = self.form.processes;
         match self.form.most_ops {
@@ -88,7 +89,7 @@ impl Riany {
         }
     }
 
-    /// Whether no process scans so often that it uses a view again.
+    /// Whether no process scans often enough to use a view twice.
     fn uses_views_once(&self) -> bool {
         self.form.most_ops.is_some_and(|bound| bound <= 2)
     }
@@ -97,7 +98,7 @@ impl Riany {
         2 * p + usize::from(my.second_view)
     }
 
-    /// Once more round the loop of a scan; links are made anew.
+    /// Starts the next round of the loop of a scan, without links.
     fn again(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
         self.unlink(p, shared);
         *my = Local {
@@ -115,7 +116,7 @@ impl Riany {
         self.unlink(p, shared);
         *my = Local {
             second_view: my.second_view,
-            // Only the planted mistake ever returns it again.
+            // Only the planted bug returns this result again.
             result: if self.planted { my.result } else { 0 },
             ..Local::default()
         };
@@ -289,8 +290,8 @@ impl Algorithm for Riany {
         bits.subset(&mut my.result, self.form.entries);
     }
 
-    /// A proposal that was withdrawn stays so, and a view that is full stays as it is. A view that is used once belongs to
-    /// its scanner before it is proposed, and its version and number never change after.
+    /// A proposal that was withdrawn stays withdrawn, and a full view does not change. If views are used once, only its
+    /// scanner accesses a view before it is proposed, and its version and number do not change afterwards.
     fn is_local(&self, p: usize, shared: &Shared, my: &Local) -> bool {
         let is_full = |view: usize| shared.filled[view] == self.form.entries;
         match my.at {
@@ -317,7 +318,7 @@ impl SnapshotAlgorithm for Riany {
     const BUGS: &'static [(&'static str, &'static str)] = &[
         (
             "planted",
-            "whoever helped to fill two views returns an old result instead of the second view",
+            "a scan that helped to fill two views returns an old result instead of the second view",
         ),
         (
             "copies-two",

@@ -1,14 +1,14 @@
-//! The normal form: what nobody can make use of any more.
+//! The normal form: clears what no process can use any more, and replaces sequence numbers by their ranks.
 //!
-//! Sequence numbers are only compared with each other and increased by one, never beyond the next one. So only their order
-//! counts, and of the numbers of updates only which views come after them: numbers stay small, however many scans there were.
+//! Sequence numbers are only compared with each other and with the next one, so only their order matters; for an update, only
+//! which views have a higher number. Ranks stay small, however many scans there were.
 //!
-//! A process that is late, filling what is filled already, has nothing to do but to notice it. That is certain only where no
-//! view is used twice: otherwise it might as well find the view made anew.
+//! A process that fills a register that is filled already will have no effect. This is certain only if no view is used
+//! twice: otherwise the view may be initialised again in between.
 
 use super::{At, Local, Riany, Shared};
 
-/// Where a process is about to use the turn that it is linked to, before it begins to fill a view.
+/// The places at which a process uses the turn that it is linked to, before it begins to fill a view.
 const TURNS: &[At] = &[
     At::ReadProposed,
     At::Advance,
@@ -18,12 +18,12 @@ const TURNS: &[At] = &[
     At::SameTurn,
 ];
 
-/// Where a process knows a view.
+/// Whether a process at this place has chosen a view to fill.
 fn has_view(at: At) -> bool {
     at >= At::Version
 }
 
-/// Where it knows the sequence number of that view.
+/// Whether a process at this place has read the sequence number of its view.
 fn has_number(at: At) -> bool {
     (At::LinkSeq..=At::SetReg).contains(&at)
 }
@@ -37,7 +37,7 @@ impl Riany {
             if self.uses_views_once() {
                 self.go_on(p, shared, my);
             }
-            // Nobody else proposes a view for it.
+            // No other process proposes a view of this one.
             if my.at == At::CheckOwn && !my.is_late && shared.proposed[p] == 0 {
                 my.at = At::ReadTurn;
             }
@@ -61,7 +61,7 @@ impl Riany {
         self.forget_low(shared, locals);
     }
 
-    /// Goes on while it is certain what a process will find.
+    /// Makes the steps of a process whose outcome is certain.
     fn go_on(&self, p: usize, shared: &mut Shared, my: &mut Local) {
         let bit = 1u16 << p;
         loop {
@@ -134,7 +134,7 @@ impl Riany {
         }
     }
 
-    /// Of the two values of an entry one is used: the low one if the high one is too new.
+    /// Keeps one of the two values of an entry: the low one if the high one is too new for the view, else the high one.
     fn choose(&self, my: &mut Local) {
         let is_new = my.high_seq >= my.s;
         match my.at {
@@ -148,7 +148,8 @@ impl Riany {
         }
     }
 
-    /// A view counts while its scan is open, and for those who fill it; its number counts until it is filled.
+    /// Clears a view that is dead. A view is in use while its scan is open and while a process fills it; its number is in
+    /// use until it is filled.
     fn forget_view(&self, view: usize, shared: &mut Shared, locals: &[Local]) {
         let owner = &locals[view / 2];
         let is_own = owner.is_late && view == Self::own_view(view / 2, owner);
@@ -163,7 +164,7 @@ impl Riany {
         }
     }
 
-    /// The sequence numbers of views that are yet to be compared.
+    /// The sequence numbers that will still be compared, each with the entries that it will be compared for.
     fn numbers<'a>(
         &'a self,
         shared: &'a Shared,
@@ -190,7 +191,7 @@ impl Riany {
         of_views.chain(of_locals)
     }
 
-    /// The low value of an entry counts only for views that its high one is too new for, or will be.
+    /// Clears the low value of an entry, unless its high value is, or will be, too new for some view in use.
     fn forget_low(&self, shared: &mut Shared, locals: &[Local]) {
         for (p, my) in locals.iter().enumerate() {
             let is_read = self
@@ -203,7 +204,7 @@ impl Riany {
         }
     }
 
-    /// Replaces each sequence number by how many of those that count are not above it.
+    /// Replaces each sequence number by its rank: how many of the numbers in use are not above it.
     fn renumber(&self, shared: &mut Shared, locals: &mut [Local]) {
         let mut counts = 1u64 << shared.seq;
         for (_, number) in self.numbers(shared, locals) {
@@ -232,7 +233,8 @@ impl Riany {
     }
 }
 
-/// Whoever fills a view that was made anew, or a register that is filled, will notice it before it stores anything.
+/// Clears the values that a process has read for a register. It will not store them, because the view was initialised again
+/// or the register is filled already.
 fn give_up_value(my: &mut Local) {
     if my.at == At::Low {
         my.at = At::LinkReg;
@@ -240,7 +242,7 @@ fn give_up_value(my: &mut Local) {
     (my.high, my.high_seq, my.low) = (false, 0, false);
 }
 
-/// The two views of a process change places: only which one it used last tells them apart.
+/// Swaps the two views of a process, which differ only in which one was used last.
 fn exchange_views(p: usize, shared: &mut Shared, locals: &mut [Local]) {
     let (first, second) = (2 * p, 2 * p + 1);
     shared.view_seq.swap(first, second);

@@ -1,4 +1,4 @@
-//! Steps and registers in words.
+//! Descriptions of steps and registers.
 
 use super::{At, Local, Riany, Shared};
 
