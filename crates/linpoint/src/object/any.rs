@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::portfolio::{Checker, measure_depths};
 use crate::report::{Story, Told, tell_recorded};
-use crate::spec::{CallView, Kind, Object, Pattern, Role, Sampler, Spec};
+use crate::spec::{CallView, Kind, Pattern, Role, Sampler, Simulated, Spec};
 use crate::value::Value;
 use crate::verdict::Report;
 
@@ -96,7 +96,7 @@ pub trait Simulation {
     ) -> Option<Value>;
 }
 
-impl<S: Object> AnyObject for S {
+impl<S: Simulated> AnyObject for S {
     fn check(
         &self,
         history: &History,
@@ -128,7 +128,7 @@ impl<S: Object> AnyObject for S {
     }
 
     fn simulate(&self) -> Box<dyn Simulation + '_> {
-        Box::new(Simulated {
+        Box::new(Running {
             object: self,
             state: self.init(),
         })
@@ -201,12 +201,12 @@ fn shortened(text: &str) -> String {
     }
 }
 
-struct Simulated<'a, S: Spec> {
+struct Running<'a, S: Spec> {
     object: &'a S,
     state: S::State,
 }
 
-impl<S: Object> Simulation for Simulated<'_, S> {
+impl<S: Simulated> Simulation for Running<'_, S> {
     fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         self.object.sample(&self.state, process, sampler)
     }

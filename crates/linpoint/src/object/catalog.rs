@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::spec::*;
 use crate::value::Value;
 
-fn boxed(object: impl Object + 'static) -> Result<ObjectType, Error> {
+fn boxed(object: impl Simulated + 'static) -> Result<ObjectType, Error> {
     Ok(Box::new(object))
 }
 

@@ -9,7 +9,7 @@ use super::{Notice, Watcher};
 use crate::engine::{Task, brute};
 use crate::history::{Call, OpId, TypedHistory};
 use crate::spec::{
-    CallView, Container, Counter, Discipline, Mutex, Object, Register, Set, Snapshot, Writers,
+    CallView, Container, Counter, Discipline, Mutex, Register, Set, Simulated, Snapshot, Writers,
 };
 use crate::value::Value;
 
@@ -17,7 +17,7 @@ use crate::value::Value;
 const TRIALS: u64 = 20_000;
 
 /// What clients of an object do at random.
-struct Clients<'a, S: Object> {
+struct Clients<'a, S: Simulated> {
     object: &'a S,
     /// A call: method and argument.
     call: fn(&mut ChaCha8Rng) -> (&'static str, Value),
@@ -33,7 +33,7 @@ enum Event {
     Crash(usize),
 }
 
-impl<S: Object> Clients<'_, S> {
+impl<S: Simulated> Clients<'_, S> {
     fn decode(&self, method: &str, argument: &Value) -> S::Op {
         let call = CallView {
             process: &Value::Nil,
@@ -173,7 +173,7 @@ enum Patience {
     UntilReturns,
 }
 
-fn compare<S: Object + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
+fn compare<S: Simulated + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
     let mut counts = Counts::default();
     for seed in 0..trials() {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -186,7 +186,7 @@ fn compare<S: Object + Clone + 'static>(clients: &Clients<'_, S>, patience: Pati
     counts
 }
 
-fn one_history<S: Object + Clone + 'static>(
+fn one_history<S: Simulated + Clone + 'static>(
     clients: &Clients<'_, S>,
     patience: Patience,
     seed: u64,

@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
-use crate::spec::{Object, Spec};
+use crate::spec::{Recorded, Spec};
 use crate::value::Value;
 use crate::verdict::{
     self, Known, Limit, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
@@ -81,7 +81,7 @@ impl Checker {
     }
 
     /// Decides a recorded history without decoding it, where that can be done and the history is linearizable.
-    pub(crate) fn check_columns<S: Object>(
+    pub(crate) fn check_columns<S: Recorded>(
         &self,
         object: &S,
         history: &History,

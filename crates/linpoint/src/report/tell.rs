@@ -11,7 +11,7 @@ use super::steps::{self, Steps};
 use crate::engine::{Task, TaskOp};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, Partitioning, TypedHistory, partition};
-use crate::spec::{Object, Spec};
+use crate::spec::{Recorded, Spec};
 use crate::value::Value;
 use crate::verdict::{Core, Limit, PartReport, Report, Undecided, Verdict, Violation};
 
@@ -43,7 +43,7 @@ pub fn tell<S: Spec>(
 }
 
 /// Tells what a report says about a recorded history.
-pub(crate) fn tell_recorded<S: Object>(
+pub(crate) fn tell_recorded<S: Recorded>(
     told: Told<'_>,
     object: &S,
     history: &History,
