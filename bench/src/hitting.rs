@@ -62,8 +62,8 @@ impl Shape {
                 ..Generator::default()
             };
             histories.push(match self.violation {
-                false => generator.linearizable(&*built)?,
-                true => generator.violating(&*built, &checker)?,
+                false => generator.linearizable(&built)?,
+                true => generator.violating(&built, &checker)?,
             });
         }
         Ok(histories)
@@ -209,10 +209,10 @@ fn guided() -> anyhow::Result<()> {
             let (mut seconds, mut undecided) = ([0.0; 2], [0; 2]);
             for seed in 0..HISTORIES {
                 let generator = Generator { ops, processes, seed, universe: values, ..Generator::default() };
-                let history = generator.linearizable(&*built)?;
+                let history = generator.linearizable(&built)?;
                 for (i, engine) in [EngineChoice::Search, EngineChoice::Guided].into_iter().enumerate() {
                     let checker = Checker::new(Config::default().with_engine(engine).with_timeout(LIMIT));
-                    let check = || built.check(&history, &checker, &checker.budget());
+                    let check = || checker.check_recorded(&built, &history);
                     // What is over in a moment is repeated; what is not need not be.
                     let (mut time, report) = best(1, check);
                     if time < 0.05 {

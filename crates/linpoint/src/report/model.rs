@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// One history with its verdict and the evidence for it, ready to be shown.
 ///
-/// Made by [`AnyObject::tell`](crate::object::AnyObject::tell) of a recorded history, or by [`tell`](super::tell) of one
+/// Made by [`ObjectType::tell`](crate::object::ObjectType::tell) of a recorded history, or by [`tell`](super::tell) of one
 /// that a program recorded about its own objects.
 #[derive(Clone, Debug, Serialize)]
 pub struct Story {

@@ -34,7 +34,7 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
         idle_percent: sampler.pick(&[0, 30, 60]),
         universe: sampler.pick(&[None, Some(2), Some(3)]),
     };
-    let mut history = generator.linearizable(&**object).expect("generated");
+    let mut history = generator.linearizable(&*object).expect("generated");
     for _ in 0..sampler.below(4) {
         if history.is_empty() {
             return None;
@@ -92,11 +92,8 @@ fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
 
 fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
     let checker = Checker::new(config);
-    match object
-        .check(history, &checker, &checker.budget())
-        .expect("certified")
-        .verdict
-    {
+    let report = checker.check_recorded(object, history);
+    match report.expect("certified").verdict {
         Verdict::Linearizable(_) => true,
         Verdict::Violation(violation) => {
             // Small histories leave no excuse.
@@ -181,7 +178,7 @@ fn keys_together_agree_with_keys_apart() {
                 idle_percent: sampler.pick(&[0, 30]),
                 universe: sampler.pick(&[None, Some(2), Some(5)]),
             };
-            let mut history = generator.linearizable(&*object).expect("generated");
+            let mut history = generator.linearizable(&object).expect("generated");
             for _ in 0..sampler.below(4) {
                 let changed = perturbed(&history, &mut sampler);
                 if object.validate(&changed).is_ok() {
