@@ -25,7 +25,7 @@ pub fn run() -> anyhow::Result<()> {
     for (name, producers) in std::iter::once(("queue", Some(50))).chain(mixed) {
         let path = std::env::temp_dir().join(format!("linpoint-bench-{name}.parquet"));
         let object = object_type(name, &Default::default())?;
-        let history = Generator { ops: OPS, processes: 100, producers, ..Generator::default() }.linearizable(&*object)?;
+        let history = Generator { ops: OPS, processes: 100, producers, ..Generator::default() }.linearizable(&object)?;
         let mut out = BufWriter::new(File::create(&path)?);
         write(Format::Parquet, &history, Some((name, &Default::default())), &mut out)?;
         out.flush()?;
@@ -65,7 +65,7 @@ fn measure(name: &str, path: &Path) -> anyhow::Result<()> {
         best(&|| {
             let mut verdict = None;
             read(path, &ReadOptions::default(), |recorded| {
-                verdict = recorded.and_then(|r| object.check(&r.history, &checker, &checker.budget())).ok();
+                verdict = recorded.and_then(|r| checker.check_recorded(&object, &r.history)).ok();
             });
             ensure!(verdict.is_some_and(|report| matches!(report.verdict, Verdict::Linearizable(_))), "not decided");
             Ok(())

@@ -7,7 +7,7 @@ use linpoint::engine::hitting::{Base, Family, Index, Poset, Rule, ShownBy};
 use linpoint::engine::{Budget, Task};
 use linpoint::generate::Generator;
 use linpoint::spec::juc::{CollectionClass, JavaCollection};
-use linpoint::spec::{Container, Discipline, Object, Register, RegisterOp};
+use linpoint::spec::{Container, Discipline, Recorded, Register, RegisterOp};
 use linpoint::{Checker, History, OpId, Spec, TypedHistory, Value, object_type};
 
 /// The largest d.
@@ -61,15 +61,15 @@ impl Shape {
                 ..Generator::default()
             };
             histories.push(match self.violation {
-                false => generator.linearizable(&*built)?,
-                true => generator.violating(&*built, &checker)?,
+                false => generator.linearizable(&built)?,
+                true => generator.violating(&built, &checker)?,
             });
         }
         Ok(histories)
     }
 }
 
-fn compare<S: Object>(name: &str, spec: &S, shape: &Shape) -> anyhow::Result<()> {
+fn compare<S: Recorded>(name: &str, spec: &S, shape: &Shape) -> anyhow::Result<()> {
     let (mut made, mut walked, mut pairs) = (0.0, 0.0, 0);
     let histories = shape.histories(name, 20)?;
     for history in &histories {

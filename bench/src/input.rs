@@ -91,7 +91,7 @@ fn measure(name: &str, path: &std::path::Path) -> anyhow::Result<()> {
         let object = object_type("register", &Default::default())?;
         let mut verdict = None;
         read(path, &ReadOptions::default(), |recorded| {
-            verdict = recorded.and_then(|r| object.check(&r.history, &checker, &checker.budget())).ok();
+            verdict = recorded.and_then(|r| checker.check_recorded(&object, &r.history)).ok();
         });
         ensure!(verdict.is_some_and(|report| matches!(report.verdict, Verdict::Linearizable(_))), "not decided");
         best[2] = best[2].min(started.elapsed().as_secs_f64());

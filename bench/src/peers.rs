@@ -29,7 +29,7 @@ impl Case {
         let object = object_type(self.object, &Default::default())?;
         let generator =
             Generator { ops: self.ops, processes: self.processes, seed: self.seed, ..Generator::default() };
-        Ok(generator.linearizable(&*object)?)
+        Ok(generator.linearizable(&object)?)
     }
 }
 
@@ -64,7 +64,7 @@ impl Checker {
                 let object = object_type(case.object, &Default::default())?;
                 let checker = linpoint::Checker::new(Config::default());
                 let started = Instant::now();
-                let report = object.check(history, &checker, &checker.budget())?;
+                let report = checker.check_recorded(&object, history)?;
                 let time = started.elapsed();
                 ensure!(matches!(report.verdict, Verdict::Linearizable(_)), "linearizable by construction");
                 Ok(time)

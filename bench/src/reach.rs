@@ -12,11 +12,11 @@ pub const MEMORY: u64 = 8 << 30;
 /// What one check came to: seconds, or `None` if it was not decided.
 fn seconds(object: &str, generator: &Generator, engine: EngineChoice) -> anyhow::Result<Option<f64>> {
     let built = object_type(object, &Default::default())?;
-    let history = generator.linearizable(&*built)?;
+    let history = generator.linearizable(&built)?;
     let config = Config::default().with_engine(engine).with_timeout(LIMIT).with_memory(MEMORY);
     let checker = Checker::new(config);
     let started = std::time::Instant::now();
-    let report = built.check(&history, &checker, &checker.budget())?;
+    let report = checker.check_recorded(&built, &history)?;
     let decided = matches!(report.verdict, Verdict::Linearizable(_));
     Ok(decided.then(|| started.elapsed().as_secs_f64()))
 }

@@ -31,7 +31,7 @@ fn what_was_found_is_evidence() {
         let (name, params) = recorded.object_type.clone().expect("the header names it");
         let object = object_type(&name, &params).expect("known");
         let checker = Checker::default();
-        let report = object.check(&recorded.history, &checker, &checker.budget());
+        let report = checker.check_recorded(&object, &recorded.history);
         let verdict = report.expect("decided").verdict;
         assert!(
             matches!(verdict, Verdict::Violation(_)),

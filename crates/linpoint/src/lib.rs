@@ -55,7 +55,7 @@
 //! # Recorded histories
 //!
 //! [`format::read`] reads files, archives and directories of histories in several formats; [`object_type`] gives the
-//! built-in types by name, and each of them [checks](object::AnyObject::check) a [`History`]:
+//! built-in types by name, and each of them [checked](Checker::check_recorded) against a [`History`]:
 //!
 //! ```
 //! use linpoint::format::{ReadOptions, parse};
@@ -69,7 +69,7 @@
 //! let recorded = parse(text.as_bytes(), &ReadOptions::default()).remove(0)?;
 //! let queue = object_type("queue", &Default::default())?;
 //! let checker = Checker::default();
-//! let report = queue.check(&recorded.history, &checker, &checker.budget())?;
+//! let report = checker.check_recorded(&queue, &recorded.history)?;
 //! assert!(matches!(report.verdict, Verdict::Violation(_)));
 //! # Ok::<(), linpoint::Error>(())
 //! ```

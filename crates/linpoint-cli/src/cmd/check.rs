@@ -198,7 +198,7 @@ fn check_one(
 ) -> Result<Checked, Error> {
     let started = Instant::now();
     let (choice, object) = object_of(&recorded, chosen)?;
-    match object.check(&recorded.history, checker, budget) {
+    match checker.check_recorded_within(&object, &recorded.history, budget) {
         Ok(report) => Ok(Checked {
             recorded,
             type_name: choice.name,

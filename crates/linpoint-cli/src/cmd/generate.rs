@@ -2,7 +2,7 @@
 
 use linpoint::format::write;
 use linpoint::generate::{Generator, SnapshotFault, SnapshotGenerator, SnapshotShape};
-use linpoint::object::AnyObject;
+use linpoint::object::ObjectType;
 use linpoint::{Checker, Config, Error, History};
 
 use crate::args::GenerateArgs;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let mut out = args.output.open(&mut Files::reading(&[])?)?;
     let history = match snapshot_shape(args, &choice)? {
         Some(shape) => snapshot(args, shape)?,
-        None => simulated(args, &*object)?,
+        None => simulated(args, &object)?,
     };
     let object_type = Some((choice.name.as_str(), &choice.params));
     write(format, &history, object_type, &mut out)?;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Linearizable)
 }
 
-fn simulated(args: &GenerateArgs, object: &dyn AnyObject) -> Result<History, Error> {
+fn simulated(args: &GenerateArgs, object: &ObjectType) -> Result<History, Error> {
     let generator = Generator {
         ops: args.ops,
         processes: args.processes,

@@ -88,7 +88,7 @@ fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Re
         recorded.ok_or_else(|| Error::bug("bug in linpoint: a bug without a history"))??;
     let (choice, object) = object_of(&recorded, None)?;
     let checker = Checker::default();
-    let report = object.check(&recorded.history, &checker, &checker.budget())?;
+    let report = checker.check_recorded(&object, &recorded.history)?;
     let options = PageOptions {
         name: &output::name(plan),
         object_type: &choice.name,

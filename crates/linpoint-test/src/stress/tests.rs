@@ -66,12 +66,8 @@ fn a_lost_increment_is_caught_and_saved_with_the_same_verdict() {
         assert_eq!(recorded.history.calls(), failure.history.calls());
         assert_eq!(recorded.history.rets(), failure.history.rets());
         let (name, params) = recorded.object_type.expect("the header names it");
-        let checker = Checker::default();
-        let again = object_type(&name, &params).expect("known").check(
-            &recorded.history,
-            &checker,
-            &checker.budget(),
-        );
+        let object = object_type(&name, &params).expect("known");
+        let again = Checker::default().check_recorded(&object, &recorded.history);
         verdicts.push(again.expect("decided").verdict);
     });
     assert!(matches!(verdicts[..], [Verdict::Violation(_)]));
@@ -219,7 +215,7 @@ fn a_panic_is_told_with_its_operation_and_the_history_up_to_it() {
 fn queue_verdict(history: &linpoint::History) -> Verdict {
     let checker = Checker::default();
     let queue = object_type("queue", &Default::default()).expect("known");
-    let report = queue.check(history, &checker, &checker.budget());
+    let report = checker.check_recorded(&queue, history);
     report.expect("decided").verdict
 }
 

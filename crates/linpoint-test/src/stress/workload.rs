@@ -170,7 +170,7 @@ impl<T> Named<T> {
         builder.operation(0, call)?;
         let checker = Checker::default();
         let history = builder.finish(Ties::CallFirst)?;
-        let judged = self.judge()?.check(&history, &checker, &checker.budget());
+        let judged = checker.check_recorded(self.judge()?, &history);
         judged.map(drop)
     }
 }
@@ -243,7 +243,7 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
 
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
         let history = self.history(run, &[])?;
-        self.judge()?.check(&history, checker, &checker.budget())
+        checker.check_recorded(self.judge()?, &history)
     }
 
     fn history(

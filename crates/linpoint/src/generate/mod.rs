@@ -9,7 +9,7 @@ pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShap
 
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, OpId, Ties};
-use crate::object::{AnyObject, Simulation};
+use crate::object::{ObjectType, Simulation};
 use crate::portfolio::Checker;
 use crate::spec::Sampler;
 use crate::value::Value;
@@ -89,11 +89,11 @@ impl Generator {
     /// ```
     /// use linpoint::{generate::Generator, object_type};
     /// let queue = object_type("register", &Default::default())?;
-    /// let history = Generator { ops: 50, ..Generator::default() }.linearizable(&*queue)?;
+    /// let history = Generator { ops: 50, ..Generator::default() }.linearizable(&queue)?;
     /// assert_eq!(history.len(), 50);
     /// # Ok::<(), linpoint::Error>(())
     /// ```
-    pub fn linearizable(&self, object: &dyn AnyObject) -> Result<History, Error> {
+    pub fn linearizable(&self, object: &ObjectType) -> Result<History, Error> {
         if self.processes == 0 || self.objects == 0 {
             return Err(Error::usage(
                 "a history needs at least one process and one object",
@@ -177,7 +177,7 @@ impl Generator {
     /// A history of `object` that is not linearizable: one result near the end is wrong.
     ///
     /// `checker` confirms it, so this takes as long as checking, and fails where the checker cannot decide.
-    pub fn violating(&self, object: &dyn AnyObject, checker: &Checker) -> Result<History, Error> {
+    pub fn violating(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
         const HISTORIES: u64 = 20;
         let mut last = self.violating_one(object, checker);
         for further in 1..HISTORIES {
@@ -194,7 +194,7 @@ impl Generator {
     }
 
     /// The same, with the given seed only.
-    fn violating_one(&self, object: &dyn AnyObject, checker: &Checker) -> Result<History, Error> {
+    fn violating_one(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
         const ATTEMPTS: u64 = 50;
         let history = self.linearizable(object)?;
         let mut sampler = Sampler::new(self.seed ^ 0x5EED, None);
@@ -211,7 +211,7 @@ impl Generator {
             if object.validate(&changed).is_err() {
                 continue;
             }
-            match object.check(&changed, checker, &checker.budget())?.verdict {
+            match checker.check_recorded(object, &changed)?.verdict {
                 Verdict::Violation(_) => return Ok(changed),
                 Verdict::Linearizable(_) => {}
                 Verdict::Undecided(_) => undecided = true,

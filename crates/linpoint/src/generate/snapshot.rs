@@ -522,10 +522,10 @@ mod tests {
                 let found = faults(&history);
                 assert_eq!(found, name.into_iter().collect(), "{shape:?}, {seed}");
                 let judge = if generator.ops < 9 { &brute } else { &checker };
-                let report = object.check(&history, judge, &judge.budget()).unwrap();
+                let report = judge.check_recorded(&object, &history).unwrap();
                 let is_bad = matches!(report.verdict, Verdict::Violation(_));
                 assert_eq!(is_bad, fault.is_some(), "{shape:?}, {seed}");
-                let report = object.check(&history, &checker, &checker.budget()).unwrap();
+                let report = checker.check_recorded(&object, &history).unwrap();
                 assert_eq!(report.parts[0].engine, "monitor");
                 pending += history.rets().iter().filter(|&&ret| ret == NEVER).count();
             }

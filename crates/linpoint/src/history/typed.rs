@@ -7,7 +7,7 @@ use hashbrown::hash_table::Entry;
 
 use super::{History, NEVER, OpId};
 use crate::error::Error;
-use crate::spec::{CallView, Object};
+use crate::spec::{CallView, Recorded};
 use crate::value::{Interner, Value};
 
 /// An operation together with its result; `None` while pending.
@@ -164,7 +164,7 @@ impl<O: Clone + Eq + Hash, R: Clone + Eq + Hash> TypedHistory<O, R> {
 
 impl<O> TypedHistory<O, Value> {
     /// Reads the methods and values of a recorded history as operations of `object`.
-    pub fn decode<S: Object<Op = O>>(object: &S, history: &History) -> Result<Self, Error> {
+    pub fn decode<S: Recorded<Op = O>>(object: &S, history: &History) -> Result<Self, Error> {
         let mut typed = TypedHistory::default();
         typed.action.reserve(history.len());
         // Equal calls with equal results are one action. The first operation of each stands for it in the table.
@@ -230,7 +230,7 @@ impl<O> TypedHistory<O, Value> {
     }
 }
 
-fn decode_action<S: Object>(
+fn decode_action<S: Recorded>(
     object: &S,
     history: &History,
     id: OpId,

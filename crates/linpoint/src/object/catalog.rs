@@ -1,13 +1,14 @@
 //! The table of the built-in types.
 
+use super::ObjectType;
 use super::juc;
-use super::registry::{ObjectType, TypeInfo};
+use super::registry::TypeInfo;
 use crate::error::Error;
 use crate::spec::*;
 use crate::value::Value;
 
-fn boxed(object: impl Object + 'static) -> Result<ObjectType, Error> {
-    Ok(Box::new(object))
+fn boxed(object: impl Simulated + 'static) -> Result<ObjectType, Error> {
+    Ok(ObjectType::new(object))
 }
 
 macro_rules! methods {

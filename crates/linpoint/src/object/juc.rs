@@ -1,5 +1,6 @@
 //! The ten classes as built-in types.
 
+use super::ObjectType;
 use super::catalog::MOST_PLACES;
 use super::registry::{Given, TypeInfo};
 use crate::error::Error;
@@ -25,7 +26,7 @@ macro_rules! collection {
             make: |given| {
                 let class = CollectionClass::$class;
                 let capacity = $capacity(given)?;
-                Ok(Box::new(JavaCollection { class, capacity }))
+                Ok(ObjectType::new(JavaCollection { class, capacity }))
             },
         };
     };
@@ -41,7 +42,7 @@ macro_rules! map {
             methods: map_methods(MapClass::$class),
             make: |_| {
                 let class = MapClass::$class;
-                Ok(Box::new(JavaMap { class }))
+                Ok(ObjectType::new(JavaMap { class }))
             },
         };
     };

@@ -1,9 +1,32 @@
-//! Built-in types without their Rust types: found by name, used through one interface.
+//! Types of objects found by name, with their Rust types erased: [`ObjectType`].
+//!
+//! Each feature is a file. It holds a small trait, implemented for every type that is [`Recorded`](crate::spec::Recorded) or
+//! [`Simulated`](crate::spec::Simulated), and the methods of [`ObjectType`] that call it. A new feature is a new file and
+//! one more name in the list of `AnyObject`.
+//!
+//! | file | feature |
+//! |---|---|
+//! | `check.rs` | [`Checker::check_recorded`](crate::Checker::check_recorded) |
+//! | `simulate.rs` | simulated objects, for [`Generator`](crate::generate::Generator) |
+//! | `depths.rs` | depths of operations, hitting families |
+//! | `online.rs` | [`OnlineChecker`](crate::OnlineChecker) of recorded events |
+//! | `page.rs` | the data of a [page](crate::report::Page) |
+//!
+//! `registry.rs` finds the types by name, `catalog.rs` and `juc.rs` list them.
 
-mod any;
 mod catalog;
+mod check;
+mod depths;
 mod juc;
+mod object_type;
+mod online;
+mod page;
 mod registry;
+mod simulate;
 
-pub use any::{AnyObject, PartDepths, Reading, Simulation};
-pub use registry::{ObjectType, TypeInfo, find_type, guess_type, object_type, types};
+pub use check::CheckRecorded;
+pub use depths::PartDepths;
+pub use object_type::ObjectType;
+pub(crate) use online::Reading;
+pub use registry::{TypeInfo, find_type, guess_type, object_type, types};
+pub use simulate::Simulation;

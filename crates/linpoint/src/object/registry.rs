@@ -2,15 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::AnyObject;
+use super::ObjectType;
 use super::catalog::TYPES;
 use crate::error::{Error, did_you_mean};
 use crate::history::History;
 use crate::spec::{MethodInfo, Params};
 use crate::value::Value;
-
-/// A built-in type, ready to check histories.
-pub type ObjectType = Box<dyn AnyObject>;
 
 /// What there is to know about a built-in type.
 #[derive(Debug)]

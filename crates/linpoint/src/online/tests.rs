@@ -8,8 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use super::{Notice, Watcher};
 use crate::engine::{Task, brute};
 use crate::history::{Call, OpId, TypedHistory};
+use crate::object::ObjectType;
 use crate::spec::{
-    CallView, Container, Counter, Discipline, Mutex, Object, Register, Set, Snapshot, Writers,
+    CallView, Container, Counter, Discipline, Mutex, Register, Set, Simulated, Snapshot, Writers,
 };
 use crate::value::Value;
 
@@ -17,7 +18,7 @@ use crate::value::Value;
 const TRIALS: u64 = 20_000;
 
 /// What clients of an object do at random.
-struct Clients<'a, S: Object> {
+struct Clients<'a, S: Simulated> {
     object: &'a S,
     /// A call: method and argument.
     call: fn(&mut ChaCha8Rng) -> (&'static str, Value),
@@ -33,7 +34,7 @@ enum Event {
     Crash(usize),
 }
 
-impl<S: Object> Clients<'_, S> {
+impl<S: Simulated> Clients<'_, S> {
     fn decode(&self, method: &str, argument: &Value) -> S::Op {
         let call = CallView {
             process: &Value::Nil,
@@ -173,7 +174,7 @@ enum Patience {
     UntilReturns,
 }
 
-fn compare<S: Object + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
+fn compare<S: Simulated + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
     let mut counts = Counts::default();
     for seed in 0..trials() {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -186,14 +187,14 @@ fn compare<S: Object + Clone + 'static>(clients: &Clients<'_, S>, patience: Pati
     counts
 }
 
-fn one_history<S: Object + Clone + 'static>(
+fn one_history<S: Simulated + Clone + 'static>(
     clients: &Clients<'_, S>,
     patience: Patience,
     seed: u64,
     events: &[Event],
     counts: &mut Counts,
 ) {
-    let mut watcher = Watcher::new(Box::new(clients.object.clone())).unwrap();
+    let mut watcher = Watcher::new(ObjectType::new(clients.object.clone())).unwrap();
     let mut calls = 0;
     // The event at which the history became bad, and what was open then.
     let mut bad: Option<(usize, Vec<usize>)> = None;
@@ -413,7 +414,7 @@ fn counters_that_may_wrap_around_cannot_be_told() {
     let object = Counter {
         initial: i64::MAX - 1,
     };
-    let mut watcher = Watcher::new(Box::new(object)).unwrap();
+    let mut watcher = Watcher::new(ObjectType::new(object)).unwrap();
     let mut inc = |process: i64| watcher.call(0, process.into(), Call::new("inc", Value::Nil));
     assert!(inc(0).unwrap().is_none());
     assert!(matches!(inc(1), Ok(Some(Notice::CannotTell(_)))));
@@ -421,7 +422,7 @@ fn counters_that_may_wrap_around_cannot_be_told() {
 
 #[test]
 fn what_is_over_is_forgotten() {
-    let mut watcher = Watcher::new(Box::new(Set)).unwrap();
+    let mut watcher = Watcher::new(ObjectType::new(Set)).unwrap();
     for key in 0..100 {
         for method in ["add", "contains", "remove"] {
             watcher.call(0, 0.into(), Call::new(method, key)).unwrap();
@@ -433,7 +434,7 @@ fn what_is_over_is_forgotten() {
 
 #[test]
 fn objects_and_keys_are_watched_apart() {
-    let mut watcher = Watcher::new(Box::new(Set)).unwrap();
+    let mut watcher = Watcher::new(ObjectType::new(Set)).unwrap();
     let mut run = |object: &str, method: &str, key: i64| {
         let call = Call::new(method, key).on(object);
         watcher.call(0, 0.into(), call).unwrap();
@@ -457,7 +458,7 @@ fn objects_and_keys_are_watched_apart() {
 
 #[test]
 fn keys_cannot_be_watched_apart_from_the_whole() {
-    let mut watcher = Watcher::new(Box::new(Set)).unwrap();
+    let mut watcher = Watcher::new(ObjectType::new(Set)).unwrap();
     watcher.call(0, 0.into(), Call::new("add", 1)).unwrap();
     let size = watcher.call(0, 1.into(), Call::new("size", Value::Nil));
     assert!(matches!(size, Ok(Some(Notice::CannotTell(_)))));
@@ -466,7 +467,7 @@ fn keys_cannot_be_watched_apart_from_the_whole() {
 
 #[test]
 fn malformed_streams_are_refused() {
-    let mut watcher = Watcher::new(Box::new(Mutex)).unwrap();
+    let mut watcher = Watcher::new(ObjectType::new(Mutex)).unwrap();
     let refused = |result: Result<Option<Notice>, crate::Error>| result.unwrap_err().to_string();
     let lock = || Call::new("lock", Value::Nil);
     assert_eq!(

@@ -6,7 +6,7 @@ use super::{Config, columns};
 use crate::engine::{Budget, Shortcut, Shortcuts};
 use crate::error::Error;
 use crate::history::{History, OpId, Partitioning, TypedHistory};
-use crate::spec::{Object, Spec};
+use crate::spec::{Recorded, Spec};
 use crate::verdict::Report;
 
 /// Checks histories.
@@ -84,7 +84,7 @@ impl Checker {
     }
 
     /// Decides a recorded history without decoding it, where that can be done and the history is linearizable.
-    pub(crate) fn check_columns<S: Object>(
+    pub(crate) fn check_columns<S: Recorded>(
         &self,
         object: &S,
         history: &History,

@@ -11,7 +11,7 @@ use super::steps::{self, Steps};
 use crate::engine::{Task, TaskOp};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
-use crate::spec::{Object, Spec};
+use crate::spec::{Recorded, Spec};
 use crate::value::Value;
 use crate::verdict::{Core, PartReport, Report, Verdict, Violation};
 
@@ -43,7 +43,7 @@ pub fn page_data<S: Spec>(
 }
 
 /// Tells what a report says about a recorded history.
-pub(crate) fn recorded_page_data<S: Object>(
+pub(crate) fn recorded_page_data<S: Recorded>(
     options: PageOptions<'_>,
     object: &S,
     history: &History,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// One history with its verdict and the evidence for it, ready to be shown.
 ///
-/// Made by [`AnyObject::page_data`](crate::object::AnyObject::page_data) of a recorded history, or by [`page_data`](super::page_data) of one
+/// Made by [`ObjectType::page_data`](crate::object::ObjectType::page_data) of a recorded history, or by [`page_data`](super::page_data) of one
 /// that a program recorded about its own objects.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageData {

@@ -1,6 +1,6 @@
 //! Accounts with transfers between them.
 
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A bank with accounts `0..accounts`.
@@ -126,7 +126,7 @@ impl Spec for Bank {
     }
 }
 
-impl Object for Bank {
+impl Recorded for Bank {
     fn decode(&self, call: CallView<'_>) -> Result<BankOp, String> {
         match call.method {
             "read" => call.takes_nothing(BankOp::Read),
@@ -161,7 +161,9 @@ impl Object for Bank {
             BankOp::Transfer { .. } => decode::truth_if_told(result),
         }
     }
+}
 
+impl Simulated for Bank {
     fn sample(&self, _: &Vec<i64>, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         if sampler.percent(40) {
             return ("read", Value::Nil);

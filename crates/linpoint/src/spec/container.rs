@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A container, at first empty. Equal values may be in it several times; nil is none.
@@ -232,7 +232,7 @@ impl Spec for Container {
     }
 }
 
-impl Object for Container {
+impl Recorded for Container {
     fn decode(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
         let op = self.op(call)?;
         match (&op, self.discipline) {
@@ -265,7 +265,9 @@ impl Object for Container {
             Verb::Size => None,
         }
     }
+}
 
+impl Simulated for Container {
     fn perform(
         &self,
         state: &mut VecDeque<Value>,

@@ -1,6 +1,6 @@
 //! A counter.
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A counter of 64 bits that wraps around.
@@ -75,7 +75,7 @@ fn amount(call: CallView<'_>, default: Option<i64>) -> Result<i64, String> {
     }
 }
 
-impl Object for Counter {
+impl Recorded for Counter {
     fn decode(&self, call: CallView<'_>) -> Result<CounterOp, String> {
         match call.method {
             "get" | "read" => call.takes_nothing(CounterOp::Get),
@@ -101,7 +101,9 @@ impl Object for Counter {
             }
         }
     }
+}
 
+impl Simulated for Counter {
     fn sample(&self, _: &i64, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let small = Value::Int(1 + sampler.below(5) as i64);
         match sampler.below(6) {

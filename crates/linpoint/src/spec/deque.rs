@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A double-ended queue, at first empty. Nil is no value.
@@ -85,7 +85,7 @@ impl Spec for Deque {
     }
 }
 
-impl Object for Deque {
+impl Recorded for Deque {
     fn decode(&self, call: CallView<'_>) -> Result<DequeOp, String> {
         use End::{Back, Front};
         match call.method {
@@ -109,7 +109,9 @@ impl Object for Deque {
             DequeOp::Size => decode::count(result),
         }
     }
+}
 
+impl Simulated for Deque {
     fn sample(
         &self,
         state: &VecDeque<Value>,

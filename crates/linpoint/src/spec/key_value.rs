@@ -1,6 +1,8 @@
 //! A map from keys to values.
 
-use super::{CallView, Entries, Kind, Need, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{
+    CallView, Entries, Kind, Need, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// A key-value map. Reads, appends and comparisons find [`missing`](Self::missing) under a missing key. A key that was given
@@ -133,7 +135,7 @@ impl Spec for KeyValue {
     }
 }
 
-impl Object for KeyValue {
+impl Recorded for KeyValue {
     fn decode(&self, call: CallView<'_>) -> Result<KeyValueOp, String> {
         match call.method {
             "get" | "read" => Ok(KeyValueOp::Get(call.takes_value()?)),
@@ -164,7 +166,9 @@ impl Object for KeyValue {
             KeyValueOp::Delete(_) => decode::truth_if_told(result),
         }
     }
+}
 
+impl Simulated for KeyValue {
     fn sample(&self, _: &Entries, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let key = Value::Int(sampler.below(10) as i64);
         match sampler.below(8) {

@@ -9,7 +9,7 @@ const WALKS: u64 = 60;
 const STEPS: usize = 40;
 
 /// Runs calls one after the other: a line each, `method(argument) result` in JSON.
-pub(super) fn run<S: Object>(object: &S, calls: &str) {
+pub(super) fn run<S: Simulated>(object: &S, calls: &str) {
     let json = |text: &str| -> Value {
         serde_json::from_str::<serde_json::Value>(text)
             .unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -33,7 +33,7 @@ pub(super) fn run<S: Object>(object: &S, calls: &str) {
     }
 }
 
-fn decoded<S: Object>(object: &S, process: i64, method: &str, argument: &Value) -> S::Op {
+fn decoded<S: Simulated>(object: &S, process: i64, method: &str, argument: &Value) -> S::Op {
     let call = CallView {
         process: &Value::Int(process),
         method,
@@ -45,7 +45,7 @@ fn decoded<S: Object>(object: &S, process: i64, method: &str, argument: &Value) 
 }
 
 /// A call that `sample` leaves out because it keeps fast engines from a history, if this object has it.
-fn rare_call<S: Object>(object: &S, sampler: &mut Sampler) -> Option<S::Op> {
+fn rare_call<S: Simulated>(object: &S, sampler: &mut Sampler) -> Option<S::Op> {
     let key = Value::Int(sampler.below(10) as i64);
     let text = sampler.pick(&["x", ""]);
     let (method, argument) = sampler.pick(&[
@@ -71,12 +71,12 @@ fn outcomes<S: Spec>(spec: &S, state: &S::State, op: &S::Op) -> Vec<(S::Ret, S::
 }
 
 /// A legal sequential run: operations, results, and the states between them.
-struct Walk<S: Object> {
+struct Walk<S: Simulated> {
     actions: Vec<(S::Op, Value)>,
     states: Vec<S::State>,
 }
 
-impl<S: Object> Walk<S> {
+impl<S: Simulated> Walk<S> {
     /// A random walk of sampled calls; odd seeds draw values from a small universe, so that they repeat, and every fourth
     /// walk mixes in calls that are not sampled.
     fn new(object: &S, seed: u64) -> Self {
@@ -106,7 +106,7 @@ impl<S: Object> Walk<S> {
     }
 }
 
-fn check_laws<S: Object>(object: &S) {
+fn check_laws<S: Simulated>(object: &S) {
     for seed in 0..WALKS {
         let walk = Walk::new(object, seed);
         for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
@@ -132,7 +132,7 @@ fn check_laws<S: Object>(object: &S) {
 }
 
 /// An answer is read back as itself, also from a file.
-fn check_results<S: Object>(object: &S, op: &S::Op, ret: &Value) {
+fn check_results<S: Simulated>(object: &S, op: &S::Op, ret: &Value) {
     assert_eq!(object.decode_result(op, ret).as_ref(), Ok(ret), "{op:?}");
     let stored = Value::from(ret.to_json());
     assert_eq!(
@@ -143,7 +143,7 @@ fn check_results<S: Object>(object: &S, op: &S::Op, ret: &Value) {
 }
 
 /// What a simulated object does is one of the outcomes.
-fn check_performance<S: Object>(object: &S, state: &S::State, op: &S::Op) {
+fn check_performance<S: Simulated>(object: &S, state: &S::State, op: &S::Op) {
     let mut next = state.clone();
     let answer = object.perform(&mut next, op, &mut Sampler::new(7, None));
     let outcomes = outcomes(object, state, op);
@@ -154,7 +154,7 @@ fn check_performance<S: Object>(object: &S, state: &S::State, op: &S::Op) {
 }
 
 /// What is said to be pure leaves the state as it was, and `step` follows `apply`.
-fn check_purity<S: Object>(object: &S, state: &S::State, op: &S::Op) {
+fn check_purity<S: Simulated>(object: &S, state: &S::State, op: &S::Op) {
     for (ret, next) in outcomes(object, state, op) {
         if object.is_pure(op, Some(&ret)) || object.is_pure(op, None) {
             assert_eq!(next, *state, "{op:?} → {ret}");
@@ -174,7 +174,7 @@ fn check_purity<S: Object>(object: &S, state: &S::State, op: &S::Op) {
 }
 
 /// Operations with different keys neither see nor disturb each other.
-fn check_independence<S: Object>(object: &S, state: &S::State, a: &S::Op, b: &S::Op) {
+fn check_independence<S: Simulated>(object: &S, state: &S::State, a: &S::Op, b: &S::Op) {
     let (Some(key_a), Some(key_b)) = (object.key(a), object.key(b)) else {
         return;
     };
@@ -211,7 +211,7 @@ fn satisfied(needs: &Need, held: &Value) -> bool {
 }
 
 /// The results to try for an operation: those that the walk gave to others too.
-fn possible_results<S: Object>(object: &S, walk: &Walk<S>, op: &S::Op) -> Vec<Value> {
+fn possible_results<S: Simulated>(object: &S, walk: &Walk<S>, op: &S::Op) -> Vec<Value> {
     let mut results: Vec<Value> = walk
         .actions
         .iter()
@@ -225,7 +225,7 @@ fn possible_results<S: Object>(object: &S, walk: &Walk<S>, op: &S::Op) -> Vec<Va
 }
 
 /// Roles tell exactly when an operation of a slot is possible, and what it leaves.
-fn check_slot<S: Object>(object: &S, walk: &Walk<S>, initial: &Value) {
+fn check_slot<S: Simulated>(object: &S, walk: &Walk<S>, initial: &Value) {
     let mut slots: HashMap<Option<Value>, Value> = HashMap::new();
     for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
         let held = slots.entry(object.key(op)).or_insert(initial.clone());
@@ -297,7 +297,7 @@ fn serve(kind: &Kind, content: &[Value], role: &Role) -> Option<Vec<Value>> {
 
 /// Roles tell exactly when an operation of a container is possible. Those of a deque leave out at which end, so there they
 /// only tell when it is not.
-fn check_container<S: Object>(object: &S, walk: &Walk<S>, kind: &Kind) {
+fn check_container<S: Simulated>(object: &S, walk: &Walk<S>, kind: &Kind) {
     let mut content = Vec::new();
     for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
         for ret in possible_results(object, walk, op) {
@@ -322,7 +322,7 @@ fn check_container<S: Object>(object: &S, walk: &Walk<S>, kind: &Kind) {
 }
 
 /// Roles tell exactly when an operation of a counter or semaphore is possible, and what it leaves.
-fn check_counts<S: Object>(object: &S, walk: &Walk<S>, initial: i64, least: i64) {
+fn check_counts<S: Simulated>(object: &S, walk: &Walk<S>, initial: i64, least: i64) {
     let mut count = initial;
     for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
         for ret in possible_results(object, walk, op) {
@@ -343,7 +343,7 @@ fn check_counts<S: Object>(object: &S, walk: &Walk<S>, initial: i64, least: i64)
 }
 
 /// Updates change the entry that they say, and scans see what was last written.
-fn check_entries<S: Object>(object: &S, walk: &Walk<S>) {
+fn check_entries<S: Simulated>(object: &S, walk: &Walk<S>) {
     let mut entries: Vec<Option<Value>> = Vec::new();
     for (op, ret) in &walk.actions {
         match object.role(op, Some(ret)) {
@@ -366,7 +366,7 @@ fn check_entries<S: Object>(object: &S, walk: &Walk<S>) {
 }
 
 /// A run stays legal when all operations on one value are left out.
-fn check_deletion<S: Object>(object: &S, walk: &Walk<S>) {
+fn check_deletion<S: Simulated>(object: &S, walk: &Walk<S>) {
     let value_of = |(op, ret): &(S::Op, Value)| match object.role(op, Some(ret)) {
         Role::Adds(value) | Role::Removes(value) | Role::Peeks(value) => Some(value),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// An append-only list, at first empty.
@@ -66,7 +66,7 @@ impl Spec for Log {
     }
 }
 
-impl Object for Log {
+impl Recorded for Log {
     fn decode(&self, call: CallView<'_>) -> Result<LogOp, String> {
         match call.method {
             "append" => Ok(LogOp::Append(call.takes_value()?)),
@@ -90,7 +90,9 @@ impl Object for Log {
             (LogOp::Read, _) => Err(format!("read answers a list, not {result}")),
         }
     }
+}
 
+impl Simulated for Log {
     fn sample(
         &self,
         state: &Arc<Vec<Value>>,

@@ -1,6 +1,6 @@
 //! Registers with transactions that read and write several at once.
 
-use super::{CallView, Entries, Object, Outcomes, Sampler, Spec};
+use super::{CallView, Entries, Outcomes, Recorded, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// Registers by key, with transactions over them.
@@ -98,7 +98,7 @@ impl Spec for MultiRegister {
     }
 }
 
-impl Object for MultiRegister {
+impl Recorded for MultiRegister {
     fn decode(&self, call: CallView<'_>) -> Result<Vec<MicroOp>, String> {
         match call.method {
             "txn" | "transaction" => Ok(steps(call.argument)?
@@ -140,7 +140,9 @@ impl Object for MultiRegister {
             Err(format!("{result} is not what the transaction asked for"))
         }
     }
+}
 
+impl Simulated for MultiRegister {
     fn sample(&self, _: &Entries, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let steps = 1 + sampler.below(3);
         let txn = (0..steps).map(|_| {

@@ -1,6 +1,6 @@
 //! A lock without owners.
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A lock that is free or held, at first free. It has no owner, so that anyone may release it, and nobody may acquire it
@@ -67,7 +67,7 @@ impl Spec for Mutex {
     }
 }
 
-impl Object for Mutex {
+impl Recorded for Mutex {
     fn decode(&self, call: CallView<'_>) -> Result<MutexOp, String> {
         match call.method {
             "acquire" | "lock" => call.takes_nothing(MutexOp::Acquire),
@@ -84,7 +84,9 @@ impl Object for Mutex {
             MutexOp::TryAcquire | MutexOp::TryRelease => decode::truth(result),
         }
     }
+}
 
+impl Simulated for Mutex {
     fn sample(&self, &held: &bool, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let method = match (sampler.percent(30), held) {
             (true, _) => sampler.pick(&["try_lock", "try_unlock"]),

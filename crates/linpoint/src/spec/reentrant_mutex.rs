@@ -1,6 +1,6 @@
 //! A lock that its owner may take again.
 
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A lock with an owner, who may acquire it several times and must release it as often; at first free.
@@ -61,7 +61,7 @@ impl Spec for ReentrantMutex {
     }
 }
 
-impl Object for ReentrantMutex {
+impl Recorded for ReentrantMutex {
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<ReentrantMutexOp, String> {
@@ -85,7 +85,9 @@ impl Object for ReentrantMutex {
             ReentrantMutexOp::TryAcquire(_) => decode::truth(result),
         }
     }
+}
 
+impl Simulated for ReentrantMutex {
     fn sample(
         &self,
         state: &Self::State,

@@ -1,6 +1,6 @@
 //! A read/write register, with or without compare-and-set.
 
-use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A register: `read`, `write(v)`, and `cas(from, to)` where allowed.
@@ -67,7 +67,7 @@ impl Spec for Register {
     }
 }
 
-impl Object for Register {
+impl Recorded for Register {
     fn decode(&self, call: CallView<'_>) -> Result<RegisterOp, String> {
         match (call.method, call.argument) {
             ("read" | "get", Value::Nil) => Ok(RegisterOp::Read),
@@ -96,7 +96,9 @@ impl Object for Register {
             _ => None,
         }
     }
+}
 
+impl Simulated for Register {
     fn sample(&self, _: &Value, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         match sampler.below(if self.cas { 3 } else { 2 }) {
             0 => ("read", Value::Nil),

@@ -1,6 +1,6 @@
 //! A readers-writer lock.
 
-use super::{CallView, Object, Outcomes, Sampler, Spec, decode};
+use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and anyone
@@ -76,7 +76,7 @@ impl Spec for RwLock {
     }
 }
 
-impl Object for RwLock {
+impl Recorded for RwLock {
     fn decode(&self, call: CallView<'_>) -> Result<RwLockOp, String> {
         use Access::{Read, Write};
         call.takes_nothing(match call.method {
@@ -96,7 +96,9 @@ impl Object for RwLock {
             RwLockOp::TryAcquire(_) => decode::truth(result),
         }
     }
+}
 
+impl Simulated for RwLock {
     fn sample(&self, holders: &Holders, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let method = if sampler.percent(50) {
             match holders {

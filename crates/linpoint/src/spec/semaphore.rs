@@ -1,6 +1,6 @@
 //! A counting semaphore.
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A counting semaphore. As with Java's, a release may bring in more permits than there were at first.
@@ -70,7 +70,7 @@ impl Spec for Semaphore {
     }
 }
 
-impl Object for Semaphore {
+impl Recorded for Semaphore {
     fn decode(&self, call: CallView<'_>) -> Result<SemaphoreOp, String> {
         match call.method {
             "acquire" => Ok(SemaphoreOp::Acquire(call.takes_count(1)?)),
@@ -89,7 +89,9 @@ impl Object for Semaphore {
             SemaphoreOp::TryAcquire(_) => decode::truth(result),
         }
     }
+}
 
+impl Simulated for Semaphore {
     fn sample(&self, &permits: &u64, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let method = match (sampler.percent(40), permits < self.permits) {
             (true, _) => "try_acquire",

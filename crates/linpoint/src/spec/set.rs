@@ -1,6 +1,6 @@
 //! A set.
 
-use super::{CallView, Kind, Object, Outcomes, Pattern, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A set, at first empty.
@@ -99,7 +99,7 @@ impl Spec for Set {
     }
 }
 
-impl Object for Set {
+impl Recorded for Set {
     fn decode(&self, call: CallView<'_>) -> Result<SetOp, String> {
         match call.method {
             "add" | "insert" => Ok(SetOp::Add(call.takes_value()?)),
@@ -141,7 +141,9 @@ impl Object for Set {
             _ => None,
         }
     }
+}
 
+impl Simulated for Set {
     fn sample(&self, _: &Vec<Value>, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         let method = sampler.pick(&["add", "remove", "contains"]);
         (method, Value::Int(sampler.below(10) as i64))

@@ -1,6 +1,6 @@
 //! Atomic snapshots.
 
-use super::{CallView, Kind, Object, Outcomes, Role, Sampler, Spec, decode};
+use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// The most entries of an object whose states list them all; a larger number is a mistake.
@@ -108,7 +108,7 @@ impl Spec for Snapshot {
     }
 }
 
-impl Object for Snapshot {
+impl Recorded for Snapshot {
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<SnapshotOp, String> {
@@ -152,7 +152,9 @@ impl Object for Snapshot {
             }
         }
     }
+}
 
+impl Simulated for Snapshot {
     fn sample(&self, _: &Vec<Value>, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         /// Entries of which random clients of one without a given number write.
         const ENTRIES: usize = 4;

@@ -3,7 +3,7 @@
 //! [`Object::sample`](linpoint::spec::Object::sample) makes calls that clients make; this makes all that can be made.
 
 use linpoint::object::{ObjectType, TypeInfo};
-use linpoint::spec::{CallView, MethodInfo, Sampler};
+use linpoint::spec::{MethodInfo, Sampler};
 use linpoint::{Call, History, HistoryBuilder, Ties, Value};
 
 /// A method as the catalogue writes it: `cas([k, from, to])`.
@@ -243,14 +243,18 @@ impl Callable {
                 _ => Making::Numbers,
             };
             let argument = making.argument(template, sampler);
-            let view = CallView {
-                process,
-                method: template.method,
-                argument: &argument,
-            };
-            let is_taken = self.object.reading(view, None).is_ok();
+            let is_taken = self.takes(process, template.method, &argument);
             is_taken.then_some((chosen, argument))
         })
+    }
+
+    /// Whether the object has such a call.
+    fn takes(&self, process: &Value, method: &str, argument: &Value) -> bool {
+        let mut builder = HistoryBuilder::new();
+        let call = Call::new(method, argument.clone());
+        builder.call(0, process.clone(), call).expect("well formed");
+        let history = builder.finish(Ties::default()).expect("well formed");
+        self.object.validate(&history).is_ok()
     }
 
     /// A small history that is linearizable: each operation takes effect on one simulated object. `used` is told the numbers

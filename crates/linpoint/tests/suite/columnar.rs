@@ -74,7 +74,7 @@ fn through_parquet(history: &History) -> History {
 
 fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
     let checker = Checker::new(config);
-    let report = object.check(history, &checker, &checker.budget()).unwrap();
+    let report = checker.check_recorded(object, history).unwrap();
     match report.verdict {
         Verdict::Linearizable(_) => true,
         Verdict::Violation(_) => false,
@@ -134,7 +134,7 @@ fn long_histories_are_judged_alike() {
                 pending_per_mille: u32::from(seed == 3),
                 ..Generator::default()
             };
-            let history = generator.linearizable(&*object).unwrap();
+            let history = generator.linearizable(&object).unwrap();
             let history = rebuilt(&history, rename, 1);
             let read = through_parquet(&history);
             assert!(

@@ -113,7 +113,7 @@ fn snapshot() {
     assert_eq!(all.len(), 540);
     let checker = Checker::new(verdicts());
     for recorded in &all {
-        let report = type_of(recorded).check(&recorded.history, &checker, &checker.budget());
+        let report = checker.check_recorded(&type_of(recorded), &recorded.history);
         let found = match report.unwrap().verdict {
             Verdict::Violation(violation) => {
                 assert!(violation.shortest);

@@ -63,7 +63,7 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
         idle_percent: sampler.pick(&[0, 30, 60]),
         universe: sampler.pick(&[None, Some(2), Some(3)]),
     };
-    let history = generator.linearizable(&**object).expect("generated");
+    let history = generator.linearizable(object).expect("generated");
     perturbed_a_few_times(object, history, &mut sampler)
 }
 
@@ -137,7 +137,7 @@ fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
 
 /// The verdict of a checker; `None` if it is undecided.
 pub(crate) fn verdict(object: &ObjectType, history: &History, checker: &Checker) -> Option<bool> {
-    let report = object.check(history, checker, &checker.budget());
+    let report = checker.check_recorded(object, history);
     match report
         .unwrap_or_else(|error| panic!("{error}\n{}", dump(history)))
         .verdict
@@ -319,7 +319,7 @@ fn keys_together_agree_with_keys_apart() {
                 idle_percent: sampler.pick(&[0, 30]),
                 universe: sampler.pick(&[None, Some(2), Some(5)]),
             };
-            let mut history = generator.linearizable(&*object).expect("generated");
+            let mut history = generator.linearizable(&object).expect("generated");
             for _ in 0..sampler.below(4) {
                 let changed = perturbed(&history, &mut sampler);
                 if object.validate(&changed).is_ok() {

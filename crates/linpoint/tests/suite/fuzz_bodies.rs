@@ -116,7 +116,7 @@ pub(crate) fn check_small(bytes: &[u8]) {
     };
     let info = &types()[usize::from(first) % types().len()];
     let object = object_type(info.name, &small_params(info.name)).expect("a built-in type");
-    let Ok(history) = small_history(&*object, script) else {
+    let Ok(history) = small_history(&object, script) else {
         return;
     };
     if object.validate(&history).is_err() {
@@ -126,7 +126,7 @@ pub(crate) fn check_small(bytes: &[u8]) {
     let whole = config.clone().with_partitioning(Partitioning::ByObject);
     let verdict = |config: Config| {
         let checker = Checker::new(config);
-        let report = object.check(&history, &checker, &checker.budget());
+        let report = checker.check_recorded(&object, &history);
         match report.expect("certified").verdict {
             Verdict::Linearizable(_) => true,
             Verdict::Violation(_) => false,
@@ -153,7 +153,7 @@ const MAX_OPS: usize = 7;
 
 /// Four processes take turns as the script says: each byte moves one of them on, and may make its result a wrong one.
 fn small_history(
-    object: &dyn linpoint::object::AnyObject,
+    object: &linpoint::object::ObjectType,
     script: &[u8],
 ) -> Result<History, linpoint::Error> {
     enum Turn {

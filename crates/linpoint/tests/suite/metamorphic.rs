@@ -18,7 +18,7 @@ fn object(name: &str) -> ObjectType {
 
 fn is_linearizable(object: &ObjectType, history: &History) -> bool {
     let checker = Checker::new(Config::default().verdicts_only());
-    let report = object.check(history, &checker, &checker.budget());
+    let report = checker.check_recorded(object, history);
     match report.expect("certified").verdict {
         Verdict::Linearizable(_) => true,
         Verdict::Violation(_) => false,
@@ -148,7 +148,7 @@ fn linearizable_history(object: &ObjectType, seed: u64) -> History {
         universe: Some(3).filter(|_| seed.is_multiple_of(2)),
         ..Generator::default()
     };
-    generator.linearizable(&**object).expect("generated")
+    generator.linearizable(&*object).expect("generated")
 }
 
 /// A small history of any calls and values, and its object.

@@ -178,7 +178,7 @@ fn monitors_agree_with_brute() {
                 continue;
             };
             let decide = |checker: &Checker| {
-                let report = object.check(&history, checker, &checker.budget());
+                let report = checker.check_recorded(&object, &history);
                 report.unwrap_or_else(|error| panic!("{error}\nseed {seed}\n{}", dump(&history)))
             };
             let is_linearizable = |verdict: &Verdict| match verdict {

@@ -52,7 +52,7 @@ pub(crate) fn type_of(recorded: &Recorded) -> ObjectType {
 pub(crate) fn is_linearizable(recorded: &Recorded, config: &Config) -> bool {
     let label = recorded.label();
     let checker = Checker::new(config.clone());
-    let report = type_of(recorded).check(&recorded.history, &checker, &checker.budget());
+    let report = checker.check_recorded(&type_of(recorded), &recorded.history);
     let report = report.unwrap_or_else(|error| panic!("{label}: {error}"));
     match report.verdict {
         Verdict::Linearizable(_) => true,

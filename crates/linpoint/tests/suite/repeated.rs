@@ -47,7 +47,7 @@ fn repeated_values_agree_with_brute() {
             let context = |what: &str| format!("{name}, {what}, seed {seed}\n{}", dump(&history));
             let decide = |checker: &Checker, what: &str| {
                 // Its witness was replayed, or this would be an error.
-                let report = object.check(&history, checker, &checker.budget());
+                let report = checker.check_recorded(&object, &history);
                 let report = report.unwrap_or_else(|error| panic!("{error}: {}", context(what)));
                 match &report.verdict {
                     Verdict::Linearizable(_) => true,
@@ -130,7 +130,7 @@ fn both_searches_of_queues_agree() {
             universe: sampler.pick(&[Some(1), Some(2), Some(3)]),
             ..Generator::default()
         };
-        let mut history = generator.linearizable(&*object).expect("generated");
+        let mut history = generator.linearizable(&object).expect("generated");
         for _ in 0..sampler.below(3) {
             let changed = differential::perturbed(&history, &mut sampler);
             if object.validate(&changed).is_ok() {
@@ -138,7 +138,7 @@ fn both_searches_of_queues_agree() {
             }
         }
         let decide = |history: &History| {
-            let report = object.check(history, &search, &search.budget());
+            let report = search.check_recorded(&object, history);
             let report =
                 report.unwrap_or_else(|error| panic!("{error}: seed {seed}\n{}", dump(history)));
             match report.verdict {

@@ -22,7 +22,7 @@ fn lost_updates_are_left_out_of_cores() {
     let recorded = parse(text.as_bytes(), &ReadOptions::default()).remove(0);
     let recorded = recorded.expect("well-formed");
     let checker = Checker::default();
-    let report = type_of(&recorded).check(&recorded.history, &checker, &checker.budget());
+    let report = checker.check_recorded(&type_of(&recorded), &recorded.history);
     let Verdict::Violation(violation) = report.expect("certified").verdict else {
         panic!("the update of entry 1 was missed");
     };

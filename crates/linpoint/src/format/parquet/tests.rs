@@ -85,7 +85,7 @@ fn json_lines_become_parquet_and_json_lines_again() {
                 universe: (seed == 3).then_some(4),
                 ..Generator::default()
             };
-            let history = generator.linearizable(&*object).unwrap();
+            let history = generator.linearizable(&object).unwrap();
             let mut text = Vec::new();
             write_jsonl(&history, Some((info.name, &Params::new())), &mut text).unwrap();
             let first = read_one(&text).unwrap();
@@ -115,7 +115,7 @@ fn many_rows_come_in_several_batches() {
         pending_per_mille: 1,
         ..Generator::default()
     };
-    let history = generator.linearizable(&*object).unwrap();
+    let history = generator.linearizable(&object).unwrap();
     let mut bytes = Vec::new();
     write_groups(&history, None, 25_000, &mut bytes).unwrap();
     let read = read_one(&bytes).unwrap().history;
@@ -379,7 +379,7 @@ fn refusals_name_the_row_and_the_reason() {
 #[test]
 fn damaged_files_are_refused() {
     let object = object_type("kv", &Params::new()).unwrap();
-    let history = Generator::default().linearizable(&*object).unwrap();
+    let history = Generator::default().linearizable(&object).unwrap();
     let bytes = bytes_of(&history, Some(("kv", &Params::new())));
     for length in 4..bytes.len() {
         let reason = refusal(&bytes[..length]);
@@ -399,7 +399,7 @@ fn damaged_files_are_refused() {
 #[test]
 fn no_bytes_make_it_panic() {
     let object = object_type("kv", &Params::new()).unwrap();
-    let history = Generator::default().linearizable(&*object).unwrap();
+    let history = Generator::default().linearizable(&object).unwrap();
     let bytes = bytes_of(&history, Some(("kv", &Params::new())));
     for at in 4..bytes.len() {
         for change in [1, 0x80, 0xff] {

@@ -20,13 +20,13 @@ use crate::engine::monitor::register::{self, Rw};
 use crate::engine::monitor::{self, Act, Finding, Log, Shelf};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId};
-use crate::spec::{Kind, Object, Pattern};
+use crate::spec::{Kind, Pattern, Recorded};
 use crate::value::Value;
 use crate::verdict::replay::Replayed;
 use crate::verdict::{PartReport, Verdict, Witness, certify};
 
 /// The reports on all objects of a history, if each one is found linearizable; `None` to go the long way.
-pub(super) fn check<S: Object>(
+pub(super) fn check<S: Recorded>(
     object: &S,
     history: &History,
     config: &Config,

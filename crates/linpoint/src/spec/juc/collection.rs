@@ -4,7 +4,7 @@ use super::argument::{Argument, arguments};
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
 use super::{Bounds, Direction, Relation, Separator, heap};
-use crate::spec::{CallView, End, Object, Outcomes, Sampler, Spec};
+use crate::spec::{CallView, End, Outcomes, Recorded, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// A queue, deque or set of `java.util.concurrent`, at first empty.
@@ -258,7 +258,7 @@ impl Spec for JavaCollection {
     }
 }
 
-impl Object for JavaCollection {
+impl Recorded for JavaCollection {
     fn decode(&self, call: CallView<'_>) -> Result<CollectionOp, String> {
         use Argument::{Collection, Integer};
         use CollectionOp::*;
@@ -316,7 +316,9 @@ impl Object for JavaCollection {
             _ => render::recorded(result),
         }
     }
+}
 
+impl Simulated for JavaCollection {
     fn sample(&self, _: &Vec<i64>, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         sample(collection_methods(self.class), sampler)
     }

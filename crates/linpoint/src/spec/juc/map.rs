@@ -6,7 +6,7 @@ use super::argument::{Argument, arguments};
 use super::methods::{map_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
 use super::{Bounds, Direction, Relation, Separator};
-use crate::spec::{CallView, End, Object, Outcomes, Sampler, Spec};
+use crate::spec::{CallView, End, Outcomes, Recorded, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// A map of `java.util.concurrent`, at first empty.
@@ -233,7 +233,7 @@ impl Spec for JavaMap {
     }
 }
 
-impl Object for JavaMap {
+impl Recorded for JavaMap {
     fn decode(&self, call: CallView<'_>) -> Result<MapOp, String> {
         use Argument::{Integer, Map};
         use MapOp::*;
@@ -292,7 +292,9 @@ impl Object for JavaMap {
             _ => render::recorded(result),
         }
     }
+}
 
+impl Simulated for JavaMap {
     fn sample(&self, _: &Pairs, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         sample(map_methods(self.class), sampler)
     }

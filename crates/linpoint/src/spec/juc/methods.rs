@@ -265,9 +265,9 @@ fn small_integers(sampler: &mut Sampler) -> Vec<Value> {
 mod tests {
     use super::super::{JavaCollection, JavaMap};
     use super::*;
-    use crate::spec::Object;
+    use crate::spec::Recorded;
 
-    fn refusal(object: &impl Object, method: &str, argument: Value) -> Option<String> {
+    fn refusal(object: &impl Recorded, method: &str, argument: Value) -> Option<String> {
         let call = CallView {
             process: &Value::Nil,
             method,

@@ -1,0 +1,113 @@
+//! Checking recorded histories.
+
+use super::ObjectType;
+use crate::engine::Budget;
+use crate::error::Error;
+use crate::history::{History, TypedHistory};
+use crate::portfolio::Checker;
+use crate::spec::Recorded;
+use crate::text::shortened;
+use crate::verdict::Report;
+
+/// An object whose recorded histories a [`Checker`] decides: every [`Recorded`] type, and [`ObjectType`].
+pub trait CheckRecorded {
+    /// Decides `history` within `budget`. Use [`Checker::check_recorded`] instead.
+    fn check_history(
+        &self,
+        checker: &Checker,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<Report, Error>;
+
+    /// Reads `history` without deciding it. The error names the first operation that is none of this type.
+    fn validate(&self, history: &History) -> Result<(), Error>;
+}
+
+impl<S: Recorded> CheckRecorded for S {
+    fn check_history(
+        &self,
+        checker: &Checker,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<Report, Error> {
+        let named = |mut report: Report| {
+            for part in &mut report.parts {
+                let object = history.objects().get(part.object_number as usize);
+                part.object = object.cloned().unwrap_or_default();
+            }
+            report
+        };
+        if let Some(report) = checker.check_columns(self, history, budget)? {
+            return Ok(named(report));
+        }
+        let typed = TypedHistory::decode(self, history)?;
+        let describe = |id| {
+            let op = history.op(id);
+            format!("{} by process {}", shortened(&op.text()), op.process)
+        };
+        let report = checker.check_decoded(self, &typed, budget, &describe)?;
+        Ok(named(report))
+    }
+
+    fn validate(&self, history: &History) -> Result<(), Error> {
+        TypedHistory::decode(self, history).map(drop)
+    }
+}
+
+impl CheckRecorded for ObjectType {
+    fn check_history(
+        &self,
+        checker: &Checker,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<Report, Error> {
+        self.0.check_history(checker, history, budget)
+    }
+
+    fn validate(&self, history: &History) -> Result<(), Error> {
+        self.0.validate(history)
+    }
+}
+
+impl ObjectType {
+    /// Reads `history` without deciding it. The error names the first operation that is none of this type.
+    pub fn validate(&self, history: &History) -> Result<(), Error> {
+        self.0.validate(history)
+    }
+}
+
+impl Checker {
+    /// Decides whether a recorded history is linearizable. `object` is a built-in type, or any [`Recorded`] type.
+    ///
+    /// Returns an error if the history has operations that are none of `object`. Another error is a failed certificate: a
+    /// bug in linpoint, or a specification that breaks its contract.
+    ///
+    /// ```
+    /// use linpoint::format::{ReadOptions, parse};
+    /// use linpoint::{Checker, Verdict, object_type};
+    ///
+    /// let text = br#"{"process": 0, "method": "deq", "ret": 2, "call": 4, "return": 5}"#;
+    /// let recorded = parse(text, &ReadOptions::default()).remove(0)?;
+    /// let queue = object_type("queue", &Default::default())?;
+    /// let report = Checker::default().check_recorded(&queue, &recorded.history)?;
+    /// assert!(matches!(report.verdict, Verdict::Violation(_)));
+    /// # Ok::<(), linpoint::Error>(())
+    /// ```
+    pub fn check_recorded(
+        &self,
+        object: &impl CheckRecorded,
+        history: &History,
+    ) -> Result<Report, Error> {
+        self.check_recorded_within(object, history, &self.budget())
+    }
+
+    /// The same within `budget`, which carries progress and can be cancelled.
+    pub fn check_recorded_within(
+        &self,
+        object: &impl CheckRecorded,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<Report, Error> {
+        object.check_history(self, history, budget)
+    }
+}

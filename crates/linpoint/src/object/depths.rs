@@ -1,0 +1,103 @@
+//! Depths of operations, and what hitting families make of a history.
+
+use super::ObjectType;
+use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Poset};
+use crate::engine::{Budget, Task};
+use crate::error::Error;
+use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
+use crate::portfolio::measure_depths;
+use crate::spec::Recorded;
+use crate::value::Value;
+
+/// The depths of the operations of one object.
+#[derive(Clone, Debug)]
+pub struct PartDepths {
+    /// The object; nil where the history names none.
+    pub object: Value,
+    /// Its operations, in the order of their calls.
+    pub ops: Vec<OpId>,
+    /// What was measured.
+    pub depths: Depths,
+}
+
+pub(super) trait MeasureDepths {
+    fn depths(
+        &self,
+        history: &History,
+        base: Base,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Vec<PartDepths>, Error>;
+
+    fn evaluate(
+        &self,
+        history: &History,
+        family: Family,
+        extent: Extent,
+        budget: &Budget,
+    ) -> Result<Evaluation, Error>;
+}
+
+impl<S: Recorded> MeasureDepths for S {
+    fn depths(
+        &self,
+        history: &History,
+        base: Base,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Vec<PartDepths>, Error> {
+        let typed = TypedHistory::decode(self, history)?;
+        // Keys stay together: the depth is that of the object.
+        let parts = partition(self, &typed, Partitioning::ByObject);
+        let measure = |part: Part| {
+            let task = Task::new(self, &typed, &part.ops);
+            Ok(PartDepths {
+                object: history.objects()[part.object as usize].clone(),
+                depths: measure_depths(&task, base, most, budget)?,
+                ops: part.ops,
+            })
+        };
+        parts.into_iter().map(measure).collect()
+    }
+
+    fn evaluate(
+        &self,
+        history: &History,
+        family: Family,
+        extent: Extent,
+        budget: &Budget,
+    ) -> Result<Evaluation, Error> {
+        if history.objects().len() > 1 {
+            let reason = "operations on several objects: a family is one of a single object";
+            return Err(Error::malformed(reason));
+        }
+        let typed = TypedHistory::decode(self, history)?;
+        let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+        let task = Task::new(self, &typed, &ids);
+        Evaluation::of(&task, &Poset::of(history), family, extent, budget)
+    }
+}
+
+impl ObjectType {
+    /// Measures the depths of the operations of each object of a history, up to `most`.
+    pub fn depths(
+        &self,
+        history: &History,
+        base: Base,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Vec<PartDepths>, Error> {
+        self.0.depths(history, base, most, budget)
+    }
+
+    /// Evaluates a hitting family on a history of one object.
+    pub fn evaluate(
+        &self,
+        history: &History,
+        family: Family,
+        extent: Extent,
+        budget: &Budget,
+    ) -> Result<Evaluation, Error> {
+        self.0.evaluate(history, family, extent, budget)
+    }
+}

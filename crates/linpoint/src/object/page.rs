@@ -1,0 +1,40 @@
+//! Recorded histories on a page.
+
+use super::ObjectType;
+use crate::error::Error;
+use crate::history::History;
+use crate::report::{PageData, PageOptions, recorded_page_data};
+use crate::spec::Recorded;
+use crate::verdict::Report;
+
+pub(super) trait RecordedPage {
+    fn page_data(
+        &self,
+        options: PageOptions<'_>,
+        history: &History,
+        report: &Report,
+    ) -> Result<PageData, Error>;
+}
+
+impl<S: Recorded> RecordedPage for S {
+    fn page_data(
+        &self,
+        options: PageOptions<'_>,
+        history: &History,
+        report: &Report,
+    ) -> Result<PageData, Error> {
+        recorded_page_data(options, self, history, report)
+    }
+}
+
+impl ObjectType {
+    /// Returns the data from which a [page](crate::report::Page) shows a history and its report.
+    pub fn page_data(
+        &self,
+        options: PageOptions<'_>,
+        history: &History,
+        report: &Report,
+    ) -> Result<PageData, Error> {
+        self.0.page_data(options, history, report)
+    }
+}

@@ -1,0 +1,113 @@
+//! Specifications of recorded objects: methods and values in, typed operations out.
+//!
+//! [`Recorded`] is what reading a history from a file needs. What generating one needs is [`Simulated`](super::Simulated).
+
+use std::collections::BTreeMap;
+
+use super::Spec;
+use crate::value::Value;
+
+/// Parameters of a type: `capacity`, `initial`, ...
+pub type Params = BTreeMap<String, Value>;
+
+/// The documentation of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodInfo {
+    /// How it is called: `cas([from, to])`.
+    pub call: &'static str,
+    /// What it answers.
+    pub answers: &'static str,
+}
+
+/// A call of a recorded history.
+#[derive(Clone, Copy, Debug)]
+pub struct CallView<'a> {
+    /// The process that called.
+    pub process: &'a Value,
+    /// The method's name.
+    pub method: &'a str,
+    /// The argument: [`Value::Nil`] for none, a list for several.
+    pub argument: &'a Value,
+}
+
+/// A specification whose operations can be read from recorded histories.
+///
+/// It translates methods and values into the operations of the [`Spec`]. With it, a
+/// [`Checker`](crate::Checker) decides histories that were read from files.
+///
+/// Errors are reasons in words ("enqueue takes a value"); the caller adds file and line.
+pub trait Recorded: Spec<Ret = Value> {
+    /// Whether what a call does depends on the process that makes it.
+    ///
+    /// If it is `false`, equal calls of different processes are decoded once.
+    const DEPENDS_ON_PROCESS: bool = false;
+
+    /// Returns the operation of a recorded call.
+    fn decode(&self, call: CallView<'_>) -> Result<Self::Op, String>;
+
+    /// Returns the result of `op` in the form in which [`apply`](Spec::apply) answers, or the reason why `op` never answers
+    /// `result`.
+    fn decode_result(&self, op: &Self::Op, result: &Value) -> Result<Value, String>;
+
+    /// Returns how the roles of all calls of a method follow from the columns of a history, if they do.
+    ///
+    /// Calls and results that fit the pattern must be well-formed, and must have the [roles](Spec::role) that it states.
+    /// Large histories are then decided without decoding each operation.
+    fn pattern(&self, method: &str) -> Option<Pattern> {
+        let _ = method;
+        None
+    }
+}
+
+/// What all calls of a method have in common. "Without an argument" means that the argument is nil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Pattern {
+    /// Adds its argument, which is not nil, to a container, and answers nil, true, or the argument.
+    Adds,
+    /// Takes its result out of a container, without an argument; nil if there is none.
+    Removes,
+    /// Sees its result as the next to be served, without an argument; nil if there is none.
+    Peeks,
+    /// Puts its argument into a slot, and answers nil, true, or the argument.
+    Writes,
+    /// Answers what a slot holds, without an argument.
+    Reads,
+    /// Puts its argument, which is not nil, into a set, and answers true or false: whether it is new.
+    Inserts,
+    /// Takes its argument, which is not nil, out of a set, and answers true or false: whether it was there.
+    Deletes,
+    /// Answers true or false: whether its argument, which is not nil, is in a set.
+    Contains,
+}
+
+/// Whether the single value that some formats record for a call of `method` is its result, not its argument.
+pub fn value_is_result(method: &str) -> bool {
+    const OBSERVERS: &[&str] = &[
+        "read",
+        "get",
+        "scan",
+        "size",
+        "peek",
+        "top",
+        "peek_front",
+        "peek_back",
+        "peekFirst",
+        "peekLast",
+        "deq",
+        "dequeue",
+        "pop",
+        "poll",
+        "take",
+        "extract",
+        "extract_max",
+        "extract_min",
+        "pop_front",
+        "pop_back",
+        "pollFirst",
+        "pollLast",
+        "get_and_inc",
+        "inc_and_get",
+    ];
+    OBSERVERS.contains(&method)
+}
