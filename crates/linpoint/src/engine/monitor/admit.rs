@@ -1,12 +1,13 @@
 //! From the roles of operations to the monitor that can decide them.
 
-use super::bits::{self, Bit};
-use super::case::{self, Case, Refusal};
-use super::counter::{self, Count};
-use super::register::{self, Rw};
-use super::semaphore::{self, Permits};
-use super::shelf::{Shelf, with_order};
-use super::{Act, Decision, Finding, Log, Suspect, cell, multiset, snapshot};
+use super::container::disambiguate::{self, Ambiguous, Refusal};
+use super::container::{ContainerMonitor, multiset, with_order};
+use super::count::counter::{self, Count};
+use super::count::semaphore::{self, Permits};
+use super::slot::bit::{self as bits, Bit};
+use super::slot::cell;
+use super::slot::register::{self, Rw};
+use super::{Act, Decision, Finding, Log, Suspect, snapshot};
 use crate::engine::{Budget, Facts, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Need, Role};
@@ -24,7 +25,7 @@ pub(crate) struct Monitored {
 
 #[derive(Debug)]
 enum Monitor {
-    Container(Shelf, Case),
+    Container(ContainerMonitor, Ambiguous),
     Cell(Log<Act>),
     Bits(Log<Bit>, bool),
     Register(Log<Rw>, Option<u32>),
@@ -41,15 +42,17 @@ impl Monitored {
             return Err(HandOn("no monitor knows this object"));
         };
         match kind {
-            Kind::Queue => container(task, |_| Shelf::Queue),
-            Kind::Stack => container(task, |_| Shelf::Stack),
-            Kind::Bag => container(task, |_| Shelf::Bag).map(Monitored::or_multiset),
-            Kind::MaxPriorityQueue => container(task, |values| Shelf::Priority(ranks(values))),
+            Kind::Queue => container(task, |_| ContainerMonitor::Queue),
+            Kind::Stack => container(task, |_| ContainerMonitor::Stack),
+            Kind::Bag => container(task, |_| ContainerMonitor::Bag).map(Monitored::or_multiset),
+            Kind::MaxPriorityQueue => {
+                container(task, |values| ContainerMonitor::Priority(ranks(values)))
+            }
             Kind::MinPriorityQueue => container(task, |values| {
                 let mut ranks = ranks(values);
                 let last = ranks.len() as u32 - 1;
                 ranks.iter_mut().for_each(|rank| *rank = last - *rank);
-                Shelf::Priority(ranks)
+                ContainerMonitor::Priority(ranks)
             }),
             Kind::Deque => Err(HandOn("no monitor knows deques")),
             Kind::Slot(initial) => slot(task, initial),
@@ -77,7 +80,7 @@ impl Monitored {
     /// have happened.
     fn or_multiset(self) -> Self {
         match self.monitor {
-            Monitor::Container(Shelf::Bag, case) if !case.has_empties() => {
+            Monitor::Container(ContainerMonitor::Bag, case) if !case.has_empties() => {
                 let (log, positions) = case.without_lost();
                 let monitor = Monitor::Multiset(log);
                 Monitored { monitor, positions }
@@ -86,13 +89,13 @@ impl Monitored {
         }
     }
 
-    /// What kind of monitor it is.
+    /// ViolationKind kind of monitor it is.
     pub(crate) fn name(&self) -> &'static str {
         match &self.monitor {
-            Monitor::Container(Shelf::Queue, _) => "queue",
-            Monitor::Container(Shelf::Stack, _) => "stack",
-            Monitor::Container(Shelf::Priority(_), _) => "priority queue",
-            Monitor::Container(Shelf::Bag, _) => "bag",
+            Monitor::Container(ContainerMonitor::Queue, _) => "queue",
+            Monitor::Container(ContainerMonitor::Stack, _) => "stack",
+            Monitor::Container(ContainerMonitor::Priority(_), _) => "priority queue",
+            Monitor::Container(ContainerMonitor::Bag, _) => "bag",
             Monitor::Multiset(_) => "multiset",
             Monitor::Cell(_) => "cell",
             Monitor::Bits(..) => "bit",
@@ -108,7 +111,9 @@ impl Monitored {
         let repeated = |_| HandOn("values are put in more than once");
         let at = &self.positions;
         match self.monitor {
-            Monitor::Container(shelf, case) => case::decide(case, &shelf, wants_order, budget),
+            Monitor::Container(shelf, case) => {
+                disambiguate::decide(case, &shelf, wants_order, budget)
+            }
             Monitor::Multiset(log) => {
                 let finding = multiset::decide(&log).map_err(HandOn)?;
                 let finding = with_order(finding, wants_order, |()| multiset::witness(&log));
@@ -152,18 +157,18 @@ impl Monitored {
     }
 }
 
-/// What a finding says about the task in which the operations of the log stand at these positions.
+/// ViolationKind a finding says about the task in which the operations of the log stand at these positions.
 fn decision<A>(log: &Log<A>, at: &[u32], finding: Finding<Option<Vec<u32>>>) -> Decision {
     match finding {
         Finding::Linearizable(order) => Decision::Linearizable(
             order.map(|order| order.into_iter().map(|op| at[op as usize]).collect()),
         ),
-        Finding::Violation(clash) => {
+        Finding::Violation(contradiction) => {
             let suspect = |&op: &u32| Suspect {
                 position: at[op as usize],
-                is_open: log.rets[op as usize] > clash.cut,
+                is_open: log.rets[op as usize] > contradiction.cut,
             };
-            Decision::Violation(clash.ops.iter().map(suspect).collect())
+            Decision::Violation(contradiction.ops.iter().map(suspect).collect())
         }
     }
 }
@@ -175,9 +180,12 @@ pub(crate) fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> 
         .filter(|(_, op)| op.ret != NEVER || !task.is_pure(*op))
 }
 
-fn container(task: &dyn Facts, shelf: impl Fn(&[Value]) -> Shelf) -> Result<Monitored, Refusal> {
+fn container(
+    task: &dyn Facts,
+    shelf: impl Fn(&[Value]) -> ContainerMonitor,
+) -> Result<Monitored, Refusal> {
     let mut values = ValueTable::default();
-    let mut case = Case::default();
+    let mut case = Ambiguous::default();
     for (position, op) in relevant(task) {
         let (act, value) = match task.role(op) {
             Role::Adds(value) => (Act::Add, values.intern(value.into())),
@@ -210,7 +218,7 @@ fn ranks(values: &[Value]) -> Vec<u32> {
     ranks
 }
 
-/// What an operation does to a slot, in value numbers.
+/// ViolationKind an operation does to a slot, in value numbers.
 #[derive(Clone, Copy)]
 enum SlotAct {
     Reads(u32),
