@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use linpoint::Ties;
-use linpoint::engine::monitor::simulate::Workload;
-use linpoint::engine::monitor::{Log, bits, priority, queue, register, stack};
+use linpoint::generate::Workload;
+use linpoint::engine::monitor::Log;
+use linpoint::engine::monitor::container::{priority, queue, stack};
+use linpoint::engine::monitor::slot::{bit as bits, register};
 use linpoint::spec::Discipline;
 
 use crate::child::peak_mib;

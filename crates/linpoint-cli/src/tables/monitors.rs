@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use linpoint::Error;
-use linpoint::engine::monitor::simulate::Workload;
-use linpoint::engine::monitor::{bits, priority, queue, stack};
+use linpoint::engine::monitor::container::{priority, queue, stack};
+use linpoint::engine::monitor::slot::bit as bits;
+use linpoint::generate::Workload;
 use linpoint::spec::Discipline;
 use serde_json::json;
 

@@ -4,8 +4,11 @@
 //! order of effects is a witness, and about two thirds of the processes have an operation open at any moment.
 
 mod snapshot;
+mod workload;
 
 pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
+#[doc(hidden)]
+pub use workload::Workload;
 
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, OpId, Ties};

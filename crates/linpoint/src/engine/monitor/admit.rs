@@ -1,12 +1,13 @@
 //! From the roles of operations to the monitor that can decide them.
 
-use super::bits::{self, Bit};
-use super::case::{self, Case, Refusal};
-use super::counter::{self, Count};
-use super::register::{self, Rw};
-use super::semaphore::{self, Permits};
-use super::shelf::{Shelf, with_order};
-use super::{Act, Decision, Finding, Log, Suspect, cell, multiset, snapshot};
+use super::container::disambiguate::{self, Ambiguous, Refusal};
+use super::container::{ContainerMonitor, multiset, with_order};
+use super::count::counter::{self, Count};
+use super::count::semaphore::{self, Permits};
+use super::slot::bit::{self as bits, Bit};
+use super::slot::cell;
+use super::slot::register::{self, Rw};
+use super::{Act, Decision, Finding, Log, Suspect, snapshot};
 use crate::engine::{Budget, Evidence, Facts, NotApplicable, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Need, Role};
@@ -34,7 +35,7 @@ pub(crate) struct Monitored {
 
 #[derive(Debug)]
 enum Monitor {
-    Container(Shelf, Case),
+    Container(ContainerMonitor, Ambiguous),
     Cell(Log<Act>),
     Bits(Log<Bit>, bool),
     Register(Log<Rw>, Option<u32>),
@@ -51,15 +52,17 @@ impl Monitored {
             return Err(HandOn("no monitor knows this object"));
         };
         match kind {
-            Kind::Queue => container(task, |_| Shelf::Queue),
-            Kind::Stack => container(task, |_| Shelf::Stack),
-            Kind::Bag => container(task, |_| Shelf::Bag).map(Monitored::or_multiset),
-            Kind::MaxPriorityQueue => container(task, |values| Shelf::Priority(ranks(values))),
+            Kind::Queue => container(task, |_| ContainerMonitor::Queue),
+            Kind::Stack => container(task, |_| ContainerMonitor::Stack),
+            Kind::Bag => container(task, |_| ContainerMonitor::Bag).map(Monitored::or_multiset),
+            Kind::MaxPriorityQueue => {
+                container(task, |values| ContainerMonitor::Priority(ranks(values)))
+            }
             Kind::MinPriorityQueue => container(task, |values| {
                 let mut ranks = ranks(values);
                 let last = ranks.len() as u32 - 1;
                 ranks.iter_mut().for_each(|rank| *rank = last - *rank);
-                Shelf::Priority(ranks)
+                ContainerMonitor::Priority(ranks)
             }),
             Kind::Deque => Err(HandOn(NO_DEQUES)),
             Kind::Slot(initial) => slot(task, initial),
@@ -87,7 +90,7 @@ impl Monitored {
     /// have happened.
     fn or_multiset(self) -> Self {
         match self.monitor {
-            Monitor::Container(Shelf::Bag, case) if !case.has_empties() => {
+            Monitor::Container(ContainerMonitor::Bag, case) if !case.has_empties() => {
                 let (log, positions) = case.without_lost();
                 let monitor = Monitor::Multiset(log);
                 Monitored { monitor, positions }
@@ -99,16 +102,18 @@ impl Monitored {
     /// How this monitor decides, in words.
     pub(crate) fn method(&self) -> &'static str {
         match &self.monitor {
-            Monitor::Container(Shelf::Queue, _) => {
+            Monitor::Container(ContainerMonitor::Queue, _) => {
                 "the queue monitor decides it in log-linear time"
             }
-            Monitor::Container(Shelf::Stack, _) => {
+            Monitor::Container(ContainerMonitor::Stack, _) => {
                 "the stack monitor decides it in log-linear time"
             }
-            Monitor::Container(Shelf::Priority(_), _) => {
+            Monitor::Container(ContainerMonitor::Priority(_), _) => {
                 "the priority queue monitor decides it in log-linear time"
             }
-            Monitor::Container(Shelf::Bag, _) => "the bag monitor decides it in log-linear time",
+            Monitor::Container(ContainerMonitor::Bag, _) => {
+                "the bag monitor decides it in log-linear time"
+            }
             Monitor::Multiset(_) => "the multiset monitor decides it in log-linear time",
             Monitor::Cell(_) => "the cell monitor decides it in log-linear time",
             Monitor::Bits(..) => "the bit monitor decides it in log-linear time",
@@ -125,7 +130,9 @@ impl Monitored {
         let repeated = |_| HandOn("values are put in more than once");
         let at = &self.positions;
         match self.monitor {
-            Monitor::Container(shelf, case) => case::decide(case, &shelf, wants_order, budget),
+            Monitor::Container(shelf, case) => {
+                disambiguate::decide(case, &shelf, wants_order, budget)
+            }
             Monitor::Multiset(log) => {
                 let finding = multiset::decide(&log).map_err(HandOn)?;
                 let finding = with_order(finding, wants_order, |()| multiset::witness(&log));
@@ -169,18 +176,18 @@ impl Monitored {
     }
 }
 
-/// What a finding says about the task in which the operations of the log stand at these positions.
+/// ViolationKind a finding says about the task in which the operations of the log stand at these positions.
 fn decision<A>(log: &Log<A>, at: &[u32], finding: Finding<Option<Vec<u32>>>) -> Decision {
     match finding {
         Finding::Linearizable(order) => Decision::Linearizable(
             order.map(|order| order.into_iter().map(|op| at[op as usize]).collect()),
         ),
-        Finding::Violation(clash) => {
+        Finding::Violation(contradiction) => {
             let suspect = |&op: &u32| Suspect {
                 position: at[op as usize],
-                is_open: log.rets[op as usize] > clash.cut,
+                is_open: log.rets[op as usize] > contradiction.cut,
             };
-            Decision::Violation(clash.ops.iter().map(suspect).collect())
+            Decision::Violation(contradiction.ops.iter().map(suspect).collect())
         }
     }
 }
@@ -192,9 +199,12 @@ pub(crate) fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> 
         .filter(|(_, op)| op.ret != NEVER || !task.is_pure(*op))
 }
 
-fn container(task: &dyn Facts, shelf: impl Fn(&[Value]) -> Shelf) -> Result<Monitored, Refusal> {
+fn container(
+    task: &dyn Facts,
+    shelf: impl Fn(&[Value]) -> ContainerMonitor,
+) -> Result<Monitored, Refusal> {
     let mut values = ValueTable::default();
-    let mut case = Case::default();
+    let mut case = Ambiguous::default();
     for (position, op) in relevant(task) {
         let (act, value) = match task.role(op) {
             Role::Adds(value) => (Act::Add, values.intern(value.into())),
@@ -227,7 +237,7 @@ fn ranks(values: &[Value]) -> Vec<u32> {
     ranks
 }
 
-/// What an operation does to a slot, in value numbers.
+/// ViolationKind an operation does to a slot, in value numbers.
 #[derive(Clone, Copy)]
 enum SlotAct {
     Reads(u32),

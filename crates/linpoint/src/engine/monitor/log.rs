@@ -1,4 +1,4 @@
-//! What monitors see of a history: integers in columns, and the events in order.
+//! ViolationKind monitors see of a history: integers in columns, and the events in order.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +9,7 @@ use crate::history::{EventKind, NEVER, events_in_order};
 /// Ranks are dense: every rank below [`end`](Self::end) is the call or the return of exactly one operation.
 #[derive(Clone, Debug)]
 pub struct Log<A> {
-    /// What each operation does.
+    /// ViolationKind each operation does.
     pub acts: Vec<A>,
     /// The number of the value that it does it with; any number where there is none.
     pub values: Vec<u32>,
@@ -174,19 +174,19 @@ impl<A: Copy> Log<A> {
         log
     }
 
-    /// The operations of a clash as far as it looks at them: what returned after the cut is pending.
+    /// The operations of a contradiction as far as it looks at them: what returned after the cut is pending.
     #[cfg(test)]
-    pub(super) fn clashing(&self, clash: &super::Clash) -> Self {
+    pub(super) fn contradicting(&self, contradiction: &super::Contradiction) -> Self {
         let mut log = self.clone();
         let late = Arc::make_mut(&mut log.rets)
             .iter_mut()
-            .filter(|ret| **ret > clash.cut);
+            .filter(|ret| **ret > contradiction.cut);
         late.for_each(|ret| *ret = NEVER);
-        log.restricted(&clash.ops)
+        log.restricted(&contradiction.ops)
     }
 }
 
-/// What an operation does to a container, or to a slot that one value fits in.
+/// ViolationKind an operation does to a container, or to a slot that one value fits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Act {

@@ -5,46 +5,25 @@
 //!
 //! Terms that all of them use. *Gap* `g` is the time right after the event of rank `g`; an operation may take effect in
 //! any gap from its call up to its return. A value is *critical* in a gap if it is in the container there whatever the
-//! order; see [`Lives`].
+//! order; see [`CriticalIntervals`].
 
 mod admit;
-pub mod bag;
-pub mod bits;
-mod case;
-pub mod cell;
-mod clusters;
-pub mod counter;
-mod cover;
-mod empties;
+pub mod container;
+pub mod count;
 mod engine;
-mod heaps;
-mod layers;
-mod lives;
 mod log;
-mod marks;
-pub mod multiset;
-mod order;
-pub mod priority;
-pub mod queue;
-#[cfg(test)]
-mod random;
-pub mod register;
-pub mod semaphore;
-mod shelf;
-pub mod simulate;
+pub mod slot;
 pub mod snapshot;
-pub mod stack;
+pub(crate) mod structure;
+mod sweep_order;
 #[cfg(test)]
-mod trial;
-mod users;
-mod zones;
+pub(crate) mod testing;
 
 pub(crate) use admit::{Monitored, knows, relevant};
-pub(crate) use case::Refusal;
+pub(crate) use container::ContainerMonitor;
+pub(crate) use container::disambiguate::Refusal;
 pub(crate) use engine::Monitors;
-pub use lives::{Life, Lives};
 pub use log::{Act, Event, Log};
-pub(crate) use shelf::Shelf;
 
 /// The name of this engine.
 pub(crate) const NAME: &str = "monitor";
@@ -52,13 +31,13 @@ pub(crate) const NAME: &str = "monitor";
 /// Bytes that deciding may take for each operation: what the most expensive monitor takes.
 pub(crate) const BYTES: u64 = 100;
 
-/// What a monitor found out. `P` is what it knows of the order, if there is one.
+/// ViolationKind a monitor found out. `P` is what it knows of the order, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding<P = ()> {
     /// Some order explains everything.
     Linearizable(P),
     /// None does.
-    Violation(Clash),
+    Violation(Contradiction),
 }
 
 impl<P> Finding<P> {
@@ -70,9 +49,9 @@ impl<P> Finding<P> {
 
 /// Operations that contradict each other, whatever the others did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clash {
-    /// What is wrong with them.
-    pub what: What,
+pub struct Contradiction {
+    /// ViolationKind is wrong with them.
+    pub kind: ViolationKind,
     /// Their positions, ascending. By themselves they are not linearizable, though fewer of them may already be.
     pub ops: Vec<u32>,
     /// The rank after which nothing counts: operations that returned later are to be seen as pending. The end of the log
@@ -80,9 +59,9 @@ pub struct Clash {
     pub cut: u32,
 }
 
-/// What is wrong with a few operations, some of which are given by position.
+/// ViolationKind is wrong with a few operations, some of which are given by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum ViolationKind {
     /// A value was seen that nobody put in.
     NeverAdded,
     /// A value was taken out more often than it was put in.
@@ -111,17 +90,20 @@ pub enum What {
     Buried,
 }
 
-impl What {
+impl ViolationKind {
     /// Whether it is wrong whatever happened to other values.
     pub(crate) fn is_about_one_value(self) -> bool {
         matches!(
             self,
-            What::NeverAdded | What::RemovedTwice | What::SeenBeforeAdded | What::SeenAfterRemoved
+            ViolationKind::NeverAdded
+                | ViolationKind::RemovedTwice
+                | ViolationKind::SeenBeforeAdded
+                | ViolationKind::SeenAfterRemoved
         )
     }
 }
 
-/// What the monitors found out about a task, in its positions.
+/// ViolationKind the monitors found out about a task, in its positions.
 #[derive(Clone, Debug)]
 pub(crate) enum Decision {
     /// Linearizable, in this order if one was wanted.

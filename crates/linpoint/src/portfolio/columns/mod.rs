@@ -15,9 +15,9 @@ use read::{Acts, Columns, Reader, Turns, Unfit, Writes};
 
 use super::{Config, EngineChoice, Witnesses};
 use crate::engine::Budget;
-use crate::engine::monitor::bits::{self, Bit};
-use crate::engine::monitor::register::{self, Rw};
-use crate::engine::monitor::{self, Act, Finding, Log, Shelf};
+use crate::engine::monitor::slot::bit::{self as bits, Bit};
+use crate::engine::monitor::slot::register::{self, Rw};
+use crate::engine::monitor::{self, Act, ContainerMonitor, Finding, Log};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId};
 use crate::spec::{Kind, Pattern, Recorded};
@@ -49,13 +49,15 @@ pub(super) fn check<S: Recorded>(
     let columns = Columns::new(history, patterns);
     let certify = config.witnesses == Witnesses::Certified;
     match kind {
-        Kind::Queue => columns.decide_container(certify, &Shelf::Queue),
-        Kind::Stack => columns.decide_container(certify, &Shelf::Stack),
-        Kind::Bag => columns.decide_container(certify, &Shelf::Bag),
+        Kind::Queue => columns.decide_container(certify, &ContainerMonitor::Queue),
+        Kind::Stack => columns.decide_container(certify, &ContainerMonitor::Stack),
+        Kind::Bag => columns.decide_container(certify, &ContainerMonitor::Bag),
         Kind::MaxPriorityQueue | Kind::MinPriorityQueue => {
             let priorities = priorities(history.values(), kind == Kind::MinPriorityQueue);
             match priorities {
-                Some(priorities) => columns.decide_container(certify, &Shelf::Priority(priorities)),
+                Some(priorities) => {
+                    columns.decide_container(certify, &ContainerMonitor::Priority(priorities))
+                }
                 None => Ok(None),
             }
         }
@@ -94,7 +96,7 @@ impl Columns<'_> {
     fn decide_container(
         &self,
         certify: bool,
-        shelf: &Shelf,
+        shelf: &ContainerMonitor,
     ) -> Result<Option<Vec<PartReport>>, Error> {
         let Some(acts) = Acts::of(self) else {
             return Ok(None);
@@ -242,15 +244,15 @@ fn replayed<A: Copy, P>(
 }
 
 fn container_orders(
-    shelf: &Shelf,
+    shelf: &ContainerMonitor,
     log: &Log<Act>,
     certify: bool,
 ) -> Result<Option<Vec<u32>>, Error> {
     let mut object = match shelf {
-        Shelf::Queue => Replayed::Queue(VecDeque::new()),
-        Shelf::Stack => Replayed::Stack(Vec::new()),
-        Shelf::Bag => Replayed::Bag(vec![false; log.distinct as usize], 0),
-        Shelf::Priority(of) => {
+        ContainerMonitor::Queue => Replayed::Queue(VecDeque::new()),
+        ContainerMonitor::Stack => Replayed::Stack(Vec::new()),
+        ContainerMonitor::Bag => Replayed::Bag(vec![false; log.distinct as usize], 0),
+        ContainerMonitor::Priority(of) => {
             let mut columns = log.acts.iter().zip(&log.values);
             let without = |(&act, &value): (&Act, &u32)| {
                 act != Act::Empty && of[value as usize] == NO_PRIORITY

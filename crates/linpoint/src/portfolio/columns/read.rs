@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::find;
 use crate::engine::monitor::Act;
-use crate::engine::monitor::bits::Bit;
-use crate::engine::monitor::register::Rw;
+use crate::engine::monitor::slot::bit::Bit;
+use crate::engine::monitor::slot::register::Rw;
 use crate::history::{History, MethodId, NEVER};
 use crate::spec::Pattern;
 use crate::value::{Value, ValueId};

@@ -1,0 +1,90 @@
+//! Which operations use each value of a container.
+
+use super::{Act, CriticalIntervals, Log};
+use crate::history::NEVER;
+
+/// The operations on each value that is in the history, by number.
+#[derive(Debug)]
+pub(super) struct OpsByValue {
+    adds: Vec<u32>,
+    removes: Vec<u32>,
+    /// Where the peeks of each value end; empty if there is none at all.
+    ends: Vec<u32>,
+    peeks: Vec<u32>,
+}
+
+impl OpsByValue {
+    pub(super) fn of(log: &Log<Act>, intervals: &CriticalIntervals) -> Self {
+        let values = log.distinct as usize;
+        let mut adds = vec![NEVER; values];
+        let mut removes = vec![NEVER; values];
+        for (op, (&act, &value)) in (0u32..).zip(log.acts.iter().zip(&log.values)) {
+            match act {
+                Act::Add => adds[value as usize] = op,
+                Act::Remove => removes[value as usize] = op,
+                Act::Peek | Act::Empty => {}
+            }
+        }
+        let (ends, peeks) = if intervals.has_peeks {
+            peeks_by_value(log)
+        } else {
+            (Vec::new(), Vec::new())
+        };
+        OpsByValue {
+            adds,
+            removes,
+            ends,
+            peeks,
+        }
+    }
+
+    /// The insertions of all values.
+    pub(super) fn adds(&self) -> &[u32] {
+        &self.adds
+    }
+
+    /// The insertion of a value.
+    #[inline]
+    pub(super) fn add(&self, value: u32) -> u32 {
+        self.adds[value as usize]
+    }
+
+    /// The removal of a value that is taken out.
+    #[inline]
+    pub(super) fn remove(&self, value: u32) -> u32 {
+        self.removes[value as usize]
+    }
+
+    /// The peeks of a value, in the order of their calls.
+    #[inline]
+    pub(super) fn peeks(&self, value: u32) -> &[u32] {
+        let value = value as usize;
+        match self.ends.get(value) {
+            None => &[],
+            Some(&end) => {
+                let start = value.checked_sub(1).map_or(0, |before| self.ends[before]);
+                &self.peeks[start as usize..end as usize]
+            }
+        }
+    }
+}
+
+fn peeks_by_value(log: &Log<Act>) -> (Vec<u32>, Vec<u32>) {
+    let peeks = || (0..log.len()).filter(|&op| log.acts[op] == Act::Peek);
+    // Counts, then starts, then, as they are filled, ends.
+    let mut ends = vec![0u32; log.distinct as usize];
+    for op in peeks() {
+        ends[log.values[op] as usize] += 1;
+    }
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += std::mem::replace(end, sum);
+    }
+    let mut sorted = vec![0; sum as usize];
+    for op in peeks() {
+        let end = &mut ends[log.values[op] as usize];
+        sorted[*end as usize] = op as u32;
+        *end += 1;
+    }
+    (ends, sorted)
+}

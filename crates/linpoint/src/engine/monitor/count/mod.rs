@@ -1,0 +1,4 @@
+//! Objects that hold a number.
+
+pub mod counter;
+pub mod semaphore;
