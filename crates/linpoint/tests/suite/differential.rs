@@ -3,7 +3,7 @@
 //! `LINPOINT_DIFFERENTIAL` sets the number of histories per type.
 
 use linpoint::generate::Generator;
-use linpoint::spec::{ObjectType, Sampler, TypeInfo, object_type, types};
+use linpoint::spec::{CallView, ObjectType, Sampler, TypeInfo, object_type, types};
 use linpoint::{Checker, Config, Cores, EngineChoice, History, OpId, Partitioning, Value, Verdict};
 use rayon::prelude::*;
 
@@ -297,6 +297,49 @@ fn every_method_is_called() {
             }
         }
     }
+}
+
+/// A method that answers nothing is done when it returns; a result that says otherwise must not be taken for that.
+#[test]
+fn no_failure_is_taken_for_done() {
+    let mut refused = 0;
+    for info in types() {
+        let callable = &variants(info)[0];
+        let answers = info.methods.iter().flat_map(|method| {
+            let calls = callable.templates.iter();
+            let of_method = calls.filter(|template| method.call.contains(template.text));
+            of_method.map(|template| (template.method, method.answers))
+        });
+        let nothing: Vec<&str> = answers
+            .filter(|(_, answers)| answers.split([';', ',']).next() == Some("nil"))
+            .map(|(method, _)| method)
+            .collect();
+        for seed in 0..200 {
+            let history = callable.history(seed, &mut |_| {});
+            for op in history.ops().filter(|op| nothing.contains(&op.method)) {
+                for failure in [Value::Bool(false), "error: timeout".into(), Value::Int(-7)] {
+                    // An echo of the argument says nothing.
+                    let parts = op.argument.as_list().unwrap_or_default();
+                    if *op.argument == failure || parts.contains(&failure) {
+                        continue;
+                    }
+                    let call = CallView {
+                        process: op.process,
+                        method: op.method,
+                        argument: op.argument,
+                    };
+                    let reading = callable.object.reading(call, Some(&failure));
+                    let (name, text) = (info.name, op.call_text());
+                    assert!(
+                        reading.is_err(),
+                        "{name}: {text} → {failure} is taken for done"
+                    );
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 1000, "only {refused} calls were looked at");
 }
 
 /// Too wide for the reference: many operations on many keys, checked at once and key by key.
