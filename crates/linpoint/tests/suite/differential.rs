@@ -99,14 +99,27 @@ pub(crate) fn perturbed(history: &History, sampler: &mut Sampler) -> History {
         .filter(|op| op.method == method)
         .filter_map(|op| op.result.cloned())
         .collect();
-    let result = match sampler.below(6) {
+    let own = history.op(id).result.unwrap_or(&Value::Nil);
+    let result = match sampler.below(7) {
         0 => sampler.pick(history.values()),
         1 => confusing_value(sampler),
-        2 => nudged(history.op(id).result.unwrap_or(&Value::Nil), sampler),
+        2 => nudged(own, sampler),
+        3 => with_one_exchanged(own, history.values(), sampler),
         _ if alike.is_empty() => return history.clone(),
         _ => sampler.pick(&alike),
     };
     history.with_result(id, &result)
+}
+
+/// A list with one item exchanged for one of `values`.
+fn with_one_exchanged(list: &Value, values: &[Value], sampler: &mut Sampler) -> Value {
+    let mut items = list.as_list().unwrap_or_default().to_vec();
+    if items.is_empty() {
+        return list.clone();
+    }
+    let chosen = sampler.below(items.len());
+    items[chosen] = sampler.pick(values);
+    Value::list(items)
 }
 
 /// A value of the same form with one part changed a little.
@@ -217,7 +230,7 @@ impl Judges {
         for (name, checker) in turn {
             say(name, verdict(object, history, checker));
         }
-        if (number / 64).is_multiple_of(16) {
+        if (number / 64).is_multiple_of(8) {
             say(
                 "auto, with evidence",
                 verdict(object, history, &self.evidence),
