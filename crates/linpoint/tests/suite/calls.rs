@@ -133,17 +133,18 @@ impl Values {
 
 /// What the parameters of a call are made of.
 #[derive(Clone, Copy)]
-enum Making<'a> {
-    Values(&'a Values),
-    /// Small numbers, for methods that take nothing else.
-    Numbers,
+struct Making<'a> {
+    /// Small numbers instead, for methods that take nothing else.
+    values: Option<&'a Values>,
+    /// How many keys there are.
+    keys: usize,
 }
 
 impl Making<'_> {
     fn value(self, sampler: &mut Sampler) -> Value {
-        match self {
-            Making::Values(values) => values.pick(sampler),
-            Making::Numbers => Value::Int(sampler.below(3) as i64),
+        match self.values {
+            Some(values) => values.pick(sampler),
+            None => Value::Int(sampler.below(3) as i64),
         }
     }
 
@@ -156,12 +157,12 @@ impl Making<'_> {
             Parameter::Several(_) => unreachable!("bug: several parameters are not in a list"),
         };
         match name {
-            "k" | "l" => Value::Int(sampler.below(2) as i64),
+            "k" | "l" => Value::Int(sampler.below(self.keys) as i64),
             "n" | "i" | "amount" => Value::Int(sampler.below(3) as i64),
             "v" | "w" | "x" | "y" | "text" => self.value(sampler),
             // What is compared was written before, if it is to be found.
-            "from" | "to" => match self {
-                Making::Values(Values::Distinct) if name == "from" => sampler.guess(),
+            "from" | "to" => match self.values {
+                Some(Values::Distinct) if name == "from" => sampler.guess(),
                 _ => self.value(sampler),
             },
             "c" => {
@@ -231,28 +232,39 @@ impl Callable {
         &self,
         process: &Value,
         choices: &[usize],
-        values: &Values,
+        making: Making<'_>,
         sampler: &mut Sampler,
     ) -> Option<(usize, Value)> {
         const ATTEMPTS: usize = 12;
         (0..ATTEMPTS).find_map(|attempt| {
             let chosen = sampler.pick(choices);
             let template = &self.templates[chosen];
-            let making = match attempt % 2 {
-                0 => Making::Values(values),
-                _ => Making::Numbers,
+            let making = Making {
+                values: making.values.filter(|_| attempt % 2 == 0),
+                ..making
             };
             let argument = making.argument(template, sampler);
-            let is_taken = self.takes(process, template.method, &argument);
+            let is_taken = self.takes(process, template.method, &argument, None);
             is_taken.then_some((chosen, argument))
         })
     }
 
-    /// Whether the object has such a call.
-    fn takes(&self, process: &Value, method: &str, argument: &Value) -> bool {
+    /// Whether the object has such a call, with this result if one is given.
+    pub(crate) fn takes(
+        &self,
+        process: &Value,
+        method: &str,
+        argument: &Value,
+        result: Option<&Value>,
+    ) -> bool {
         let mut builder = HistoryBuilder::new();
         let call = Call::new(method, argument.clone());
         builder.call(0, process.clone(), call).expect("well formed");
+        if let Some(result) = result {
+            builder
+                .ret(0, process, result.clone())
+                .expect("well formed");
+        }
         let history = builder.finish(Ties::default()).expect("well formed");
         self.object.validate(&history).is_ok()
     }
@@ -262,6 +274,10 @@ impl Callable {
     pub(crate) fn history(&self, seed: u64, used: &mut dyn FnMut(usize)) -> History {
         let mut sampler = Sampler::new(seed, None);
         let values = Values::random(&mut sampler);
+        let making = Making {
+            values: Some(&values),
+            keys: 1 + sampler.below(2),
+        };
         let ops = 2 + sampler.below(6);
         let pending_percent = sampler.pick(&[0, 0, 15, 40]);
         let mut names: Vec<i64> = (0..2 + sampler.below(3) as i64).collect();
@@ -280,7 +296,7 @@ impl Callable {
             let turn = std::mem::replace(&mut turns[chosen], Turn::Idle);
             turns[chosen] = match turn {
                 Turn::Idle if builder.len() >= ops => Turn::Idle,
-                Turn::Idle => match self.call(&name, &choices, &values, &mut sampler) {
+                Turn::Idle => match self.call(&name, &choices, making, &mut sampler) {
                     None => Turn::Idle,
                     Some((template, argument)) => {
                         used(template);

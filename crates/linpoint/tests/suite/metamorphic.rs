@@ -5,7 +5,9 @@
 use linpoint::generate::Generator;
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, find_type, object_type, types};
-use linpoint::{Call, Checker, Config, History, HistoryBuilder, OpId, Ties, Value, Verdict};
+use linpoint::{
+    Call, Checker, Config, History, HistoryBuilder, OpId, Operation, Ties, Value, Verdict,
+};
 use proptest::prelude::*;
 
 use crate::calls::Callable;
@@ -167,6 +169,23 @@ fn callable(name: &str) -> Callable {
     Callable::new(info, object(name))
 }
 
+/// The operations of a history, whose events happen at these times, in another order.
+fn at_times(history: &History, time: impl Fn(u32) -> i64, ties: Ties) -> History {
+    let mut builder = HistoryBuilder::new();
+    let ops: Vec<_> = history.ops().collect();
+    for op in ops.into_iter().rev() {
+        let operation = Operation {
+            process: Some(op.process.clone()),
+            call: Call::new(op.method, op.argument.clone()).on(op.object.clone()),
+            result: op.result.cloned().unwrap_or_default(),
+            called: time(op.call),
+            returned: (op.ret != NEVER).then(|| time(op.ret)),
+        };
+        builder.operation(0, operation).expect("well formed");
+    }
+    builder.finish(ties).expect("well formed")
+}
+
 /// Another name for a value; what the object itself says (nothing, truth) stays. Different values get different names.
 fn renamed(value: &Value, naming: Naming) -> Value {
     match (value, naming) {
@@ -175,8 +194,9 @@ fn renamed(value: &Value, naming: Naming) -> Value {
         (Value::Int(0), Naming::Confusing) => Value::from(""),
         (Value::Int(1), Naming::Confusing) => Value::from("0"),
         (Value::Int(2), Naming::Confusing) => Value::from("nil"),
-        (Value::Int(3), Naming::Confusing) => Value::list([]),
         (Value::Int(i), Naming::Confusing) => Value::map([(Value::from(""), Value::Int(*i))]),
+        // No other value is named so.
+        (Value::Text(text), _) => Value::from(format!("t{text}").as_str()),
         (Value::List(items), _) => {
             let items: Vec<_> = items.iter().map(|item| renamed(item, naming)).collect();
             Value::list(items)
@@ -236,6 +256,29 @@ proptest! {
             is_linearizable(&object, &history),
             "{}\n{}", name, dump(&history)
         );
+    }
+
+    #[test]
+    fn times_may_be_any_that_ascend(
+        name in nameless_type(),
+        seed: u64,
+        ties in proptest::sample::select(vec![Ties::CallFirst, Ties::ReturnFirst]),
+        stride in proptest::sample::select(vec![1, 2, i64::MAX / 16]),
+        is_last in any::<bool>(),
+    ) {
+        let Some((_, history)) = any_history(name, seed) else { return Ok(()) };
+        let ranks = history.calls().iter().chain(history.rets());
+        let last = ranks.copied().filter(|&rank| rank != NEVER).max().unwrap_or(0);
+        let time = |rank: u32| {
+            if is_last {
+                i64::MAX - i64::from(last - rank) * stride
+            } else {
+                i64::MIN + i64::from(rank) * stride
+            }
+        };
+        let timed = at_times(&history, time, ties);
+        prop_assert_eq!(timed.calls(), history.calls(), "{}", dump(&history));
+        prop_assert_eq!(timed.rets(), history.rets(), "{}", dump(&history));
     }
 
     #[test]
