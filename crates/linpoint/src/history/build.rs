@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::columns::{Columns, Lines, NO_PROCESS, Timed, check_interval};
-use super::order::{Ranks, Times};
+use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
@@ -84,6 +84,31 @@ enum RowState {
     Failed,
 }
 
+/// A call or a return of a row: `2 * row`, plus 1 for a return.
+#[derive(Clone, Copy)]
+struct Event(u32);
+
+impl Event {
+    fn call(row: u32) -> Self {
+        Event(2 * row)
+    }
+
+    fn ret(row: u32) -> Self {
+        Event(2 * row + 1)
+    }
+
+    fn row(self) -> usize {
+        (self.0 / 2) as usize
+    }
+
+    fn kind(self) -> EventKind {
+        match self.0 % 2 {
+            0 => EventKind::Call,
+            _ => EventKind::Return,
+        }
+    }
+}
+
 /// Collects events or whole operations and makes a [`History`] of them.
 ///
 /// Either give events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
@@ -92,11 +117,11 @@ enum RowState {
 #[derive(Default)]
 pub struct HistoryBuilder {
     rows: Vec<Row>,
-    /// `2 * row + is_return`, in the order of time; used by the event interface.
-    events: Vec<u32>,
-    /// When events happened, as far as all so far have a time.
+    /// Calls and returns in the order of time. Empty if whole operations are added.
+    events: Vec<Event>,
+    /// The times of the first events, up to the first event without a time.
     clock: Vec<i64>,
-    /// When rows were called and returned; used by the operation interface.
+    /// The times of calls and returns by row. Empty if events are added.
     times: Times,
     /// The open row of each process, by process number.
     open: Vec<Option<u32>>,
@@ -155,7 +180,7 @@ impl HistoryBuilder {
         let (object, argument) = (call.object.into(), call.argument.into());
         let row = self.push_row(line, process, object, &call.method, argument)?;
         self.open[process as usize] = Some(row);
-        self.events.push(row * 2);
+        self.events.push(Event::call(row));
         Ok(())
     }
 
@@ -166,7 +191,7 @@ impl HistoryBuilder {
         let row_data = &mut self.rows[row as usize];
         row_data.result = result;
         row_data.state = RowState::Returned;
-        self.events.push(row * 2 + 1);
+        self.events.push(Event::ret(row));
         Ok(())
     }
 
@@ -346,14 +371,13 @@ impl HistoryBuilder {
             while let Some(note) = annotations.next_if(|note| note.0 <= position) {
                 note.0 = rank;
             }
-            let row = (event / 2) as usize;
+            let row = event.row();
             if self.rows[row].state == RowState::Failed {
                 continue;
             }
-            if event % 2 == 0 {
-                call[row] = rank;
-            } else {
-                ret[row] = rank;
+            match event.kind() {
+                EventKind::Call => call[row] = rank,
+                EventKind::Return => ret[row] = rank,
             }
             rank += 1;
         }
@@ -372,8 +396,11 @@ impl HistoryBuilder {
         let mut call = vec![i64::MAX; self.rows.len()];
         let mut ret = call.clone();
         for (&event, &time) in self.events.iter().zip(&self.clock) {
-            let column = if event % 2 == 0 { &mut call } else { &mut ret };
-            column[(event / 2) as usize] = time;
+            let column = match event.kind() {
+                EventKind::Call => &mut call,
+                EventKind::Return => &mut ret,
+            };
+            column[event.row()] = time;
         }
         let happened = |row: &usize| self.rows[*row].state != RowState::Failed;
         let rows: Vec<usize> = (0..self.rows.len()).filter(happened).collect();

@@ -276,6 +276,10 @@ pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKin
     events
 }
 
+/// Marks a rank at which no operation returns. Invariant: no operation has this position, since a history holds at most 2^31
+/// operations.
+const NO_OP: u32 = u32::MAX;
+
 /// The operations that returned, in that order.
 fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
     let returned = || (0u32..).zip(rets).filter(|&(_, &ret)| ret != NEVER);
@@ -285,9 +289,9 @@ fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
     };
     // Where a part has most ranks of its stretch, putting each return in its place beats sorting.
     if ((last - first) as usize) < 8 * rets.len() {
-        let mut by_rank = vec![NEVER; (last - first + 1) as usize];
+        let mut by_rank = vec![NO_OP; (last - first + 1) as usize];
         returned().for_each(|(i, &ret)| by_rank[(ret - first) as usize] = i);
-        by_rank.retain(|&op| op != NEVER);
+        by_rank.retain(|&op| op != NO_OP);
         return by_rank;
     }
     let mut by_rank: Vec<u32> = returned().map(|(i, _)| i).collect();

@@ -10,6 +10,10 @@ use crate::error::Error;
 use crate::spec::{CallView, Object};
 use crate::value::{Interner, Value};
 
+/// The number of the result of a pending operation, which has none. Invariant: no value has this number, since there are
+/// fewer than 2^32 values.
+const NO_RESULT: u32 = u32::MAX;
+
 /// An operation together with its result; `None` while pending.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Action<O, R> {
@@ -176,7 +180,7 @@ impl<O> TypedHistory<O, Value> {
                 0
             };
             let result = if history.rets()[i] == NEVER {
-                NEVER
+                NO_RESULT
             } else {
                 history.result_column()[i].0
             };
