@@ -1,4 +1,5 @@
-//! Building a history: pairs calls with returns and refuses what is malformed, naming the line.
+//! Builds a history from events or whole operations: pairs calls with returns and refuses malformed input with an error that
+//! names the line.
 
 use std::sync::Arc;
 
@@ -8,14 +9,14 @@ use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Tie
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 
-/// What a process calls.
+/// A call: object, method and argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The object; [`Value::Nil`] where the input has only one.
+    /// The object; [`Value::Nil`] if the input has one object only.
     pub object: Value,
     /// The method's name.
     pub method: String,
-    /// The argument, a list of several, or [`Value::Nil`].
+    /// The argument; a list of several arguments; [`Value::Nil`] for none.
     pub argument: Value,
 }
 
@@ -37,22 +38,22 @@ impl Call {
     }
 }
 
-/// A whole operation with times, for inputs that record these instead of ordered events.
+/// A whole operation with times, for inputs that record times instead of ordered events.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// The process; where the input names none, one is made up so that the operations of a process never overlap.
+    /// The process. If it is `None`, the builder chooses a process whose other operations do not overlap this one.
     pub process: Option<Value>,
-    /// What was called.
+    /// The call.
     pub call: Call,
     /// The result; ignored for a pending operation.
     pub result: Value,
-    /// When it was called.
+    /// The time of the call.
     pub called: i64,
-    /// When it returned; `None` for a pending operation.
+    /// The time of the return; `None` for a pending operation.
     pub returned: Option<i64>,
 }
 
-/// An [`Operation`] whose names and texts are borrowed: reading a million lines must not allocate them a million times.
+/// An [`Operation`] with borrowed names and texts, so that a reader need not allocate them for each line.
 #[derive(Debug)]
 pub(crate) struct OperationParts<'a> {
     pub(crate) process: Option<ValueRef<'a>>,
@@ -64,7 +65,7 @@ pub(crate) struct OperationParts<'a> {
     pub(crate) returned: Option<i64>,
 }
 
-/// What is known of an operation while the history is being built.
+/// An operation of a history that is being built. The numbers refer to the tables of the builder.
 #[derive(Clone, Copy)]
 struct Row {
     process: u32,
@@ -80,7 +81,7 @@ struct Row {
 enum RowState {
     Pending,
     Returned,
-    /// It did not happen.
+    /// The operation did not take effect, and is left out of the history.
     Failed,
 }
 
@@ -109,11 +110,11 @@ impl Event {
     }
 }
 
-/// Collects events or whole operations and makes a [`History`] of them.
+/// Builds a [`History`] from events or whole operations.
 ///
-/// Either give events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
-/// [`crash`](Self::crash)), or whole operations with times ([`operation`](Self::operation)); not both. Lines are counted
-/// from 1 and only used for messages.
+/// The caller adds either events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
+/// [`crash`](Self::crash)), or whole operations with times ([`operation`](Self::operation)), but not both. Line numbers
+/// start at 1 and are used in messages only.
 #[derive(Default)]
 pub struct HistoryBuilder {
     rows: Vec<Row>,
@@ -144,12 +145,12 @@ impl HistoryBuilder {
         Self::default()
     }
 
-    /// How many operations were begun so far.
+    /// The number of operations that were called so far.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether no operation was begun.
+    /// Whether no operation was called.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -195,14 +196,14 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// The open call of `process` did not happen: it is left out of the history.
+    /// The open call of `process` did not take effect: it is left out of the history.
     pub fn fail(&mut self, line: u64, process: &Value) -> Result<(), Error> {
         let row = self.close(line, process, "fails")?;
         self.rows[row as usize].state = RowState::Failed;
         Ok(())
     }
 
-    /// Nobody knows what became of the open call of `process`: it stays pending, and the process never calls again.
+    /// It is unknown whether the open call of `process` took effect: it stays pending. The process must not call again.
     pub fn crash(&mut self, line: u64, process: &Value) -> Result<(), Error> {
         self.open_row(line, process, "crashes").map(|_| ())
     }
@@ -214,7 +215,7 @@ impl HistoryBuilder {
         Some((self.methods.get(row.method), self.values.get(row.argument)))
     }
 
-    /// Replaces the argument of the open call of `process`, for inputs that tell it only at the return.
+    /// Replaces the argument of the open call of `process`, for inputs that record the argument with the return.
     pub fn set_argument(
         &mut self,
         line: u64,
@@ -226,15 +227,15 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// The last call or return happened at this time. Times are kept if every event has one; the order of events stays as it
-    /// was given, whatever they say.
+    /// Sets the time of the last call or return. Times are kept only if every event has one. They do not change the order of
+    /// the events.
     pub fn at(&mut self, time: i64) {
         if self.clock.len() + 1 == self.events.len() {
             self.clock.push(time);
         }
     }
 
-    /// Notes something that happened now, beside the operations.
+    /// Adds an annotation after the last event.
     pub fn annotate(&mut self, text: impl Into<String>) {
         self.annotations
             .push((self.events.len() as u32, text.into()));
@@ -263,7 +264,7 @@ impl HistoryBuilder {
         )
     }
 
-    /// Adds a whole operation without taking over the method's name.
+    /// Adds a whole operation with borrowed parts.
     pub(crate) fn operation_parts(
         &mut self,
         line: u64,
@@ -306,7 +307,7 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// The finished history. `ties` matters only for operations with times.
+    /// Returns the finished history. `ties` is used only for whole operations with times.
     pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
         if self.times.call.is_empty() {
             let ranks = self.rank_events();
@@ -361,7 +362,7 @@ impl HistoryBuilder {
         Ok(row)
     }
 
-    /// Ranks of the events that count: those of operations that happened or may have happened.
+    /// The ranks of the events of all operations that did not fail.
     fn rank_events(&mut self) -> Ranks {
         let mut call = vec![NEVER; self.rows.len()];
         let mut ret = call.clone();
@@ -388,7 +389,7 @@ impl HistoryBuilder {
         Ranks { call, ret }
     }
 
-    /// Times of the operations that happened or may have happened, if every event has one.
+    /// The times of all operations that did not fail, if every event has a time.
     fn times_of_events(&self) -> Option<Times> {
         if self.clock.len() < self.events.len() || self.clock.is_empty() {
             return None;
@@ -412,7 +413,7 @@ impl HistoryBuilder {
         })
     }
 
-    /// The operations that happened or may have happened.
+    /// The columns of all operations that did not fail.
     fn into_columns(self) -> Columns {
         let count = self.rows.len();
         let mut columns = Columns {
@@ -433,7 +434,7 @@ impl HistoryBuilder {
                 .collect(),
         };
         let mut lines = Vec::with_capacity(count);
-        // One pass over the rows: they are much wider than any column.
+        // One pass over the rows fills all columns, since a row takes more memory than an item of a column.
         for row in self.rows {
             if row.state == RowState::Failed {
                 continue;
@@ -451,7 +452,7 @@ impl HistoryBuilder {
 }
 
 impl History {
-    /// The same history with another result of one operation; a pending one stays as it is.
+    /// The same history with another result of one operation. A pending operation does not change.
     pub fn with_result(&self, id: OpId, result: &Value) -> History {
         let mut changed = self.clone();
         // Equal values must keep equal numbers.
@@ -464,7 +465,7 @@ impl History {
         changed
     }
 
-    /// The same history as a builder would make it of its events, keeping only the operations for which `keep` holds.
+    /// The history of the operations for which `keep` holds, with ranks from 0 on.
     pub fn filtered(&self, keep: impl Fn(OpId) -> bool) -> History {
         let kept: Vec<usize> = (0..self.len()).filter(|&i| keep(OpId(i as u32))).collect();
         let mut ranks: Vec<u32> = kept

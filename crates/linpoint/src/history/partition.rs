@@ -1,4 +1,4 @@
-//! Splitting a history into parts that can be checked one by one.
+//! Splits a history into parts that can be checked separately.
 //!
 //! Linearizability is local: a history is linearizable exactly when the operations of each object are (Herlihy and
 //! Wing). Where operations with different keys of one object do not affect each other, the same holds for keys (Horn and
@@ -8,7 +8,7 @@ use super::{OpId, TypedHistory};
 use crate::spec::Spec;
 use crate::value::{Interner, Value};
 
-/// How finely a history is split.
+/// How a history is split into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Partitioning {
     /// By object, and by key where the specification has keys.
