@@ -11,7 +11,9 @@ mod symmetry;
 
 use registers::{Shared, X};
 
-use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
+use crate::explore::snapshot::{
+    Answer, ENTRIES_READ_IN_ORDER, Form, Request, SnapshotAlgorithm, copy, put,
+};
 use crate::explore::{Algorithm, Bits, Step, width};
 
 /// The algorithm.
@@ -310,8 +312,7 @@ impl SnapshotAlgorithm for Jayanti {
         ),
     ];
     const OTHERS_MATTER: bool = false;
-    const ONE_PAIR: Option<&'static str> =
-        Some("entries are only read in order of their numbers, and process numbers only compared");
+    const ONE_PAIR: Option<&'static str> = Some(ENTRIES_READ_IN_ORDER);
 
     fn new(form: Form, bug: Option<&str>) -> Self {
         Jayanti {
