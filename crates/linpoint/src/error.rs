@@ -1,12 +1,12 @@
-//! The one error type of the library.
+//! The error type of the library.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What went wrong, and where.
+/// An error with its reason and, where known, its position in the input.
 ///
-/// Prints as `file:line: reason`, with the parts that are known, as `file:history: line 7: reason` where a file holds
-/// several histories, or as `file: row 7: reason` where it is a table. "Undecided" is a verdict, never an error.
+/// The display form is `file:line: reason`, with the parts that are known; `file:history: line 7: reason` if a file holds
+/// several histories; and `file: row 7: reason` if it is a table. "Undecided" is a verdict, never an error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct Error {
     kind: ErrorKind,
@@ -17,7 +17,7 @@ pub struct Error {
     reason: String,
 }
 
-/// What positions in an input count.
+/// The unit of positions in an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Lines of a text.
@@ -42,11 +42,11 @@ impl Unit {
     }
 }
 
-/// Why a request could not be carried out.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request itself makes no sense: an unknown type, format or engine, a parameter out of range.
+    /// The request is invalid: an unknown type, format or engine, or a parameter out of range.
     Usage,
     /// The input was read but is not a well-formed history of its type.
     Malformed,
@@ -56,7 +56,8 @@ pub enum ErrorKind {
     Bug,
 }
 
-/// What to ask in the complaint about an unknown name: whether one of these was meant, if one is similar.
+/// Part of a message about an unknown name: `did you mean ...? ` with the most similar known name, or an empty text if none
+/// is similar.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     const ALIKE: f64 = 0.85;
     let name = name.to_lowercase();
@@ -71,22 +72,22 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a s
 }
 
 impl Error {
-    /// A request that makes no sense.
+    /// An error about an invalid request.
     pub fn usage(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Usage, reason)
     }
 
-    /// An input that is not a well-formed history.
+    /// An error about an input that is not a well-formed history.
     pub fn malformed(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Malformed, reason)
     }
 
-    /// An input that cannot be read.
+    /// An error about an input that cannot be read.
     pub fn unreadable(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Unreadable, reason)
     }
 
-    /// A failed certificate or another broken invariant.
+    /// A bug in linpoint: a failed certificate or another violated invariant.
     pub fn bug(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Bug, reason)
     }
@@ -111,34 +112,34 @@ impl Error {
         }
     }
 
-    /// The same error at this line (counted from 1), unless it names one already.
+    /// The same error at this line, counted from 1, unless the error has a line already.
     #[must_use]
     pub fn at_line(mut self, line: u64) -> Self {
         self.line.get_or_insert(line);
         self
     }
 
-    /// The same error, where positions count these.
+    /// The same error with this unit of positions.
     #[must_use]
     pub(crate) fn counting(self, unit: Unit) -> Self {
         Error { unit, ..self }
     }
 
-    /// The same error in this file, unless it names one already.
+    /// The same error in this file, unless the error has a file already.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> Self {
         self.file.get_or_insert_with(|| file.into());
         self
     }
 
-    /// The same error in the history of this name, one of several in its file, unless it names one already.
+    /// The same error in the history of this name, one of several in a file, unless the error has a history already.
     #[must_use]
     pub fn in_history(mut self, history: &str) -> Self {
         self.history.get_or_insert_with(|| history.into());
         self
     }
 
-    /// What kind of error this is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -148,7 +149,7 @@ impl Error {
         self.file.as_deref()
     }
 
-    /// The file and, where it holds several, the history: `file:history`.
+    /// The file or, if the file holds several histories, `file:history`.
     pub fn label(&self) -> Option<String> {
         let file = self.file.as_deref()?;
         Some(match &self.history {
@@ -172,7 +173,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = self.unit;
         match (self.label(), self.line) {
-            // Two numbers side by side would pass for a line and a column.
+            // `file:2:7` would look like a line and a column.
             (Some(label), Some(line)) if self.history.is_some() || unit == Unit::Row => {
                 write!(f, "{label}: {unit} {line}: ")?;
             }

@@ -1,6 +1,6 @@
-//! Values as they stand in recorded histories, and their interning.
+//! Values of arguments and results in recorded histories, and tables that number them.
 //!
-//! Engines see integers ([`ValueId`]); reports see the original text again.
+//! Engines work with the numbers ([`ValueId`]); reports show the original values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,16 +22,16 @@ use hashbrown::HashTable;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
-    /// No value: `null`, `nil`, the result of a method that returns nothing, an empty container's answer.
+    /// No value: `null`, `nil`, the result of a method that returns nothing, or the result of an empty container.
     #[default]
     Nil,
     /// `true` or `false`.
     Bool(bool),
     /// An integer that fits 64 bits.
     Int(i64),
-    /// Any other number, kept as it was written: equality is equality of the text.
+    /// Any other number, kept as text. Two such numbers are equal if their texts are.
     Number(Arc<String>),
-    /// Text; keywords and symbols are text too.
+    /// Text, including keywords and symbols.
     Text(Arc<String>),
     /// A sequence.
     List(Arc<Vec<Value>>),
@@ -52,7 +52,7 @@ impl Value {
         Value::Map(Arc::new(pairs))
     }
 
-    /// A number that is not a 64-bit integer, in the text it was written in.
+    /// A number that is not a 64-bit integer, with the text of the input.
     pub fn number(text: impl Into<String>) -> Self {
         Value::Number(Arc::new(text.into()))
     }
@@ -121,7 +121,7 @@ impl Value {
         Value::from(self.plain_text().into_owned() + &more.plain_text())
     }
 
-    /// Text as it is, nil as no text, anything else as it is displayed.
+    /// Text without quotes, an empty text for nil, and the displayed form of any other value.
     pub(crate) fn plain_text(&self) -> Cow<'_, str> {
         match self {
             Value::Nil => Cow::Borrowed(""),
@@ -168,7 +168,7 @@ impl Value {
     }
 }
 
-/// Most values are integers: they hash in one step, without a tag.
+/// An integer is hashed in one step, without a tag, since most values are integers.
 impl std::hash::Hash for Value {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         match self {
@@ -227,7 +227,7 @@ impl From<serde_json::Value> for Value {
     }
 }
 
-/// Same as the display form: values stand in messages of user-written types too.
+/// The same as the display form, since messages also show user-defined types that hold values.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -267,7 +267,7 @@ impl fmt::Display for Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub u32);
 
-/// A table that gives equal items the same small number, in order of first appearance.
+/// A table that numbers items from 0 on, in the order of their first appearance. Equal items have the same number.
 #[derive(Clone)]
 pub struct Interner<T> {
     items: Vec<T>,
@@ -286,7 +286,7 @@ impl<T> Default for Interner<T> {
         Interner {
             items: Vec::new(),
             table: HashTable::new(),
-            // A fixed seed: runs are reproducible.
+            // The seed is fixed, so that runs are reproducible.
             hasher: FixedState::default(),
         }
     }
@@ -339,7 +339,7 @@ impl<T: Eq + std::hash::Hash> Interner<T> {
         self.items
     }
 
-    /// How many distinct items there are.
+    /// The number of distinct items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
@@ -349,13 +349,13 @@ impl<T: Eq + std::hash::Hash> Interner<T> {
         self.items.is_empty()
     }
 
-    /// Bytes that the next new item will make the tables take, while old and new ones are there.
+    /// The bytes that are allocated when the next new item is added; old memory is freed afterwards.
     pub(crate) fn growth(&self) -> usize {
         growth(&self.items, &self.table)
     }
 }
 
-/// Bytes that one more item will make these take, while old and new ones are there.
+/// The bytes that are allocated when one more item is added; old memory is freed afterwards.
 fn growth<T>(items: &Vec<T>, table: &HashTable<u32>) -> usize {
     let items = if items.len() == items.capacity() {
         items.len() * 2 * size_of::<T>()
@@ -370,10 +370,10 @@ fn growth<T>(items: &Vec<T>, table: &HashTable<u32>) -> usize {
     items + table
 }
 
-/// A value on its way into a [`ValueTable`]: text that is there already need not be allocated.
+/// A value to look up in a [`ValueTable`]. A text that the table has already is not allocated again.
 #[derive(Debug)]
 pub(crate) enum ValueRef<'a> {
-    /// Text, still part of the input.
+    /// Text, borrowed from the input.
     Text(&'a str),
     /// Any value.
     Value(Value),
@@ -385,17 +385,17 @@ impl From<Value> for ValueRef<'_> {
     }
 }
 
-/// A table that gives equal values the same small number, in order of first appearance.
+/// A table that numbers values from 0 on, in the order of their first appearance.
 ///
-/// Like [`Interner`], but for what recorded histories are full of: `nil` and dense integers, which are found without
-/// hashing, and the same few texts again and again.
+/// Like [`Interner`], but faster for the values of most histories: `nil` and dense integers are found without hashing, and
+/// repeated texts without allocation.
 #[derive(Clone, Default)]
 pub(crate) struct ValueTable {
     items: Vec<Value>,
     nil: Option<u32>,
-    /// The numbers of small integers; [`ValueTable::NONE`] for those that were not seen.
+    /// The numbers of small integers; [`ValueTable::NONE`] for those that do not occur.
     integers: Vec<u32>,
-    /// Whether there are integers in `table` too.
+    /// Whether `table` has integers.
     has_sparse_integers: bool,
     /// The numbers of all other values.
     table: HashTable<u32>,
@@ -409,9 +409,10 @@ impl fmt::Debug for ValueTable {
 }
 
 impl ValueTable {
+    /// Marks an integer without a number. Invariant: no value has this number, since there are fewer than 2^32 values.
     const NONE: u32 = u32::MAX;
 
-    /// An empty table with room for this many values: memory is taken up only as they come.
+    /// An empty table with capacity for this many values. The operating system provides the memory when it is first used.
     #[cfg(feature = "parquet")]
     pub(crate) fn with_room(values: usize) -> Self {
         ValueTable {
@@ -457,7 +458,7 @@ impl ValueTable {
     }
 
     fn intern_rare_integer(&mut self, i: i64, index: usize) -> u32 {
-        // Few values have few numbers to spend on gaps between integers.
+        // The array may be about eight times as long as the number of values; larger integers go into the hash table.
         let is_dense = index <= 1024 + 8 * self.items.len();
         if is_dense && self.integers.len() <= index {
             let room = (index + 1).next_power_of_two().max(1024);
@@ -466,7 +467,7 @@ impl ValueTable {
         let id = if is_dense && !self.has_sparse_integers {
             push(&mut self.items, Value::Int(i))
         } else {
-            // It may have come when there were still too few.
+            // The integer may already be in the hash table, from a time when there were fewer values.
             let value = Value::Int(i);
             let hash = self.hasher.hash_one(&value);
             self.has_sparse_integers = true;
@@ -536,7 +537,7 @@ mod tests {
     fn the_table_of_values_agrees_with_the_interner() {
         let mut interner = Interner::default();
         let mut table = ValueTable::default();
-        // The order of integers makes some come before the table thinks them dense.
+        // In this order some integers come when the table still has too few values to count them as dense.
         let integers = (0..6000i64).map(|i| Value::Int((i * 7919) % 5000 - 10));
         let others = (0..6000).map(|i| match i % 4 {
             0 => Value::Nil,

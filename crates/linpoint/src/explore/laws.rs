@@ -4,8 +4,8 @@ use std::collections::{HashSet, VecDeque};
 
 use super::bits::Bits;
 use super::observe::Observer;
-use super::product::{Happened, Product};
-use super::program::{Algorithm, Bounds, Client, Offers, Reductions};
+use super::product::{Happened, Move, Product, StateOf};
+use super::program::{Algorithm, Bounds, Client, Interface, Offers, Reductions};
 
 /// An observer that accepts every return.
 #[derive(Clone, Copy, Debug)]
@@ -55,18 +55,6 @@ pub fn check_normal_form<A: Algorithm>(
         Vec::new(),
     )
     .map_err(|error| error.to_string())?;
-    let nothing = || Happened {
-        call: None,
-        steps: Vec::new(),
-        ret: None,
-    };
-    let after = |state: &_, a_move| {
-        let mut next = Clone::clone(state);
-        let mut happened = nothing();
-        // The observer accepts every return.
-        let _ = product.make(&mut next, a_move, Some(&mut happened));
-        (next, happened.call, happened.ret)
-    };
     let start = product.start();
     let mut seen = HashSet::from([product.packed(&start)]);
     let mut waiting = VecDeque::from([start]);
@@ -85,20 +73,14 @@ pub fn check_normal_form<A: Algorithm>(
         let packed = product.packed(&form);
         let from_form: Vec<_> = product
             .moves(&form)
-            .map(|a_move| {
-                let (next, call, ret) = after(&form, a_move);
-                (a_move.process, product.form(&next), call, ret)
-            })
+            .map(|a_move| make(&product, &form, a_move).1)
             .collect();
         for a_move in product.moves(&state) {
-            let (next, call, ret) = after(&state, a_move);
-            let next_form = product.form(&next);
-            let stutters = call.is_none() && ret.is_none() && next_form == packed;
-            let wanted = (a_move.process, next_form, call, ret);
-            if !stutters && !from_form.contains(&wanted) {
+            let (next, made) = make(&product, &state, a_move);
+            if !made.stutters(&packed) && !from_form.contains(&made) {
                 return Err(format!(
                     "process {} can do from\n  {state:?}\nwhat it cannot from its normal form\n  {form:?}",
-                    a_move.process
+                    made.process
                 ));
             }
             if seen.insert(product.packed(&next)) {
@@ -106,37 +88,86 @@ pub fn check_normal_form<A: Algorithm>(
             }
         }
         for wanted in &from_form {
-            let possible = product
-                .moves(&state)
-                .filter(|a_move| a_move.process == wanted.0)
-                .any(|a_move| {
-                    let (mut state, mut a_move) = (state.clone(), a_move);
-                    loop {
-                        let (next, call, ret) = after(&state, a_move);
-                        let next_form = product.form(&next);
-                        if (wanted.1 == next_form) && wanted.2 == call && wanted.3 == ret {
-                            return true;
-                        }
-                        let stutters = call.is_none() && ret.is_none() && next_form == packed;
-                        // A move that changes nothing would be repeated for ever.
-                        if !stutters || next == state {
-                            return false;
-                        }
-                        match product.going_on(&next, a_move.process) {
-                            Some(next_move) => (state, a_move) = (next, next_move),
-                            None => return false,
-                        }
-                    }
-                });
-            if !possible {
+            let mut moves = product.moves(&state);
+            if !moves.any(|a_move| leads_to(&product, &state, a_move, &packed, wanted)) {
                 return Err(format!(
                     "process {} can do from the normal form\n  {form:?}\nwhat it cannot from\n  {state:?}",
-                    wanted.0
+                    wanted.process
                 ));
             }
         }
     }
     Ok(looked_at)
+}
+
+/// What can be observed of a move, and the normal form of the state after it.
+#[derive(PartialEq)]
+struct Made<Op, Ret> {
+    process: usize,
+    form: Vec<u64>,
+    call: Option<Op>,
+    ret: Option<Ret>,
+}
+
+impl<Op, Ret> Made<Op, Ret> {
+    /// Whether the move neither calls nor returns, and leaves this normal form as it is.
+    fn stutters(&self, form: &[u64]) -> bool {
+        self.call.is_none() && self.ret.is_none() && self.form == form
+    }
+}
+
+type Unobserved<'a, A> = Product<'a, A, NoObserver>;
+type MadeBy<A> = Made<<A as Interface>::Op, <A as Interface>::Ret>;
+
+/// Makes a move from a state; the state after it, and what can be observed.
+fn make<A: Algorithm>(
+    product: &Unobserved<'_, A>,
+    state: &StateOf<A, NoObserver>,
+    a_move: Move,
+) -> (StateOf<A, NoObserver>, MadeBy<A>) {
+    let mut next = state.clone();
+    let mut happened = Happened {
+        call: None,
+        steps: Vec::new(),
+        ret: None,
+    };
+    // The observer accepts every return.
+    let _ = product.make(&mut next, a_move, Some(&mut happened));
+    let made = Made {
+        process: a_move.process,
+        form: product.form(&next),
+        call: happened.call,
+        ret: happened.ret,
+    };
+    (next, made)
+}
+
+/// Whether a move from a state, after moves of the same process that leave the normal form as it is, is the one `wanted`.
+fn leads_to<A: Algorithm>(
+    product: &Unobserved<'_, A>,
+    state: &StateOf<A, NoObserver>,
+    mut a_move: Move,
+    form: &[u64],
+    wanted: &MadeBy<A>,
+) -> bool {
+    if a_move.process != wanted.process {
+        return false;
+    }
+    let mut state = state.clone();
+    loop {
+        let (next, made) = make(product, &state, a_move);
+        if made == *wanted {
+            return true;
+        }
+        // A move that changes nothing would be repeated for ever.
+        if !made.stutters(form) || next == state {
+            return false;
+        }
+        match product.going_on(&next, a_move.process) {
+            Some(next_move) => (state, a_move) = (next, next_move),
+            None => return false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -143,6 +143,10 @@ pub(crate) fn copy(from: u16, entry: u8, to: &mut u16) {
     put(to, usize::from(entry), from >> entry & 1 != 0);
 }
 
+/// Why one pair of entries is enough for some algorithms; see [`SnapshotAlgorithm::ONE_PAIR`].
+pub(crate) const ENTRIES_READ_IN_ORDER: &str =
+    "entries are only read in order of their numbers, and process numbers only compared";
+
 /// A built-in snapshot algorithm.
 pub trait SnapshotAlgorithm: Algorithm<Op = Request, Ret = Answer> + Sized {
     /// Its name.

@@ -1,7 +1,8 @@
-//! Histories that are linearizable by construction, from a simulated concurrent object.
+//! Generates histories that are linearizable by construction, by simulating a concurrent object.
 //!
-//! Each process takes turns at random: it calls, its operation takes effect on one atomic object, it returns. So the
-//! order of effects is a witness, and about two thirds of the processes have an operation open at any moment.
+//! Processes take turns at random. In three turns a process calls an operation, the operation takes effect on one atomic
+//! object, and it returns. So the order of effects is a witness, and about two thirds of the processes have an operation
+//! open at any moment.
 
 mod snapshot;
 mod workload;
@@ -18,24 +19,24 @@ use crate::spec::Sampler;
 use crate::value::Value;
 use crate::verdict::Verdict;
 
-/// What to generate.
+/// The settings of a generated history.
 #[derive(Clone, Debug)]
 pub struct Generator {
-    /// How many operations.
+    /// The number of operations.
     pub ops: usize,
-    /// How many processes call at a time.
+    /// The number of processes that call operations at the same time.
     pub processes: usize,
-    /// How many of the processes only put something in, while the others never do; `None` if all of them do anything.
+    /// The number of processes that only insert, while the others never do; `None` if all processes call any operation.
     pub producers: Option<usize>,
-    /// How many objects there are; each operation is on one of them.
+    /// The number of objects; each operation is on one of them.
     pub objects: usize,
     /// Equal seeds give equal histories.
     pub seed: u64,
-    /// How many of 1000 operations never return; their process is replaced by a new one.
+    /// How many of 1000 operations never return. A new process replaces the process of such an operation.
     pub pending_per_mille: u32,
-    /// How many of 100 turns a process without an open operation stays idle.
+    /// In how many of 100 turns a process without an open operation calls none.
     pub idle_percent: u32,
-    /// Draw values from `0..universe`, instead of making all of them distinct.
+    /// Values are drawn from `0..universe`; they are all distinct if it is `None`.
     pub universe: Option<i64>,
 }
 
@@ -54,18 +55,18 @@ impl Default for Generator {
     }
 }
 
-/// What a process is doing.
+/// The state of a process.
 enum Turn {
     Idle,
-    /// Called on this object, not yet in effect.
+    /// An operation was called on this object and has not taken effect.
     Called(usize, &'static str, Value),
-    /// In effect, with this result.
+    /// The operation took effect with this result.
     Done(Value),
-    /// Waits for an effect that can never come.
+    /// The operation can never take effect.
     Stuck,
 }
 
-/// A call that a process makes which only puts something in, or never does, where that is asked for.
+/// A random call of a process. If there are producers, only they insert, and they do nothing else.
 fn sample(
     object: &dyn Simulation,
     process: u32,
@@ -85,9 +86,9 @@ fn sample(
 }
 
 impl Generator {
-    /// A history of `object` that is linearizable.
+    /// A linearizable history of `object`.
     ///
-    /// An error where no such history can be: more producers than processes, or an object without producers.
+    /// Returns an error if there are more producers than processes, or if the object has no operation that inserts.
     ///
     /// ```
     /// use linpoint::{generate::Generator, object_type};
@@ -153,7 +154,7 @@ impl Generator {
                             blocked_in_a_row = 0;
                             *turn = Turn::Done(result);
                         }
-                        // Nobody is left who could let it through.
+                        // After this many blocked turns in a row, no other process can unblock the operation.
                         None if blocked_in_a_row > 100 * self.processes => *turn = Turn::Stuck,
                         None => {
                             blocked_in_a_row += 1;
@@ -168,7 +169,7 @@ impl Generator {
                 }
                 Turn::Done(result) => builder.ret(0, &name, result)?,
                 Turn::Stuck => {
-                    // It never happened, so it may as well never have been called.
+                    // It has not taken effect, so it is left out of the history.
                     builder.fail(0, &name)?;
                     blocked_in_a_row = 0;
                 }
@@ -179,7 +180,7 @@ impl Generator {
 
     /// A history of `object` that is not linearizable: one result near the end is wrong.
     ///
-    /// `checker` confirms it, so this takes as long as checking, and fails where the checker cannot decide.
+    /// `checker` confirms this, so it takes as long as checking, and fails if the checker cannot decide.
     pub fn violating(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
         const HISTORIES: u64 = 20;
         let mut last = self.violating_one(object, checker);
@@ -196,7 +197,7 @@ impl Generator {
         last
     }
 
-    /// The same, with the given seed only.
+    /// The same, but with the seed of this generator only.
     fn violating_one(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
         const ATTEMPTS: u64 = 50;
         let history = self.linearizable(object)?;

@@ -1,4 +1,4 @@
-//! Histories of single-writer snapshots, right or with one chosen thing wrong.
+//! Generates histories of single-writer snapshots that are linearizable or have one chosen fault.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use crate::history::{Call, History, HistoryBuilder, Ties};
 use crate::spec::Sampler;
 use crate::value::Value;
 
-/// Which values updates have.
+/// The values of updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SnapshotShape {
     /// Processes 0 and 1 write 0 up to some point and 1 from then on, all others write 0; scans show entries 0 and 1.
@@ -16,23 +16,23 @@ pub enum SnapshotShape {
     General,
 }
 
-/// What is wrong with a history. Each is the only thing that is.
+/// A fault of a history. A generated history has no other fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SnapshotFault {
-    /// Of two scans at the same time, each is ahead of the other in one entry.
+    /// Each of two concurrent scans shows an update that the other one misses.
     Inversion,
-    /// A scan shows less than one that had returned before it began.
+    /// A scan misses an update that an earlier scan shows.
     Decreasing,
-    /// A scan does not show an update that had finished before it began.
+    /// A scan misses an update that had returned before the scan was called.
     Stale,
-    /// A scan shows an update that begins only after it returned.
+    /// A scan shows an update that was called after the scan returned.
     Future,
-    /// A scan shows an update, but not one of another entry that had finished before that began.
+    /// A scan shows an update, but misses one of another entry that precedes it.
     Order,
 }
 
 impl SnapshotFault {
-    /// All of them with their names.
+    /// All faults with their names.
     pub const NAMES: [(&'static str, SnapshotFault); 5] = [
         ("inversion", SnapshotFault::Inversion),
         ("decreasing", SnapshotFault::Decreasing),
@@ -41,7 +41,7 @@ impl SnapshotFault {
         ("order", SnapshotFault::Order),
     ];
 
-    /// How many scans it takes, and how many processes to make them.
+    /// The number of scans that the fault needs, and the number of processes that call them.
     fn scans(self) -> (usize, usize) {
         match self {
             SnapshotFault::Inversion => (2, 2),
@@ -74,13 +74,13 @@ pub enum SnapshotEvent {
     UpdateReturned(u32),
     /// A scan is called.
     ScanCalled(u32),
-    /// The open scan of a process returns these values, of the entries from 0 on.
+    /// The open scan of a process returns these values, for the entries from 0 on.
     ScanReturned(u32, Vec<i64>),
-    /// The open operation of a process will never return, and the process never calls again.
+    /// The open operation of a process never returns, and the process does not call again.
     Crashed(u32),
 }
 
-/// What to generate.
+/// The settings of a generated history.
 ///
 /// ```
 /// use linpoint::generate::{SnapshotFault, SnapshotGenerator};
@@ -90,17 +90,17 @@ pub enum SnapshotEvent {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SnapshotGenerator {
-    /// How many operations.
+    /// The number of operations.
     pub ops: usize,
-    /// How many processes call at a time.
+    /// The number of processes that call operations at the same time.
     pub processes: u32,
     /// Equal seeds give equal histories.
     pub seed: u64,
-    /// Which values updates have.
+    /// The values of updates.
     pub shape: SnapshotShape,
-    /// How many of 1000 operations never return; their process is replaced by a new one.
+    /// How many of 1000 operations never return. A new process replaces the process of such an operation.
     pub pending_per_mille: u32,
-    /// What is wrong, if anything is.
+    /// The fault, if the history has one.
     pub fault: Option<SnapshotFault>,
 }
 
@@ -118,7 +118,7 @@ impl Default for SnapshotGenerator {
 }
 
 impl SnapshotGenerator {
-    /// The history, as one of type `snapshot` with its default parameters.
+    /// The history, for the object type `snapshot` with its default parameters.
     pub fn history(&self) -> Result<History, Error> {
         let mut builder = HistoryBuilder::new();
         let name = |process: u32| Value::from(i64::from(process));
@@ -148,7 +148,7 @@ impl SnapshotGenerator {
         builder.finish(Ties::default())
     }
 
-    /// Hands over all events, in order.
+    /// Passes all events to the caller, in the order of time.
     pub fn events(&self, each: &mut dyn FnMut(SnapshotEvent)) -> Result<(), Error> {
         let (needed_ops, needed_processes) = match self.fault {
             None => (0, 1),
@@ -165,7 +165,7 @@ impl SnapshotGenerator {
         let mut sampler = Sampler::new(self.seed, None);
         let spare = self.ops - needed_ops;
         let switches = match self.fault {
-            // Each entry changes at any time, or never.
+            // The operation before which each entry changes is random; it may be beyond the last one.
             None => [0, 1].map(|_| sampler.below(spare + spare / 4 + 1)),
             Some(_) => [usize::MAX; 2],
         };
@@ -194,15 +194,15 @@ impl SnapshotGenerator {
     }
 }
 
-/// What a process is doing.
+/// The state of a process.
 #[derive(Clone, Copy)]
 enum Turn {
     Idle,
-    /// It called an update with this value, or a scan, that has not taken effect.
+    /// It called an update with this value, or a scan, which has not taken effect.
     Called(Option<i64>),
-    /// An update is in effect.
+    /// Its update took effect.
     Updated,
-    /// A scan is in effect; its result is what the entries held.
+    /// Its scan took effect, and its result is known.
     Scanned,
 }
 
@@ -212,9 +212,9 @@ struct Run<'a> {
     each: &'a mut dyn FnMut(SnapshotEvent),
     entries: Vec<i64>,
     turns: Vec<(u32, Turn)>,
-    /// How many operations were called.
+    /// The number of operations that were called.
     called: usize,
-    /// How many operations are called before entries 0 and 1 change, in a simple history.
+    /// In a simple history, the number of operations that are called before entries 0 and 1 change.
     switches: [usize; 2],
 }
 
@@ -223,7 +223,7 @@ impl Run<'_> {
         (self.each)(event);
     }
 
-    /// What a process writes next.
+    /// The value of the next update of a process.
     fn next_value(&mut self, process: u32) -> i64 {
         match self.generator.shape {
             SnapshotShape::Simple => {
@@ -244,7 +244,7 @@ impl Run<'_> {
         self.say(SnapshotEvent::ScanCalled(process));
     }
 
-    /// A scan returns what the entries hold, but for these.
+    /// A scan returns the values of the entries, except for the given ones.
     fn return_scan(&mut self, process: u32, but: &[(u32, i64)]) {
         let mut values = self.entries.clone();
         but.iter()
@@ -260,9 +260,9 @@ impl Run<'_> {
         self.say(SnapshotEvent::UpdateReturned(process));
     }
 
-    /// Lets processes take turns at random until so many operations were called and all of them are over.
+    /// Lets processes take turns at random until this many operations were called and all of them returned.
     fn go_on(&mut self, ops: usize) {
-        // What the open scan of each process saw.
+        // The result of the open scan of each process.
         let mut seen: Vec<Vec<i64>> = vec![Vec::new(); self.turns.len()];
         while self.called < ops
             || self
@@ -319,7 +319,8 @@ impl Run<'_> {
         }
     }
 
-    /// One wrong result, or two that contradict each other, while nothing else goes on but updates that nobody sees.
+    /// Adds the fault: one wrong result, or two that contradict each other. The only other open operations are updates that no
+    /// scan shows.
     fn go_wrong(&mut self, fault: SnapshotFault) {
         let mut free: Vec<u32> = self.turns.iter().map(|&(process, _)| process).collect();
         let mut writers = match self.generator.shape {
@@ -411,19 +412,19 @@ mod tests {
     use crate::history::NEVER;
     use crate::{Checker, Config, EngineChoice, Verdict, object_type};
 
-    /// An update, by the times of its call and return.
+    /// An update with the ranks of its call and return.
     struct Update {
         value: i64,
         call: u32,
         ret: u32,
     }
 
-    /// All kinds of violations that a history has, by their definitions.
+    /// The names of all faults that a history has, by their definitions.
     fn faults(history: &History) -> BTreeSet<&'static str> {
         let processes = history.processes().iter();
         let last = processes.filter_map(Value::as_int).max().unwrap_or(0);
         let entries = last as usize + 1;
-        // The updates of each entry that change it; the first is what it holds at first.
+        // The updates that change each entry, after one for the initial value.
         let mut updates: Vec<Vec<Update>> = Vec::new();
         updates.resize_with(entries, || {
             vec![Update {

@@ -1,21 +1,22 @@
-//! Building a history: pairs calls with returns and refuses what is malformed, naming the line.
+//! Builds a history from events or whole operations: pairs calls with returns and refuses malformed input with an error that
+//! names the line.
 
 use std::sync::Arc;
 
 use super::columns::{Columns, Lines, NO_PROCESS, Timed, check_interval};
-use super::order::{Ranks, Times};
+use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 
-/// What a process calls.
+/// A call: object, method and argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The object; [`Value::Nil`] where the input has only one.
+    /// The object; [`Value::Nil`] if the input has one object only.
     pub object: Value,
     /// The method's name.
     pub method: String,
-    /// The argument, a list of several, or [`Value::Nil`].
+    /// The argument; a list of several arguments; [`Value::Nil`] for none.
     pub argument: Value,
 }
 
@@ -37,22 +38,22 @@ impl Call {
     }
 }
 
-/// A whole operation with times, for inputs that record these instead of ordered events.
+/// A whole operation with times, for inputs that record times instead of ordered events.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// The process; where the input names none, one is made up so that the operations of a process never overlap.
+    /// The process. If it is `None`, the builder chooses a process whose other operations do not overlap this one.
     pub process: Option<Value>,
-    /// What was called.
+    /// The call.
     pub call: Call,
     /// The result; ignored for a pending operation.
     pub result: Value,
-    /// When it was called.
+    /// The time of the call.
     pub called: i64,
-    /// When it returned; `None` for a pending operation.
+    /// The time of the return; `None` for a pending operation.
     pub returned: Option<i64>,
 }
 
-/// An [`Operation`] whose names and texts are borrowed: reading a million lines must not allocate them a million times.
+/// An [`Operation`] with borrowed names and texts, so that a reader need not allocate them for each line.
 #[derive(Debug)]
 pub(crate) struct OperationParts<'a> {
     pub(crate) process: Option<ValueRef<'a>>,
@@ -64,7 +65,7 @@ pub(crate) struct OperationParts<'a> {
     pub(crate) returned: Option<i64>,
 }
 
-/// What is known of an operation while the history is being built.
+/// An operation of a history that is being built. The numbers refer to the tables of the builder.
 #[derive(Clone, Copy)]
 struct Row {
     process: u32,
@@ -80,23 +81,48 @@ struct Row {
 enum RowState {
     Pending,
     Returned,
-    /// It did not happen.
+    /// The operation did not take effect, and is left out of the history.
     Failed,
 }
 
-/// Collects events or whole operations and makes a [`History`] of them.
+/// A call or a return of a row: `2 * row`, plus 1 for a return.
+#[derive(Clone, Copy)]
+struct Event(u32);
+
+impl Event {
+    fn call(row: u32) -> Self {
+        Event(2 * row)
+    }
+
+    fn ret(row: u32) -> Self {
+        Event(2 * row + 1)
+    }
+
+    fn row(self) -> usize {
+        (self.0 / 2) as usize
+    }
+
+    fn kind(self) -> EventKind {
+        match self.0 % 2 {
+            0 => EventKind::Call,
+            _ => EventKind::Return,
+        }
+    }
+}
+
+/// Builds a [`History`] from events or whole operations.
 ///
-/// Either give events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
-/// [`crash`](Self::crash)), or whole operations with times ([`operation`](Self::operation)); not both. Lines are counted
-/// from 1 and only used for messages.
+/// The caller adds either events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
+/// [`crash`](Self::crash)), or whole operations with times ([`operation`](Self::operation)), but not both. Line numbers
+/// start at 1 and are used in messages only.
 #[derive(Default)]
 pub struct HistoryBuilder {
     rows: Vec<Row>,
-    /// `2 * row + is_return`, in the order of time; used by the event interface.
-    events: Vec<u32>,
-    /// When events happened, as far as all so far have a time.
+    /// Calls and returns in the order of time. Empty if whole operations are added.
+    events: Vec<Event>,
+    /// The times of the first events, up to the first event without a time.
     clock: Vec<i64>,
-    /// When rows were called and returned; used by the operation interface.
+    /// The times of calls and returns by row. Empty if events are added.
     times: Times,
     /// The open row of each process, by process number.
     open: Vec<Option<u32>>,
@@ -119,12 +145,12 @@ impl HistoryBuilder {
         Self::default()
     }
 
-    /// How many operations were begun so far.
+    /// The number of operations that were called so far.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether no operation was begun.
+    /// Whether no operation was called.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -155,7 +181,7 @@ impl HistoryBuilder {
         let (object, argument) = (call.object.into(), call.argument.into());
         let row = self.push_row(line, process, object, &call.method, argument)?;
         self.open[process as usize] = Some(row);
-        self.events.push(row * 2);
+        self.events.push(Event::call(row));
         Ok(())
     }
 
@@ -166,18 +192,18 @@ impl HistoryBuilder {
         let row_data = &mut self.rows[row as usize];
         row_data.result = result;
         row_data.state = RowState::Returned;
-        self.events.push(row * 2 + 1);
+        self.events.push(Event::ret(row));
         Ok(())
     }
 
-    /// The open call of `process` did not happen: it is left out of the history.
+    /// The open call of `process` did not take effect: it is left out of the history.
     pub fn fail(&mut self, line: u64, process: &Value) -> Result<(), Error> {
         let row = self.close(line, process, "fails")?;
         self.rows[row as usize].state = RowState::Failed;
         Ok(())
     }
 
-    /// Nobody knows what became of the open call of `process`: it stays pending, and the process never calls again.
+    /// It is unknown whether the open call of `process` took effect: it stays pending. The process must not call again.
     pub fn crash(&mut self, line: u64, process: &Value) -> Result<(), Error> {
         self.open_row(line, process, "crashes").map(|_| ())
     }
@@ -189,7 +215,7 @@ impl HistoryBuilder {
         Some((self.methods.get(row.method), self.values.get(row.argument)))
     }
 
-    /// Replaces the argument of the open call of `process`, for inputs that tell it only at the return.
+    /// Replaces the argument of the open call of `process`, for inputs that record the argument with the return.
     pub fn set_argument(
         &mut self,
         line: u64,
@@ -201,15 +227,15 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// The last call or return happened at this time. Times are kept if every event has one; the order of events stays as it
-    /// was given, whatever they say.
+    /// Sets the time of the last call or return. Times are kept only if every event has one. They do not change the order of
+    /// the events.
     pub fn at(&mut self, time: i64) {
         if self.clock.len() + 1 == self.events.len() {
             self.clock.push(time);
         }
     }
 
-    /// Notes something that happened now, beside the operations.
+    /// Adds an annotation after the last event.
     pub fn annotate(&mut self, text: impl Into<String>) {
         self.annotations
             .push((self.events.len() as u32, text.into()));
@@ -238,7 +264,7 @@ impl HistoryBuilder {
         )
     }
 
-    /// Adds a whole operation without taking over the method's name.
+    /// Adds a whole operation with borrowed parts.
     pub(crate) fn operation_parts(
         &mut self,
         line: u64,
@@ -281,7 +307,7 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// The finished history. `ties` matters only for operations with times.
+    /// Returns the finished history. `ties` is used only for whole operations with times.
     pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
         if self.times.call.is_empty() {
             let ranks = self.rank_events();
@@ -336,7 +362,7 @@ impl HistoryBuilder {
         Ok(row)
     }
 
-    /// Ranks of the events that count: those of operations that happened or may have happened.
+    /// The ranks of the events of all operations that did not fail.
     fn rank_events(&mut self) -> Ranks {
         let mut call = vec![NEVER; self.rows.len()];
         let mut ret = call.clone();
@@ -346,14 +372,13 @@ impl HistoryBuilder {
             while let Some(note) = annotations.next_if(|note| note.0 <= position) {
                 note.0 = rank;
             }
-            let row = (event / 2) as usize;
+            let row = event.row();
             if self.rows[row].state == RowState::Failed {
                 continue;
             }
-            if event % 2 == 0 {
-                call[row] = rank;
-            } else {
-                ret[row] = rank;
+            match event.kind() {
+                EventKind::Call => call[row] = rank,
+                EventKind::Return => ret[row] = rank,
             }
             rank += 1;
         }
@@ -364,7 +389,7 @@ impl HistoryBuilder {
         Ranks { call, ret }
     }
 
-    /// Times of the operations that happened or may have happened, if every event has one.
+    /// The times of all operations that did not fail, if every event has a time.
     fn times_of_events(&self) -> Option<Times> {
         if self.clock.len() < self.events.len() || self.clock.is_empty() {
             return None;
@@ -372,8 +397,11 @@ impl HistoryBuilder {
         let mut call = vec![i64::MAX; self.rows.len()];
         let mut ret = call.clone();
         for (&event, &time) in self.events.iter().zip(&self.clock) {
-            let column = if event % 2 == 0 { &mut call } else { &mut ret };
-            column[(event / 2) as usize] = time;
+            let column = match event.kind() {
+                EventKind::Call => &mut call,
+                EventKind::Return => &mut ret,
+            };
+            column[event.row()] = time;
         }
         let happened = |row: &usize| self.rows[*row].state != RowState::Failed;
         let rows: Vec<usize> = (0..self.rows.len()).filter(happened).collect();
@@ -385,7 +413,7 @@ impl HistoryBuilder {
         })
     }
 
-    /// The operations that happened or may have happened.
+    /// The columns of all operations that did not fail.
     fn into_columns(self) -> Columns {
         let count = self.rows.len();
         let mut columns = Columns {
@@ -406,7 +434,7 @@ impl HistoryBuilder {
                 .collect(),
         };
         let mut lines = Vec::with_capacity(count);
-        // One pass over the rows: they are much wider than any column.
+        // One pass over the rows fills all columns, since a row takes more memory than an item of a column.
         for row in self.rows {
             if row.state == RowState::Failed {
                 continue;
@@ -424,7 +452,7 @@ impl HistoryBuilder {
 }
 
 impl History {
-    /// The same history with another result of one operation; a pending one stays as it is.
+    /// The same history with another result of one operation. A pending operation does not change.
     pub fn with_result(&self, id: OpId, result: &Value) -> History {
         let mut changed = self.clone();
         // Equal values must keep equal numbers.
@@ -437,7 +465,7 @@ impl History {
         changed
     }
 
-    /// The same history as a builder would make it of its events, keeping only the operations for which `keep` holds.
+    /// The history of the operations for which `keep` holds, with ranks from 0 on.
     pub fn filtered(&self, keep: impl Fn(OpId) -> bool) -> History {
         let kept: Vec<usize> = (0..self.len()).filter(|&i| keep(OpId(i as u32))).collect();
         let mut ranks: Vec<u32> = kept

@@ -1,4 +1,5 @@
-//! Operations by column, in the order of the input: what builders and columnar readers make a [`History`] of.
+//! Operations by column, in the order of the input: validates them and makes a [`History`] of them. Builders and columnar
+//! readers produce them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -9,18 +10,21 @@ use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Val
 use crate::error::{Error, Unit};
 use crate::value::{Value, ValueId};
 
-/// In a column of processes: the input names none, so one is made up.
+/// In a column of processes: the input names no process, so one is chosen later. Invariant: no process has this number, since
+/// there are fewer processes than operations.
 pub(crate) const NO_PROCESS: ProcessId = ProcessId(u32::MAX);
 
-/// Operations by column, with the tables that their numbers refer to. All columns are of the same length, unless they may be empty.
+/// Operations by column, with the tables that the numbers in the columns refer to.
+///
+/// Invariant: all columns have the same length, except that `object` may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     pub(crate) process: Vec<ProcessId>,
-    /// Empty if there is only one.
+    /// Empty if there is one object only.
     pub(crate) object: Vec<ObjectId>,
     pub(crate) method: Vec<MethodId>,
     pub(crate) argument: Vec<ValueId>,
-    /// Any number for a pending operation.
+    /// The number of a pending operation has no meaning.
     pub(crate) result: Vec<ValueId>,
     pub(crate) line: Lines,
     pub(crate) processes: Vec<Value>,
@@ -30,26 +34,27 @@ pub(crate) struct Columns {
     pub(crate) annotations: Vec<Annotation>,
 }
 
-/// Calls and returns in the order that their times give.
+/// Calls and returns in the order of their times.
 #[derive(Debug)]
 pub(crate) struct Timed {
-    /// `None` where the order was given instead.
+    /// `None` if the input gave the order instead of times.
     times: Option<Times>,
     ties: Ties,
     ranks: Ranks,
     seen: Option<Seen>,
 }
 
-/// What is to be seen of operations in one pass.
+/// Facts about all operations, found in one pass.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// For sure, no operation returns before its call or overlaps with another one of its process, and they stand in the order
-    /// of their calls. Where that is not to be seen from the ranks, as with operations that touch, the times will have to tell.
+    /// Whether the ranks show that no operation returns before its call or overlaps another one of its process, and that the
+    /// operations are in the order of their calls. If this is `false`, the history may still be well-formed: operations of
+    /// one process may touch, which only the times show.
     is_well_formed: bool,
-    /// Some operation has no return.
+    /// Whether some operation has no return.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     has_pending: bool,
-    /// Some operation has no process.
+    /// Whether some operation has no process.
     has_unnamed: bool,
 }
 
@@ -63,7 +68,7 @@ impl Timed {
         }
     }
 
-    /// The order itself, if `ranks` are one.
+    /// The order that `ranks` give, if they are complete.
     #[cfg(feature = "parquet")]
     pub(crate) fn by_ranks(ranks: Ranks) -> Option<Self> {
         ranks.are_complete().then_some(Timed {
@@ -74,7 +79,7 @@ impl Timed {
         })
     }
 
-    /// Looks at all operations, whose processes are given.
+    /// Finds the facts about all operations. `process` is their column of processes.
     pub(crate) fn look_at_processes(&mut self, process: &[ProcessId], processes: usize) {
         let Ranks { call, ret } = &self.ranks;
         let mut busy_until = vec![0; processes];
@@ -100,20 +105,20 @@ impl Timed {
     }
 }
 
-/// Where operations stand in the input.
+/// The positions of operations in the input.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Lines {
-    /// Each in a row of its own of a table, in order.
+    /// Operation `i` is in row `i + 1` of a table.
     #[default]
     InOrder,
-    /// The same in another order.
+    /// The rows of a table, in another order.
     Rows(Vec<u32>),
-    /// On lines of a text.
+    /// The lines of a text.
     Listed(Vec<u32>),
 }
 
 impl Lines {
-    /// Where an operation stands, counted from 1.
+    /// The position of an operation, counted from 1; 0 if it is unknown.
     pub(crate) fn of(&self, row: usize) -> u32 {
         match self {
             Lines::InOrder => row as u32 + 1,
@@ -128,7 +133,7 @@ impl Lines {
         }
     }
 
-    /// The same in words: `on line 7`, or `in row 7`.
+    /// The position as a text: `on line 7`, or `in row 7`.
     pub(crate) fn place(&self, row: usize) -> String {
         let (unit, number) = (self.unit(), self.of(row));
         match unit {
@@ -137,7 +142,7 @@ impl Lines {
         }
     }
 
-    /// The error about an operation, with its place.
+    /// Adds the position of an operation to an error about it.
     pub(super) fn locate(&self, row: usize, error: Error) -> Error {
         error.at_line(self.of(row).into()).counting(self.unit())
     }
@@ -152,7 +157,7 @@ impl Lines {
 }
 
 impl Columns {
-    /// How many operations there may be: events are numbered `2 * row + 1` in 32 bits.
+    /// The largest number of operations. Invariant: `2 * row + 1`, the number of an event, is below [`NEVER`].
     pub(crate) const MOST_ROWS: usize = (NEVER / 2) as usize;
 
     pub(crate) fn too_many() -> Error {
@@ -190,10 +195,12 @@ impl Columns {
         if timed.seen.is_none() {
             timed.look_at_processes(&self.process, self.processes.len());
         }
-        timed.seen.expect("bug: nobody looked")
+        timed
+            .seen
+            .expect("bug: the operations were looked at just now")
     }
 
-    /// Takes out values that are results of pending operations only: these have none.
+    /// Removes the values that are results of pending operations only, since a pending operation has no result.
     #[cfg(feature = "parquet")]
     pub(crate) fn forget_pending_results(&mut self, timed: &mut Timed) {
         if !self.seen(timed).has_pending {
@@ -244,7 +251,7 @@ impl Columns {
         })
     }
 
-    /// Operations of one process may touch but not overlap.
+    /// Refuses operations of one process that overlap. They may touch.
     fn refuse_overlap_within_processes(&self, times: &Times) -> Result<(), Error> {
         let mut last: Vec<Option<u32>> = vec![None; self.processes.len()];
         let mut check = |row: u32| {
@@ -293,7 +300,7 @@ impl Columns {
         })
     }
 
-    /// Gives every operation without a process the lowest-numbered made-up process that is free.
+    /// Gives every operation without a process the lowest-numbered new process that has no operation open.
     fn invent_processes(&mut self, ranks: &Ranks) {
         let mut order: Vec<usize> = (0..self.process.len())
             .filter(|&row| self.process[row] == NO_PROCESS)
@@ -301,7 +308,7 @@ impl Columns {
         order.sort_unstable_by_key(|&row| ranks.call[row]);
         let taken: BTreeSet<i64> = self.processes.iter().filter_map(Value::as_int).collect();
         let mut names = (0..).filter(|name| !taken.contains(name));
-        // Process numbers that are free, and those in use by the rank at which they become free.
+        // The new processes without an open operation, and the others with the rank at which their operation returns.
         let mut free = BinaryHeap::new();
         let mut busy = BinaryHeap::new();
         for row in order {
@@ -345,7 +352,7 @@ impl Columns {
 }
 
 impl History {
-    /// The same order, but not the times that gave it.
+    /// The same history without times.
     #[cfg(feature = "parquet")]
     pub(crate) fn without_times(self) -> History {
         History {
@@ -363,7 +370,7 @@ impl History {
         self.picked(&order)
     }
 
-    /// The rows of `order` only, in that order; ranks stay as they are.
+    /// The operations of `order` only, in that order, with the same ranks.
     pub(super) fn picked(self, order: &[usize]) -> History {
         fn pick<T: Copy>(order: &[usize], column: &[T]) -> Vec<T> {
             order.iter().map(|&i| column[i]).collect()
@@ -395,7 +402,7 @@ impl History {
     }
 }
 
-/// An operation does not return before it is called.
+/// Refuses an operation that returns before its call.
 pub(super) fn check_interval(method: &str, called: i64, returned: i64) -> Result<(), Error> {
     if returned < called {
         let reason = format!("{method:?} returns at {returned}, before its call at {called}");

@@ -1,8 +1,9 @@
-//! Recorded histories: validated, columnar, immutable.
+//! Recorded histories: validated, stored by column, immutable.
 //!
-//! A history is a set of operations with a total order on their calls and returns. Positions in that order are
-//! *ranks*: all distinct, `0..events`. Operation `a` precedes `b` exactly when `a.ret < b.call`; only `order.rs` makes that comparison. Everything that has to
-//! do with clocks and ties is over once a [`History`] exists.
+//! A history is a set of operations with a total order on their calls and returns. Positions in that order are *ranks*.
+//! Invariant: all ranks of a history are distinct, and they are the numbers `0..events`. Operation `a` precedes `b` exactly
+//! when `a.ret < b.call`; only `order.rs` makes that comparison. Clocks and equal times matter only until a [`History`] is
+//! built.
 
 mod build;
 mod columns;
@@ -32,10 +33,11 @@ use crate::error::{Error, Unit};
 use crate::spec::value_is_result;
 use crate::value::{Value, ValueId};
 
-/// The rank of a return that never came.
+/// The rank of the return of a pending operation, which never came. Invariant: it is larger than every other rank, since a
+/// history has fewer than 2^32 - 1 events. So a pending operation precedes no other one.
 pub const NEVER: u32 = u32::MAX;
 
-/// The number of an operation: operations are numbered in the order of their calls.
+/// The number of an operation. Invariant: operations are numbered in the order of their calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpId(pub u32);
 
@@ -58,7 +60,9 @@ pub struct ObjectId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MethodId(pub u32);
 
-/// A recorded history; made by a reader or by a [`HistoryBuilder`].
+/// A recorded history, made by a reader or by a [`HistoryBuilder`].
+///
+/// Invariant: the operations are in the order of their calls, in all columns, and operations of one process do not overlap.
 ///
 /// ```
 /// use linpoint::{HistoryBuilder, Call, Ties, Value};
@@ -72,7 +76,7 @@ pub struct MethodId(pub u32);
 #[derive(Clone, Debug, Default)]
 pub struct History {
     process: Vec<ProcessId>,
-    /// Empty if there is only one.
+    /// Empty if the history has one object only.
     object: Vec<ObjectId>,
     method: Vec<MethodId>,
     argument: Vec<ValueId>,
@@ -88,12 +92,12 @@ pub struct History {
     annotations: Vec<Annotation>,
 }
 
-/// Something that happened beside the operations: a fault injected, a node restarted.
+/// An event that is not an operation, such as an injected fault or the restart of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// How many calls and returns came before it.
+    /// The number of calls and returns before it.
     pub rank: u32,
-    /// What happened, in the words of the input.
+    /// The text of the input.
     pub text: String,
 }
 
@@ -138,7 +142,7 @@ impl Op<'_> {
     /// `method(argument) → result`.
     pub fn text(&self) -> String {
         match self.result {
-            // Nothing came back, unless coming back with nothing is an answer.
+            // Nil is shown only if it is a possible result of the method.
             Some(Value::Nil) if !value_is_result(self.method) => self.call_text(),
             Some(result) => format!("{} → {result}", self.call_text()),
             None => format!("{} → ?", self.call_text()),
@@ -147,7 +151,7 @@ impl Op<'_> {
 }
 
 impl History {
-    /// How many operations there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.call.len()
     }
@@ -175,18 +179,18 @@ impl History {
         }
     }
 
-    /// Where an operation was called, in words, if that is known: `on line 7`, or `in row 7` of a table.
+    /// The place in the input where an operation was called, if it is known: `on line 7`, or `in row 7` of a table.
     pub fn place(&self, id: OpId) -> Option<String> {
         let is_known = self.line.of(id.index()) != 0;
         is_known.then(|| self.line.place(id.index()))
     }
 
-    /// What [`Op::line`] counts.
+    /// The unit in which [`Op::line`] counts.
     pub(crate) fn line_unit(&self) -> Unit {
         self.line.unit()
     }
 
-    /// The error about an operation, with its place if that is known.
+    /// Adds the place of an operation, if it is known, to an error about it.
     pub(crate) fn locate(&self, id: OpId, error: Error) -> Error {
         match self.line.of(id.index()) {
             0 => error,
@@ -194,7 +198,7 @@ impl History {
         }
     }
 
-    /// Recorded times of call and return.
+    /// The recorded times of call and return, where the input has times.
     pub(crate) fn times(&self, row: usize) -> Option<(i64, i64)> {
         let times = self.times.as_ref()?;
         Some((times.call[row], times.ret[row]))
@@ -215,7 +219,7 @@ impl History {
         &self.ret
     }
 
-    /// The ranks of calls and returns, to be kept.
+    /// The ranks of calls and returns, without copying them.
     pub(crate) fn shared_ranks(&self) -> (Arc<Vec<u32>>, Arc<Vec<u32>>) {
         (Arc::clone(&self.call), Arc::clone(&self.ret))
     }
@@ -240,7 +244,7 @@ impl History {
         &self.argument
     }
 
-    /// The column of results; meaningless for pending operations.
+    /// The column of results. The number of a pending operation has no meaning.
     pub fn result_column(&self) -> &[ValueId] {
         &self.result
     }
@@ -265,7 +269,7 @@ impl History {
         self.values.list()
     }
 
-    /// How many distinct arguments and results there are.
+    /// The number of distinct arguments and results.
     pub(crate) fn count_values(&self) -> usize {
         self.values.len()
     }
@@ -275,13 +279,13 @@ impl History {
         self.values.find(wanted)
     }
 
-    /// What happened beside the operations.
+    /// The annotations, in the order of time.
     pub fn annotations(&self) -> &[Annotation] {
         &self.annotations
     }
 
-    /// The rule for ties under which the recorded times give the order of this history; `None` where it has no times,
-    /// or an order that neither rule gives.
+    /// The rule for ties under which the recorded times give the order of this history; `None` if it has no times, or if
+    /// neither rule gives its order.
     pub fn ties(&self) -> Option<Ties> {
         let times = self.times.as_ref()?;
         [Ties::CallFirst, Ties::ReturnFirst]
@@ -292,7 +296,7 @@ impl History {
             })
     }
 
-    /// Width, concurrent pairs and other facts of the shape.
+    /// The width, the number of concurrent pairs, and other facts about the real-time order.
     pub fn shape(&self) -> Shape {
         Shape::of(&self.call, &self.ret)
     }

@@ -38,10 +38,10 @@ impl Interval {
     }
 }
 
-/// How calls and returns with equal time stamps are ordered. This is the only place that knows.
+/// How calls and returns with equal times are ordered. No other code compares times.
 ///
-/// The default reads intervals as closed: operations that merely touch overlap. That is the safe reading of a coarse
-/// clock, since it can only accept more.
+/// The default treats intervals as closed: operations that touch overlap. This is the safe choice for a coarse clock, since
+/// it only adds concurrency, and so never reports a violation that the other choice does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ties {
     /// Calls come before returns: touching operations are concurrent.
@@ -60,8 +60,8 @@ impl Ties {
         }
     }
 
-    /// Ranks of calls and returns by their times, for those who make a [log](crate::engine::monitor::Log) themselves. A return at
-    /// `i64::MAX` never came; its rank is [`NEVER`].
+    /// The ranks of calls and returns with these times, for programs that make a [log](crate::engine::monitor::Log)
+    /// themselves. A return time of `i64::MAX` marks a pending operation, and its rank is [`NEVER`].
     ///
     /// ```
     /// use linpoint::Ties;
@@ -84,8 +84,8 @@ impl Ties {
         if let Some(ranks) = times.as_ranks() {
             return ranks;
         }
-        // Times travel with their operations: looking them up while sorting costs more than the sort. Recorders mostly
-        // write in the order of calls, and then there are no calls to sort.
+        // Each time is sorted together with its operation, since looking it up during the sort is slower. Most inputs are in
+        // the order of calls already; then only the returns are sorted.
         let calls =
             (!times.call.is_sorted()).then(|| sorted_by_time(times.call.iter().copied().zip(0..)));
         let call_at = |place: usize| match &calls {
@@ -125,13 +125,13 @@ impl Ties {
     }
 }
 
-/// When operations were called and when they returned, on any scale.
+/// The times of calls and returns by operation, in any unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     pub(crate) call: Vec<i64>,
-    /// `i64::MAX` for a return that never came.
+    /// `i64::MAX` for a pending operation.
     pub(crate) ret: Vec<i64>,
-    /// Whether the operation never returned; empty if all did.
+    /// Whether the operation is pending. Empty if none is.
     pub(crate) pending: Vec<bool>,
 }
 
@@ -140,10 +140,10 @@ impl Times {
         !self.pending.is_empty() && self.pending[row]
     }
 
-    /// The ranks, if the times have neither gaps nor ties: then there is nothing to sort.
+    /// The ranks, if the times are consecutive numbers without ties, so that sorting is not needed.
     fn as_ranks(&self) -> Option<Ranks> {
         let first = *self.call.iter().min()?;
-        // Most other times soon leave the range of ranks.
+        // A time that cannot be a rank ends this; for most inputs the first times do.
         let most = 2 * self.call.len() as u64;
         let rank = |time: i64| {
             let rank = time.checked_sub(first)? as u64;
@@ -161,7 +161,7 @@ impl Times {
     }
 }
 
-/// The places of calls and returns in the order of time, by operation.
+/// The ranks of calls and returns by operation: their positions in the order of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ranks {
     pub(crate) call: Vec<u32>,
@@ -170,22 +170,22 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Whether every place is taken by one call or return.
+    /// Whether the ranks are the numbers below the number of events, each used once.
     pub(super) fn are_complete(&self) -> bool {
         let pending = self.ret.iter().filter(|&&ret| ret == NEVER).count();
         let events = self.call.len() + self.ret.len() - pending;
-        // The last place is that of all ranks that are none.
+        // The extra last slot takes NEVER and all ranks that are out of range.
         let mut taken = vec![0u8; events + 1];
         for ranks in [&self.call, &self.ret] {
             for &rank in ranks {
                 taken[events.min(rank as usize)] = 1;
             }
         }
-        // As many places as events: if none is left, none was taken twice.
+        // There are as many slots as events, so if each is taken, none is taken twice.
         !taken[..events].contains(&0)
     }
 
-    /// The ranks in the place of times.
+    /// The ranks as times.
     pub(super) fn as_times(&self) -> Times {
         let time = |&rank: &u32| match rank {
             NEVER => i64::MAX,
@@ -199,7 +199,7 @@ impl Ranks {
     }
 }
 
-/// The events in the order of time; those of equal times stay in the order in which they are given.
+/// Sorts events by time. Events with equal times keep their order.
 fn sorted_by_time(events: impl Iterator<Item = (i64, u32)> + Clone) -> Vec<(i64, u32)> {
     let times = || events.clone().map(|event| event.0);
     let (mut count, mut first, mut last, mut are_sorted) = (0u64, i64::MAX, i64::MIN, true);
@@ -211,7 +211,7 @@ fn sorted_by_time(events: impl Iterator<Item = (i64, u32)> + Clone) -> Vec<(i64,
     if are_sorted {
         return events.collect();
     }
-    // Times are mostly spread over their range, so that as many buckets as events hold a few each.
+    // A bucket sort: times are mostly spread evenly, so with as many buckets as events each holds a few.
     let mut shift = 0;
     while last.abs_diff(first) >> shift >= count {
         shift += 1;
@@ -232,7 +232,7 @@ fn sorted_by_time(events: impl Iterator<Item = (i64, u32)> + Clone) -> Vec<(i64,
         *place += 1;
     }
     if largest <= 32 {
-        // No event is further from its place than its bucket is large.
+        // Insertion sort: an event is at most as far from its final position as its bucket is large.
         for i in 1..sorted.len() {
             let (event, mut place) = (sorted[i], i);
             while place > 0 && event.0 < sorted[place - 1].0 {
@@ -258,9 +258,9 @@ pub(crate) enum EventKind {
     Return,
 }
 
-/// Calls and returns of the given operations in the order of time, as (position in the slice, kind).
+/// The calls and returns of operations in the order of time, as (position in the slices, kind).
 ///
-/// `calls` must ascend, as it does in every history and part.
+/// The caller must pass `calls` in ascending order, which holds for every history and part.
 pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKind)> {
     debug_assert!(calls.is_sorted());
     let returns = returns_in_order(calls, rets);
@@ -276,6 +276,10 @@ pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKin
     events
 }
 
+/// Marks a rank at which no operation returns. Invariant: no operation has this position, since a history holds at most 2^31
+/// operations.
+const NO_OP: u32 = u32::MAX;
+
 /// The operations that returned, in that order.
 fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
     let returned = || (0u32..).zip(rets).filter(|&(_, &ret)| ret != NEVER);
@@ -283,11 +287,11 @@ fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
     let Some(last) = returned().map(|(_, &ret)| ret).max() else {
         return Vec::new();
     };
-    // Where a part has most ranks of its stretch, putting each return in its place beats sorting.
+    // If the returns fill a large part of the range of ranks, a table by rank is faster than sorting.
     if ((last - first) as usize) < 8 * rets.len() {
-        let mut by_rank = vec![NEVER; (last - first + 1) as usize];
+        let mut by_rank = vec![NO_OP; (last - first + 1) as usize];
         returned().for_each(|(i, &ret)| by_rank[(ret - first) as usize] = i);
-        by_rank.retain(|&op| op != NEVER);
+        by_rank.retain(|&op| op != NO_OP);
         return by_rank;
     }
     let mut by_rank: Vec<u32> = returned().map(|(i, _)| i).collect();
@@ -298,13 +302,13 @@ fn returns_in_order(calls: &[u32], rets: &[u32]) -> Vec<u32> {
 /// Facts about the real-time order of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// The largest number of operations open at one moment.
+    /// The largest number of operations that are open at one moment.
     pub width: usize,
     /// The number of pairs of operations that overlap.
     pub concurrent_pairs: u64,
-    /// Operations that never returned.
+    /// The number of pending operations.
     pub pending: usize,
-    /// Moments between two operations at which nothing is open.
+    /// The number of moments between two operations at which no operation is open.
     pub quiescent_cuts: usize,
 }
 

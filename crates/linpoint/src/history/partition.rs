@@ -1,14 +1,14 @@
-//! Splitting a history into parts that can be checked one by one.
+//! Splits a history into parts that can be checked separately.
 //!
 //! Linearizability is local: a history is linearizable exactly when the operations of each object are (Herlihy and
 //! Wing). Where operations with different keys of one object do not affect each other, the same holds for keys (Horn and
 //! Kroening call it P-compositionality).
 
-use super::{NEVER, OpId, TypedHistory};
+use super::{OpId, TypedHistory};
 use crate::spec::Spec;
 use crate::value::{Interner, Value};
 
-/// How finely a history is split.
+/// How a history is split into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Partitioning {
     /// By object, and by key where the specification has keys.
@@ -17,6 +17,10 @@ pub enum Partitioning {
     /// By object only.
     ByObject,
 }
+
+/// The number of the key of all operations if the history is not split by keys. Invariant: no key has this number, since
+/// there are fewer keys than operations.
+const NO_KEY: u32 = u32::MAX;
 
 /// The operations of one object, or of one key of it.
 #[derive(Clone, Debug)]
@@ -46,7 +50,7 @@ pub(crate) fn partition<S: Spec>(
     {
         let key = keys
             .as_ref()
-            .map_or(NEVER, |(_, key_of)| key_of[action as usize]);
+            .map_or(NO_KEY, |(_, key_of)| key_of[action as usize]);
         let group = groups.intern((object, key)) as usize;
         if group == parts.len() {
             let key = keys.as_ref().map(|(keys, _)| keys.get(key).clone());

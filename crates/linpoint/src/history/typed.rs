@@ -1,4 +1,4 @@
-//! Histories of typed operations: what the engines consume, and what a program records about its own objects.
+//! Histories of typed operations, which the engines decide. They are decoded from a recorded history, or recorded by a program.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -9,6 +9,10 @@ use super::{History, NEVER, OpId};
 use crate::error::Error;
 use crate::spec::{CallView, Recorded};
 use crate::value::{Interner, Value};
+
+/// The number of the result of a pending operation, which has none. Invariant: no value has this number, since there are
+/// fewer than 2^32 values.
+const NO_RESULT: u32 = u32::MAX;
 
 /// An operation together with its result; `None` while pending.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,11 +39,15 @@ pub struct Action<O, R> {
 #[derive(Clone, Debug)]
 pub struct TypedHistory<O, R> {
     actions: Vec<Action<O, R>>,
+    /// For each operation, the position of its action in `actions`.
     action: Vec<u32>,
     process: Vec<u32>,
     object: Vec<u32>,
+    /// The ranks of the calls, in ascending order.
     call: Vec<u32>,
+    /// The ranks of the returns; [`NEVER`] for pending operations.
     ret: Vec<u32>,
+    /// The number of calls and returns so far, which is the next rank.
     events: u32,
 }
 
@@ -81,10 +89,10 @@ impl<O, R> TypedHistory<O, R> {
         id
     }
 
-    /// The operation returns now. One that never returns is pending: it may have happened or not.
+    /// The operation returns now. An operation that never returns is pending: it may or may not have taken effect.
     ///
     /// # Panics
-    /// If it has returned before.
+    /// If the operation has returned before.
     pub fn ret(&mut self, id: OpId, ret: R) {
         assert_eq!(
             self.ret[id.index()],
@@ -97,7 +105,7 @@ impl<O, R> TypedHistory<O, R> {
         self.events += 1;
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.call.len()
     }
@@ -112,7 +120,7 @@ impl<O, R> TypedHistory<O, R> {
         &self.actions[self.action[id.index()] as usize]
     }
 
-    /// The actions, by number. Operations with the same number are equal in all but time and process.
+    /// The actions, by number. Operations with the same number differ only in their times and processes.
     pub(crate) fn actions(&self) -> &[Action<O, R>] {
         &self.actions
     }
@@ -142,7 +150,7 @@ impl<O, R> TypedHistory<O, R> {
 }
 
 impl<O: Clone + Eq + Hash, R: Clone + Eq + Hash> TypedHistory<O, R> {
-    /// The same history with equal actions numbered alike, so that engines can see which operations are equivalent.
+    /// The same history in which equal actions have the same number, so that engines know which operations are equivalent.
     pub(crate) fn interned(&self) -> Self {
         let mut table = Interner::default();
         let renumbered: Vec<u32> = self
@@ -167,7 +175,7 @@ impl<O> TypedHistory<O, Value> {
     pub fn decode<S: Recorded<Op = O>>(object: &S, history: &History) -> Result<Self, Error> {
         let mut typed = TypedHistory::default();
         typed.action.reserve(history.len());
-        // Equal calls with equal results are one action. The first operation of each stands for it in the table.
+        // Equal calls with equal results are one action. The table holds the first operation of each action.
         let key = |i: u32| {
             let i = i as usize;
             let process = if S::DEPENDS_ON_PROCESS {
@@ -176,7 +184,7 @@ impl<O> TypedHistory<O, Value> {
                 0
             };
             let result = if history.rets()[i] == NEVER {
-                NEVER
+                NO_RESULT
             } else {
                 history.result_column()[i].0
             };
@@ -189,7 +197,7 @@ impl<O> TypedHistory<O, Value> {
         };
         let hasher = foldhash::fast::FixedState::default();
         let hash = |i: u32| hasher.hash_one(key(i));
-        // Only operations that overlap gain from being numbered alike, so the table need not hold more than the caches do.
+        // Equal numbers help only operations that overlap, so the table is kept small enough for the processor's caches.
         const REMEMBERED: usize = 1 << 14;
         let mut firsts: HashTable<(u32, u32)> = HashTable::new();
         typed

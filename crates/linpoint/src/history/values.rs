@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use crate::value::Value;
 
-/// The values of a history. Small integers are listed when somebody asks for it.
+/// The values of a history. If they are small integers, the list is made when it is first needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
-    /// Those that occur, if nothing is listed yet.
+    /// The values that occur, unless `list` is set.
     small: SmallValues,
     list: OnceLock<Vec<Value>>,
 }
@@ -32,7 +32,7 @@ impl SmallValues {
         })
     }
 
-    /// The number of a value: how many there are before it.
+    /// The number of a value: how many values come before it.
     fn find(&self, wanted: &Value) -> Option<u32> {
         let bit = match wanted {
             Value::Nil => 0,
@@ -75,18 +75,18 @@ impl From<SmallValues> for Values {
 }
 
 impl Values {
-    /// All of them, by number.
+    /// All values, by number.
     pub(crate) fn list(&self) -> &[Value] {
         self.list.get_or_init(|| self.small.iter().collect())
     }
 
-    /// The list, to be changed.
+    /// All values, by number, to change them.
     pub(super) fn list_mut(&mut self) -> &mut Vec<Value> {
         self.list();
         self.list.get_mut().expect("bug: it was listed just now")
     }
 
-    /// How many there are.
+    /// The number of values.
     pub(super) fn len(&self) -> usize {
         match self.list.get() {
             Some(list) => list.len(),

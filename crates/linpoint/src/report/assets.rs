@@ -1,12 +1,12 @@
-//! The files of `page/`, put together: a style sheet, and modules in the order in which they need each other.
+//! Combines the files of `page/` into one page: a style sheet, and modules in the order in which they import each other.
 
 const HTML: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
 
-/// The colours of all pages and figures, as variables of a style sheet, light and dark.
+/// The colours of all pages and figures, for light and dark schemes, as variables of a style sheet.
 pub const COLOURS: &str = include_str!("page/colours.css");
 
-/// Each imports from those before it only.
+/// The modules. Invariant: each imports only from modules before it.
 const MODULES: &[(&str, &str)] = &[
     ("text", include_str!("page/text.js")),
     ("data", include_str!("page/data.js")),
@@ -38,13 +38,13 @@ fn parts() -> (&'static str, &'static str) {
         .expect("bug: the page has no place for data")
 }
 
-/// All modules as one, each in a scope of its own: a page from a disk may not load others.
+/// All modules as one script, each in its own scope, since a page that is opened from a disk may not load modules.
 fn script() -> String {
     let modules = MODULES.iter().map(|(name, text)| scoped(name, text));
     modules.collect()
 }
 
-/// A module as a function that is called at once and answers what the module exports.
+/// A module as a function that is called at once and returns the exports of the module.
 fn scoped(name: &str, text: &str) -> String {
     let mut scope = format!("const module_{name} = (() => {{\n");
     let mut exported = Vec::new();
@@ -86,7 +86,7 @@ mod tests {
         for place in [STYLE_PLACE, DATA_PLACE, SCRIPT_PLACE] {
             assert!(!page.contains(place), "{place}");
         }
-        // Nothing is loaded from elsewhere, and nothing is read as markup.
+        // The page loads nothing from elsewhere, and inserts no text as markup.
         let namespaces = page.matches("http://www.w3.org/2000/svg").count();
         assert_eq!(page.matches("http:").count(), namespaces);
         let forbidden = [

@@ -1,4 +1,4 @@
-//! From a report to a story: which operations are shown, and the evidence for each part.
+//! Builds the data of the report page from a report: chooses the operations to show, and adds the evidence for each part.
 
 use std::collections::HashMap;
 
@@ -15,24 +15,24 @@ use crate::spec::{Recorded, Spec};
 use crate::value::Value;
 use crate::verdict::{Core, PartReport, Report, Verdict, Violation};
 
-/// How many steps of orders are shown with their states, in all parts together.
+/// The largest number of steps that are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
 
-/// How many operations of a core are drawn.
+/// The largest number of operations of a core that are drawn.
 const MOST_CORE_ROWS: usize = 80;
 
-/// What a story is about.
+/// The names on a report page, and how much it may hold.
 #[derive(Clone, Copy, Debug)]
 pub struct PageOptions<'a> {
-    /// What the history is called.
+    /// The name of the history.
     pub name: &'a str,
     /// The type of the object.
     pub object_type: &'a str,
-    /// How many operations the page may hold of it. Of longer histories, those around the core are taken.
+    /// The largest number of operations that the page holds. Of a longer history, it holds the operations around the core.
     pub most_ops: usize,
 }
 
-/// Tells what a report says about a history of Rust values.
+/// The data that shows a history of Rust values and its report.
 pub fn page_data<S: Spec>(
     options: PageOptions<'_>,
     spec: &S,
@@ -42,7 +42,7 @@ pub fn page_data<S: Spec>(
     build(options, spec, history, history, report)
 }
 
-/// Tells what a report says about a recorded history.
+/// The data that shows a recorded history and its report.
 pub(crate) fn recorded_page_data<S: Recorded>(
     options: PageOptions<'_>,
     object: &S,
@@ -122,7 +122,7 @@ fn shown(len: usize, report: &Report, most: usize) -> Vec<OpId> {
         Verdict::Violation(violation) => Some(violation),
         _ => None,
     });
-    // More of what led to it than of what came after.
+    // Three quarters of the operations come before the violation.
     let middle = violation.map_or(0, |violation| violation.last.index());
     let start = middle.saturating_sub(most / 4 * 3).min(len - most);
     let mut ids: Vec<OpId> = (start..start + most).map(|i| OpId(i as u32)).collect();
@@ -178,7 +178,7 @@ impl<S: Spec> Builder<'_, S> {
                 Verdict::Violation(violation) => {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
-                    // In the words of the recording, which may say more than the specification keeps.
+                    // The recorded result may say more than the decoded one.
                     let mut others = others::others(&task, violation);
                     let refused = others.iter_mut().flat_map(|other| &mut other.refused);
                     for refused in refused.chain(&mut steps.refused) {
@@ -200,7 +200,7 @@ impl<S: Spec> Builder<'_, S> {
         self.parts[number] = data;
     }
 
-    /// Replays the order of a part; of a violation the last states are kept, of others the first.
+    /// Replays the order of a part. If there are too many states, the last ones of a violation are kept, else the first ones.
     fn steps(
         &mut self,
         number: usize,
@@ -214,7 +214,7 @@ impl<S: Spec> Builder<'_, S> {
         };
         self.states_left -= kept.len();
         self.orders[number] = order.to_vec();
-        // Without states there is nothing to replay for.
+        // A replay is needed for states and for violations only.
         if kept.is_empty() && violation.is_none() {
             return Steps::default();
         }
@@ -272,7 +272,7 @@ impl<S: Spec> Builder<'_, S> {
         packer.number(ids.len() as u64);
         packer.number(u64::from(rows.times.is_some()));
         let (calls, rets) = (self.history.calls(), self.history.rets());
-        // What goes without saying is left out.
+        // If the page holds all operations, their numbers are not stored.
         if ids.len() < self.history.len() {
             packer.differences(ids.iter().map(|id| i64::from(id.0)));
         }
@@ -309,7 +309,7 @@ impl<S: Spec> Builder<'_, S> {
             }
         }
         packer.texts(&self.texts);
-        // What is read when somebody asks for it: orders, by place among the operations of the page, and lines.
+        // The page reads the rest when it is first needed: orders, as positions among its operations, and lines.
         let place = |id: &OpId| ids.binary_search(id).ok();
         for (number, order) in self.orders.iter().enumerate() {
             let states = &self.states[number];
@@ -322,7 +322,7 @@ impl<S: Spec> Builder<'_, S> {
                 .collect();
             packer.number(steps.len() as u64);
             packer.differences(steps.iter().map(|&(place, _)| place as i64));
-            // States are kept of some steps in a row.
+            // The steps with states are consecutive.
             let first = steps.iter().position(|&(_, state)| state != 0);
             let kept = &steps[first.unwrap_or(steps.len())..];
             let count = kept.iter().rposition(|&(_, state)| state != 0);
@@ -343,7 +343,7 @@ mod tests {
     use crate::report::samples::register;
     use crate::spec::{Register, RegisterOp};
 
-    /// Reads of 1 after a write of 1, and at the end one that sees nothing.
+    /// A write of 1, reads of 1, one read of nil, and reads of 1 again.
     fn stale(reads: usize) -> (Register, TypedHistory<RegisterOp, Value>) {
         let mut history = TypedHistory::new();
         let mut happen = |op: RegisterOp, answer: Value| {
@@ -402,7 +402,7 @@ mod tests {
         }
         let data = page_data(options(100), &register, &history, &report);
         assert_eq!((data.operations, data.embedded), (1002, ids.len()));
-        // Nothing at all is a page too.
+        // A page can be empty.
         assert_eq!(shown(0, &report, 0), []);
     }
 }

@@ -1,6 +1,8 @@
-//! Why a core has no order, for people: the constraints that matter, and how far one gets.
+//! Explains why a core has no order: finds the real-time constraints that are needed for the contradiction, and the longest
+//! orders of its operations.
 //!
-//! Both are found by trying all orders of a few operations, as [`brute`](crate::engine::brute) does; large cores get neither.
+//! Both are found by trying all orders of a few operations, as [`brute`](crate::engine::brute) does. Large cores are not
+//! explained.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,27 +12,27 @@ use crate::history::NEVER;
 use crate::spec::{Outcomes, Spec};
 use crate::text::shortened_to;
 
-/// Larger cores are not looked at.
+/// Larger cores are not explained.
 const MOST_OPS: usize = 24;
 
-/// Steps of the specification for all of it: some milliseconds.
+/// The largest number of steps of the specification for one core; they take some milliseconds.
 const STEPS: u32 = 50_000;
 
-/// States are shown up to this many characters.
+/// Texts of states are cut after this many characters.
 const LONGEST_STATE: usize = 400;
 
-/// What was found out about a core.
+/// The explanation of a core.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// Pairs of positions: the first returned before the second was called, and every one of them is needed.
+    /// Pairs of positions of which the first operation precedes the second. Each pair is needed for the contradiction.
     pub(super) arrows: Vec<(usize, usize)>,
     pub(super) attempts: Vec<Attempt>,
 }
 
-/// Too many orders.
+/// The search was stopped, since there are too many orders.
 struct TooMany;
 
-/// Looks at a core; finds nothing if it is too large.
+/// Explains a core; the result is empty if it is too large.
 pub(super) fn look_at<S: Spec>(core: &Task<'_, S>) -> Findings {
     if core.ops.len() > MOST_OPS {
         return Findings::default();
@@ -44,8 +46,8 @@ pub(super) fn look_at<S: Spec>(core: &Task<'_, S>) -> Findings {
     }
 }
 
-/// The longest orders of at most 64 operations from a state on, each with some operation that is in no longer one. If there are
-/// too many orders to try, the longest that were met.
+/// The longest orders of at most 64 operations, from a state on: for each operation, a longest order with it. If there are
+/// too many orders to try, these are the longest ones that were found.
 pub(super) fn orders_from<S: Spec>(ops: &Task<'_, S>, start: S::State) -> Vec<Attempt> {
     Search::new(ops, start).attempts().0
 }
@@ -55,9 +57,9 @@ pub(super) fn state_text<T: std::fmt::Debug>(state: &T) -> String {
     shortened_to(&format!("{state:?}"), LONGEST_STATE).into_owned()
 }
 
-/// What an operation could answer in a state.
+/// The results that an operation could have in a state.
 pub(super) fn answers<S: Spec>(spec: &S, state: &S::State, op: &S::Op) -> Vec<String> {
-    /// More answers than these say nothing.
+    /// The largest number of results that are listed.
     const MOST_ANSWERS: usize = 8;
     let answers: BTreeSet<String> = match spec.apply(state, op) {
         Outcomes::Blocked => return Vec::new(),
@@ -76,7 +78,7 @@ struct Search<'a, 'b, S: Spec> {
     core: &'a Task<'b, S>,
     start: S::State,
     steps: u32,
-    /// Sets of operations and the state they lead to, from which nothing is found.
+    /// The pairs of a set of operations and a state after them that were tried already.
     failed: HashSet<(u64, S::State)>,
 }
 
@@ -94,7 +96,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
         self.core.ops.len()
     }
 
-    /// For each operation, those that returned before it was called.
+    /// For each operation, the operations that precede it.
     fn real_time(&self) -> Vec<u64> {
         let before = |i: usize| {
             let earlier = |&j: &usize| self.core.ops[j].precedes(self.core.ops[i]);
@@ -117,7 +119,8 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
         Ok(())
     }
 
-    /// A smallest set of real-time constraints that leaves no order: those between neighbours are given up first.
+    /// A minimal set of real-time constraints that leaves no order. Constraints between operations that are close to each
+    /// other are dropped first.
     fn arrows(&mut self) -> Result<Vec<(usize, usize)>, TooMany> {
         let mut before = self.real_time();
         let gap = |&(a, b): &(usize, usize)| self.core.ops[b].call - self.core.ops[a].ret;
@@ -158,7 +161,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
         Ok(false)
     }
 
-    /// For each operation the longest order that it is in, as far as there are any; and whether all orders were tried.
+    /// For each operation a longest order with it, if there is one; and whether all orders were tried.
     fn attempts(&mut self) -> (Vec<Attempt>, bool) {
         self.failed.clear();
         let mut longest: Vec<Option<Attempt>> = vec![None; self.len()];
@@ -202,7 +205,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
             let known = longest[i].as_ref();
             known.is_none_or(|known| known.steps.len() < path.len())
         };
-        // With nothing before it, what is refused at once belongs to itself.
+        // The empty order is an attempt of each operation that cannot come first.
         let members: Vec<usize> = match path.as_slice() {
             [] => candidates(before, 0).collect(),
             path => path.iter().map(|&(i, _)| i).collect(),
@@ -212,7 +215,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
         }
         let attempt = Attempt {
             steps: path.clone(),
-            // What never returned need not come.
+            // A pending operation need not take effect.
             refused: candidates(before, taken)
                 .filter(|&i| self.core.ops[i].ret != NEVER)
                 .map(|i| self.refused(i, path.len(), state))
@@ -240,7 +243,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
     }
 }
 
-/// The operations that may come next.
+/// The operations that may come next: all that precede them are taken.
 fn candidates(before: &[u64], taken: u64) -> impl Iterator<Item = usize> {
     let is_next = move |&i: &usize| taken & 1 << i == 0 && before[i] & !taken == 0;
     (0..before.len()).filter(is_next)
@@ -320,7 +323,7 @@ mod tests {
                 others.remove(left_out);
                 assert!(has_order(&others), "seed {seed}: {:?}", found.arrows);
             }
-            // Whatever an order cannot be continued with is refused for a reason.
+            // For each operation that an order cannot be continued with, there is a reason.
             for attempt in &found.attempts {
                 assert!(!attempt.refused.is_empty(), "seed {seed}");
                 let explained = |r: &Refused| !r.expected.contains(&r.recorded);

@@ -1,8 +1,8 @@
-//! The report page: what happened, for people.
+//! The report page: an HTML file that shows histories with their verdicts.
 //!
-//! A [`Page`] is one HTML file that needs nothing else: no network, no server. It shows a [`PageData`] for each history: the
-//! verdict, the core of a violation, the constraints that contradict each other, the whole history on a timeline, and the
-//! state after each step of the order that explains it, or of the longest beginning of one.
+//! A [`Page`] is one file that needs no network and no server. It shows a [`PageData`] for each history: the verdict, the core
+//! of a violation, the real-time constraints that contradict each other, the whole history on a timeline, and the state after
+//! each step of the witness; of a violation, the state after each step of the longest order that explains a prefix.
 //!
 //! ```
 //! use linpoint::report::{Page, PageOptions, page_data};
@@ -73,7 +73,7 @@ impl<W: Write> Page<W> {
         self.is_empty = false;
         self.out.write_all(comma.as_bytes())?;
         let json = serde_json::to_string(data)?;
-        self.out.write_all(harmless(&json).as_bytes())
+        self.out.write_all(escaped(&json).as_bytes())
     }
 
     /// Ends the page.
@@ -85,19 +85,20 @@ impl<W: Write> Page<W> {
     }
 }
 
-/// JSON that nothing can be hidden in that ends the block or begins another: these characters stand in strings only.
-fn harmless(json: &str) -> String {
-    let mut harmless = String::with_capacity(json.len());
+/// Escapes JSON for an HTML script block: no value can end the block or begin another one. The escaped characters occur in
+/// JSON strings only, where `\uXXXX` means the same.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
     let mut rest = json;
     let is_special = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     while let Some(at) = rest.find(is_special) {
         let special = rest[at..].chars().next().unwrap_or_default();
-        harmless.push_str(&rest[..at]);
-        harmless.push_str(&format!("\\u{:04x}", special as u32));
+        escaped.push_str(&rest[..at]);
+        escaped.push_str(&format!("\\u{:04x}", special as u32));
         rest = &rest[at + special.len_utf8()..];
     }
-    harmless.push_str(rest);
-    harmless
+    escaped.push_str(rest);
+    escaped
 }
 
 #[cfg(test)]
@@ -108,7 +109,7 @@ mod tests {
     fn a_value_cannot_leave_the_block() {
         let hostile = "</script><!-- <script> & \u{2028} \0 ]]>";
         let json = serde_json::to_string(hostile).expect("text");
-        let written = harmless(&json);
+        let written = escaped(&json);
         for bad in ["<", ">", "&", "\u{2028}", "\0"] {
             assert!(!written.contains(bad), "{bad:?} in {written}");
         }

@@ -1,48 +1,48 @@
-//! What a page is told: plain data, written as one JSON block.
+//! The data of the report page, which is written as one JSON block.
 
 use serde::Serialize;
 
-/// One history with its verdict and the evidence for it, ready to be shown.
+/// One history with its verdict and the evidence for it, as the page shows them.
 ///
-/// Made by [`ObjectType::page_data`](crate::object::ObjectType::page_data) of a recorded history, or by [`page_data`](super::page_data) of one
-/// that a program recorded about its own objects.
+/// [`ObjectType::page_data`](crate::object::ObjectType::page_data) makes it for a recorded history, and
+/// [`page_data`](super::page_data) for a history of Rust values.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageData {
-    /// What the history is called.
+    /// The name of the history.
     pub name: String,
     /// The type of the object.
     pub object_type: String,
-    /// The verdict on the whole, in words for machines.
+    /// The verdict on the whole history: `linearizable`, `not linearizable` or `undecided`.
     pub(crate) verdict: &'static str,
-    /// How many operations were recorded.
+    /// The number of recorded operations.
     pub(crate) operations: usize,
-    /// How many of them the page holds.
+    /// The number of operations that the page holds.
     pub(crate) embedded: usize,
     /// The objects or keys, in order of first appearance.
     pub(crate) parts: Vec<PartData>,
     pub(crate) processes: Vec<String>,
     pub(crate) methods: Vec<String>,
-    /// Whether methods stand for whole calls, with their arguments.
+    /// Whether `methods` holds whole calls, with their arguments.
     pub(crate) is_bare: bool,
-    /// What the lines of operations are called: rows, in a table.
+    /// The unit of line numbers: `line`, or `row` for a table.
     pub(crate) line_unit: &'static str,
-    /// What happened beside the operations: how many events came before, and the text.
+    /// Annotations: the number of events before each, and its text.
     pub(crate) annotations: Vec<(u32, String)>,
-    /// The verdict in the words of the page's headline, where the usual ones do not fit.
+    /// The headline of the page, if it differs from the usual sentence for the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<String>,
-    /// What else there is to say about how the history came about.
+    /// Notes on how the history was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How the history came about, where that is known: the moves of an algorithm, or the steps of threads.
+    /// The moves of an algorithm, or the steps of threads, that made the history, if they are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub execution: Vec<Move>,
-    /// Operations, orders, states and texts: columns, compressed; see [`pack`](super::pack).
+    /// The columns of operations, orders, states and texts, compressed; see [`pack`](super::pack).
     pub(crate) packed: String,
 }
 
 impl PageData {
-    /// Calls processes by other names than they were recorded with, which is given.
+    /// Renames the processes: `name` gets the recorded name of a process and returns the name to show.
     pub fn name_processes(&mut self, name: impl Fn(&str) -> String) {
         let violations = self.parts.iter_mut().flat_map(|part| &mut part.violation);
         let rows = violations.flat_map(|violation| &mut violation.core.rows);
@@ -56,14 +56,14 @@ impl PageData {
 pub struct Move {
     /// The process.
     pub process: String,
-    /// What it does.
+    /// A description of the move.
     pub text: String,
-    /// What the shared memory holds afterwards, where that is known.
+    /// A description of the shared memory after the move, if it is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub memory: String,
 }
 
-/// One object or key.
+/// One part of a history: an object, or a key of an object.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct PartData {
     pub(crate) object: Option<String>,
@@ -74,7 +74,7 @@ pub(crate) struct PartData {
     pub(crate) reason: String,
     /// The state before the first step of the order.
     pub(crate) initial: String,
-    /// How many steps of the order stand before those that the page holds.
+    /// The number of steps of the order before the first one that the page holds.
     pub(crate) steps_before: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) undecided: Option<String>,
@@ -96,14 +96,14 @@ pub(crate) struct ViolationData {
     pub(crate) others: Vec<Other>,
 }
 
-/// An order that leaves the longest explanation after some steps, and cannot be continued either.
+/// An order that differs from the longest explanation after some steps, and cannot be continued either.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Other {
-    /// So many steps are the same.
+    /// The number of steps that are the same.
     pub(crate) after: usize,
     /// Operations by number, with the state after each.
     pub(crate) steps: Vec<(u32, String)>,
-    /// Why none of the others can come next.
+    /// Why none of the remaining operations can come next.
     pub(crate) refused: Vec<Refused>,
 }
 
@@ -112,32 +112,33 @@ pub(crate) struct Other {
 pub(crate) struct Refused {
     /// The number of the operation, or its row in the core.
     pub(crate) op: u32,
-    /// After so many steps.
+    /// The number of steps before that moment.
     pub(crate) step: usize,
     /// The state at that moment.
     pub(crate) state: String,
-    /// What it could have answered; nothing, if it would have had to wait.
+    /// The results that it could have had; empty if it is blocked.
     pub(crate) expected: Vec<String>,
-    /// What it answered.
+    /// Its recorded result.
     pub(crate) recorded: String,
 }
 
-/// The few operations that contradict each other.
+/// The core of a violation: few operations that contradict each other.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CoreData {
     pub(crate) sentence: String,
     pub(crate) minimal: bool,
     /// What confirmed the core, in words.
     pub(crate) confirmation: String,
-    /// How many operations contradict each other, and how many are left open. If they are many, not all have rows.
+    /// The number of operations that contradict each other, and the number of relaxed ones. A large core does not have a
+    /// row for each.
     pub(crate) operations: usize,
     pub(crate) relaxed: usize,
     pub(crate) rows: Vec<CoreRow>,
-    /// How many calls and returns the rows have.
+    /// The number of calls and returns of the rows.
     pub(crate) events: usize,
-    /// Pairs of rows: the first returned before the second was called, and without that there is no contradiction.
+    /// Pairs of rows of which the first precedes the second. Without any one of these constraints there is no contradiction.
     pub(crate) arrows: Vec<(usize, usize)>,
-    /// The longest orders, such that every operation that fits into any is in one.
+    /// For each operation that can be in an order, a longest order with it.
     pub(crate) attempts: Vec<Attempt>,
     /// The state at the start.
     pub(crate) initial: String,
@@ -150,9 +151,9 @@ pub(crate) struct CoreRow {
     pub(crate) process: String,
     pub(crate) call: String,
     pub(crate) result: Option<String>,
-    /// Whatever it did, if anything, does not help.
+    /// Whether it is treated as pending: it may take effect with any result, or not at all.
     pub(crate) relaxed: bool,
-    /// Places of call and return among the events of the core; no return if it is open.
+    /// The positions of its call and return among the events of the core; `None` for a pending operation.
     pub(crate) from: usize,
     pub(crate) to: Option<usize>,
     /// The line of the input; 0 where unknown.

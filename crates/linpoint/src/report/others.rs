@@ -1,7 +1,8 @@
-//! Other orders than the longest explanation: for each operation that it leaves out, the longest that was found with it.
+//! Orders with the operations that the longest explanation of a violation leaves out: for each such operation, a longest
+//! order that was found with it.
 //!
-//! An order ends at the first error, so only operations called before it can be in one. All of it but the end is as in the
-//! longest explanation; the end is searched anew.
+//! Only operations that were called before the first error can be in such an order. It begins as the longest explanation
+//! does; its last steps are found by a search.
 
 use std::collections::HashSet;
 
@@ -13,10 +14,10 @@ use crate::history::OpId;
 use crate::spec::Spec;
 use crate::verdict::Violation;
 
-/// How many operations may change places.
+/// The number of operations that the search may reorder.
 const WINDOW: usize = 48;
 
-/// Longer explanations are not replayed once more.
+/// Longer explanations are not replayed.
 const MOST_STEPS: usize = 50_000;
 
 /// The longest orders with the operations that the longest explanation of a violation leaves out.
@@ -37,7 +38,7 @@ pub(super) fn others<S: Spec>(task: &Task<'_, S>, violation: &Violation) -> Vec<
         let (op, ret) = task.action(position(task, id));
         next_states(task.spec, states, op, ret)
     });
-    // What was open at the error may stand there with another result than its own.
+    // The explanation may give operations that were open at the error another result. Then it cannot be replayed.
     let Some(start) = start.into_iter().next() else {
         return Vec::new();
     };

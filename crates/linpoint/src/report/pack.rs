@@ -1,7 +1,7 @@
-//! Long columns in few bytes: numbers of variable length, compressed, and written in letters.
+//! Packs columns into few bytes: numbers of variable length, compressed by DEFLATE and encoded in Base64.
 //!
-//! A page of a million operations opens at once because it is small, and because nothing is parsed that is not shown: texts
-//! stay bytes until somebody looks at them. `page/data.js` reads what this writes.
+//! A page of a million operations opens fast because it is small, and because texts stay bytes until they are shown.
+//! `page/data.js` reads this format.
 
 use std::io::Write;
 
@@ -12,20 +12,20 @@ use flate2::write::DeflateEncoder;
 
 use crate::text::shortened_to;
 
-/// Texts by number; 0 is no text.
+/// Texts by number, from 1 on; 0 means no text.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     ends: Vec<usize>,
     bytes: Vec<u8>,
-    /// Those that may come again.
+    /// The numbers of texts that were added by [`intern`](Self::intern).
     known: std::collections::HashMap<String, u32>,
 }
 
-/// Texts longer than this are cut: a page is for reading.
+/// Longer texts are cut after this many characters.
 const LONGEST_TEXT: usize = 20_000;
 
 impl Texts {
-    /// A text that will not come again.
+    /// Adds a text, which gets a new number.
     pub(crate) fn push(&mut self, text: &str) -> u32 {
         self.bytes
             .extend_from_slice(shortened_to(text, LONGEST_TEXT).as_bytes());
@@ -33,7 +33,7 @@ impl Texts {
         self.ends.len() as u32
     }
 
-    /// A text that may have come before.
+    /// Adds a text, unless it is known already, and returns its number.
     pub(crate) fn intern(&mut self, text: String) -> u32 {
         if let Some(&id) = self.known.get(&text) {
             return id;
@@ -44,7 +44,7 @@ impl Texts {
     }
 }
 
-/// Numbers one after the other, seven bits in a byte, the lowest first.
+/// A sequence of numbers, each in bytes of seven bits, the lowest bits first.
 #[derive(Debug, Default)]
 pub(crate) struct Packer {
     bytes: Vec<u8>,
@@ -59,7 +59,7 @@ impl Packer {
         self.bytes.push(number as u8);
     }
 
-    /// Numbers that are mostly close to the one before. If each is as far from it as all the others are, that is said once.
+    /// Adds numbers as differences from the number before. If all differences are equal, the difference is stored once.
     pub(crate) fn differences(&mut self, numbers: impl Iterator<Item = i64> + Clone) {
         let steps = numbers.clone().zip(numbers.clone().skip(1));
         let mut steps = steps.map(|(before, number)| number.wrapping_sub(before));
@@ -79,7 +79,7 @@ impl Packer {
         }
     }
 
-    /// Numbers of texts, of which many are 0: the others are mostly close to the one before that is not.
+    /// Adds numbers of texts, of which many are 0. The others are stored as differences from the last one that is not 0.
     pub(crate) fn sparse(&mut self, numbers: &[u32]) {
         let mut before = 0;
         for &number in numbers {
@@ -115,7 +115,7 @@ impl Packer {
     }
 }
 
-/// A number whose sign stands in the lowest bit.
+/// Moves the sign of a number into the lowest bit.
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }

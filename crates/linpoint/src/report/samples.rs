@@ -4,7 +4,7 @@ use crate::history::TypedHistory;
 use crate::spec::{Register, RegisterOp, Sampler};
 use crate::value::Value;
 
-/// A register that holds nothing at first.
+/// A register with the initial value nil.
 pub(super) fn register() -> Register {
     Register {
         initial: Value::Nil,
@@ -12,7 +12,7 @@ pub(super) fn register() -> Register {
     }
 }
 
-/// A random history of a register: reads and writes of three processes, with results from nowhere.
+/// A random history of a register: reads and writes of three processes, with random results.
 pub(super) fn random(seed: u64) -> TypedHistory<RegisterOp, Value> {
     let mut sampler = Sampler::new(seed, Some(2));
     let mut history = TypedHistory::new();

@@ -1,4 +1,4 @@
-//! Where the texts of a story come from: a recorded history, or one of Rust values.
+//! The names and texts of a report page, from a recorded history or from a history of Rust values.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -22,14 +22,14 @@ pub(super) struct Rows {
     pub(super) times: Option<Vec<(i64, i64)>>,
     pub(super) processes: Vec<String>,
     pub(super) methods: Vec<String>,
-    /// Whether methods stand for whole calls, with their arguments.
+    /// Whether `methods` holds whole calls, with their arguments.
     pub(super) is_bare: bool,
-    /// What lines are called.
+    /// The unit of line numbers.
     pub(super) line_unit: &'static str,
     pub(super) annotations: Vec<(u32, String)>,
 }
 
-/// Names what a history holds.
+/// Gives names and texts for the operations of a history.
 pub(super) trait Source {
     fn object_name(&self, number: u32) -> Option<String>;
     fn process_name(&self, id: OpId) -> String;
@@ -126,7 +126,7 @@ fn number_of(number: &mut u32, value: &Value, texts: &mut Texts) -> u32 {
     *number
 }
 
-/// Operations and results are told as their debug forms.
+/// The texts of operations and results are their debug forms.
 impl<O: Debug + Eq + Hash, R: Debug + Eq + Hash> Source for TypedHistory<O, R> {
     fn object_name(&self, number: u32) -> Option<String> {
         let is_several = self.object_column().iter().any(|&object| object != 0);

@@ -1,4 +1,4 @@
-//! Orders step by step: the state after each, and what cannot come next.
+//! Replays an order step by step: the state after each step, and the operations that cannot come next.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
 use crate::verdict::Violation;
 
-/// More reasons than these are not given for one operation.
+/// The largest number of reasons that are given for one operation.
 const MOST_REASONS: usize = 4;
 
-/// More operations than these are not said to be impossible next.
+/// The largest number of operations that are listed as impossible after the last step.
 const MOST_REFUSED: usize = 12;
 
 /// The states along an order.
@@ -21,18 +21,18 @@ const MOST_REFUSED: usize = 12;
 pub(super) struct Steps {
     /// The state at the start.
     pub(super) initial: String,
-    /// The number of the text of the state after each step; 0 where it is not kept.
+    /// The number of the text of the state after each step; 0 if it is not kept.
     pub(super) states: Vec<u32>,
     pub(super) refused: Vec<Refused>,
 }
 
-/// Longer orders of a beginning that is not known exactly are not replayed: every state would have to be copied.
+/// If the prefix that an order explains is not known exactly, longer orders are not replayed, since each state is copied.
 const LONGEST_GUESS: usize = 50_000;
 
 /// Replays an order of operations of `task`, keeping the states after the steps in `kept`.
 ///
-/// Where the task is a violation the order is one of its beginning: what was open at its end may have any result. Where that
-/// end is not known exactly, an operation that cannot have had its own result was open.
+/// If there is a violation, the order explains a prefix of the history, and operations that were open at the end of the
+/// prefix may have any result. If that end is not known exactly, an operation counts as open if its own result does not fit.
 pub(super) fn replay<S: Spec>(
     task: &Task<'_, S>,
     order: &[OpId],
@@ -51,7 +51,7 @@ pub(super) fn replay<S: Spec>(
     if is_guess && order.len() > LONGEST_GUESS {
         return steps;
     }
-    // Where the last operation could come at the earliest: after all that had returned when it was called.
+    // The earliest step at which the last operation could take effect: after all operations that precede it.
     let earliest = last.map_or(0, |last| {
         let is_before = |&id: &OpId| task.ops[position(task, id)].precedes(last);
         order.iter().rposition(is_before).map_or(0, |at| at + 1)
@@ -89,7 +89,7 @@ pub(super) fn replay<S: Spec>(
 }
 
 impl Steps {
-    /// Notes that `op` cannot take effect now, if that is so and was not noted before.
+    /// Adds `op` to the refused operations, if it cannot take effect in any of these states and that is new.
     fn refuse<S: Spec>(
         &mut self,
         task: &Task<'_, S>,
@@ -120,7 +120,7 @@ impl Steps {
     }
 }
 
-/// The place of an operation in its task, which has them in order.
+/// The position of an operation in its task, whose operations are sorted by number.
 pub(super) fn position<S: Spec>(task: &Task<'_, S>, id: OpId) -> usize {
     let found = task.ops.binary_search_by_key(&id, |op| op.id);
     found.expect("bug: an order has an operation of another part")
@@ -145,7 +145,7 @@ fn states_text<T: std::fmt::Debug>(states: &[T]) -> String {
     match states {
         [] => "impossible".into(),
         [only] => state_text(only),
-        // Which of them comes first is chance.
+        // The order of the states is arbitrary, so that their texts are sorted.
         several => {
             let mut texts: Vec<String> = several.iter().map(state_text).collect();
             texts.sort_unstable();

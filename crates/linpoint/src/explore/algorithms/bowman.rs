@@ -1,7 +1,9 @@
 //! Bowman's obstruction-free snapshot from read-write registers (2011): a scan announces itself and reads all entries; it
 //! repeats this until no other scan was announced, and no update made, in between.
 
-use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
+use crate::explore::snapshot::{
+    Answer, ENTRIES_READ_IN_ORDER, Form, Request, SnapshotAlgorithm, copy, put,
+};
 use crate::explore::{Algorithm, Bits, Step, width};
 
 /// The algorithm.
@@ -165,8 +167,7 @@ impl SnapshotAlgorithm for Bowman {
         "planted",
         "a scan ends if any scan is announced, not only its own",
     )];
-    const ONE_PAIR: Option<&'static str> =
-        Some("entries are only read in order of their numbers, and process numbers only compared");
+    const ONE_PAIR: Option<&'static str> = Some(ENTRIES_READ_IN_ORDER);
 
     fn new(form: Form, bug: Option<&str>) -> Self {
         Bowman {

@@ -279,7 +279,7 @@ class ReportPage {
       '?': () => byId('help').showModal(),
     };
     const act = acts[event.key];
-    // Up and down move the page, unless somebody is at work on the timeline.
+    // Up and down scroll the page, unless the timeline has the focus or an operation is selected.
     const isElsewhere = document.activeElement !== timeline.canvas && timeline.selected < 0;
     if (!act || (isElsewhere && /^Arrow(Up|Down)$/.test(event.key))) return;
     event.preventDefault();

@@ -11,7 +11,9 @@ mod symmetry;
 
 use registers::{Shared, X};
 
-use crate::explore::snapshot::{Answer, Form, Request, SnapshotAlgorithm, copy, put};
+use crate::explore::snapshot::{
+    Answer, ENTRIES_READ_IN_ORDER, Form, Request, SnapshotAlgorithm, copy, put,
+};
 use crate::explore::{Algorithm, Bits, Step, width};
 
 /// The algorithm.
@@ -77,54 +79,11 @@ impl Jayanti {
             }
         }
     }
-}
 
-impl Algorithm for Jayanti {
-    type Shared = Shared;
-    type Local = Local;
-
-    fn call(&self, _: usize, op: &Request, my: &mut Local) {
-        match *op {
-            Request::Update(value) => (my.at, my.value) = (At::Write, value),
-            Request::Scan => my.at = At::Look,
-        }
-    }
-
-    fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
-        let is_linked = shared.x_links >> p & 1 != 0;
+    /// The next step of a scan: push, push, and read `SS`.
+    #[inline]
+    fn scan_step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
         match my.at {
-            At::Idle => unreachable!("no operation is open"),
-            // update(value)
-            At::Write => {
-                if self.form.keeps(p) {
-                    put(&mut shared.a, p, my.value);
-                }
-                my.at = At::LinkX;
-            }
-            At::LinkX => {
-                my.x = shared.link_x(p);
-                if my.x.phase != 1 {
-                    return done(my, Answer::Done);
-                }
-                (my.at, my.q) = (At::LinkB, my.x.proc_b);
-                my.x = X::default();
-            }
-            At::LinkB => {
-                shared.cell[p] = my.q + 1;
-                my.at = At::Validate;
-            }
-            At::Validate if is_linked => my.at = At::Forward,
-            At::Validate => return done(my, Answer::Done),
-            At::Forward => {
-                if shared.cell[p] == my.q + 1 && self.form.keeps(p) {
-                    let q = usize::from(my.q);
-                    put(&mut shared.row_b[q], p, my.value);
-                    shared.filled[q] |= 1 << p;
-                    shared.cell[p] = 0;
-                }
-                return done(my, Answer::Done);
-            }
-            // scan(): push, push, and read SS
             At::Look => {
                 my.x = shared.link_x(p);
                 match my.x.phase {
@@ -185,6 +144,15 @@ impl Algorithm for Jayanti {
                     _ => *my = my.pushed(),
                 }
             }
+            _ => return self.collect_step(p, shared, my),
+        }
+        Step::Go
+    }
+
+    /// The next step of the last phase of a push, which stores the view of the cycle in `SS`; or the read of `SS`.
+    #[inline]
+    fn collect_step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
+        match my.at {
             At::TakeA => {
                 copy(shared.row_a[usize::from(my.x.proc_a)], my.entry, &mut my.v);
                 self.next_entry(my, At::TakeB);
@@ -206,7 +174,7 @@ impl Algorithm for Jayanti {
                     (my.at, my.v) = (At::SetX, 0);
                 }
             }
-            At::ValidateSs if is_linked => my.at = At::StoreSs,
+            At::ValidateSs if shared.x_links >> p & 1 != 0 => my.at = At::StoreSs,
             At::ValidateSs => (my.at, my.v) = (At::SetX, 0),
             At::StoreSs => {
                 if self.planted || shared.ss_links >> p & 1 != 0 {
@@ -226,6 +194,58 @@ impl Algorithm for Jayanti {
                 *my = my.pushed();
             }
             At::Result => return done(my, Answer::View(shared.ss)),
+            _ => unreachable!("no scan is open"),
+        }
+        Step::Go
+    }
+}
+
+impl Algorithm for Jayanti {
+    type Shared = Shared;
+    type Local = Local;
+
+    fn call(&self, _: usize, op: &Request, my: &mut Local) {
+        match *op {
+            Request::Update(value) => (my.at, my.value) = (At::Write, value),
+            Request::Scan => my.at = At::Look,
+        }
+    }
+
+    fn step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
+        let is_linked = shared.x_links >> p & 1 != 0;
+        match my.at {
+            At::Idle => unreachable!("no operation is open"),
+            // update(value)
+            At::Write => {
+                if self.form.keeps(p) {
+                    put(&mut shared.a, p, my.value);
+                }
+                my.at = At::LinkX;
+            }
+            At::LinkX => {
+                my.x = shared.link_x(p);
+                if my.x.phase != 1 {
+                    return done(my, Answer::Done);
+                }
+                (my.at, my.q) = (At::LinkB, my.x.proc_b);
+                my.x = X::default();
+            }
+            At::LinkB => {
+                shared.cell[p] = my.q + 1;
+                my.at = At::Validate;
+            }
+            At::Validate if is_linked => my.at = At::Forward,
+            At::Validate => return done(my, Answer::Done),
+            At::Forward => {
+                if shared.cell[p] == my.q + 1 && self.form.keeps(p) {
+                    let q = usize::from(my.q);
+                    put(&mut shared.row_b[q], p, my.value);
+                    shared.filled[q] |= 1 << p;
+                    shared.cell[p] = 0;
+                }
+                return done(my, Answer::Done);
+            }
+            _ => return self.scan_step(p, shared, my),
         }
         Step::Go
     }
@@ -292,8 +312,7 @@ impl SnapshotAlgorithm for Jayanti {
         ),
     ];
     const OTHERS_MATTER: bool = false;
-    const ONE_PAIR: Option<&'static str> =
-        Some("entries are only read in order of their numbers, and process numbers only compared");
+    const ONE_PAIR: Option<&'static str> = Some(ENTRIES_READ_IN_ORDER);
 
     fn new(form: Form, bug: Option<&str>) -> Self {
         Jayanti {

@@ -5,10 +5,10 @@ use crate::explore::Step;
 use crate::explore::snapshot::{Answer, copy, put};
 
 impl Riany {
-    /// The next step of process `p`, which has found a view to fill.
+    /// The next step of process `p`, which has found a view to fill: agrees on the sequence number of the view.
     pub(super) fn help(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
         let bit = 1u16 << p;
-        let (turn, view) = (usize::from(my.turn), usize::from(my.view));
+        let view = usize::from(my.view);
         let is_same_view = shared.copied[p] == my.view + 1;
         match my.at {
             At::Version => {
@@ -26,7 +26,7 @@ impl Riany {
                     At::ReadViewSeq
                 };
             }
-            At::SameForSeq | At::SameForCurr | At::SameForReg if !is_same_view => {
+            At::SameForSeq | At::SameForCurr if !is_same_view => {
                 return self.again(p, shared, my);
             }
             At::SameForSeq => my.at = At::SetViewSeq,
@@ -57,6 +57,19 @@ impl Riany {
                 }
                 self.fill(my);
             }
+            _ => return self.fill_step(p, shared, my),
+        }
+        Step::Go
+    }
+
+    /// The next step of process `p`, which fills a view, ends the turn, or copies the view.
+    #[inline]
+    fn fill_step(&self, p: usize, shared: &mut Shared, my: &mut Local) -> Step<Answer> {
+        let bit = 1u16 << p;
+        let (turn, view) = (usize::from(my.turn), usize::from(my.view));
+        let is_same_view = shared.copied[p] == my.view + 1;
+        match my.at {
+            At::SameForReg if !is_same_view => return self.again(p, shared, my),
             At::High => {
                 my.high = shared.high >> my.entry & 1 != 0;
                 my.high_seq = shared.high_seq[usize::from(my.entry)];
