@@ -1,12 +1,21 @@
 //! Where output goes: the standard output, or files that replace older ones when they are complete.
+//!
+//! Every file that a command writes is opened here, so that no output destroys an input or another output:
+//!
+//! * [`Files`] knows what the command reads and writes, and refuses to open the same file twice, whatever its path: files
+//!   are compared by device and inode where the system has them, and by canonical path elsewhere.
+//! * [`Output`] writes a file under a temporary name in the same folder, and renames it when it is complete. A run that
+//!   fails leaves the older file as it was, and no partial one.
+//!
+//! Devices, pipes and descriptors (`/dev/stdout`, `/dev/fd/3`) cannot be replaced: they are written directly.
 
-use std::fs::File;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use linpoint::Error;
-use linpoint::format::Format;
+use linpoint::format::{Format, files_at};
 
 use crate::args::OutputArgs;
 
@@ -36,7 +45,7 @@ impl NameAsksFor {
 impl OutputArgs {
     /// Where to write; `None` is the standard output.
     fn path(&self) -> Option<&Path> {
-        self.file.as_deref().filter(|path| !is_standard(path))
+        self.file.as_deref().filter(|path| !is_dash(path))
     }
 
     /// The format to write: the one asked for, or the one that the name of the file asks for.
@@ -69,21 +78,206 @@ impl OutputArgs {
         Ok(format)
     }
 
-    pub(crate) fn open(&self) -> anyhow::Result<Output> {
-        self.path()
-            .map_or_else(|| Ok(Output::standard()), Output::file)
+    pub(crate) fn open(&self, files: &mut Files) -> anyhow::Result<Output> {
+        match self.path() {
+            Some(path) => files.create("--output", path),
+            None => Ok(Output::standard()),
+        }
     }
 }
 
-/// Whether this stands for the standard output.
-fn is_standard(path: &Path) -> bool {
+/// Whether this stands for the standard input or output.
+fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Where output goes: the standard output, or a file that appears when it is complete.
+/// What makes two paths the same file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Identity {
+    #[cfg(unix)]
+    Inode { device: u64, inode: u64 },
+    /// The canonical path, where there is no inode or the file does not exist yet.
+    Path(PathBuf),
+}
+
+impl Identity {
+    /// The identity of the file at `path`; `None` for what can be shared: devices, pipes and directories.
+    fn of_path(path: &Path) -> Option<Self> {
+        match path.metadata() {
+            Ok(metadata) if !metadata.is_file() => None,
+            #[cfg(unix)]
+            Ok(metadata) => Identity::of_metadata(&metadata),
+            #[cfg(not(unix))]
+            Ok(_) => path.canonicalize().ok().map(Identity::Path),
+            Err(_) => {
+                let folder = match path.parent() {
+                    Some(folder) if !folder.as_os_str().is_empty() => folder,
+                    _ => Path::new("."),
+                };
+                let folder = folder.canonicalize().ok()?;
+                Some(Identity::Path(folder.join(path.file_name()?)))
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    fn of_metadata(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        metadata.is_file().then(|| Identity::Inode {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn of_metadata(_: &Metadata) -> Option<Self> {
+        None
+    }
+
+    /// The identity of an open stream that was redirected from or to a file.
+    fn of_stream(stream: Option<File>) -> Option<Self> {
+        Identity::of_metadata(&stream?.metadata().ok()?)
+    }
+}
+
+/// A second handle on the standard output, which shares its position.
+fn standard_output() -> Option<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let owned = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+        Some(File::from(owned))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+/// A second handle on the standard input.
+fn standard_input() -> Option<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let owned = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+        Some(File::from(owned))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+/// How a command uses a file.
+#[derive(Debug)]
+enum Use {
+    /// It is read; the path as messages name it.
+    Input(String),
+    /// It is written; the option that names it.
+    Output(String),
+}
+
+/// The files that a command reads and writes.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    used: Vec<(Identity, Use)>,
+}
+
+impl Files {
+    /// The files of a command that reads these paths: files, directories with what is below them, `-`. The labels beside
+    /// histories are read too.
+    ///
+    /// An error if the standard output is redirected to one of them.
+    pub(crate) fn reading(inputs: &[PathBuf]) -> Result<Self, Error> {
+        let mut files = Files::default();
+        for input in inputs {
+            if is_dash(input) {
+                let identity = Identity::of_stream(standard_input());
+                files.add(identity, Use::Input("the standard input".to_owned()));
+                continue;
+            }
+            for path in files_at(input) {
+                let identity = Identity::of_path(&path);
+                files.add(identity, Use::Input(path.display().to_string()));
+            }
+        }
+        let output = Identity::of_stream(standard_output());
+        if let Some(output) = output {
+            if let Some((_, Use::Input(input))) = files.find(&output) {
+                let reason = format!("the standard output is {input}, which is read");
+                return Err(Error::usage(reason));
+            }
+            files.add(Some(output), Use::Output("the standard output".to_owned()));
+        }
+        Ok(files)
+    }
+
+    fn add(&mut self, identity: Option<Identity>, used: Use) {
+        self.used.extend(identity.map(|identity| (identity, used)));
+    }
+
+    fn find(&self, identity: &Identity) -> Option<&(Identity, Use)> {
+        self.used.iter().find(|(known, _)| known == identity)
+    }
+
+    /// Opens a file for the output of `option`.
+    ///
+    /// A usage error if the command reads the file or writes it for another option.
+    pub(crate) fn create(&mut self, option: &str, path: &Path) -> anyhow::Result<Output> {
+        if is_dash(path) {
+            let reason = "the standard output is taken by the report: name a file instead of -";
+            return Err(Error::usage(reason).into());
+        }
+        if let Some(stream) = open_descriptor(path) {
+            let stream = stream.with_context(|| cannot_write(path))?;
+            return Ok(Output::direct(stream));
+        }
+        self.claim(option, path)?;
+        Output::file(path)
+    }
+
+    /// Notes that `option` writes the file at `path`; see [`Files::create`].
+    pub(crate) fn claim(&mut self, option: &str, path: &Path) -> Result<(), Error> {
+        let Some(identity) = Identity::of_path(path) else {
+            return Ok(());
+        };
+        let path = path.display();
+        let reason = match self.find(&identity) {
+            None => {
+                self.add(Some(identity), Use::Output(option.to_owned()));
+                return Ok(());
+            }
+            Some((_, Use::Input(input))) => {
+                format!("{option} would write over {path}, which is read as {input}")
+            }
+            Some((_, Use::Output(other))) => {
+                format!("{option} and {other} would both write {path}")
+            }
+        };
+        Err(Error::usage(format!("{reason}: name another file")))
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
+}
+
+/// Opens a path that stands for an open descriptor: `/dev/stdout`, `/dev/fd/3`. `None` if it is another path.
 ///
-/// A file is written beside its place first, so that a command may read and write the same file, and no half-written
-/// one is left where somebody looks for a whole one.
+/// Such a descriptor may be a regular file, which must not be truncated or replaced: the standard output of this command is
+/// written to it as well.
+fn open_descriptor(path: &Path) -> Option<std::io::Result<File>> {
+    let folders = ["/dev/fd", "/proc/self/fd"];
+    let number = match path.to_str()? {
+        "/dev/stdout" => "1",
+        "/dev/stderr" => "2",
+        text => folders
+            .iter()
+            .find_map(|folder| text.strip_prefix(folder)?.strip_prefix('/'))?,
+    };
+    Some(match (number, standard_output()) {
+        ("1", Some(stream)) => Ok(stream),
+        _ => OpenOptions::new().append(true).open(path),
+    })
+}
+
+/// The standard output, or a file that appears when it is complete.
 pub(crate) struct Output {
     out: Box<dyn Write + Send>,
     /// Where it is written, and where it belongs.
@@ -93,44 +287,65 @@ pub(crate) struct Output {
 impl Output {
     /// The standard output.
     pub(crate) fn standard() -> Self {
+        Output::direct(std::io::stdout())
+    }
+
+    fn direct(out: impl Write + Send + 'static) -> Self {
         Output {
-            out: Box::new(BufWriter::new(std::io::stdout())),
+            out: Box::new(BufWriter::new(out)),
             file: None,
         }
     }
 
-    /// A file beside what is printed.
-    pub(crate) fn file(path: &Path) -> anyhow::Result<Self> {
-        if is_standard(path) {
-            let reason = "the standard output is taken by the report: name a file instead of -";
-            return Err(Error::usage(reason).into());
+    fn file(path: &Path) -> anyhow::Result<Self> {
+        let cannot = || cannot_write(path);
+        // A link stays, and the file that it names is replaced.
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let older = place.metadata().ok();
+        if older.as_ref().is_some_and(|older| !older.is_file()) {
+            return Ok(Output::direct(File::create(&place).with_context(cannot)?));
         }
-        let cannot = || format!("{} cannot be written", path.display());
-        // A device or a pipe cannot be replaced by a file.
-        if path.exists() && !path.is_file() {
-            let out = Box::new(BufWriter::new(File::create(path).with_context(cannot)?));
-            return Ok(Output { out, file: None });
+        let (file, temporary) = create_beside(&place).with_context(cannot)?;
+        let output = Output {
+            out: Box::new(BufWriter::new(file)),
+            file: Some((temporary, place)),
+        };
+        if let (Some(older), Some((temporary, _))) = (older, &output.file) {
+            if older.permissions().readonly() {
+                let reason = format!("{} is read-only", path.display());
+                return Err(anyhow::Error::msg(reason).context(cannot()));
+            }
+            std::fs::set_permissions(temporary, older.permissions()).with_context(cannot)?;
         }
-        let mut name = path.file_name().with_context(cannot)?.to_owned();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let out = Box::new(BufWriter::new(
-            File::create(&temporary).with_context(cannot)?,
-        ));
-        Ok(Output {
-            out,
-            file: Some((temporary, path.to_owned())),
-        })
+        Ok(output)
     }
 
-    /// All is written.
+    /// All is written: the file takes its place.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.out.flush()?;
-        if let Some((temporary, path)) = self.file.take() {
-            std::fs::rename(&temporary, &path)
-                .with_context(|| format!("{} cannot be written", path.display()))?;
+        if let Some((temporary, path)) = &self.file {
+            std::fs::rename(temporary, path).with_context(|| cannot_write(path))?;
         }
+        self.file = None;
         Ok(())
+    }
+}
+
+/// Makes a new file in the folder of `path`, which does not exist yet.
+fn create_beside(path: &Path) -> std::io::Result<(File, PathBuf)> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
+    let mut number = 0;
+    loop {
+        let mut temporary = name.to_owned();
+        temporary.push(format!(".{}-{number}.tmp", std::process::id()));
+        let temporary = path.with_file_name(temporary);
+        match File::create_new(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `linpoint check`: decide histories and show the evidence.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -11,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
-use crate::files::Output;
+use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
@@ -60,6 +61,15 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         },
     };
     let stop = interrupt::flag();
+    let mut files = Files::reading(&args.input.files)?;
+    let mut open = |option: &str, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| files.create(option, path)).transpose()
+    };
+    let witness = open("--witness", &args.witness)?;
+    let html = open("--html", &args.html)?;
+    let junit = open("--junit", &args.junit)?;
+    let github = args.github.then(|| GithubReport::new(&mut files));
     let mut run = Run {
         chosen: args.input.type_choice()?,
         checker: Checker::new(config),
@@ -68,18 +78,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         batch_ops: 0,
         watcher: Watcher::new(),
         printer: Printer::new(args, Output::standard()),
-        witness: args.witness.as_deref().map(Output::file).transpose()?,
-        html: args
-            .html
-            .as_deref()
-            .map(|path| HtmlReport::new(Output::file(path)?, args.html_limit))
+        witness,
+        html: html
+            .map(|out| HtmlReport::new(out, args.html_limit))
             .transpose()?,
-        junit: args
-            .junit
-            .as_deref()
-            .map(|path| Output::file(path).map(JunitReport::new))
-            .transpose()?,
-        github: args.github.then(GithubReport::default),
+        junit: junit.map(JunitReport::new),
+        github: github.transpose()?,
         summary: Summary::default(),
     };
     let mut failed = None;
@@ -212,16 +216,16 @@ fn check_one(
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.
 fn save_evidence(recorded: &Recorded, choice: &TypeChoice, error: Error) -> Error {
     let path = format!("linpoint-bug-{}.jsonl", std::process::id());
-    let saved = std::fs::File::create(&path).map(|mut file| {
-        write_jsonl(
-            &recorded.history,
-            Some((&choice.name, &choice.params)),
-            &mut file,
-        )
-    });
+    let save = || {
+        let mut out = Files::default().create("the report of a bug", Path::new(&path))?;
+        let object_type = Some((choice.name.as_str(), &choice.params));
+        write_jsonl(&recorded.history, object_type, &mut out)?;
+        out.finish()
+    };
+    let saved = save();
     let where_to = match saved {
-        Ok(Ok(())) => format!("the history was saved as {path}"),
-        _ => "the history could not be saved".to_owned(),
+        Ok(()) => format!("the history was saved as {path}"),
+        Err(_) => "the history could not be saved".to_owned(),
     };
     Error::bug(format!(
         "bug in linpoint: {}; {where_to}, please report it",

@@ -5,12 +5,13 @@ use linpoint::format::{Format, write};
 
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
+use crate::files::Files;
 use crate::source::type_of;
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     let format = args.output.format()?;
-    let mut out = args.output.open()?;
+    let mut out = args.output.open(&mut Files::reading(&args.input.files)?)?;
     let mut converted = 0;
     let exit = args.input.read_good(&mut |recorded| {
         // A history whose type nobody knows is written without one.

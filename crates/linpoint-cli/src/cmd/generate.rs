@@ -7,6 +7,7 @@ use linpoint::{Checker, Config, Error, History};
 
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
+use crate::files::Files;
 use crate::source::TypeChoice;
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
@@ -16,11 +17,12 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
         return Err(Error::usage("--pending is a share in percent, from 0 to 100").into());
     }
     let format = args.output.format()?;
+    // A file that cannot be written is known before anything is made.
+    let mut out = args.output.open(&mut Files::reading(&[])?)?;
     let history = match snapshot_shape(args, &choice)? {
         Some(shape) => snapshot(args, shape)?,
         None => simulated(args, &*object)?,
     };
-    let mut out = args.output.open()?;
     let object_type = Some((choice.name.as_str(), &choice.params));
     write(format, &history, object_type, &mut out)?;
     out.finish()?;

@@ -12,7 +12,7 @@ use linpoint::{Checker, Error};
 
 use crate::args::{Pairs, VerifyArgs};
 use crate::exit::Exit;
-use crate::files::Output;
+use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::output::verify as output;
 use crate::progress::explore;
@@ -27,8 +27,13 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     }
     let plan = plan(args)?;
     // A file that cannot be written is known before anything is explored.
-    let open = |path: &Option<PathBuf>| path.as_deref().map(Output::file).transpose();
-    let (history, page) = (open(&args.history)?, open(&args.html)?);
+    let mut files = Files::reading(&[])?;
+    let mut open = |option: &str, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| files.create(option, path)).transpose()
+    };
+    let history = open("--history", &args.history)?;
+    let page = open("--html", &args.html)?;
     let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
     let started = Instant::now();
     let found = match args.threads {

@@ -2,11 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Context;
-use linpoint::Verdict;
+use linpoint::{Error, Verdict};
 
 use super::text::{core_lines, part_name, why};
+use crate::files::Files;
 use crate::results::Outcome;
 use crate::units::counted;
 
@@ -17,14 +19,29 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 const MOST_ANNOTATIONS: usize = 10;
 
 /// Prints annotations at once, and keeps what the summary will say.
-#[derive(Default)]
 pub(crate) struct GithubReport {
+    /// The file that the summary is appended to.
+    summary: Option<PathBuf>,
     rows: Vec<String>,
     details: String,
     annotations: usize,
 }
 
 impl GithubReport {
+    /// A report whose summary goes to the file that GitHub names.
+    pub(crate) fn new(files: &mut Files) -> Result<Self, Error> {
+        let summary = std::env::var_os(SUMMARY).map(PathBuf::from);
+        if let Some(path) = &summary {
+            files.claim(SUMMARY, path)?;
+        }
+        Ok(GithubReport {
+            summary,
+            rows: Vec::new(),
+            details: String::new(),
+            annotations: 0,
+        })
+    }
+
     pub(crate) fn add(&mut self, outcome: &Outcome, out: &mut dyn Write) -> std::io::Result<()> {
         let checked = match outcome {
             Ok(checked) => checked,
@@ -113,12 +130,11 @@ impl GithubReport {
 
     /// Appends the summary to the file that GitHub names.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
-        let Some(path) = std::env::var_os(SUMMARY) else {
+        let Some(path) = &self.summary else {
             return Ok(());
         };
-        let shown = path.display().to_string();
-        let file = OpenOptions::new().append(true).create(true).open(&path);
-        let mut file = file.with_context(|| format!("{shown} cannot be written"))?;
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        let mut file = file.with_context(|| format!("{} cannot be written", path.display()))?;
         writeln!(
             file,
             "### linpoint\n\n| verdict | history | object | why |\n|---|---|---|---|\n{}\n{}",

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::chart::{Chart, Line, Scale, page};
 use crate::args::MonitorTableArgs;
 use crate::exit::Exit;
-use crate::files::Output;
+use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::progress::Watcher;
 
@@ -39,6 +39,12 @@ struct Cell {
 
 /// The monitors' times by length and by number of processes: Figures 1 and 2 of Lee and Mathur's paper.
 pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
+    // A file that cannot be written is known before anything is measured.
+    let mut files = Files::reading(&[])?;
+    let page = args.output.as_deref();
+    let page = page
+        .map(|path| files.create("--output", path))
+        .transpose()?;
     let stop = interrupt::flag();
     let watcher = Watcher::new();
     let lengths: Vec<usize> = ALL_OPS
@@ -83,8 +89,7 @@ pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
         }
     }
     out.finish()?;
-    if let Some(path) = &args.output {
-        let mut page = Output::file(path)?;
+    if let Some(mut page) = page {
         page.write_all(page_of(&first, &second, ops).as_bytes())?;
         page.finish()?;
     }

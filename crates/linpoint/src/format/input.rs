@@ -194,12 +194,13 @@ fn is_history(name: &str) -> bool {
 }
 
 fn open_directory(path: &Path, visit: &mut Visit<'_>) {
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
-    if let Err((path, error)) = search(path, &mut seen, &mut found) {
-        let reason = Error::unreadable(error.to_string());
-        return visit(&path.to_string_lossy(), None, Err(reason));
-    }
+    let found = match histories_below(path) {
+        Ok(found) => found,
+        Err((path, error)) => {
+            let reason = Error::unreadable(error.to_string());
+            return visit(&path.to_string_lossy(), None, Err(reason));
+        }
+    };
     if found.is_empty() {
         let reason = Error::unreadable("no histories in this directory");
         return visit(&path.to_string_lossy(), None, Err(reason));
@@ -209,12 +210,9 @@ fn open_directory(path: &Path, visit: &mut Visit<'_>) {
     }
 }
 
-/// Collects the histories below `root`, by name. A directory that is reached twice, by a link, is searched once.
-fn search(
-    root: &Path,
-    seen: &mut BTreeSet<PathBuf>,
-    found: &mut Vec<PathBuf>,
-) -> Result<(), (PathBuf, io::Error)> {
+/// The histories below `root`, by name. A directory that is reached twice, by a link, is searched once.
+pub(super) fn histories_below(root: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
     let mut stack = vec![root.to_owned()];
     while let Some(path) = stack.pop() {
         let at = |error| (path.clone(), error);
@@ -241,7 +239,7 @@ fn search(
         inside.sort();
         stack.extend(inside.into_iter().rev());
     }
-    Ok(())
+    Ok(found)
 }
 
 #[cfg(test)]

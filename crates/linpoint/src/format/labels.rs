@@ -49,7 +49,7 @@ pub(super) fn beside(file: &Path) -> Option<Result<Labels, Error>> {
 }
 
 /// The file with the labels of `file`; compressed or not, whatever `file` is.
-fn name_beside(file: &Path) -> Option<PathBuf> {
+pub(super) fn name_beside(file: &Path) -> Option<PathBuf> {
     let name = file.file_name()?.to_str()?;
     let plain = input::COMPRESSION
         .iter()

@@ -21,7 +21,7 @@ mod violat;
 
 use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -217,6 +217,28 @@ pub fn read(
         sink.finish();
     });
     passed_over
+}
+
+/// The files that [`read`] opens at `path`: a file, or the histories below a directory, and the labels beside them.
+///
+/// A program that writes files can compare them with these, so that it does not write over its own input. What cannot be
+/// listed is left out; `read` reports it.
+///
+/// ```
+/// use linpoint::format::files_at;
+/// assert_eq!(files_at("h.jsonl".as_ref()), [std::path::Path::new("h.jsonl")]);
+/// ```
+pub fn files_at(path: &Path) -> Vec<PathBuf> {
+    let histories = if path.is_dir() {
+        input::histories_below(path).unwrap_or_default()
+    } else {
+        vec![path.to_owned()]
+    };
+    let labels: Vec<PathBuf> = histories
+        .iter()
+        .filter_map(|file| labels::name_beside(file))
+        .collect();
+    [histories, labels].concat()
 }
 
 /// The histories in `bytes`, which are neither compressed nor an archive.

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::args::HittingTableArgs;
 use crate::exit::Exit;
-use crate::files::Output;
+use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::progress::Watcher;
 use crate::source::{TypeChoice, object_of, with_methods};
@@ -67,6 +67,7 @@ struct Findings {
 
 pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
+    let mut files = Files::reading(&args.input.files)?;
     let stop = interrupt::flag();
     let started = Instant::now();
     let family = Family {
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
     }
     findings.print(args)?;
     if let Some(folder) = &args.output {
-        findings.write_into(folder, args.raw)?;
+        findings.write_into(folder, args.raw, &mut files)?;
     }
     Ok(findings.exit())
 }
@@ -214,26 +215,38 @@ impl Findings {
         Ok(())
     }
 
-    fn write_into(&self, folder: &std::path::Path, raw: bool) -> anyhow::Result<()> {
+    fn write_into(
+        &self,
+        folder: &std::path::Path,
+        raw: bool,
+        files: &mut Files,
+    ) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{} cannot be made", folder.display()))?;
-        let write = |name: &str, text: String| -> anyhow::Result<()> {
-            let mut out = Output::file(&folder.join(name))?;
-            out.write_all(text.as_bytes())?;
-            out.finish()
-        };
+        let mut texts: Vec<(String, String)> = Vec::new();
         let mut markdown = String::new();
         for (name, sheet) in self.sheets() {
-            write(&format!("{name}.tsv"), sheet.tsv(raw))?;
+            texts.push((format!("{name}.tsv"), sheet.tsv(raw)));
             markdown += &sheet.markdown(raw);
             markdown.push('\n');
         }
         markdown += &self.summary().join("  \n");
-        write("tables.md", markdown + "\n")?;
-        write("histories.tsv", self.histories().tsv(raw))?;
-        write("errors.tsv", self.listed_errors().tsv(raw))?;
-        write("figure4.svg", self.figure().svg())?;
-        write("figure4.html", self.page())
+        texts.extend([
+            ("tables.md".to_owned(), markdown + "\n"),
+            ("histories.tsv".to_owned(), self.histories().tsv(raw)),
+            ("errors.tsv".to_owned(), self.listed_errors().tsv(raw)),
+            ("figure4.svg".to_owned(), self.figure().svg()),
+            ("figure4.html".to_owned(), self.page()),
+        ]);
+        // All are opened before one is written: one that would replace an input keeps the others from being written too.
+        let mut outputs = Vec::new();
+        for (name, text) in texts {
+            outputs.push((files.create("--output", &folder.join(name))?, text));
+        }
+        outputs.into_iter().try_for_each(|(mut out, text)| {
+            out.write_all(text.as_bytes())?;
+            out.finish()
+        })
     }
 
     fn exit(&self) -> Exit {
