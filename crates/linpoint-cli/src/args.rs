@@ -139,6 +139,10 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) timeout: Option<Duration>,
 
+    /// Stop the whole run after this long: histories that are not decided by then are undecided
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) timeout_total: Option<Duration>,
+
     /// Use at most this much memory: 512M, 2G [default: most of what is free]
     #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
     pub(crate) memory: Option<u64>,

@@ -1,9 +1,9 @@
 //! `linpoint check`: decide histories and show the evidence.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
@@ -72,8 +72,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let github = args.github.then(|| GithubReport::new(&mut files));
     let mut run = Run {
         chosen: args.input.type_choice()?,
-        checker: Checker::new(config),
-        stop: Arc::clone(&stop),
+        limits: Limits {
+            checker: Checker::new(config),
+            stop: Arc::clone(&stop),
+            start: Instant::now(),
+            total: args.timeout_total,
+        },
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
@@ -103,10 +107,29 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     }
 }
 
-struct Run {
-    chosen: Option<TypeChoice>,
+/// What bounds the work on each history.
+struct Limits {
     checker: Checker,
     stop: Arc<AtomicBool>,
+    /// When the run began, and how long it may take.
+    start: Instant,
+    total: Option<Duration>,
+}
+
+impl Limits {
+    /// A budget for one history, starting now.
+    fn budget(&self) -> Budget {
+        let budget = self.checker.budget().cancelled_by(Arc::clone(&self.stop));
+        match self.total {
+            Some(total) => budget.within_total(self.start, total),
+            None => budget,
+        }
+    }
+}
+
+struct Run {
+    chosen: Option<TypeChoice>,
+    limits: Limits,
     batch: Vec<Result<Recorded, Error>>,
     batch_ops: usize,
     watcher: Watcher,
@@ -130,29 +153,34 @@ impl Run {
         Ok(())
     }
 
-    /// Decides what was collected, and prints it in the order of the input.
+    /// Decides what was collected. JSON lines are printed as soon as their history is decided, everything else in the order
+    /// of the input.
     fn flush(&mut self) -> anyhow::Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_ops = 0;
-        let budgets: Vec<Budget> = batch
-            .iter()
-            .map(|_| self.checker.budget().cancelled_by(Arc::clone(&self.stop)))
-            .collect();
-        let (checker, chosen) = (&self.checker, self.chosen.as_ref());
+        let budgets: Vec<OnceLock<Budget>> = batch.iter().map(|_| OnceLock::new()).collect();
+        let done_before = self.summary.histories();
+        let (limits, chosen) = (&self.limits, self.chosen.as_ref());
+        let printer = Mutex::new(&mut self.printer);
+        let check = |(recorded, budget): (Result<Recorded, Error>, &OnceLock<Budget>)| {
+            // The time of a history starts here, when nothing else is to be done before it.
+            let budget = budget.get_or_init(|| limits.budget());
+            let outcome =
+                recorded.and_then(|recorded| check_one(recorded, chosen, &limits.checker, budget));
+            let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
+            let printed = printer.print_decided(&outcome);
+            (outcome, printed)
+        };
         let check_all = || {
             let pairs = batch.into_par_iter().zip(&budgets);
-            pairs
-                .map(|(recorded, budget)| check_one(recorded?, chosen, checker, budget))
-                .collect::<Vec<_>>()
+            pairs.map(check).collect::<Vec<_>>()
         };
-        let watched: Vec<&Budget> = budgets.iter().collect();
-        let checked = self
-            .watcher
-            .watch(self.summary.histories(), &watched, check_all);
+        let checked = self.watcher.watch(done_before, &budgets, check_all);
         self.watcher.clear();
-        for checked in checked {
+        for (checked, printed) in checked {
             self.summary.count(&checked);
-            self.printer.print(&checked)?;
+            printed?;
+            self.printer.print_in_order(&checked)?;
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
                 witness::write(out, checked)?;
             }
@@ -170,7 +198,7 @@ impl Run {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        if self.stop.load(Relaxed) {
+        if self.limits.stop.load(Relaxed) {
             self.summary.interrupted = true;
         }
         if let Some(out) = self.witness.take() {

@@ -4,15 +4,14 @@ use std::io::Write;
 
 use linpoint::engine::hitting::{Delayed, Depths, Measured};
 use linpoint::portfolio::PartDepths;
-use linpoint::verdict::Limit;
 use linpoint::{History, OpId};
 use serde_json::{Value, json};
 
 use super::core_table::cut;
-use super::text::of_part;
+use super::text::{of_part, show_limit};
 use super::{json, timeline};
 use crate::results::Measurement;
-use crate::units::{counted, show_bytes, show_duration};
+use crate::units::counted;
 
 pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {
     let history = &measured.recorded.history;
@@ -50,7 +49,9 @@ fn headline(depths: &Depths) -> String {
         Measured::Is(delayed) => format!("linearizability depth {}", delayed.depth),
         Measured::Above(most) => format!("linearizability depth above {most}"),
         Measured::Never => "not linearizable: it has no depth".to_owned(),
-        Measured::Unknown(limit) => format!("linearizability depth not found, {}", why(*limit)),
+        Measured::Unknown(limit) => {
+            format!("linearizability depth not found, {}", show_limit(*limit))
+        }
     }
 }
 
@@ -65,7 +66,7 @@ fn words(history: &History, depths: &Depths) -> Vec<String> {
         Measured::Is(shown) => format!("shown by d = {} of {family}", shown.d),
         Measured::Above(most) => format!("not shown by d = {most} of {family}"),
         Measured::Never => "not shown by any d".to_owned(),
-        Measured::Unknown(limit) => format!("shown by d: not found, {}", why(*limit)),
+        Measured::Unknown(limit) => format!("shown by d: not found, {}", show_limit(*limit)),
     });
     sentences.push(match &depths.width {
         Measured::Is(0) => format!("width 0: the order by {base} is a witness"),
@@ -73,7 +74,7 @@ fn words(history: &History, depths: &Depths) -> Vec<String> {
             format!("width {width}: some witness never delays more at the same time")
         }
         Measured::Above(_) | Measured::Never => "no width".to_owned(),
-        Measured::Unknown(limit) => format!("width: not found, {}", why(*limit)),
+        Measured::Unknown(limit) => format!("width: not found, {}", show_limit(*limit)),
     });
     sentences
 }
@@ -113,14 +114,6 @@ fn picture_of(part: &PartDepths) -> Option<(&[OpId], &[OpId])> {
         (Some(delayed), _) => Some((&delayed.order, &delayed.tuple)),
         (None, Some(shown)) => Some((&shown.order, &[])),
         (None, None) => None,
-    }
-}
-
-fn why(limit: Limit) -> String {
-    match limit {
-        Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
-        Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
-        _ => "interrupted".to_owned(),
     }
 }
 

@@ -107,6 +107,9 @@ fn undecided(undecided: &Undecided) -> Value {
 pub(super) fn limit(limit: Limit) -> Value {
     match limit {
         Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
+        Limit::TotalTime(time) => {
+            json!({ "kind": "total time", "seconds": time.as_secs_f64() })
+        }
         Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
         Limit::Engine(why) => json!({ "kind": "engine", "reason": why }),
         Limit::Depth(d) => json!({ "kind": "depth", "d": d }),

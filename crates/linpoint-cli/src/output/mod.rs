@@ -67,7 +67,23 @@ impl Printer {
         }
     }
 
-    pub(crate) fn print(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+    /// Prints a history as soon as it is decided, where each one has a line of its own that names it: JSON lines.
+    pub(crate) fn print_decided(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+        match self.style {
+            Style::JsonLines => self.print(outcome),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints a history after those before it in the input, unless it was printed when it was decided.
+    pub(crate) fn print_in_order(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+        match self.style {
+            Style::JsonLines => Ok(()),
+            _ => self.print(outcome),
+        }
+    }
+
+    fn print(&mut self, outcome: &Outcome) -> std::io::Result<()> {
         if let Err(error) = outcome {
             // On the terminal, what was printed before should stand before.
             self.out.flush()?;
@@ -98,7 +114,7 @@ impl Printer {
             Style::JsonLines => writeln!(self.out, "{}", json::outcome(outcome))?,
             Style::Edn => self.results.push(edn::outcome(outcome)),
         }
-        // Somebody may be waiting for this line.
+        // A reader at the other end of a pipe gets each line when it is printed.
         self.out.flush()
     }
 

@@ -49,6 +49,10 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
 pub(crate) fn show_limit(limit: Limit) -> String {
     match limit {
         Limit::Time(time) => format!("the time limit of {} came first", show_duration(time)),
+        Limit::TotalTime(time) => {
+            let time = show_duration(time);
+            format!("the time limit of {time} for all histories came first")
+        }
         Limit::Memory(bytes) => format!("the memory limit of {} came first", show_bytes(bytes)),
         Limit::Engine(why) => why.to_owned(),
         Limit::Depth(d) => format!("no witness up to d = {d}"),

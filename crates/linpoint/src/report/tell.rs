@@ -159,6 +159,9 @@ fn undecided(undecided: &Undecided) -> String {
     } = undecided;
     let limit = match limit {
         Limit::Time(time) => format!("the time limit of {time:?} came first"),
+        Limit::TotalTime(time) => {
+            format!("the time limit of {time:?} for all histories came first")
+        }
         Limit::Memory(bytes) => format!("the memory limit of {bytes} bytes came first"),
         Limit::Cancelled => "it was interrupted".to_owned(),
         Limit::Engine(why) => format!("engine {engine} cannot tell: {why}"),

@@ -119,8 +119,10 @@ pub struct Undecided {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// The time is over.
+    /// The time for this history is over.
     Time(Duration),
+    /// The time for all histories of a run is over.
+    TotalTime(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
     /// Somebody asked to stop.
