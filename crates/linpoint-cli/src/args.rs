@@ -102,9 +102,17 @@ pub(crate) struct InputArgs {
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
-    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own
+    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
     #[arg(long)]
     pub(crate) independent: bool,
+
+    /// Never take values of a Jepsen history for `[key value]` pairs, also where reads are invoked with `[key nil]`
+    #[arg(long, conflicts_with = "independent")]
+    pub(crate) no_independent: bool,
+
+    /// Of a file whose last line is cut off, read the lines before it
+    #[arg(long)]
+    pub(crate) allow_truncated: bool,
 
     /// Which comes first at equal times, call or return: with `call`, operations that touch overlap
     #[arg(long, value_name = "FIRST", value_parser = parse_ties)]
@@ -154,6 +162,10 @@ pub(crate) struct CheckArgs {
     /// Do not split objects by key
     #[arg(long)]
     pub(crate) whole: bool,
+
+    /// Call a history with fewer operations malformed: for pipelines, in which a recorder that fails must not pass
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) min_ops: usize,
 
     /// Decide every object and key, also after a violation was found in one
     #[arg(long)]

@@ -28,7 +28,7 @@ impl Exit {
     pub(crate) fn of_kind(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Malformed => Exit::Malformed,
+            ErrorKind::Malformed | ErrorKind::Truncated => Exit::Malformed,
             ErrorKind::Unreadable => Exit::Unreadable,
             _ => Exit::Bug,
         }

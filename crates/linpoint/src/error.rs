@@ -50,6 +50,8 @@ pub enum ErrorKind {
     Usage,
     /// The input was read but is not a well-formed history of its type.
     Malformed,
+    /// The input is malformed because its last line is cut off; the lines before it can be read by themselves.
+    Truncated,
     /// The input could not be read at all.
     Unreadable,
     /// A certificate failed: a bug in linpoint.
@@ -89,6 +91,15 @@ impl Error {
     /// A failed certificate or another broken invariant.
     pub fn bug(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Bug, reason)
+    }
+
+    /// The same error, known to come from a last line that is cut off.
+    #[must_use]
+    pub(crate) fn by_truncation(self) -> Self {
+        Error {
+            kind: ErrorKind::Truncated,
+            ..self
+        }
     }
 
     fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {

@@ -21,6 +21,7 @@ use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
 use crate::results::Checked;
 use crate::source::{TypeChoice, object_of, with_methods};
+use crate::units::counted;
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
 const BATCH_HISTORIES: usize = 512;
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             stop: Arc::clone(&stop),
             start: Instant::now(),
             total: args.timeout_total,
+            min_ops: args.min_ops,
         },
         batch: Vec::new(),
         batch_ops: 0,
@@ -114,6 +116,8 @@ struct Limits {
     /// When the run began, and how long it may take.
     start: Instant,
     total: Option<Duration>,
+    /// The least number of operations of a history.
+    min_ops: usize,
 }
 
 impl Limits {
@@ -165,8 +169,9 @@ impl Run {
         let check = |(recorded, budget): (Result<Recorded, Error>, &OnceLock<Budget>)| {
             // The time of a history starts here, when nothing else is to be done before it.
             let budget = budget.get_or_init(|| limits.budget());
-            let outcome =
-                recorded.and_then(|recorded| check_one(recorded, chosen, &limits.checker, budget));
+            let outcome = recorded
+                .and_then(|recorded| with_least_ops(recorded, limits.min_ops))
+                .and_then(|recorded| check_one(recorded, chosen, &limits.checker, budget));
             let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
             let printed = printer.print_decided(&outcome);
             (outcome, printed)
@@ -216,6 +221,19 @@ impl Run {
         // Last: who reads it may have gone away.
         Ok(self.printer.finish(&self.summary)?)
     }
+}
+
+/// The history, unless it has fewer operations than it must have.
+fn with_least_ops(recorded: Recorded, least: usize) -> Result<Recorded, Error> {
+    let ops = recorded.history.len();
+    if ops >= least {
+        return Ok(recorded);
+    }
+    let reason = format!(
+        "it holds {}, and --min-ops asks for {least} at least",
+        counted(ops, "operation")
+    );
+    Err(recorded.locate(Error::malformed(reason)))
 }
 
 fn check_one(

@@ -16,14 +16,17 @@ use crate::interrupt;
 use crate::output::depth;
 use crate::progress::Watcher;
 use crate::results::Measurement;
-use crate::source::{TypeChoice, object_of, with_methods};
+use crate::source::{TypeChoice, object_of, tell_notes, with_methods};
 
 pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     let stop = interrupt::flag();
     let watcher = Watcher::new();
     let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
-    args.input.read(&mut |recorded| inputs.push(recorded));
+    args.input.read(&mut |recorded| {
+        recorded.as_ref().ok().map(tell_notes);
+        inputs.push(recorded);
+    });
     let (total, done) = (inputs.len(), AtomicUsize::new(0));
     let measured: Vec<Result<Measurement, Error>> = inputs
         .into_par_iter()

@@ -58,7 +58,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         }
         value
     });
-    json!({
+    let mut document = json!({
         "schema": SCHEMA,
         "history": checked.recorded.label(),
         "type": checked.type_name,
@@ -68,7 +68,12 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         "seconds": checked.time.as_secs_f64(),
         "parts": parts.collect::<Vec<_>>(),
         "parts_skipped": checked.report.skipped,
-    })
+    });
+    let notes = checked.notes();
+    if !notes.is_empty() {
+        document["notes"] = json!(notes);
+    }
+    document
 }
 
 fn name(verdict: &Verdict) -> &'static str {

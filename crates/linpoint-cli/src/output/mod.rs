@@ -13,6 +13,7 @@ pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod witness;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use linpoint::verdict::Violation;
@@ -34,8 +35,8 @@ pub(crate) struct Printer {
     collected: Vec<serde_json::Value>,
     /// The same of an EDN one: names and results.
     results: Vec<(String, String)>,
-    /// Histories in which nothing happens.
-    empty: Vec<String>,
+    /// Notes that the style has no place for, each with the histories that it is about.
+    notes: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Printer {
             out,
             collected: Vec::new(),
             results: Vec::new(),
-            empty: Vec::new(),
+            notes: BTreeMap::new(),
         }
     }
 
@@ -89,12 +90,17 @@ impl Printer {
             self.out.flush()?;
             eprintln!("linpoint: {error}");
         }
+        let is_left_out = self.quiet && is_fine(outcome);
+        let has_place = matches!(self.style, Style::Text | Style::Json | Style::JsonLines);
         if let Ok(checked) = outcome
-            && checked.recorded.history.is_empty()
+            && (is_left_out || !has_place)
         {
-            self.empty.push(checked.recorded.label());
+            for note in checked.notes() {
+                let histories = self.notes.entry(note).or_default();
+                histories.push(checked.recorded.label());
+            }
         }
-        if self.quiet && is_fine(outcome) {
+        if is_left_out {
             return Ok(());
         }
         match self.style {
@@ -137,21 +143,22 @@ impl Printer {
             _ => {}
         }
         self.out.flush()?;
-        self.note_empty();
+        self.tell_notes();
         Ok(())
     }
 }
 
 impl Printer {
-    /// A history without operations is linearizable, but whoever recorded it may have hoped for more.
-    fn note_empty(&self) {
-        match self.empty.as_slice() {
-            [] => {}
-            [one] => eprintln!("linpoint: note: {one} holds no operations: nothing was checked"),
-            [first, rest @ ..] => eprintln!(
-                "linpoint: note: {first} and {} more hold no operations: nothing was checked there",
-                rest.len()
-            ),
+    /// Tells notes on the standard error, where they were not printed with the verdict.
+    fn tell_notes(&self) {
+        for (note, histories) in &self.notes {
+            match histories.as_slice() {
+                [] => {}
+                [one] => eprintln!("linpoint: note: {one}: {note}"),
+                [first, rest @ ..] => {
+                    eprintln!("linpoint: note: {first} and {} more: {note}", rest.len());
+                }
+            }
         }
     }
 }
@@ -233,7 +240,7 @@ impl Summary {
 fn error_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Usage => "usage",
-        ErrorKind::Malformed => "malformed",
+        ErrorKind::Malformed | ErrorKind::Truncated => "malformed",
         ErrorKind::Unreadable => "unreadable",
         _ => "bug",
     }
