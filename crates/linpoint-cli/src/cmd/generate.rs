@@ -112,3 +112,16 @@ fn snapshot(args: &GenerateArgs, shape: SnapshotShape) -> Result<History, Error>
 fn per_million(percent: f64) -> u32 {
     (percent * 10_000.0).round() as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::per_million;
+
+    #[test]
+    fn small_shares_are_not_rounded_away() {
+        assert_eq!(
+            [0.0, 0.0001, 0.01, 100.0].map(per_million),
+            [0, 1, 100, 1_000_000]
+        );
+    }
+}
