@@ -28,7 +28,9 @@ impl Exit {
     pub(crate) fn of_kind(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Malformed | ErrorKind::Truncated => Exit::Malformed,
+            ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => {
+                Exit::Malformed
+            }
             ErrorKind::Unreadable => Exit::Unreadable,
             _ => Exit::Bug,
         }

@@ -209,8 +209,7 @@ pub(crate) fn object_of(
 
 /// A method that the type does not have is often a mistake about the type.
 pub(crate) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
-    let Some(info) =
-        find_type(&choice.name).filter(|_| error.reason().starts_with("unknown method"))
+    let Some(info) = find_type(&choice.name).filter(|_| error.kind() == ErrorKind::UnknownMethod)
     else {
         return error;
     };

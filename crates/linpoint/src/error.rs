@@ -52,6 +52,8 @@ pub enum ErrorKind {
     Malformed,
     /// The input is malformed because its last line is cut off; the lines before it can be read by themselves.
     Truncated,
+    /// The input is malformed because it calls a method that its type does not have.
+    UnknownMethod,
     /// The input could not be read at all.
     Unreadable,
     /// A certificate failed: a bug in linpoint.
@@ -81,6 +83,11 @@ impl Error {
     /// An input that is not a well-formed history.
     pub fn malformed(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Malformed, reason)
+    }
+
+    /// An input that calls a method which its type does not have.
+    pub(crate) fn unknown_method(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::UnknownMethod, reason)
     }
 
     /// An input that cannot be read.

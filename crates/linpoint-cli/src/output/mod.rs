@@ -240,7 +240,7 @@ impl Summary {
 fn error_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Usage => "usage",
-        ErrorKind::Malformed | ErrorKind::Truncated => "malformed",
+        ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => "malformed",
         ErrorKind::Unreadable => "unreadable",
         _ => "bug",
     }

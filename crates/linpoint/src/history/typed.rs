@@ -7,7 +7,7 @@ use hashbrown::hash_table::Entry;
 
 use super::{History, NEVER, OpId};
 use crate::error::Error;
-use crate::spec::{CallView, Object};
+use crate::spec::{CallView, Object, refused};
 use crate::value::{Interner, Value};
 
 /// An operation together with its result; `None` while pending.
@@ -236,7 +236,7 @@ fn decode_action<S: Object>(
     id: OpId,
 ) -> Result<Action<S::Op, Value>, Error> {
     let recorded = history.op(id);
-    let at = |reason| history.locate(id, Error::malformed(reason));
+    let at = |reason| history.locate(id, refused(reason));
     let call = CallView {
         process: recorded.process,
         method: recorded.method,

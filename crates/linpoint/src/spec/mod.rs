@@ -27,6 +27,8 @@ mod semaphore;
 mod set;
 mod snapshot;
 
+pub(crate) use decode::refused;
+
 pub use bank::{Bank, BankOp, Overdraft};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
