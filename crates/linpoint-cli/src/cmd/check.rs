@@ -32,14 +32,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         let reason = "--depth-max is for --engine hitting: other engines have no depth";
         return Err(Error::usage(reason).into());
     }
-    if let Some(threads) = args.threads {
-        // For histories side by side as well as for the parts of one.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global()?;
-    }
+    args.limits.start_threads()?;
     let config = Config {
-        timeout: args.timeout,
-        memory: args.memory,
+        timeout: args.limits.timeout,
+        memory: args.limits.memory,
         threads: None,
         partitioning: if args.whole {
             Partitioning::ByObject

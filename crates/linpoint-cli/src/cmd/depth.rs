@@ -20,6 +20,7 @@ use crate::source::{TypeChoice, object_of, tell_notes, with_methods};
 
 pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
+    args.limits.start_threads()?;
     let stop = interrupt::flag();
     let watcher = Watcher::new();
     let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let measured: Vec<Result<Measurement, Error>> = inputs
         .into_par_iter()
         .map(|recorded| {
-            let budget = Budget::new(Some(args.timeout), args.memory);
+            let budget = Budget::new(Some(args.limits.measuring_time()), args.limits.memory);
             let budget = budget.cancelled_by(Arc::clone(&stop));
             let measured = measure(recorded?, chosen.as_ref(), args, &budget);
             let done = done.fetch_add(1, Relaxed) + 1;
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
         match measured {
             Ok(measured) => {
                 exit = exit.max(measured.exit());
-                if args.json {
+                if args.report.json {
                     writeln!(out, "{}", depth::to_json(&measured))?;
                 } else {
                     depth::print(&mut out, &measured)?;

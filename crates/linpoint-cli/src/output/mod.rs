@@ -51,7 +51,7 @@ enum Style {
 impl Printer {
     pub(crate) fn new(args: &CheckArgs, out: Output) -> Self {
         let style = match args {
-            CheckArgs { json: true, .. } => Style::Json,
+            _ if args.report.json => Style::Json,
             CheckArgs { jsonl: true, .. } => Style::JsonLines,
             CheckArgs { edn: true, .. } => Style::Edn,
             CheckArgs { brief: true, .. } => Style::Brief,
