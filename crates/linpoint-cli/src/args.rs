@@ -523,7 +523,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) bug: Option<String>,
 
-    /// What is explored and who judges: automata (simple executions, a monitor), simple (simple executions, the
+    /// What is explored and what judges it: automata (simple executions, a monitor), simple (simple executions, the
     /// specification), full (all executions, the specification)
     #[arg(long, default_value = "automata", value_parser = parse_method)]
     pub(crate) method: Method,

@@ -1,4 +1,4 @@
-//! Exit codes: fixed for ever.
+//! Exit codes. They are part of the interface: scripts rely on them.
 
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ impl Exit {
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
         match error.downcast_ref::<linpoint::Error>() {
             Some(error) => Exit::of_kind(error.kind()),
-            // What is left are files that cannot be written.
+            // Every other error comes from a file that cannot be written.
             None => Exit::Unreadable,
         }
     }

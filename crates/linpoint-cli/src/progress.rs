@@ -55,7 +55,7 @@ impl Watcher {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let watcher = scope.spawn(|| {
-                // What is over in a moment needs no bar.
+                // Work that takes less than half a second gets no bar, which would only flicker.
                 std::thread::park_timeout(Duration::from_millis(500));
                 while !over.load(Relaxed) {
                     self.say(text());

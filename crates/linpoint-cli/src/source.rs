@@ -198,7 +198,7 @@ pub(crate) fn object_of(
     };
     let choice = type_of(recorded, chosen)?.unwrap_or_else(any);
     let object = choice.build().map_err(|error| {
-        // A type that makes no sense is a mistake of whoever named it.
+        // A wrong type is a usage error if the command line names it, and a malformed input if the input does.
         recorded.locate(match chosen {
             Some(_) => error,
             None => Error::malformed(error.reason()),

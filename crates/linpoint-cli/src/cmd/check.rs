@@ -50,7 +50,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         } else {
             Witnesses::Certified
         },
-        // One word needs no evidence beyond what certifies it.
+        // `--brief` prints one word for each history, so no core is reduced for it.
         cores: if args.brief && args.html.is_none() && args.junit.is_none() && !args.github {
             Cores::Whole
         } else {
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         None => run.flush().and_then(|()| run.finish()),
     };
     match done {
-        // Whoever reads our output has heard enough; what was found so far still counts.
+        // The reader of the standard output closed it; the verdicts found so far still decide the exit code.
         Err(error) if !is_broken_pipe(&error) => Err(error),
         _ => Ok(run.summary.exit()),
     }
@@ -214,7 +214,7 @@ impl Run {
         if let Some(github) = self.github.take() {
             github.finish()?;
         }
-        // Last: who reads it may have gone away.
+        // Last, because the reader of the standard output may have closed it: the files are complete then.
         Ok(self.printer.finish(&self.summary)?)
     }
 }

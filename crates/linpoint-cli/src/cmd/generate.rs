@@ -90,7 +90,7 @@ fn snapshot(args: &GenerateArgs, shape: SnapshotShape) -> Result<History, Error>
     let fault = match args.violation {
         None => None,
         Some(Some(fault)) => Some(fault),
-        // Any will do, and equal seeds give the same.
+        // The seed chooses the kind, so that equal seeds give equal histories.
         Some(None) => {
             let kinds = SnapshotFault::NAMES;
             Some(kinds[(args.seed % kinds.len() as u64) as usize].1)

@@ -109,7 +109,7 @@ impl Printer {
                 Ok(checked) => {
                     writeln!(self.out, "{}\t{}", checked.recorded.label(), brief(checked))?
                 }
-                // What could not be read is not known; the message says why.
+                // The verdict on an input that could not be read is unknown; the message above says why.
                 Err(error) => writeln!(
                     self.out,
                     "{}\t:unknown",
@@ -198,7 +198,7 @@ pub(crate) struct Summary {
     /// Of those with a known answer: how many verdicts are that answer, and how many are the other one.
     pub(crate) as_labelled: usize,
     pub(crate) not_as_labelled: usize,
-    /// Somebody pressed Ctrl-C.
+    /// Whether Ctrl-C, or a request to terminate, ended the run early.
     pub(crate) interrupted: bool,
     exit: Exit,
 }
@@ -227,7 +227,7 @@ impl Summary {
     }
 
     pub(crate) fn exit(&self) -> Exit {
-        // What was not looked at is undecided.
+        // Histories that were not reached are undecided.
         if self.interrupted {
             self.exit.max(Exit::Undecided)
         } else {

@@ -106,7 +106,7 @@ impl Printer {
                 )?;
             }
         }
-        // Somebody may be waiting for this line.
+        // A reader at the other end of a pipe gets each line when it is printed.
         self.out.flush()
     }
 
