@@ -15,8 +15,8 @@ impl Scratch {
     fn new(test: &str) -> Self {
         let name = format!("linpoint-files-{}-{test}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(path.join("sub")).unwrap();
-        fs::write(path.join("h.jsonl"), HISTORY).unwrap();
+        fs::create_dir_all(path.join("sub")).expect("a folder can be made");
+        fs::write(path.join("h.jsonl"), HISTORY).expect("a file can be written");
         Scratch(path)
     }
 
@@ -27,14 +27,17 @@ impl Scratch {
     }
 
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap()
+        fs::read_to_string(self.0.join(name)).expect("the file is there")
     }
 
     /// The names in the folder.
     fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
+        let entries = fs::read_dir(&self.0).expect("the folder is there");
         let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .map(|entry| {
+                let entry = entry.expect("the folder is readable");
+                entry.file_name().into_string().expect("names are UTF-8")
+            })
             .collect();
         names.sort();
         names
