@@ -102,13 +102,65 @@ pub(crate) struct InputArgs {
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
-    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own
+    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
     #[arg(long)]
     pub(crate) independent: bool,
+
+    /// Never take values of a Jepsen history for `[key value]` pairs, also where reads are invoked with `[key nil]`
+    #[arg(long, conflicts_with = "independent")]
+    pub(crate) no_independent: bool,
+
+    /// Of a file whose last line is cut off, read the lines before it
+    #[arg(long)]
+    pub(crate) allow_truncated: bool,
 
     /// Which comes first at equal times, call or return: with `call`, operations that touch overlap
     #[arg(long, value_name = "FIRST", value_parser = parse_ties)]
     pub(crate) ties: Option<Ties>,
+}
+
+/// How much a command may use.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LimitArgs {
+    /// Stop after this long and call it undecided: 30s, 5m; a bare number is seconds. The time is for each history or cell of a
+    /// table [default: none; 60s for `depth` and `tables`]
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Use at most this much memory: 512M, 2G [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+}
+
+impl LimitArgs {
+    /// How long `depth` and `tables` work on one history or cell where no time is given.
+    const MEASURING: Duration = Duration::from_secs(60);
+
+    /// The time for one measurement.
+    pub(crate) fn measuring_time(&self) -> Duration {
+        self.timeout.unwrap_or(Self::MEASURING)
+    }
+
+    /// Makes everything from here on use as many threads as are asked for. Must be called before anything runs in parallel.
+    pub(crate) fn start_threads(&self) -> anyhow::Result<()> {
+        if let Some(threads) = self.threads {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+            pool.build_global()?;
+        }
+        Ok(())
+    }
+}
+
+/// How results are printed.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    /// Print JSON: one document, or one line for each history or violation of `depth`, `stats` and `watch`
+    #[arg(long, group = "style")]
+    pub(crate) json: bool,
 }
 
 /// Where histories go and how to write them.
@@ -135,21 +187,20 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) depth_max: Option<u16>,
 
-    /// Stop each history after this long and call it undecided: 30s, 5m; a bare number is seconds
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    /// Stop the whole run after this long: histories that are not decided by then are undecided
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// Use at most this much memory: 512M, 2G [default: most of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
-    pub(crate) memory: Option<u64>,
-
-    /// Threads [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    pub(crate) timeout_total: Option<Duration>,
 
     /// Do not split objects by key
     #[arg(long)]
     pub(crate) whole: bool,
+
+    /// Call a history with fewer operations malformed: for pipelines, in which a recorder that fails must not pass
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) min_ops: usize,
 
     /// Decide every object and key, also after a violation was found in one
     #[arg(long)]
@@ -159,9 +210,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "witness")]
     pub(crate) no_certify: bool,
 
-    /// Print one JSON document
-    #[arg(long, group = "style")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     /// Print one JSON line for each history, as soon as it is decided
     #[arg(long, group = "style")]
@@ -220,17 +270,11 @@ pub(crate) struct DepthArgs {
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) depth_max: Option<u16>,
 
-    /// Stop each history after this long
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
-    pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
-    /// Use at most this much memory: 512M, 2G [default: most of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
-    pub(crate) memory: Option<u64>,
-
-    /// Print one JSON line for each history
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -302,9 +346,8 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Print one JSON line for each history
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -312,9 +355,8 @@ pub(crate) struct TypesArgs {
     /// The type to tell about; all of them by default
     pub(crate) name: Option<String>,
 
-    /// Print a JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -346,17 +388,11 @@ pub(crate) struct VerificationTableArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) processes: usize,
 
-    /// Give up each cell after this long
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
-    pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
-    /// Use at most this much memory
-    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = units::bytes)]
-    pub(crate) memory: u64,
-
-    /// Print a JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -384,17 +420,15 @@ pub(crate) struct HittingTableArgs {
     #[arg(long)]
     pub(crate) depth: bool,
 
-    /// Stop each history after this long
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
-    pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// Print Markdown
     #[arg(long, group = "style")]
     pub(crate) markdown: bool,
 
-    /// Print a JSON document
-    #[arg(long, group = "style")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     /// Print means and shares in full precision
     #[arg(long)]
@@ -420,9 +454,8 @@ pub(crate) struct SnapshotTableArgs {
     #[arg(long, group = "style")]
     pub(crate) csv: bool,
 
-    /// Print a JSON document
-    #[arg(long, group = "style")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -435,9 +468,8 @@ pub(crate) struct MonitorTableArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print a JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 fn table_ops(text: &str) -> Result<usize, String> {
@@ -465,9 +497,8 @@ pub(crate) struct WatchArgs {
     #[arg(long)]
     pub(crate) first: bool,
 
-    /// Print one JSON line for each violation, and one at the end
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     /// Print only violations, and what cannot be told: no summary at the end
     #[arg(long, short)]
@@ -492,7 +523,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) bug: Option<String>,
 
-    /// What is explored and who judges: automata (simple executions, a monitor), simple (simple executions, the
+    /// What is explored and what judges it: automata (simple executions, a monitor), simple (simple executions, the
     /// specification), full (all executions, the specification)
     #[arg(long, default_value = "automata", value_parser = parse_method)]
     pub(crate) method: Method,
@@ -517,17 +548,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "REDUCTION")]
     pub(crate) without: Vec<String>,
 
-    /// Stop after this long and call it undecided: 30s, 5m; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// Use at most this much memory: 512M, 2G [default: most of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
-    pub(crate) memory: Option<u64>,
-
-    /// Threads [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// Write the history of a bug to this file, as JSON lines that `linpoint check` reads
     #[arg(long, value_name = "FILE")]
@@ -537,9 +559,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// What `--pairs` says.

@@ -1,4 +1,4 @@
-//! Exit codes: fixed for ever.
+//! Exit codes. They are part of the interface: scripts rely on them.
 
 use std::process::ExitCode;
 
@@ -28,7 +28,9 @@ impl Exit {
     pub(crate) fn of_kind(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Malformed => Exit::Malformed,
+            ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => {
+                Exit::Malformed
+            }
             ErrorKind::Unreadable => Exit::Unreadable,
             _ => Exit::Bug,
         }
@@ -37,7 +39,7 @@ impl Exit {
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
         match error.downcast_ref::<linpoint::Error>() {
             Some(error) => Exit::of_kind(error.kind()),
-            // What is left are files that cannot be written.
+            // Every other error comes from a file that cannot be written.
             None => Exit::Unreadable,
         }
     }

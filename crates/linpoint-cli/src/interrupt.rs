@@ -1,7 +1,7 @@
 //! Ctrl-C, or a request to terminate: the first one ends the work and reports what was found, the second one ends the
 //! program.
 //!
-//! A terminal that goes away is no such request: nobody reads a report there, and `nohup` wants the work to go on.
+//! A terminal that goes away is no such request: a report would not be seen there, and under `nohup` the work must go on.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -49,7 +49,7 @@ fn run(command: Command) -> Exit {
         Command::Man => cmd::shell::man(),
     };
     done.unwrap_or_else(|error| {
-        // Whoever reads our output has heard enough: not an error.
+        // A reader that closes the standard output early, such as `head`, is not an error.
         if exit::is_broken_pipe(&error) {
             return Exit::Linearizable;
         }

@@ -1,6 +1,7 @@
 //! Progress on the standard error: a bar on a terminal, silence in a pipe.
 
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -32,11 +33,11 @@ impl Watcher {
         Watcher { bar }
     }
 
-    /// Runs `work` while showing what the budgets say.
+    /// Runs `work` while showing what the budgets say of histories that were begun.
     pub(crate) fn watch<T>(
         &self,
         done_before: usize,
-        budgets: &[&Budget],
+        budgets: &[OnceLock<Budget>],
         work: impl FnOnce() -> T,
     ) -> T {
         self.watch_text(&|| events_text(done_before, budgets), work)
@@ -54,7 +55,7 @@ impl Watcher {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let watcher = scope.spawn(|| {
-                // What is over in a moment needs no bar.
+                // Work that takes less than half a second gets no bar, which would only flicker.
                 std::thread::park_timeout(Duration::from_millis(500));
                 while !over.load(Relaxed) {
                     self.say(text());
@@ -101,8 +102,9 @@ pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Erro
 }
 
 /// How far checks have come.
-fn events_text(done_before: usize, budgets: &[&Budget]) -> String {
-    let sum = |of: fn(&Budget) -> u64| budgets.iter().map(|budget| of(budget)).sum::<u64>();
+fn events_text(done_before: usize, budgets: &[OnceLock<Budget>]) -> String {
+    let begun = || budgets.iter().filter_map(OnceLock::get);
+    let sum = |of: fn(&Budget) -> u64| begun().map(of).sum::<u64>();
     let done = sum(|budget| budget.progress().done.load(Relaxed));
     let total = sum(|budget| budget.progress().total.load(Relaxed));
     let histories = if done_before == 0 {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use linpoint::engine::hitting::Measured;
-use linpoint::format::Recorded;
+use linpoint::format::{Note, Recorded};
+use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, PartDepths};
 use linpoint::{Error, Report, Verdict};
 
@@ -28,6 +29,23 @@ impl Checked {
             Verdict::Linearizable(witness) => witness.shown_by,
             _ => None,
         }
+    }
+
+    /// What has to be known beside the verdict: how the history was read, and whether anything in it was checked.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let notes = self.recorded.notes.iter().map(|note| match note {
+            Note::IndependentKeys => format!("{note}; --no-independent reads plain values"),
+            note => note.to_string(),
+        });
+        let history = &self.recorded.history;
+        let unchecked = if history.is_empty() {
+            Some("it holds no operations: nothing was checked".to_owned())
+        } else if history.rets().iter().all(|&ret| ret == NEVER) {
+            Some("none of its operations returned: nothing was checked".to_owned())
+        } else {
+            None
+        };
+        notes.chain(unchecked).collect()
     }
 
     /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.

@@ -1,9 +1,9 @@
 //! From arguments to histories and their types.
 
-use linpoint::format::{ReadOptions, Recorded, read};
+use linpoint::format::{IndependentKeys, ReadOptions, Recorded, Truncated, read};
 use linpoint::object::{ObjectType, find_type, guess_type};
 use linpoint::spec::Params;
-use linpoint::{Error, Value, object_type};
+use linpoint::{Error, ErrorKind, Value, object_type};
 
 use crate::args::InputArgs;
 use crate::exit::Exit;
@@ -68,13 +68,24 @@ impl InputArgs {
     pub(crate) fn read(&self, each: &mut dyn FnMut(Result<Recorded, Error>)) {
         let options = ReadOptions {
             format: self.format,
-            independent: self.independent,
+            independent: match (self.independent, self.no_independent) {
+                (true, _) => IndependentKeys::Always,
+                (_, true) => IndependentKeys::Never,
+                _ => IndependentKeys::Detect,
+            },
+            truncated: if self.allow_truncated {
+                Truncated::ReadPrefix
+            } else {
+                Truncated::Refuse
+            },
             ties: self.ties,
             ..ReadOptions::default()
         };
         let mut passed_over = Vec::new();
         for file in &self.files {
-            passed_over.extend(read(file, &options, &mut *each));
+            passed_over.extend(read(file, &options, |recorded| {
+                each(recorded.map_err(offer_prefix));
+            }));
         }
         match passed_over.as_slice() {
             [] => {}
@@ -87,6 +98,25 @@ impl InputArgs {
     }
 }
 
+/// An error that also says how to read what is before a cut-off line.
+fn offer_prefix(error: Error) -> Error {
+    if error.kind() != ErrorKind::Truncated {
+        return error;
+    }
+    let reason = format!(
+        "{}; the lines before it can be read with --allow-truncated",
+        error.reason()
+    );
+    error.with_reason(reason)
+}
+
+/// Tells on the standard error what has to be known about how a history was read.
+pub(crate) fn tell_notes(recorded: &Recorded) {
+    for note in &recorded.notes {
+        eprintln!("linpoint: note: {}: {note}", recorded.label());
+    }
+}
+
 impl InputArgs {
     /// Hands over every history that can be read; what cannot is reported, and counts in the exit code.
     pub(crate) fn read_good(
@@ -96,7 +126,10 @@ impl InputArgs {
         let mut exit = Exit::default();
         let mut failed = None;
         self.read(&mut |recorded| match recorded {
-            Ok(recorded) if failed.is_none() => failed = each(recorded).err(),
+            Ok(recorded) if failed.is_none() => {
+                tell_notes(&recorded);
+                failed = each(recorded).err();
+            }
             Ok(_) => {}
             Err(error) => {
                 eprintln!("linpoint: {error}");
@@ -166,7 +199,7 @@ pub(crate) fn object_of(
     };
     let choice = type_of(recorded, chosen)?.unwrap_or_else(any);
     let object = choice.build().map_err(|error| {
-        // A type that makes no sense is a mistake of whoever named it.
+        // A wrong type is a usage error if the command line names it, and a malformed input if the input does.
         recorded.locate(match chosen {
             Some(_) => error,
             None => Error::malformed(error.reason()),
@@ -177,8 +210,7 @@ pub(crate) fn object_of(
 
 /// A method that the type does not have is often a mistake about the type.
 pub(crate) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
-    let Some(info) =
-        find_type(&choice.name).filter(|_| error.reason().starts_with("unknown method"))
+    let Some(info) = find_type(&choice.name).filter(|_| error.kind() == ErrorKind::UnknownMethod)
     else {
         return error;
     };

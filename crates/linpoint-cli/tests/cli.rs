@@ -2,6 +2,7 @@
 //!
 //! `TRYCMD=overwrite cargo test -p linpoint-cli` rewrites what differs; review that like code.
 
+mod files;
 mod live;
 mod modules;
 #[cfg(unix)]

@@ -50,6 +50,10 @@ pub enum ErrorKind {
     Usage,
     /// The input was read but is not a well-formed history of its type.
     Malformed,
+    /// The input is malformed because its last line is cut off; the lines before it can be read by themselves.
+    Truncated,
+    /// The input is malformed because it calls a method that its type does not have.
+    UnknownMethod,
     /// The input could not be read at all.
     Unreadable,
     /// A certificate failed: a bug in linpoint.
@@ -82,6 +86,11 @@ impl Error {
         Error::new(ErrorKind::Malformed, reason)
     }
 
+    /// An error about an input that calls a method which its type does not have.
+    pub(crate) fn unknown_method(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::UnknownMethod, reason)
+    }
+
     /// An error about an input that cannot be read.
     pub fn unreadable(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Unreadable, reason)
@@ -90,6 +99,15 @@ impl Error {
     /// A bug in linpoint: a failed certificate or another violated invariant.
     pub fn bug(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Bug, reason)
+    }
+
+    /// The same error, known to come from a last line that is cut off.
+    #[must_use]
+    pub(crate) fn by_truncation(self) -> Self {
+        Error {
+            kind: ErrorKind::Truncated,
+            ..self
+        }
     }
 
     fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {

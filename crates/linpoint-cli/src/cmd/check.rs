@@ -1,9 +1,9 @@
 //! `linpoint check`: decide histories and show the evidence.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{Recorded, write_jsonl};
@@ -21,6 +21,7 @@ use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
 use crate::results::Checked;
 use crate::source::{TypeChoice, object_of, with_methods};
+use crate::units::counted;
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
 const BATCH_HISTORIES: usize = 512;
@@ -31,14 +32,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         let reason = "--depth-max is for --engine hitting: other engines have no depth";
         return Err(Error::usage(reason).into());
     }
-    if let Some(threads) = args.threads {
-        // For histories side by side as well as for the parts of one.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global()?;
-    }
+    args.limits.start_threads()?;
     let config = Config {
-        timeout: args.timeout,
-        memory: args.memory,
+        timeout: args.limits.timeout,
+        memory: args.limits.memory,
         threads: None,
         partitioning: if args.whole {
             Partitioning::ByObject
@@ -53,7 +50,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         } else {
             Witnesses::Certified
         },
-        // One word needs no evidence beyond what certifies it.
+        // `--brief` prints one word for each history, so no core is reduced for it.
         cores: if args.brief && args.html.is_none() && args.junit.is_none() && !args.github {
             Cores::Whole
         } else {
@@ -72,8 +69,13 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let github = args.github.then(|| GithubReport::new(&mut files));
     let mut run = Run {
         chosen: args.input.type_choice()?,
-        checker: Checker::new(config),
-        stop: Arc::clone(&stop),
+        limits: Limits {
+            checker: Checker::new(config),
+            stop: Arc::clone(&stop),
+            start: Instant::now(),
+            total: args.timeout_total,
+            min_ops: args.min_ops,
+        },
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
@@ -97,16 +99,37 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         None => run.flush().and_then(|()| run.finish()),
     };
     match done {
-        // Whoever reads our output has heard enough; what was found so far still counts.
+        // The reader of the standard output closed it; the verdicts found so far still decide the exit code.
         Err(error) if !is_broken_pipe(&error) => Err(error),
         _ => Ok(run.summary.exit()),
     }
 }
 
-struct Run {
-    chosen: Option<TypeChoice>,
+/// What bounds the work on each history.
+struct Limits {
     checker: Checker,
     stop: Arc<AtomicBool>,
+    /// When the run began, and how long it may take.
+    start: Instant,
+    total: Option<Duration>,
+    /// The least number of operations of a history.
+    min_ops: usize,
+}
+
+impl Limits {
+    /// A budget for one history, starting now.
+    fn budget(&self) -> Budget {
+        let budget = self.checker.budget().cancelled_by(Arc::clone(&self.stop));
+        match self.total {
+            Some(total) => budget.within_total(self.start, total),
+            None => budget,
+        }
+    }
+}
+
+struct Run {
+    chosen: Option<TypeChoice>,
+    limits: Limits,
     batch: Vec<Result<Recorded, Error>>,
     batch_ops: usize,
     watcher: Watcher,
@@ -130,29 +153,35 @@ impl Run {
         Ok(())
     }
 
-    /// Decides what was collected, and prints it in the order of the input.
+    /// Decides what was collected. JSON lines are printed as soon as their history is decided, everything else in the order
+    /// of the input.
     fn flush(&mut self) -> anyhow::Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_ops = 0;
-        let budgets: Vec<Budget> = batch
-            .iter()
-            .map(|_| self.checker.budget().cancelled_by(Arc::clone(&self.stop)))
-            .collect();
-        let (checker, chosen) = (&self.checker, self.chosen.as_ref());
+        let budgets: Vec<OnceLock<Budget>> = batch.iter().map(|_| OnceLock::new()).collect();
+        let done_before = self.summary.histories();
+        let (limits, chosen) = (&self.limits, self.chosen.as_ref());
+        let printer = Mutex::new(&mut self.printer);
+        let check = |(recorded, budget): (Result<Recorded, Error>, &OnceLock<Budget>)| {
+            // The time of a history starts here, when nothing else is to be done before it.
+            let budget = budget.get_or_init(|| limits.budget());
+            let outcome = recorded
+                .and_then(|recorded| with_least_ops(recorded, limits.min_ops))
+                .and_then(|recorded| check_one(recorded, chosen, &limits.checker, budget));
+            let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
+            let printed = printer.print_decided(&outcome);
+            (outcome, printed)
+        };
         let check_all = || {
             let pairs = batch.into_par_iter().zip(&budgets);
-            pairs
-                .map(|(recorded, budget)| check_one(recorded?, chosen, checker, budget))
-                .collect::<Vec<_>>()
+            pairs.map(check).collect::<Vec<_>>()
         };
-        let watched: Vec<&Budget> = budgets.iter().collect();
-        let checked = self
-            .watcher
-            .watch(self.summary.histories(), &watched, check_all);
+        let checked = self.watcher.watch(done_before, &budgets, check_all);
         self.watcher.clear();
-        for checked in checked {
+        for (checked, printed) in checked {
             self.summary.count(&checked);
-            self.printer.print(&checked)?;
+            printed?;
+            self.printer.print_in_order(&checked)?;
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
                 witness::write(out, checked)?;
             }
@@ -170,7 +199,7 @@ impl Run {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        if self.stop.load(Relaxed) {
+        if self.limits.stop.load(Relaxed) {
             self.summary.interrupted = true;
         }
         if let Some(out) = self.witness.take() {
@@ -185,9 +214,22 @@ impl Run {
         if let Some(github) = self.github.take() {
             github.finish()?;
         }
-        // Last: who reads it may have gone away.
+        // Last, because the reader of the standard output may have closed it: the files are complete then.
         Ok(self.printer.finish(&self.summary)?)
     }
+}
+
+/// The history, unless it has fewer operations than it must have.
+fn with_least_ops(recorded: Recorded, least: usize) -> Result<Recorded, Error> {
+    let ops = recorded.history.len();
+    if ops >= least {
+        return Ok(recorded);
+    }
+    let reason = format!(
+        "it holds {}, and --min-ops asks for {least} at least",
+        counted(ops, "operation")
+    );
+    Err(recorded.locate(Error::malformed(reason)))
 }
 
 fn check_one(

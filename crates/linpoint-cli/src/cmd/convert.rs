@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let mut out = args.output.open(&mut Files::reading(&args.input.files)?)?;
     let mut converted = 0;
     let exit = args.input.read_good(&mut |recorded| {
-        // A history whose type nobody knows is written without one.
+        // A history whose type is not known is written without one.
         let choice = type_of(&recorded, chosen.as_ref()).ok().flatten();
         let choice = choice
             .as_ref()

@@ -16,19 +16,23 @@ use crate::interrupt;
 use crate::output::depth;
 use crate::progress::Watcher;
 use crate::results::Measurement;
-use crate::source::{TypeChoice, object_of, with_methods};
+use crate::source::{TypeChoice, object_of, tell_notes, with_methods};
 
 pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
+    args.limits.start_threads()?;
     let stop = interrupt::flag();
     let watcher = Watcher::new();
     let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
-    args.input.read(&mut |recorded| inputs.push(recorded));
+    args.input.read(&mut |recorded| {
+        recorded.as_ref().ok().map(tell_notes);
+        inputs.push(recorded);
+    });
     let (total, done) = (inputs.len(), AtomicUsize::new(0));
     let measured: Vec<Result<Measurement, Error>> = inputs
         .into_par_iter()
         .map(|recorded| {
-            let budget = Budget::new(Some(args.timeout), args.memory);
+            let budget = Budget::new(Some(args.limits.measuring_time()), args.limits.memory);
             let budget = budget.cancelled_by(Arc::clone(&stop));
             let measured = measure(recorded?, chosen.as_ref(), args, &budget);
             let done = done.fetch_add(1, Relaxed) + 1;
@@ -43,7 +47,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
         match measured {
             Ok(measured) => {
                 exit = exit.max(measured.exit());
-                if args.json {
+                if args.report.json {
                     writeln!(out, "{}", depth::to_json(&measured))?;
                 } else {
                     depth::print(&mut out, &measured)?;

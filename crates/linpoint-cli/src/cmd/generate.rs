@@ -16,6 +16,11 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     if !(0.0..=100.0).contains(&args.pending) {
         return Err(Error::usage("--pending is a share in percent, from 0 to 100").into());
     }
+    if args.pending > 0.0 && per_million(args.pending) == 0 {
+        let reason =
+            "--pending is too small: the least share is one of a million operations, 0.0001";
+        return Err(Error::usage(reason).into());
+    }
     let format = args.output.format()?;
     // A file that cannot be written is known before anything is made.
     let mut out = args.output.open(&mut Files::reading(&[])?)?;
@@ -36,7 +41,7 @@ fn simulated(args: &GenerateArgs, object: &ObjectType) -> Result<History, Error>
         producers: args.producers,
         objects: args.objects,
         seed: args.seed,
-        pending_per_mille: per_mille(args.pending),
+        pending_per_million: per_million(args.pending),
         idle_percent: args.idle,
         universe: args.values,
     };
@@ -85,7 +90,7 @@ fn snapshot(args: &GenerateArgs, shape: SnapshotShape) -> Result<History, Error>
     let fault = match args.violation {
         None => None,
         Some(Some(fault)) => Some(fault),
-        // Any will do, and equal seeds give the same.
+        // The seed chooses the kind, so that equal seeds give equal histories.
         Some(None) => {
             let kinds = SnapshotFault::NAMES;
             Some(kinds[(args.seed % kinds.len() as u64) as usize].1)
@@ -97,12 +102,26 @@ fn snapshot(args: &GenerateArgs, shape: SnapshotShape) -> Result<History, Error>
         processes: processes.map_err(|_| Error::usage("these are too many processes"))?,
         seed: args.seed,
         shape,
-        pending_per_mille: per_mille(args.pending),
+        pending_per_million: per_million(args.pending),
         fault,
     };
     generator.history()
 }
 
-fn per_mille(percent: f64) -> u32 {
-    (percent * 10.0).round() as u32
+/// A share in percent, as the generators count it.
+fn per_million(percent: f64) -> u32 {
+    (percent * 10_000.0).round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::per_million;
+
+    #[test]
+    fn small_shares_are_not_rounded_away() {
+        assert_eq!(
+            [0.0, 0.0001, 0.01, 100.0].map(per_million),
+            [0, 1, 100, 1_000_000]
+        );
+    }
 }

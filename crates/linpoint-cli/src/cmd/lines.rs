@@ -96,7 +96,7 @@ impl Lines {
     }
 }
 
-/// Reads to the end, or until nobody listens any more.
+/// Reads to the end, or until the receiver is dropped.
 fn read(mut input: impl io::Read, at_end: AtEnd, sender: &SyncSender<Read>) {
     let mut buffer = vec![0; CHUNK];
     let mut pending = Vec::new();
@@ -130,7 +130,7 @@ fn read(mut input: impl io::Read, at_end: AtEnd, sender: &SyncSender<Read>) {
         }
     }
     if !pending.is_empty() {
-        // Nobody may be left to hear it, and then it does not matter.
+        // The receiver may be dropped already: then the rest is not needed.
         let _ = sender.send(Ok((unit.unwrap_or(Unit::Line), pending)));
     }
 }

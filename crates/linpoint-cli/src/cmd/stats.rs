@@ -18,7 +18,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
             .ok()
             .flatten()
             .map(|choice| choice.name);
-        if args.json {
+        if args.report.json {
             show_json(&mut out, &recorded, type_name.as_deref())?;
         } else {
             show_text(&mut out, &recorded, type_name.as_deref())?;

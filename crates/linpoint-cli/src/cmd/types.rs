@@ -15,7 +15,7 @@ pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
         None => types().iter().collect(),
         Some(name) => vec![linpoint::object::find_type(name).ok_or_else(|| unknown(name))?],
     };
-    if args.json {
+    if args.report.json {
         let all: Vec<_> = chosen.iter().map(|info| to_json(info)).collect();
         writeln!(out, "{}", json!({ "schema": 1, "types": all }))?;
     } else if args.name.is_some() {

@@ -21,10 +21,11 @@ use crate::source::object_of;
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let mut out = Output::standard();
     if args.list {
-        list(&mut out, args.json)?;
+        list(&mut out, args.report.json)?;
         out.finish()?;
         return Ok(Exit::Linearizable);
     }
+    args.limits.start_threads()?;
     let plan = plan(args)?;
     // A file that cannot be written is known before anything is explored.
     let mut files = Files::reading(&[])?;
@@ -34,17 +35,12 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     };
     let history = open("--history", &args.history)?;
     let page = open("--html", &args.html)?;
-    let budget = Budget::new(args.timeout, args.memory).cancelled_by(interrupt::flag());
+    let budget =
+        Budget::new(args.limits.timeout, args.limits.memory).cancelled_by(interrupt::flag());
     let started = Instant::now();
-    let found = match args.threads {
-        None => explore(&plan, &budget)?,
-        Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-            pool.build()?.install(|| explore(&plan, &budget))?
-        }
-    };
+    let found = explore(&plan, &budget)?;
     let time = started.elapsed();
-    if args.json {
+    if args.report.json {
         writeln!(out, "{}", output::json(&plan, &found, time))?;
     } else {
         output::text(&mut out, &plan, &found, time)?;

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
             Ok(Next::Line) => {}
             Ok(Next::Nothing) => break,
             Err(error) => {
-                // What is no error of the input is one of the output.
+                // Any other error is one of writing the output.
                 let error = error.downcast::<Error>()?.in_file(&input);
                 run.printer.error(&error)?;
                 exit = Exit::of_kind(error.kind());
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
             }
         }
     }
-    // Who asked for what makes no sense wants to know no more, and of what cannot be read there is nothing to tell.
+    // After a usage error, or an error on the first line, nothing was watched: there is no summary.
     if exit == Exit::Usage || exit != Exit::Linearizable && run.line <= 1 {
         return Ok(run.totals.exit().max(exit));
     }
@@ -157,7 +157,7 @@ impl Run {
         };
         let object = choice.build().map_err(|error| match &self.chosen {
             Some(_) => error,
-            // A type that makes no sense is a mistake of whoever named it.
+            // A wrong type is a usage error if the command line names it, and a malformed input if the input does.
             None => Error::malformed(error.reason()).at_line(self.line),
         })?;
         let begun = self.begin(choice, object);

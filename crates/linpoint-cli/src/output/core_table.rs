@@ -16,6 +16,108 @@ const MAX_WIDTH: usize = 96;
 
 /// The lines of the table. An operation that overlaps others of the core shows its call and its return.
 pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
+    let table = Table::new(history, core);
+    let widths = table.widths();
+    let mut lines = above(table.left_out);
+    if widths.iter().sum::<usize>() + 3 * widths.len() > MAX_WIDTH {
+        lines.extend(table.with_process_in_front());
+    } else {
+        lines.extend(table.with_columns(&widths));
+    }
+    lines
+}
+
+/// A row: the number of its column, and its only text.
+struct Row {
+    column: usize,
+    text: String,
+}
+
+struct Table {
+    /// The names of the processes, one for each column.
+    heads: Vec<String>,
+    rows: Vec<Row>,
+    /// How many earlier rows there are besides.
+    left_out: usize,
+}
+
+impl Table {
+    fn new(history: &History, core: &Core) -> Self {
+        let process_of = |id: OpId| history.process_column()[id.index()];
+        let mut columns: Vec<_> = core.ops().iter().map(|&id| process_of(id)).collect();
+        columns
+            .sort_unstable_by_key(|process| (&history.processes()[process.0 as usize], *process));
+        columns.dedup();
+        let mut rows: Vec<Row> = moments(history, core)
+            .into_iter()
+            .map(|(id, text)| Row {
+                column: columns
+                    .iter()
+                    .position(|&process| process == process_of(id))
+                    .expect("bug: an operation of the core has no column"),
+                text: cut(&text),
+            })
+            .collect();
+        let left_out = rows.len().saturating_sub(MAX_ROWS);
+        rows.drain(..left_out);
+        let head = |number: usize| cut(&format!("process {}", history.processes()[number]));
+        Table {
+            heads: columns
+                .iter()
+                .map(|process| head(process.0 as usize))
+                .collect(),
+            rows,
+            left_out,
+        }
+    }
+
+    /// The width of each column: that of its widest text.
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.heads.iter().map(|head| head.width()).collect();
+        for row in &self.rows {
+            let width = &mut widths[row.column];
+            *width = row.text.width().max(*width);
+        }
+        widths
+    }
+
+    /// The rows, each with the name of its process before it.
+    fn with_process_in_front(&self) -> Vec<String> {
+        let width = self.heads.iter().map(|head| head.width()).max();
+        let width = width.unwrap_or(0);
+        self.rows
+            .iter()
+            .map(|row| format!("{} │ {}", pad(&self.heads[row.column], width), row.text))
+            .collect()
+    }
+
+    /// The names of the processes, a rule, and the rows, each with its text in the column of its process.
+    fn with_columns(&self, widths: &[usize]) -> Vec<String> {
+        let line = |text_in: &dyn Fn(usize) -> String| {
+            let cells = widths.iter().enumerate();
+            let cells: Vec<String> = cells
+                .map(|(column, &width)| pad(&text_in(column), width))
+                .collect();
+            cells.join(" │ ").trim_end().to_owned()
+        };
+        let rule: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
+        let head = line(&|column| self.heads[column].clone());
+        let rows = self.rows.iter().map(|row| {
+            line(&|column| {
+                if column == row.column {
+                    row.text.clone()
+                } else {
+                    String::new()
+                }
+            })
+        });
+        [head, rule.join("─┼─")].into_iter().chain(rows).collect()
+    }
+}
+
+/// Calls and returns of the core in their order, in words. An operation whose return comes right after its call is told at
+/// once.
+fn moments(history: &History, core: &Core) -> Vec<(OpId, String)> {
     let mut events: Vec<(u32, OpId)> = Vec::new();
     for &id in core.ops() {
         let op = history.op(id);
@@ -25,96 +127,23 @@ pub(super) fn lines(history: &History, core: &Core) -> Vec<String> {
         }
     }
     events.sort_unstable();
-
-    let mut columns: Vec<_> = core
-        .ops()
-        .iter()
-        .map(|&id| history.process_column()[id.index()])
-        .collect();
-    columns.sort_unstable_by_key(|process| (&history.processes()[process.0 as usize], *process));
-    columns.dedup();
-    let column_of = |id: OpId| {
-        columns
-            .iter()
-            .position(|&p| p == history.process_column()[id.index()])
-            .unwrap_or(0)
-    };
-
-    let mut rows: Vec<(usize, String)> = Vec::new();
-    let mut i = 0;
-    while i < events.len() {
-        let (rank, id) = events[i];
-        let op = history.op(id);
-        if rank != op.call {
-            rows.push((
-                column_of(id),
-                format!(
-                    "└ {}",
-                    op.result.map_or("returns".into(), |r| format!("→ {r}"))
-                ),
-            ));
-        } else if events.get(i + 1).is_some_and(|&(_, next)| next == id) {
-            rows.push((column_of(id), op.text()));
-            i += 1;
-        } else {
-            rows.push((column_of(id), format!("┌ {}", op.call_text())));
-        }
-        i += 1;
-    }
-
-    let left_out = rows.len().saturating_sub(MAX_ROWS);
-    rows.drain(..left_out);
-
-    let heads: Vec<String> = columns
-        .iter()
-        .map(|process| {
-            cut(&format!(
-                "process {}",
-                history.processes()[process.0 as usize]
-            ))
+    // An operation is called and returns once, so events side by side of the same one are its call and its return.
+    let groups = events.chunk_by(|(_, id), (_, next)| id == next);
+    groups
+        .map(|group| {
+            let (rank, id) = group[0];
+            let op = history.op(id);
+            let text = match group {
+                [_, _] => op.text(),
+                _ if rank == op.call => format!("┌ {}", op.call_text()),
+                _ => match op.result {
+                    Some(result) => format!("└ → {result}"),
+                    None => "└ returns".to_owned(),
+                },
+            };
+            (id, text)
         })
-        .collect();
-    let rows: Vec<(usize, String)> = rows
-        .into_iter()
-        .map(|(column, text)| (column, cut(&text)))
-        .collect();
-    let width = |column: usize| {
-        let texts = rows
-            .iter()
-            .filter(|(c, _)| *c == column)
-            .map(|(_, text)| text.width());
-        texts.chain([heads[column].width()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-
-    if widths.iter().sum::<usize>() + 3 * columns.len() > MAX_WIDTH {
-        let head = heads.iter().map(|head| head.width()).max().unwrap_or(0);
-        let row =
-            |(column, text): &(usize, String)| format!("{} │ {text}", pad(&heads[*column], head));
-        return above(left_out)
-            .into_iter()
-            .chain(rows.iter().map(row))
-            .collect();
-    }
-    let row = |cell: &dyn Fn(usize) -> String| {
-        let cells: Vec<String> = (0..columns.len())
-            .map(|c| pad(&cell(c), widths[c]))
-            .collect();
-        cells.join(" │ ").trim_end().to_owned()
-    };
-    let rule: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
-    let mut lines = above(left_out);
-    lines.extend([row(&|c| heads[c].clone()), rule.join("─┼─")]);
-    lines.extend(rows.iter().map(|(column, text)| {
-        row(&|c| {
-            if c == *column {
-                text.clone()
-            } else {
-                String::new()
-            }
-        })
-    }));
-    lines
+        .collect()
 }
 
 /// Says how many rows are not shown.

@@ -60,7 +60,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         }
         value
     });
-    json!({
+    let mut document = json!({
         "schema": SCHEMA,
         "history": checked.recorded.label(),
         "type": checked.type_name,
@@ -70,7 +70,12 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         "seconds": checked.time.as_secs_f64(),
         "parts": parts.collect::<Vec<_>>(),
         "parts_skipped": checked.report.skipped,
-    })
+    });
+    let notes = checked.notes();
+    if !notes.is_empty() {
+        document["notes"] = json!(notes);
+    }
+    document
 }
 
 fn name(verdict: &Verdict) -> &'static str {
@@ -118,6 +123,9 @@ fn cause(cause: Cause) -> Value {
 pub(super) fn limit(limit: Limit) -> Value {
     match limit {
         Limit::Time(time) => json!({ "kind": "time", "seconds": time.as_secs_f64() }),
+        Limit::TotalTime(time) => {
+            json!({ "kind": "total time", "seconds": time.as_secs_f64() })
+        }
         Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
         Limit::Capacity(why) => json!({ "kind": "capacity", "reason": why }),
         _ => json!({ "kind": "interrupted" }),

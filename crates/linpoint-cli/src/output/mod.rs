@@ -13,6 +13,7 @@ pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod witness;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use linpoint::verdict::Violation;
@@ -34,8 +35,8 @@ pub(crate) struct Printer {
     collected: Vec<serde_json::Value>,
     /// The same of an EDN one: names and results.
     results: Vec<(String, String)>,
-    /// Histories in which nothing happens.
-    empty: Vec<String>,
+    /// Notes that the style has no place for, each with the histories that it is about.
+    notes: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +51,7 @@ enum Style {
 impl Printer {
     pub(crate) fn new(args: &CheckArgs, out: Output) -> Self {
         let style = match args {
-            CheckArgs { json: true, .. } => Style::Json,
+            _ if args.report.json => Style::Json,
             CheckArgs { jsonl: true, .. } => Style::JsonLines,
             CheckArgs { edn: true, .. } => Style::Edn,
             CheckArgs { brief: true, .. } => Style::Brief,
@@ -63,22 +64,43 @@ impl Printer {
             out,
             collected: Vec::new(),
             results: Vec::new(),
-            empty: Vec::new(),
+            notes: BTreeMap::new(),
         }
     }
 
-    pub(crate) fn print(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+    /// Prints a history as soon as it is decided, where each one has a line of its own that names it: JSON lines.
+    pub(crate) fn print_decided(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+        match self.style {
+            Style::JsonLines => self.print(outcome),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints a history after those before it in the input, unless it was printed when it was decided.
+    pub(crate) fn print_in_order(&mut self, outcome: &Outcome) -> std::io::Result<()> {
+        match self.style {
+            Style::JsonLines => Ok(()),
+            _ => self.print(outcome),
+        }
+    }
+
+    fn print(&mut self, outcome: &Outcome) -> std::io::Result<()> {
         if let Err(error) = outcome {
             // On the terminal, what was printed before should stand before.
             self.out.flush()?;
             eprintln!("linpoint: {error}");
         }
+        let is_left_out = self.quiet && is_fine(outcome);
+        let has_place = matches!(self.style, Style::Text | Style::Json | Style::JsonLines);
         if let Ok(checked) = outcome
-            && checked.recorded.history.is_empty()
+            && (is_left_out || !has_place)
         {
-            self.empty.push(checked.recorded.label());
+            for note in checked.notes() {
+                let histories = self.notes.entry(note).or_default();
+                histories.push(checked.recorded.label());
+            }
         }
-        if self.quiet && is_fine(outcome) {
+        if is_left_out {
             return Ok(());
         }
         match self.style {
@@ -87,7 +109,7 @@ impl Printer {
                 Ok(checked) => {
                     writeln!(self.out, "{}\t{}", checked.recorded.label(), brief(checked))?
                 }
-                // What could not be read is not known; the message says why.
+                // The verdict on an input that could not be read is unknown; the message above says why.
                 Err(error) => writeln!(
                     self.out,
                     "{}\t:unknown",
@@ -98,7 +120,7 @@ impl Printer {
             Style::JsonLines => writeln!(self.out, "{}", json::outcome(outcome))?,
             Style::Edn => self.results.push(edn::outcome(outcome)),
         }
-        // Somebody may be waiting for this line.
+        // A reader at the other end of a pipe gets each line when it is printed.
         self.out.flush()
     }
 
@@ -121,21 +143,22 @@ impl Printer {
             _ => {}
         }
         self.out.flush()?;
-        self.note_empty();
+        self.tell_notes();
         Ok(())
     }
 }
 
 impl Printer {
-    /// A history without operations is linearizable, but whoever recorded it may have hoped for more.
-    fn note_empty(&self) {
-        match self.empty.as_slice() {
-            [] => {}
-            [one] => eprintln!("linpoint: note: {one} holds no operations: nothing was checked"),
-            [first, rest @ ..] => eprintln!(
-                "linpoint: note: {first} and {} more hold no operations: nothing was checked there",
-                rest.len()
-            ),
+    /// Tells notes on the standard error, where they were not printed with the verdict.
+    fn tell_notes(&self) {
+        for (note, histories) in &self.notes {
+            match histories.as_slice() {
+                [] => {}
+                [one] => eprintln!("linpoint: note: {one}: {note}"),
+                [first, rest @ ..] => {
+                    eprintln!("linpoint: note: {first} and {} more: {note}", rest.len());
+                }
+            }
         }
     }
 }
@@ -175,7 +198,7 @@ pub(crate) struct Summary {
     /// Of those with a known answer: how many verdicts are that answer, and how many are the other one.
     pub(crate) as_labelled: usize,
     pub(crate) not_as_labelled: usize,
-    /// Somebody pressed Ctrl-C.
+    /// Whether Ctrl-C, or a request to terminate, ended the run early.
     pub(crate) interrupted: bool,
     exit: Exit,
 }
@@ -204,7 +227,7 @@ impl Summary {
     }
 
     pub(crate) fn exit(&self) -> Exit {
-        // What was not looked at is undecided.
+        // Histories that were not reached are undecided.
         if self.interrupted {
             self.exit.max(Exit::Undecided)
         } else {
@@ -217,7 +240,7 @@ impl Summary {
 fn error_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Usage => "usage",
-        ErrorKind::Malformed => "malformed",
+        ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => "malformed",
         ErrorKind::Unreadable => "unreadable",
         _ => "bug",
     }

@@ -39,6 +39,9 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
             }
         }
     }
+    for note in checked.notes() {
+        writeln!(out, "  note: {note}")?;
+    }
     if explain {
         show_reasons(out, checked)?;
     }

@@ -66,7 +66,11 @@ impl Totals {
 
 impl Printer {
     pub(crate) fn new(args: &WatchArgs, input: &str, out: Output) -> Self {
-        let style = if args.json { Style::Json } else { Style::Text };
+        let style = if args.report.json {
+            Style::Json
+        } else {
+            Style::Text
+        };
         Printer {
             input: input.to_owned(),
             style,
@@ -102,7 +106,7 @@ impl Printer {
                 )?;
             }
         }
-        // Somebody may be waiting for this line.
+        // A reader at the other end of a pipe gets each line when it is printed.
         self.out.flush()
     }
 

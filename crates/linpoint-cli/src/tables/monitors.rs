@@ -66,7 +66,7 @@ pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
     let second = measure_all(&by_processes, &stop, &watcher)?;
     watcher.clear();
     let mut out = Output::standard();
-    if args.json {
+    if args.report.json {
         let cells = |cells: &[Cell]| {
             let cell = |cell: &Cell| json!({ "object": cell.object, "operations": cell.ops, "processes": cell.processes, "seconds": cell.seconds });
             cells.iter().map(cell).collect::<Vec<_>>()

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &SnapshotTableArgs) -> anyhow::Result<Exit> {
     }
     let interrupted = stop.load(Relaxed);
     let mut out = Output::standard();
-    if args.json {
+    if args.report.json {
         print_json(&mut out, &tables, interrupted)?;
     } else if args.csv {
         print_csv(&mut out, &tables)?;

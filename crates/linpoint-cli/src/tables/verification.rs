@@ -95,6 +95,9 @@ to be checked, so that column does not establish correctness. Its models of jaya
 bugs of their own (see linpoint verify --list). Its simple forms of both afek algorithms leave out views borrowed from
 processes other than the two; here they are kept.";
 
+/// How much memory a cell may take where no other limit is given, so that tables of different machines are comparable.
+const MEMORY: u64 = 8 << 30;
+
 struct Measured {
     published: &'static Published,
     bound: Option<u8>,
@@ -115,6 +118,8 @@ pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
         let is_named = args.algorithm.iter().any(|name| name == cell.algorithm);
         (args.algorithm.is_empty() || is_named) && cell.processes <= args.processes
     };
+    args.limits.start_threads()?;
+    let memory = args.limits.memory.unwrap_or(MEMORY);
     let stop = interrupt::flag();
     let measure =
         |cells: &'static [Published], bug: Option<&str>| -> anyhow::Result<Vec<Measured>> {
@@ -128,7 +133,7 @@ pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
                     ops_per_process: bound,
                     ..Plan::new(published.algorithm, published.processes)
                 };
-                let budget = Budget::new(Some(args.timeout), Some(args.memory));
+                let budget = Budget::new(Some(args.limits.measuring_time()), Some(memory));
                 let started = Instant::now();
                 let found = explore(&plan, &budget.cancelled_by(stop.clone()))?;
                 let seconds = started.elapsed().as_secs_f64();
@@ -144,7 +149,7 @@ pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
     let bugs = measure(BUGS, Some("planted"))?;
     let verified = measure(VERIFIED, None)?;
     let mut out = Output::standard();
-    if args.json {
+    if args.report.json {
         let all = |cells: &[Measured]| cells.iter().map(as_json).collect::<Vec<_>>();
         writeln!(
             out,

@@ -187,7 +187,7 @@ impl Browser {
             "Page.navigate",
             json!({ "url": format!("file://{}", file.display()) }),
         );
-        // The page itself tells, so that nobody waits for an answer that was given long ago.
+        // The page itself tells, so that the test does not wait for an answer that came before.
         let wait = format!(
             "new Promise((done) => {{ const look = () => (({ready}) ? done(true) : setTimeout(look, 2)); look(); }})"
         );

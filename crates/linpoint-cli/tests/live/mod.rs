@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const HEADER: &str = r#"{"linpoint":1,"type":"register","params":{"initial":0}}"#;
 
-/// A read of a value that nobody wrote.
+/// A read of a value that was never written.
 const STALE: [&str; 2] = [
     r#"{"process":1,"event":"call","method":"read"}"#,
     r#"{"process":1,"event":"return","ret":1}"#,
@@ -35,7 +35,7 @@ fn lines(child: &mut Child) -> impl FnMut() -> String + use<> {
 
 fn say(input: &mut impl Write, line: &str) {
     let written = writeln!(input, "{line}").and_then(|()| input.flush());
-    written.expect("somebody reads");
+    written.expect("the other end is open");
 }
 
 #[test]

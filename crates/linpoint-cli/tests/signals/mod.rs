@@ -33,7 +33,7 @@ fn an_interrupted_command_reports() {
     let verify = "verify --algorithm afek-bounded --processes 6 --timeout 60s";
     let arguments: Vec<&str> = verify.split(' ').collect();
     for signal in ["INT", "TERM"] {
-        // On a busy machine the first tries may come before anybody listens, and then the signal itself ends it.
+        // On a busy machine the first tries may come before the handlers are installed, and then the signal itself ends it.
         let waits = [300, 1000, 5000].map(Duration::from_millis);
         let mut tries = waits.iter().map(|&wait| ended_by(signal, &arguments, wait));
         let (printed, code) = tries

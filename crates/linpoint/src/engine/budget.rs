@@ -11,8 +11,10 @@ use crate::text::{show_bytes, show_duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// The time is over.
+    /// The time for this history is over.
     Time(Duration),
+    /// The time for all histories of a run is over.
+    TotalTime(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
     /// The check was cancelled.
@@ -26,6 +28,10 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Limit::Time(time) => write!(f, "the time limit of {} came first", show_duration(*time)),
+            Limit::TotalTime(time) => {
+                let time = show_duration(*time);
+                write!(f, "the time limit of {time} for all histories came first")
+            }
             Limit::Memory(bytes) => {
                 write!(f, "the memory limit of {} came first", show_bytes(*bytes))
             }
@@ -39,6 +45,8 @@ impl fmt::Display for Limit {
 #[derive(Debug)]
 pub struct Budget {
     timeout: Option<(Instant, Duration)>,
+    /// When the time for all histories of a run is over, and how long it was.
+    total: Option<(Instant, Duration)>,
     memory: Option<u64>,
     cancelled: Arc<AtomicBool>,
     progress: Progress,
@@ -66,6 +74,7 @@ impl Budget {
             // A timeout beyond what the clock can express is none.
             timeout: timeout
                 .and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout))),
+            total: None,
             memory: memory.or_else(default_memory),
             cancelled: Arc::default(),
             progress: Progress::default(),
@@ -79,6 +88,13 @@ impl Budget {
         self
     }
 
+    /// The same budget, one of several that share `total`, which began at `start`.
+    #[must_use]
+    pub fn within_total(mut self, start: Instant, total: Duration) -> Self {
+        self.total = start.checked_add(total).map(|deadline| (deadline, total));
+        self
+    }
+
     /// How far the work has come.
     pub fn progress(&self) -> &Progress {
         &self.progress
@@ -89,9 +105,13 @@ impl Budget {
         if self.cancelled.load(Relaxed) {
             return Err(Limit::Cancelled);
         }
-        match self.timeout {
-            Some((deadline, timeout)) if Instant::now() >= deadline => Err(Limit::Time(timeout)),
-            _ => Ok(()),
+        let is_over = |deadline: &(Instant, Duration)| Instant::now() >= deadline.0;
+        if let Some((_, total)) = self.total.filter(is_over) {
+            return Err(Limit::TotalTime(total));
+        }
+        match self.timeout.filter(is_over) {
+            Some((_, timeout)) => Err(Limit::Time(timeout)),
+            None => Ok(()),
         }
     }
 
@@ -117,9 +137,11 @@ impl Budget {
 
     /// The time that is left; a very long one, if it is not limited.
     pub(crate) fn left(&self) -> Duration {
-        self.timeout.map_or(Duration::MAX, |(deadline, _)| {
-            deadline.saturating_duration_since(Instant::now())
-        })
+        let left =
+            |(deadline, _): (Instant, Duration)| deadline.saturating_duration_since(Instant::now());
+        let limits = [self.timeout, self.total];
+        let limits = limits.into_iter().flatten().map(left);
+        limits.min().unwrap_or(Duration::MAX)
     }
 
     /// This budget with at most `time` from now on. The limit that it names is still that of the whole, if there is one.
@@ -131,6 +153,7 @@ impl Budget {
         let limit = self.timeout.map_or(left, |(_, limit)| limit);
         Budget {
             timeout: now.checked_add(left).map(|deadline| (deadline, limit)),
+            total: self.total,
             memory: self.memory,
             cancelled: Arc::clone(&self.cancelled),
             progress: Progress::default(),
@@ -222,6 +245,10 @@ mod tests {
         if resident_bytes().is_some() {
             assert_eq!(budget.reserve(1), Err(Limit::Memory(1)));
         }
+        let total = Duration::from_nanos(1);
+        let budget = budget.within_total(Instant::now() - total, total);
+        assert_eq!(budget.check(), Err(Limit::TotalTime(total)));
+        assert_eq!(budget.left(), Duration::ZERO);
         let budget = budget.cancelled_by(Arc::new(AtomicBool::new(true)));
         assert_eq!(budget.check(), Err(Limit::Cancelled));
     }

@@ -187,9 +187,12 @@ pub(super) fn documents(text: &str) -> Documents<'_> {
 /// Whether the first document does not end on its line.
 pub(super) fn spans_lines(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty());
-    first.is_some_and(|line| {
-        serde_json::from_str::<&RawValue>(line).is_err_and(|error| error.is_eof())
-    })
+    first.is_some_and(is_cut_off)
+}
+
+/// Whether `text` ends within a document.
+pub(super) fn is_cut_off(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_err_and(|error| error.is_eof())
 }
 
 /// An iterator over documents; see [`documents`].

@@ -119,11 +119,59 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The type of the object, if the user gave one.
     pub object_type: Option<String>,
-    /// Values of a Jepsen history are `[key value]` pairs of `jepsen.independent`: each key is an object of its own. Other
-    /// formats are refused with it.
-    pub independent: bool,
+    /// Whether values of a Jepsen history are `[key value]` pairs of `jepsen.independent`.
+    pub independent: IndependentKeys,
+    /// What to do with a text whose last line is cut off.
+    pub truncated: Truncated,
     /// How equal times are ordered; what the input says, and then the default, where this is `None`.
     pub ties: Option<Ties>,
+}
+
+/// Whether values of a Jepsen history are `[key value]` pairs of `jepsen.independent`, where each key is an object of its
+/// own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IndependentKeys {
+    /// They are if every value that was invoked is a pair, reads were invoked with `[key nil]`, and completions repeat the
+    /// key. Such a history has a [note](Note::IndependentKeys).
+    #[default]
+    Detect,
+    /// They are; formats other than [`Format::Edn`] are refused.
+    Always,
+    /// They are not: pairs are plain values.
+    Never,
+}
+
+/// What to do with a text whose last line is cut off, as it is when a recorder was killed or a disk was full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Truncated {
+    /// Its last history is an error of kind [`ErrorKind::Truncated`](crate::ErrorKind::Truncated).
+    #[default]
+    Refuse,
+    /// The lines before it are read, and the last history has a [note](Note::Truncated).
+    ReadPrefix,
+}
+
+/// Something about how a history was read that its reader has to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// Values were taken for pairs of independent keys, though this was not asked for.
+    IndependentKeys,
+    /// The last line, which has this number, is cut off and was left out.
+    Truncated(u64),
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::IndependentKeys => f.write_str(
+                "its values are [key value] pairs of independent keys: each key is an object of its own",
+            ),
+            Note::Truncated(line) => {
+                write!(f, "line {line}, the last one, is cut off and was left out")
+            }
+        }
+    }
 }
 
 /// A history together with what its input says about it.
@@ -141,6 +189,8 @@ pub struct Recorded {
     pub object_type: Option<(String, Params)>,
     /// Whether the history is linearizable, where the input or the labels beside it tell.
     pub expected: Option<bool>,
+    /// What has to be known about how it was read.
+    pub notes: Vec<Note>,
 }
 
 impl Recorded {
@@ -319,7 +369,7 @@ fn read_bytes(bytes: Vec<u8>, options: &ReadOptions, sink: &mut Sink<'_>) {
 
 /// Only values of Jepsen's histories are pairs of a key and a value; others name their objects.
 fn refuse_independent(format: Format, options: &ReadOptions) -> Result<(), Error> {
-    if !options.independent || format == Format::Edn {
+    if options.independent != IndependentKeys::Always || format == Format::Edn {
         return Ok(());
     }
     Err(Error::usage(format!(
@@ -343,6 +393,53 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
     if let Err(error) = refuse_independent(format, options) {
         return sink.put(Err(error));
     }
+    let Some((prefix, line)) = prefix_of_cut_off(text, format) else {
+        return read_format(format, text, options, sink);
+    };
+    let mut all = collect(format, text, options);
+    if let Some(Err(error)) = all.last_mut()
+        && error.line() == Some(line)
+    {
+        match options.truncated {
+            Truncated::Refuse => *error = error.clone().by_truncation(),
+            Truncated::ReadPrefix => {
+                all = collect(format, prefix, options);
+                if let Some(Ok(recorded)) = all.last_mut() {
+                    recorded.notes.push(Note::Truncated(line));
+                }
+            }
+        }
+    }
+    all.into_iter().for_each(|recorded| sink.put(recorded));
+}
+
+/// The lines before the last one, and the number of the last one, where that one ends in the middle of a JSON document or of
+/// an EDN form. A bracket around the whole text is not looked at, so the last line may still be sound.
+fn prefix_of_cut_off(text: &str, format: Format) -> Option<(&str, u64)> {
+    let (prefix, last) = text.split_at(text.rfind('\n')? + 1);
+    if last.trim().is_empty() {
+        return None;
+    }
+    let is_cut_off = match format {
+        Format::Jsonl => json::is_cut_off(last),
+        Format::Edn | Format::PorcupineKv => edn::Forms::plain(last).any(|form| form.is_err()),
+        _ => false,
+    };
+    let line = memchr::memchr_iter(b'\n', prefix.as_bytes()).count() as u64 + 1;
+    (is_cut_off && !prefix.trim().is_empty()).then_some((prefix, line))
+}
+
+/// The histories of `text`.
+fn collect(format: Format, text: &str, options: &ReadOptions) -> Vec<Result<Recorded, Error>> {
+    let mut histories = Vec::new();
+    let mut put = |recorded| histories.push(recorded);
+    let mut sink = Sink::new("", &mut put);
+    read_format(format, text, options, &mut sink);
+    sink.finish();
+    histories
+}
+
+fn read_format(format: Format, text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     match format {
         Format::Jsonl => jsonl::read(text, options, sink),
         Format::Edn => edn::read(text, options, sink),

@@ -190,3 +190,37 @@ fn all_histories_of_the_monitors_read() {
     };
     assert_eq!(read_well(&path).len(), 349);
 }
+
+#[test]
+fn a_cut_off_last_line_can_be_left_out() {
+    let line = "{\"process\":0,\"method\":\"write\",\"arg\":1,\"call\":0,\"return\":1}\n";
+    let event = "{:process 0, :type :invoke, :f :write, :value 1}\n";
+    let read = |text: &str, truncated: Truncated| {
+        let options = ReadOptions {
+            truncated,
+            ..ReadOptions::default()
+        };
+        parse(text.as_bytes(), &options).pop().unwrap()
+    };
+    for text in [
+        format!("{line}{}", &line[..20]),
+        format!("{event}{}", &event[..20]),
+    ] {
+        let error = read(&text, Truncated::Refuse).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.line()),
+            (ErrorKind::Truncated, Some(2))
+        );
+        let recorded = read(&text, Truncated::ReadPrefix).unwrap();
+        assert_eq!(recorded.history.len(), 1);
+        assert_eq!(recorded.notes, [Note::Truncated(2)]);
+    }
+    // Another mistake on the last line is no truncation, and a bracket around all events is none either.
+    let text = format!("{line}{{\"method\":3}}");
+    let error = read(&text, Truncated::Refuse).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Malformed);
+    let second = event.replace(":process 0", ":process 1");
+    let wrapped = format!("[{event}{}]", second.trim_end());
+    let recorded = read(&wrapped, Truncated::ReadPrefix).unwrap();
+    assert_eq!((recorded.history.len(), recorded.notes), (2, Vec::new()));
+}

@@ -32,8 +32,8 @@ pub struct Generator {
     pub objects: usize,
     /// Equal seeds give equal histories.
     pub seed: u64,
-    /// How many of 1000 operations never return. A new process replaces the process of such an operation.
-    pub pending_per_mille: u32,
+    /// How many of a million operations never return. A new process replaces the process of such an operation.
+    pub pending_per_million: u32,
     /// In how many of 100 turns a process without an open operation calls none.
     pub idle_percent: u32,
     /// Values are drawn from `0..universe`; they are all distinct if it is `None`.
@@ -48,7 +48,7 @@ impl Default for Generator {
             producers: None,
             objects: 1,
             seed: 0,
-            pending_per_mille: 0,
+            pending_per_million: 0,
             idle_percent: 0,
             universe: None,
         }
@@ -161,7 +161,7 @@ impl Generator {
                             *turn = Turn::Called(on, method, argument);
                         }
                     }
-                    if sampler.below(1000) < self.pending_per_mille as usize {
+                    if sampler.below(1_000_000) < self.pending_per_million as usize {
                         builder.crash(0, &Value::from(i64::from(*process)))?;
                         (*process, *turn) = (next_process, Turn::Idle);
                         next_process += 1;

@@ -98,8 +98,8 @@ pub struct SnapshotGenerator {
     pub seed: u64,
     /// The values of updates.
     pub shape: SnapshotShape,
-    /// How many of 1000 operations never return. A new process replaces the process of such an operation.
-    pub pending_per_mille: u32,
+    /// How many of a million operations never return. A new process replaces the process of such an operation.
+    pub pending_per_million: u32,
     /// The fault, if the history has one.
     pub fault: Option<SnapshotFault>,
 }
@@ -111,7 +111,7 @@ impl Default for SnapshotGenerator {
             processes: 4,
             seed: 0,
             shape: SnapshotShape::Simple,
-            pending_per_mille: 0,
+            pending_per_million: 0,
             fault: None,
         }
     }
@@ -285,8 +285,8 @@ impl Run<'_> {
                 }
                 Turn::Called(update) => {
                     let may_crash = self.generator.shape == SnapshotShape::General || process > 1;
-                    let pending = self.generator.pending_per_mille as usize;
-                    let crashes = may_crash && self.sampler.below(1000) < pending;
+                    let pending = self.generator.pending_per_million as usize;
+                    let crashes = may_crash && self.sampler.below(1_000_000) < pending;
                     let happens = !crashes || self.sampler.percent(50);
                     if let Some(value) = update.filter(|_| happens) {
                         self.entries[process as usize] = value;
@@ -515,7 +515,7 @@ mod tests {
                     processes: 4 + seed as u32 % 3,
                     seed,
                     shape,
-                    pending_per_mille: 50 * (seed as u32 % 2),
+                    pending_per_million: 50_000 * (seed as u32 % 2),
                     fault,
                 };
                 let history = generator.history().unwrap();

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::format::StreamLine;
 use crate::history::Call;
 use crate::object::{ObjectType, Reading};
-use crate::spec::{CallView, Kind, Role};
+use crate::spec::{CallView, Kind, Role, refused};
 use crate::value::Value;
 
 /// Watches a stream of recorded events.
@@ -186,7 +186,7 @@ impl Watcher {
             argument: &call.argument,
         };
         let reading = self.object_type.reading(view, None);
-        let reading = reading.map_err(|reason| at(Error::malformed(reason)))?;
+        let reading = reading.map_err(|reason| at(refused(reason)))?;
         self.now += 1;
         self.operations += 1;
         let method = match self.methods.get(&call.method) {
@@ -266,7 +266,7 @@ impl Watcher {
             argument: &op.argument,
         };
         let reading = self.object_type.reading(view, Some(&result));
-        let reading = reading.map_err(|reason| at(Error::malformed(reason)))?;
+        let reading = reading.map_err(|reason| at(refused(reason)))?;
         // It is set once: an operation is open once.
         let _ = op.result.set(result);
         Ok(self.end(process, |monitor, op, now| {

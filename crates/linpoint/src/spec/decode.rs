@@ -1,7 +1,25 @@
 //! Arguments and results as recorders write them down, for the built-in specifications.
 
 use super::CallView;
+use crate::error::Error;
 use crate::value::Value;
+
+/// How the complaint about a method begins that the object does not have.
+const UNKNOWN_METHOD: &str = "unknown method ";
+
+/// The complaint about a method that the object does not have.
+pub(in crate::spec) fn unknown_method(name: &str) -> String {
+    format!("{UNKNOWN_METHOD}{name:?}")
+}
+
+/// The error for a call or a result that an object refuses for this reason.
+pub(crate) fn refused(reason: String) -> Error {
+    if reason.starts_with(UNKNOWN_METHOD) {
+        Error::unknown_method(reason)
+    } else {
+        Error::malformed(reason)
+    }
+}
 
 impl<'a> CallView<'a> {
     /// `op`, if the call has no argument.
@@ -42,7 +60,7 @@ impl<'a> CallView<'a> {
 
     /// The complaint about a method that the object does not have.
     pub(super) fn unknown<T>(self) -> Result<T, String> {
-        Err(format!("unknown method {:?}", self.method))
+        Err(unknown_method(self.method))
     }
 }
 

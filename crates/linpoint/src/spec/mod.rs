@@ -26,6 +26,8 @@ mod set;
 mod simulated;
 mod snapshot;
 
+pub(crate) use decode::refused;
+
 pub use bank::{Bank, BankOp, Overdraft};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};

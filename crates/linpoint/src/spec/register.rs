@@ -77,7 +77,7 @@ impl Recorded for Register {
                 Some([from, to]) => Ok(RegisterOp::Cas(from.clone(), to.clone())),
                 _ => Err(format!("cas takes two values, [from, to], not {argument}")),
             },
-            (method, _) => Err(format!("unknown method {method:?}")),
+            (_, _) => call.unknown(),
         }
     }
 

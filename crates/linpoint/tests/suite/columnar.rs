@@ -131,7 +131,7 @@ fn long_histories_are_judged_alike() {
                 ops: 20_000,
                 processes: 10,
                 seed,
-                pending_per_mille: u32::from(seed == 3),
+                pending_per_million: 1_000 * u32::from(seed == 3),
                 ..Generator::default()
             };
             let history = generator.linearizable(&object).unwrap();

@@ -59,7 +59,7 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
         producers: None,
         objects: 1,
         seed: seed.wrapping_mul(31),
-        pending_per_mille: sampler.pick(&[0, 0, 150, 400]),
+        pending_per_million: sampler.pick(&[0, 0, 150_000, 400_000]),
         idle_percent: sampler.pick(&[0, 30, 60]),
         universe: sampler.pick(&[None, Some(2), Some(3)]),
     };
@@ -364,7 +364,7 @@ fn keys_together_agree_with_keys_apart() {
                 producers: None,
                 objects: 1,
                 seed: seed.wrapping_mul(31),
-                pending_per_mille: sampler.pick(&[0, 0, 20]),
+                pending_per_million: sampler.pick(&[0, 0, 20_000]),
                 idle_percent: sampler.pick(&[0, 30]),
                 universe: sampler.pick(&[None, Some(2), Some(5)]),
             };

@@ -1,6 +1,8 @@
 //! What the fuzz targets do with their bytes. Also run on saved inputs by the tests, so it stands here.
 
-use linpoint::format::{Format, ReadOptions, Recorded, parse, write_jsonl};
+use linpoint::format::{
+    Format, IndependentKeys, ReadOptions, Recorded, Truncated, parse, write_jsonl,
+};
 use linpoint::object::{guess_type, object_type, types};
 use linpoint::spec::{Params, Sampler};
 use linpoint::{
@@ -21,10 +23,15 @@ pub(crate) const READERS: [(&str, Format); 7] = [
 
 /// Whatever the bytes are, they are refused or read; what is read can be validated, and written and read again.
 pub(crate) fn read_and_write(format: Format, bytes: &[u8]) {
-    for independent in [false, true] {
+    for (independent, truncated) in [
+        (IndependentKeys::Detect, Truncated::ReadPrefix),
+        (IndependentKeys::Always, Truncated::Refuse),
+        (IndependentKeys::Never, Truncated::Refuse),
+    ] {
         let options = ReadOptions {
             format: Some(format),
             independent,
+            truncated,
             ..ReadOptions::default()
         };
         for recorded in parse(bytes, &options) {

@@ -145,7 +145,7 @@ fn linearizable_history(object: &ObjectType, seed: u64) -> History {
         ops: 16,
         processes: 4,
         seed,
-        pending_per_mille: 60,
+        pending_per_million: 60_000,
         idle_percent: 20,
         universe: Some(3).filter(|_| seed.is_multiple_of(2)),
         ..Generator::default()

@@ -126,7 +126,7 @@ fn both_searches_of_queues_agree() {
             processes: 2 + sampler.below(4),
             producers: sampler.pick(&[None, Some(1)]),
             seed: seed.wrapping_mul(31),
-            pending_per_mille: sampler.pick(&[0, 0, 50]),
+            pending_per_million: sampler.pick(&[0, 0, 50_000]),
             universe: sampler.pick(&[Some(1), Some(2), Some(3)]),
             ..Generator::default()
         };

@@ -67,6 +67,7 @@ struct Findings {
 
 pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
+    args.limits.start_threads()?;
     let mut files = Files::reading(&args.input.files)?;
     let stop = interrupt::flag();
     let started = Instant::now();
@@ -89,7 +90,8 @@ pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
             if stop.load(Relaxed) {
                 return None;
             }
-            let budget = Budget::new(Some(args.timeout), None).cancelled_by(Arc::clone(&stop));
+            let time = Some(args.limits.measuring_time());
+            let budget = Budget::new(time, args.limits.memory).cancelled_by(Arc::clone(&stop));
             let row = recorded.and_then(|recorded| {
                 evaluate(&recorded, chosen.as_ref(), family, extent, args, &budget)
             });
@@ -176,7 +178,7 @@ impl Findings {
     fn print(&self, args: &HittingTableArgs) -> anyhow::Result<()> {
         let mut out = Output::standard();
         let sheets = self.sheets();
-        if args.json {
+        if args.report.json {
             let tables = sheets.iter().map(|(name, sheet)| (*name, sheet.json()));
             let errors: Vec<String> = self.errors.iter().map(Error::to_string).collect();
             let document = json!({

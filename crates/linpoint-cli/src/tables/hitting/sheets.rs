@@ -69,7 +69,7 @@ pub(super) fn text(text: &str) -> Cell {
     Cell::Text(text.to_owned())
 }
 
-/// Who says it.
+/// Where the figures of a line come from: measured in this run, or published in the paper.
 const HERE: &str = "here";
 const PAPER: &str = "published";
 

@@ -1,5 +1,6 @@
 //! Jepsen histories in EDN: one map for each event, in a row or within one vector or list.
 
+mod keys;
 mod split;
 mod value;
 
@@ -10,26 +11,43 @@ use clojure_reader::edn::Edn;
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
 use super::jepsen::{self, Event, Kind};
-use super::{ReadOptions, Recorded, Sink};
+use super::{IndependentKeys, Note, ReadOptions, Recorded, Sink};
 use crate::error::Error;
-use crate::history::{History, HistoryBuilder};
+use crate::history::HistoryBuilder;
 use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
-    sink.put(read_history(text, options).map(|history| Recorded {
-        history,
-        ..Recorded::default()
-    }));
+    sink.put(read_history(text, options));
 }
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
-    let mut builder = HistoryBuilder::new();
+fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+    let mut entries = Vec::new();
     for form in Forms::unwrapped(text) {
         let form = form?;
-        let event = with_form(form.text, |edn| read_event(edn, options))
+        let entry = with_form(form.text, read_event)
             .map_err(|reason| Error::malformed(reason).at_line(form.line))?;
-        match event {
-            Entry::Client(event) => jepsen::add(&mut builder, form.line, event)?,
+        entries.push((form.line, entry));
+    }
+    let mut notes = Vec::new();
+    let has_keys = match options.independent {
+        IndependentKeys::Always => true,
+        IndependentKeys::Never => false,
+        IndependentKeys::Detect => keys::are_independent(&entries),
+    };
+    if has_keys && options.independent == IndependentKeys::Detect {
+        notes.push(Note::IndependentKeys);
+    }
+    let mut builder = HistoryBuilder::new();
+    for (line, entry) in entries {
+        match entry {
+            Entry::Client(event) => {
+                let event = if has_keys {
+                    keys::split(event).map_err(|reason| Error::malformed(reason).at_line(line))?
+                } else {
+                    event
+                };
+                jepsen::add(&mut builder, line, event)?;
+            }
             Entry::Other {
                 process,
                 function,
@@ -37,8 +55,12 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
             } => jepsen::annotate(&mut builder, &process, &function, &value),
         }
     }
-    // The order of events is the order of time, so there are no ties.
-    builder.finish(options.ties.unwrap_or_default())
+    Ok(Recorded {
+        // The order of events is the order of time, so there are no ties.
+        history: builder.finish(options.ties.unwrap_or_default())?,
+        notes,
+        ..Recorded::default()
+    })
 }
 
 enum Entry {
@@ -51,7 +73,7 @@ enum Entry {
     },
 }
 
-fn read_event(edn: &Edn<'_>, options: &ReadOptions) -> Result<Entry, String> {
+fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
     let map = fields(edn)?;
     let process = match field(map, "process") {
         Some(process) => value(process)?,
@@ -73,15 +95,10 @@ fn read_event(edn: &Edn<'_>, options: &ReadOptions) -> Result<Entry, String> {
     let kind = name(map, "type")?.ok_or(":type is missing")?;
     let kind = Kind::named(&kind)?;
     let function = function.ok_or(":f is missing")?;
-    let (object, recorded) = if options.independent {
-        split_key(kind, recorded)?
-    } else {
-        (Value::Nil, recorded)
-    };
     Ok(Entry::Client(Event {
         process,
         kind,
-        object,
+        object: Value::Nil,
         function,
         value: recorded,
         time: field(map, "time").and_then(|time| value(time).ok()?.as_int()),
@@ -121,27 +138,6 @@ pub(super) fn name<'e>(
     }
 }
 
-/// Takes a value of `jepsen.independent` apart. Its tuples print as pairs, as tagged pairs, or as records with `:key`
-/// and `:value`. Completions may have lost theirs; they belong to the key of the invocation.
-fn split_key(kind: Kind, recorded: Value) -> Result<(Value, Value), String> {
-    if let Some([key, value]) = recorded.as_list() {
-        return Ok((key.clone(), value.clone()));
-    }
-    if let (Some([_, _]), Some(key), Some(value)) = (
-        recorded.as_map(),
-        recorded.get("key"),
-        recorded.get("value"),
-    ) {
-        return Ok((key.clone(), value.clone()));
-    }
-    match kind {
-        Kind::Invoke => Err(format!(
-            "with independent keys every value is a [key value] pair, but this is {recorded}"
-        )),
-        _ => Ok((Value::Nil, recorded)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,7 +145,11 @@ mod tests {
 
     fn read_one(text: &str, independent: bool) -> Result<Recorded, Error> {
         let options = ReadOptions {
-            independent,
+            independent: if independent {
+                IndependentKeys::Always
+            } else {
+                IndependentKeys::Never
+            },
             ..ReadOptions::default()
         };
         let mut all = parse(text.as_bytes(), &options);

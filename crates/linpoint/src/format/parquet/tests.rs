@@ -81,7 +81,7 @@ fn json_lines_become_parquet_and_json_lines_again() {
                 processes: 5,
                 objects: 1 + seed as usize % 2,
                 seed,
-                pending_per_mille: if seed < 2 { 0 } else { 30 },
+                pending_per_million: if seed < 2 { 0 } else { 30_000 },
                 universe: (seed == 3).then_some(4),
                 ..Generator::default()
             };
@@ -112,7 +112,7 @@ fn many_rows_come_in_several_batches() {
     let generator = Generator {
         ops: 40_000,
         processes: 20,
-        pending_per_mille: 1,
+        pending_per_million: 1_000,
         ..Generator::default()
     };
     let history = generator.linearizable(&object).unwrap();

@@ -1,6 +1,7 @@
 //! Which class has which methods. The tables document the types, and calls are checked and sampled by them.
 
 use super::{CollectionClass, MapClass};
+use crate::spec::decode::unknown_method;
 use crate::spec::{CallView, MethodInfo, Sampler};
 use crate::value::Value;
 
@@ -198,7 +199,7 @@ pub(super) fn check(methods: &[MethodInfo], name: &str, arguments: usize) -> Res
         .map(|(_, parameters)| parameters.count())
         .peekable();
     if named.peek().is_none() {
-        Err(format!("unknown method {name:?}"))
+        Err(unknown_method(name))
     } else if named.any(|count| count == arguments) {
         Ok(())
     } else {
