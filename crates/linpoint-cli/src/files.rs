@@ -67,10 +67,7 @@ impl OutputArgs {
         if format != Format::Parquet {
             return Ok(format);
         }
-        if !cfg!(feature = "parquet") {
-            let reason = "this linpoint is built without Parquet (the feature `parquet`)";
-            return Err(Error::usage(reason));
-        }
+        format.require()?;
         if self.path().is_none() && std::io::stdout().is_terminal() {
             let reason = "Parquet is not for a terminal: name a file with --output, or redirect";
             return Err(Error::usage(reason));

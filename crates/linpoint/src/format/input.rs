@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
+#[cfg(not(feature = "archives"))]
+use super::feature::missing;
 use crate::error::Error;
 
 /// What an input holds.
@@ -66,6 +68,25 @@ pub(super) fn decode_utf8(bytes: &[u8]) -> Result<&str, Error> {
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
+#[derive(Clone, Copy)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// The compression whose files begin with `head`.
+    fn of(head: &[u8]) -> Option<Self> {
+        if head.starts_with(GZIP) {
+            Some(Compression::Gzip)
+        } else if head.starts_with(ZSTD) {
+            Some(Compression::Zstd)
+        } else {
+            None
+        }
+    }
+}
+
 /// Where a tar header has its magic, and the magic itself.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
@@ -100,20 +121,32 @@ fn read_error(error: &io::Error, packing: Packing) -> Error {
     }
 }
 
+#[cfg(feature = "archives")]
+fn decompress(raw: Stream<'_>, compression: Compression) -> Result<Stream<'_>, Error> {
+    Ok(match compression {
+        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+        Compression::Zstd => {
+            let decoder = zstd::Decoder::new(raw);
+            Box::new(decoder.map_err(|error| read_error(&error, Packing::Compressed))?)
+        }
+    })
+}
+
+#[cfg(not(feature = "archives"))]
+fn decompress(_: Stream<'_>, compression: Compression) -> Result<Stream<'_>, Error> {
+    let what = match compression {
+        Compression::Gzip => "gzip",
+        Compression::Zstd => "zstd",
+    };
+    Err(missing("archives", what))
+}
+
 fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Kind, Packing), Error> {
     let (head, raw) =
         peek(raw, GZIP.len().max(ZSTD.len())).map_err(|error| read_error(&error, Packing::None))?;
-    let (stream, packing): (Stream<'_>, Packing) = if head.starts_with(GZIP) {
-        (
-            Box::new(flate2::read::MultiGzDecoder::new(raw)),
-            Packing::Compressed,
-        )
-    } else if head.starts_with(ZSTD) {
-        let decoder =
-            zstd::Decoder::new(raw).map_err(|error| read_error(&error, Packing::Compressed))?;
-        (Box::new(decoder), Packing::Compressed)
-    } else {
-        (raw, Packing::None)
+    let (stream, packing) = match Compression::of(&head) {
+        Some(compression) => (decompress(raw, compression)?, Packing::Compressed),
+        None => (raw, Packing::None),
     };
     let (head, stream) =
         peek(stream, TAR.0 + TAR.1.len()).map_err(|error| read_error(&error, packing))?;
@@ -141,6 +174,7 @@ fn read_all(mut stream: Stream<'_>, packing: Packing) -> Result<Content, Error> 
 }
 
 /// Every regular entry is an input of its own. Entries may be compressed, but archives within archives are not opened.
+#[cfg(feature = "archives")]
 fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Visit<'_>) {
     let broken = |error: &io::Error| match packing {
         Packing::None => Error::malformed(format!("the archive is broken: {error}")),
@@ -170,6 +204,11 @@ fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Vi
         };
         visit(&entry_name, None, content);
     }
+}
+
+#[cfg(not(feature = "archives"))]
+fn open_archive(name: &str, _: Stream<'_>, _: Packing, visit: &mut Visit<'_>) {
+    visit(name, None, Err(missing("archives", "tar")));
 }
 
 /// What Jepsen writes beside a history.

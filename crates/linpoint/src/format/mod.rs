@@ -3,11 +3,19 @@
 //! [`read`] takes a path as a user gives it: a file, compressed or not, an archive, a directory or `-`. [`parse`] takes
 //! bytes. Both tell the format from the content unless it is given. The formats themselves are described in
 //! `docs/formats.md`.
+//!
+//! Three features of the crate bring readers that need more dependencies: `edn` for the histories of Jepsen and porcupine,
+//! `archives` for `.gz`, `.zst` and `.tar`, and `parquet`. What a build does not read, it refuses with the name of the
+//! feature.
 
 mod detect;
+#[cfg(feature = "edn")]
 mod edn;
+mod feature;
 mod input;
+#[cfg(feature = "edn")]
 mod jepsen;
+#[cfg(feature = "edn")]
 mod jepsen_log;
 mod json;
 mod jsonl;
@@ -15,6 +23,7 @@ mod labels;
 mod operations;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "edn")]
 mod porcupine_kv;
 mod snapshot;
 mod violat;
@@ -28,6 +37,8 @@ use std::sync::Arc;
 pub use jsonl::{StreamLine, stream_line, write_jsonl};
 pub use snapshot::snapshot_event;
 
+#[cfg(not(all(feature = "edn", feature = "parquet")))]
+use self::feature::missing;
 use self::input::Content;
 use self::labels::Labels;
 use crate::error::{Error, Unit};
@@ -50,11 +61,11 @@ const MAX_DEPTH: usize = 128;
 pub enum Format {
     /// JSON lines: events, operations or whole histories. Linpoint's own format.
     Jsonl,
-    /// A Jepsen history: EDN maps, one for each event.
+    /// A Jepsen history: EDN maps, one for each event. Needs the feature `edn`.
     Edn,
-    /// A log of Jepsen with its `jepsen.util` lines.
+    /// A log of Jepsen with its `jepsen.util` lines. Needs the feature `edn`.
     JepsenLog,
-    /// The key-value histories of porcupine's tests: EDN maps with a `:key`.
+    /// The key-value histories of porcupine's tests: EDN maps with a `:key`. Needs the feature `edn`.
     PorcupineKv,
     /// JSON histories of Violat: `schema` and `events`.
     Violat,
@@ -62,7 +73,7 @@ pub enum Format {
     Operations,
     /// Events of snapshots, as the tests of Amram et al. are written: `startScan!2;endScan!2,0,1;`.
     Snapshot,
-    /// Apache Parquet: one row for each operation. Read and written where linpoint is built with the feature `parquet`.
+    /// Apache Parquet: one row for each operation. Needs the feature `parquet`.
     Parquet,
 }
 
@@ -324,7 +335,10 @@ pub fn write(
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write(history, object_type, out),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(io::Error::new(io::ErrorKind::Unsupported, NO_PARQUET)),
+        Format::Parquet => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            missing("parquet", "Parquet"),
+        )),
         other => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             format!("histories are written as jsonl, parquet or snapshot, not as {other}"),
@@ -332,20 +346,17 @@ pub fn write(
     }
 }
 
-#[cfg(not(feature = "parquet"))]
-const NO_PARQUET: &str = "this linpoint is built without Parquet (the feature `parquet`)";
-
 #[cfg(feature = "parquet")]
 use self::parquet::{read_bytes as read_parquet_bytes, read_file as read_parquet_file};
 
 #[cfg(not(feature = "parquet"))]
 fn read_parquet_bytes(_: Vec<u8>, _: &ReadOptions) -> Result<Recorded, Error> {
-    Err(Error::usage(NO_PARQUET))
+    Err(missing("parquet", "Parquet"))
 }
 
 #[cfg(not(feature = "parquet"))]
 fn read_parquet_file(_: &Path, _: &ReadOptions) -> Result<Recorded, Error> {
-    Err(Error::usage(NO_PARQUET))
+    Err(missing("parquet", "Parquet"))
 }
 
 fn read_parquet(
@@ -442,9 +453,16 @@ fn collect(format: Format, text: &str, options: &ReadOptions) -> Vec<Result<Reco
 fn read_format(format: Format, text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     match format {
         Format::Jsonl => jsonl::read(text, options, sink),
+        #[cfg(feature = "edn")]
         Format::Edn => edn::read(text, options, sink),
+        #[cfg(feature = "edn")]
         Format::JepsenLog => jepsen_log::read(text, options, sink),
+        #[cfg(feature = "edn")]
         Format::PorcupineKv => porcupine_kv::read(text, options, sink),
+        #[cfg(not(feature = "edn"))]
+        Format::Edn | Format::JepsenLog | Format::PorcupineKv => {
+            sink.put(Err(missing("edn", format.name())));
+        }
         Format::Violat => violat::read(text, options, sink),
         Format::Operations => operations::read(text, options, sink),
         Format::Snapshot => snapshot::read(text, options, sink),

@@ -1,4 +1,4 @@
-//! Tests over whole files: the bundled corpus, and the full collections where they are at hand.
+//! Tests over whole files: the bundled corpus and, in [`data`], the full collections.
 
 use std::path::{Path, PathBuf};
 
@@ -9,15 +9,6 @@ fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../corpus")
         .join(name)
-}
-
-/// The collections that are too large to be bundled.
-fn data(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("LINPOINT_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    Some(root.join(name)).filter(|path| path.exists())
 }
 
 fn read_all(path: &Path) -> Vec<Result<Recorded, Error>> {
@@ -115,80 +106,92 @@ fn what_is_read_can_be_written_and_read_again() {
     }
 }
 
-#[test]
-fn all_etcd_logs_read() {
-    let Some(path) = data("jepsen-etcd/etcd_logs.tar.gz") else {
-        return;
-    };
-    let all = read_well(&path);
-    assert_eq!(all.len(), 103);
-    let pending = |recorded: &Recorded| recorded.history.shape().pending;
-    let verdicts = std::fs::read_to_string(path.with_file_name("verdicts.csv")).unwrap();
-    for row in verdicts.lines().skip(1) {
-        let columns: Vec<&str> = row.split(',').collect();
-        let recorded = all
-            .iter()
-            .find(|r| r.input.ends_with(&format!(":{}", columns[0])))
-            .unwrap();
-        let count = |i: usize| columns[i].parse::<usize>().unwrap_or(0);
-        // Failed reads are dropped; a failed compare-and-set was done and answered false.
-        assert_eq!(recorded.history.len(), count(2) - count(5), "{row}");
-        assert_eq!(pending(recorded), count(6), "{row}");
+/// Tests over the collections that are too large for the repository, which `cargo test` ignores.
+mod data {
+    use super::*;
+
+    /// A file beside the checkout, or where `LINPOINT_DATA` says.
+    fn collection(name: &str) -> PathBuf {
+        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+        let root = std::env::var_os("LINPOINT_DATA");
+        let path = root
+            .map_or_else(|| PathBuf::from(beside), PathBuf::from)
+            .join(name);
+        assert!(path.exists(), "there is no {}", path.display());
+        path
     }
-    assert_eq!(all.iter().map(pending).sum::<usize>(), 1283);
-}
 
-#[test]
-fn all_kv_logs_read() {
-    let Some(path) = data("kv/kv_logs.tar.gz") else {
-        return;
-    };
-    let mut counts: Vec<_> = read_well(&path)
-        .iter()
-        .map(|recorded| recorded.history.len())
-        .collect();
-    counts.sort_unstable();
-    assert_eq!(counts, [38, 58, 337, 405, 1712, 2024]);
-}
-
-#[test]
-fn all_juc_histories_read() {
-    let classes = [
-        ("ABQ", 620, 14),
-        ("CHM", 638, 14),
-        ("CLD", 410, 12),
-        ("CLQ", 472, 14),
-        ("CSLM", 915, 14),
-        ("CSLS", 251, 18),
-        ("LBD", 682, 8),
-        ("LBQ", 724, 9),
-        ("LTQ", 820, 15),
-        ("PBQ", 793, 14),
-    ];
-    for (class, histories, operations) in classes {
-        let Some(path) = data(&format!("juc/{class}.jsonl.gz")) else {
-            return;
-        };
+    #[test]
+    #[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
+    fn all_etcd_logs_read() {
+        let path = collection("jepsen-etcd/etcd_logs.tar.gz");
         let all = read_well(&path);
-        assert_eq!(all.len(), histories);
-        assert!(
-            all.iter()
-                .all(|recorded| recorded.history.len() == operations)
-        );
-        assert_eq!(
-            all[histories - 1].name.as_deref(),
-            Some((histories - 1).to_string().as_str())
-        );
-        assert!(all.iter().all(|recorded| recorded.expected.is_some()));
+        assert_eq!(all.len(), 103);
+        let pending = |recorded: &Recorded| recorded.history.shape().pending;
+        let verdicts = std::fs::read_to_string(path.with_file_name("verdicts.csv")).unwrap();
+        for row in verdicts.lines().skip(1) {
+            let columns: Vec<&str> = row.split(',').collect();
+            let recorded = all
+                .iter()
+                .find(|r| r.input.ends_with(&format!(":{}", columns[0])))
+                .unwrap();
+            let count = |i: usize| columns[i].parse::<usize>().unwrap_or(0);
+            // Failed reads are dropped; a failed compare-and-set was done and answered false.
+            assert_eq!(recorded.history.len(), count(2) - count(5), "{row}");
+            assert_eq!(pending(recorded), count(6), "{row}");
+        }
+        assert_eq!(all.iter().map(pending).sum::<usize>(), 1283);
     }
-}
 
-#[test]
-fn all_histories_of_the_monitors_read() {
-    let Some(path) = data("monitors/tricky.jsonl") else {
-        return;
-    };
-    assert_eq!(read_well(&path).len(), 349);
+    #[test]
+    #[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
+    fn all_kv_logs_read() {
+        let path = collection("kv/kv_logs.tar.gz");
+        let mut counts: Vec<_> = read_well(&path)
+            .iter()
+            .map(|recorded| recorded.history.len())
+            .collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [38, 58, 337, 405, 1712, 2024]);
+    }
+
+    #[test]
+    #[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
+    fn all_juc_histories_read() {
+        let classes = [
+            ("ABQ", 620, 14),
+            ("CHM", 638, 14),
+            ("CLD", 410, 12),
+            ("CLQ", 472, 14),
+            ("CSLM", 915, 14),
+            ("CSLS", 251, 18),
+            ("LBD", 682, 8),
+            ("LBQ", 724, 9),
+            ("LTQ", 820, 15),
+            ("PBQ", 793, 14),
+        ];
+        for (class, histories, operations) in classes {
+            let path = collection(&format!("juc/{class}.jsonl.gz"));
+            let all = read_well(&path);
+            assert_eq!(all.len(), histories);
+            assert!(
+                all.iter()
+                    .all(|recorded| recorded.history.len() == operations)
+            );
+            assert_eq!(
+                all[histories - 1].name.as_deref(),
+                Some((histories - 1).to_string().as_str())
+            );
+            assert!(all.iter().all(|recorded| recorded.expected.is_some()));
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
+    fn all_histories_of_the_monitors_read() {
+        let path = collection("monitors/tricky.jsonl");
+        assert_eq!(read_well(&path).len(), 349);
+    }
 }
 
 #[test]

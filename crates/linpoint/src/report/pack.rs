@@ -3,12 +3,10 @@
 //! A page of a million operations opens fast because it is small, and because texts stay bytes until they are shown.
 //! `page/data.js` reads this format.
 
-use std::io::Write;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use miniz_oxide::deflate::CompressionLevel;
+use miniz_oxide::deflate::compress_to_vec;
 
 use crate::text::shortened_to;
 
@@ -107,11 +105,8 @@ impl Packer {
     }
 
     pub(crate) fn finish(self) -> String {
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
-        let written = encoder
-            .write_all(&self.bytes)
-            .and_then(|()| encoder.finish());
-        STANDARD.encode(written.expect("bug: memory cannot be written"))
+        let level = CompressionLevel::DefaultLevel as u8;
+        STANDARD.encode(compress_to_vec(&self.bytes, level))
     }
 }
 
@@ -122,17 +117,12 @@ fn zigzag(number: i64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use super::*;
 
     /// Reads what [`Packer::differences`] wrote, as the page does.
     fn read_back(packer: Packer, count: i64) -> Vec<i64> {
         let bytes = STANDARD.decode(packer.finish()).expect("letters");
-        let mut read = Vec::new();
-        flate2::read::DeflateDecoder::new(&bytes[..])
-            .read_to_end(&mut read)
-            .expect("compressed");
+        let read = miniz_oxide::inflate::decompress_to_vec(&bytes).expect("compressed");
         let mut bytes = read.into_iter();
         let mut number = || {
             let (mut word, mut shift) = (0u64, 0);

@@ -1,6 +1,8 @@
-//! The full collections, where they are at hand: every history gets the verdict that is known of it.
+//! The full collections, which are too large for the repository: every history gets the verdict that is known of it.
 //!
-//! All of them without reduction, and a sample with it, since reducing a violation costs many searches.
+//! All of them without reduction, and a sample with it, since reducing a violation costs many searches. `cargo test` ignores
+//! these tests; with the collections in `../shared/data` beside the checkout, or where `LINPOINT_DATA` says, they run by
+//! `cargo test -p linpoint -- --ignored data::`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -25,10 +27,9 @@ fn sample(all: &[Recorded], step: usize) -> Vec<Recorded> {
 }
 
 #[test]
+#[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
 fn etcd() {
-    let Some(path) = data("jepsen-etcd/etcd_logs.tar.gz") else {
-        return;
-    };
+    let path = data("jepsen-etcd/etcd_logs.tar.gz");
     let table = std::fs::read_to_string(path.with_file_name("verdicts.csv")).unwrap();
     let verdict_of: HashMap<&str, bool> = table
         .lines()
@@ -57,10 +58,9 @@ fn etcd() {
 }
 
 #[test]
+#[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
 fn kv() {
-    let Some(path) = data("kv/kv_logs.tar.gz") else {
-        return;
-    };
+    let path = data("kv/kv_logs.tar.gz");
     let expected = |recorded: &Recorded| recorded.input.ends_with("-ok.txt");
     let all = read_all(&path);
     assert_eq!(all.len(), 6);
@@ -75,8 +75,9 @@ fn kv() {
 }
 
 #[test]
+#[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
 fn juc() {
-    let Some(folder) = data("juc") else { return };
+    let folder = data("juc");
     let mut all = Vec::new();
     for class in [
         "ABQ", "CHM", "CLD", "CLQ", "CSLM", "CSLS", "LBD", "LBQ", "LTQ", "PBQ",
@@ -89,10 +90,9 @@ fn juc() {
 }
 
 #[test]
+#[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
 fn snapshot() {
-    let Some(path) = data("snapshot/histories.tar.gz") else {
-        return;
-    };
+    let path = data("snapshot/histories.tar.gz");
     let table = std::fs::read_to_string(path.with_file_name("expected.csv")).unwrap();
     // The first bad event of each history, counted from 0; none of those that are linearizable.
     let first_bad: HashMap<&str, Option<u32>> = table
@@ -130,10 +130,9 @@ fn snapshot() {
 }
 
 #[test]
+#[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
 fn monitors() {
-    let Some(path) = data("monitors/tricky.jsonl") else {
-        return;
-    };
+    let path = data("monitors/tricky.jsonl");
     let all = read_all(&path);
     assert_eq!(all.len(), 349);
     compare(&all, &verdicts(), labelled);

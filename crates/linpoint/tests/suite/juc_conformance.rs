@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::GzDecoder;
 use linpoint::Value;
@@ -22,23 +22,6 @@ fn sample_is_reproduced() {
     for class in CLASSES {
         let file = File::open(folder.join(format!("{class}.jsonl"))).unwrap();
         assert!(reproduce(class, file) >= 30);
-    }
-}
-
-/// All recorded sequences, where they are at hand: beside the checkout, or in the folder that `LINPOINT_DATA` names.
-#[test]
-fn all_recorded_sequences_are_reproduced() {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let data = std::env::var_os("LINPOINT_DATA").map_or_else(|| PathBuf::from(beside), Into::into);
-    let folder = data.join("juc/conformance");
-    if !folder.is_dir() {
-        eprintln!("skipped: there is no {}", folder.display());
-        return;
-    }
-    for class in CLASSES {
-        let file = File::open(folder.join(format!("{class}.jsonl.gz"))).unwrap();
-        let sequences = reproduce(class, GzDecoder::new(file));
-        assert_eq!(sequences, 1500, "{class}");
     }
 }
 
@@ -66,4 +49,20 @@ fn reproduce(class: &str, lines: impl Read) -> usize {
         sequences += 1;
     }
     sequences
+}
+
+mod data {
+    use super::*;
+
+    /// All recorded sequences.
+    #[test]
+    #[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
+    fn all_recorded_sequences_are_reproduced() {
+        let folder = crate::recorded::data("juc/conformance");
+        for class in CLASSES {
+            let file = File::open(folder.join(format!("{class}.jsonl.gz"))).unwrap();
+            let sequences = reproduce(class, GzDecoder::new(file));
+            assert_eq!(sequences, 1500, "{class}");
+        }
+    }
 }

@@ -12,16 +12,14 @@ pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
 }
 
-/// The collections that are too large to be bundled: beside the checkout, or where `LINPOINT_DATA` says.
-pub(crate) fn data(name: &str) -> Option<PathBuf> {
+/// A file or folder of the collections that are too large for the repository: beside the checkout, or where `LINPOINT_DATA`
+/// says. Tests that need one are ignored unless they are asked for.
+pub(crate) fn data(name: &str) -> PathBuf {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let root = std::env::var_os("LINPOINT_DATA").map_or_else(|| PathBuf::from(beside), Into::into);
     let path = root.join(name);
-    if !path.exists() {
-        eprintln!("skipped: there is no {}", path.display());
-        return None;
-    }
-    Some(path)
+    assert!(path.exists(), "there is no {}", path.display());
+    path
 }
 
 /// All histories at `path`, which must be well formed.
