@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use linpoint::format::{ReadOptions, Recorded, read};
-use linpoint::spec::guess_type;
+use linpoint::object::guess_type;
 use linpoint::{Checker, Error, Verdict, object_type};
 
 fn main() -> ExitCode {
@@ -47,19 +47,18 @@ fn check(recorded: &Recorded) -> Result<bool, Error> {
         },
     };
     let object = object.map_err(|error| recorded.locate(error))?;
-    let checker = Checker::default();
-    let report = object
-        .check(history, &checker, &checker.budget())
+    let report = Checker::default()
+        .check_recorded(&object, history)
         .map_err(|error| recorded.locate(error))?;
     let label = recorded.label();
     match report.verdict {
         Verdict::Linearizable(_) => println!("{label}: linearizable"),
         Verdict::Violation(violation) => {
-            println!("{label}: not linearizable: {}", violation.core.sentence);
+            println!("{label}: not linearizable: {}", violation.core.sentence());
             return Ok(false);
         }
         Verdict::Undecided(undecided) => {
-            println!("{label}: undecided: {undecided:?}");
+            println!("{label}: undecided: {undecided}");
             return Ok(false);
         }
     }

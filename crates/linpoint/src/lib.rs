@@ -55,7 +55,7 @@
 //! # Recorded histories
 //!
 //! [`format::read`] reads files, archives and directories of histories in several formats; [`object_type`] gives the
-//! built-in types by name, and each of them [checked](Checker::check_recorded) against a [`History`]:
+//! built-in types by name. A [`History`] of one is [checked](Checker::check_recorded) like a typed one:
 //!
 //! ```
 //! use linpoint::format::{ReadOptions, parse};
@@ -109,6 +109,7 @@ pub use history::{
     Call, History, HistoryBuilder, OpId, Operation, Partitioning, Ties, TypedHistory,
 };
 pub use object::object_type;
+pub use online::OnlineChecker;
 pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
 pub use spec::{Outcomes, Spec};
 pub use value::Value;

@@ -1,12 +1,14 @@
 //! `linpoint watch`: report violations while the history happens.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use linpoint::Error;
 use linpoint::format::{StreamLine, snapshot_event, stream_line};
-use linpoint::object::{ObjectType, find_type};
-use linpoint::online::{Notice, Watcher};
+use linpoint::object::{ObjectType, RecordedCall, find_type};
+use linpoint::online::Finding;
 use linpoint::spec::Params;
+use linpoint::{Call, Error, OnlineChecker, Value};
 
 use super::lines::{AtEnd, Lines, Piece, Unit};
 use crate::args::WatchArgs;
@@ -25,6 +27,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let mut run = Run {
         chosen: chosen.transpose()?,
         watched: None,
+        methods: HashMap::new(),
         line: 0,
         first_only: args.first,
         totals: Totals::default(),
@@ -77,7 +80,9 @@ enum Next {
 
 struct Run {
     chosen: Option<TypeChoice>,
-    watched: Option<(TypeChoice, Watcher)>,
+    watched: Option<(TypeChoice, OnlineChecker<ObjectType>)>,
+    /// The names of methods, which all calls share that the checker remembers.
+    methods: HashMap<String, Arc<str>>,
     line: u64,
     first_only: bool,
     totals: Totals,
@@ -123,23 +128,48 @@ impl Run {
             StreamLine::Note(_) => return Ok(Next::Line),
             said => said,
         };
-        let Some((choice, watcher)) = &mut self.watched else {
-            let reason =
-                "which type of object is this? No header tells; use --type (see `linpoint types`)";
-            return Err(Error::usage(reason).at_line(self.line).into());
-        };
-        let notice = watcher
-            .take(self.line, said)
-            .map_err(|error| with_methods(error, choice))?;
-        let Some(notice) = notice else {
+        let Some(finding) = self.feed(said)? else {
             return Ok(Next::Line);
         };
-        self.totals.count(&notice);
-        self.printer.notice(self.line, &notice)?;
-        Ok(match notice {
-            Notice::Violation(_) if self.first_only => Next::Nothing,
+        self.totals.count(&finding);
+        self.printer.finding(self.line, &finding)?;
+        Ok(match finding {
+            Finding::Violation(_) if self.first_only => Next::Nothing,
             _ => Next::Line,
         })
+    }
+
+    /// Gives one event to the checker. Errors name the line.
+    fn feed(&mut self, event: StreamLine) -> Result<Option<Finding<ObjectType>>, Error> {
+        let line = self.line;
+        let Some((choice, checker)) = &mut self.watched else {
+            let reason =
+                "which type of object is this? No header tells; use --type (see `linpoint types`)";
+            return Err(Error::usage(reason).at_line(line));
+        };
+        let found = match event {
+            StreamLine::Call { process, call } => refuse_overlap(checker, &process, &call)
+                .and_then(|()| {
+                    let call = RecordedCall {
+                        object: call.object,
+                        method: shared(&mut self.methods, call.method),
+                        argument: call.argument,
+                        line,
+                    };
+                    checker.call(process, call)
+                }),
+            StreamLine::Return {
+                process,
+                method,
+                result,
+            } => refuse_other_method(checker, &process, method.as_deref())
+                .and_then(|()| checker.ret(process, result)),
+            StreamLine::Fail { process } => checker.fail(process),
+            StreamLine::Crash { process } => checker.crash(process).map(|()| None),
+            // Neither headers nor notes are events.
+            _ => Ok(None),
+        };
+        found.map_err(|error| with_methods(error.at_line(line), choice))
     }
 
     /// Another history begins.
@@ -165,23 +195,23 @@ impl Run {
     }
 
     fn begin(&mut self, choice: TypeChoice, object: ObjectType) -> Result<(), Error> {
-        let watcher = Watcher::new(object)
+        let checker = OnlineChecker::new(object)
             .map_err(|error| Error::usage(format!("type {}: {}", choice.name, error.reason())))?;
-        self.watched = Some((choice, watcher));
+        self.watched = Some((choice, checker));
         Ok(())
     }
 
     /// A history ends.
     fn end(&mut self) -> std::io::Result<()> {
-        let Some((_, watcher)) = self.watched.take() else {
+        let Some((_, checker)) = self.watched.take() else {
             return Ok(());
         };
-        for unsettled in watcher.unsettled() {
-            let notice = Notice::CannotTell(unsettled);
-            self.totals.count(&notice);
-            self.printer.notice(self.line, &notice)?;
+        for unsettled in checker.unsettled() {
+            let finding = Finding::CannotTell(unsettled);
+            self.totals.count(&finding);
+            self.printer.finding(self.line, &finding)?;
         }
-        self.totals.add(&watcher);
+        self.totals.add(&checker);
         Ok(())
     }
 
@@ -190,4 +220,44 @@ impl Run {
         self.printer.finish(&self.totals)?;
         Ok(self.totals.exit())
     }
+}
+
+/// A process has one call open at a time.
+fn refuse_overlap(
+    checker: &OnlineChecker<ObjectType>,
+    process: &Value,
+    call: &Call,
+) -> Result<(), Error> {
+    let Some(open) = checker.pending_call(process) else {
+        return Ok(());
+    };
+    Err(Error::malformed(format!(
+        "process {process} calls {:?} while its call of {:?} on line {} is still open",
+        call.method, open.method, open.line
+    )))
+}
+
+/// A return that names a method must name the one that was called.
+fn refuse_other_method(
+    checker: &OnlineChecker<ObjectType>,
+    process: &Value,
+    method: Option<&str>,
+) -> Result<(), Error> {
+    match (method, checker.pending_call(process)) {
+        (Some(method), Some(open)) if *method != *open.method => Err(Error::malformed(format!(
+            "process {process} returns from {method:?} but had called {:?}",
+            open.method
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The one copy of this name.
+fn shared(names: &mut HashMap<String, Arc<str>>, name: String) -> Arc<str> {
+    if let Some(shared) = names.get(&name) {
+        return Arc::clone(shared);
+    }
+    let shared: Arc<str> = name.as_str().into();
+    names.insert(name, Arc::clone(&shared));
+    shared
 }

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use linpoint::online::{CannotTell, Notice, Observed, Violation, Watcher};
-use linpoint::{Error, Value};
+use linpoint::object::ObjectType;
+use linpoint::online::{CannotTell, Finding, Observed, Violation};
+use linpoint::{Error, OnlineChecker, Value};
 use serde_json::json;
 
 use super::error_name;
@@ -41,18 +42,18 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn count(&mut self, notice: &Notice) {
-        match notice {
-            Notice::Violation(_) => self.violations += 1,
-            Notice::CannotTell(_) => self.untold += 1,
+    pub(crate) fn count(&mut self, finding: &Finding<ObjectType>) {
+        match finding {
+            Finding::Violation(_) => self.violations += 1,
+            Finding::CannotTell(_) => self.untold += 1,
         }
     }
 
     /// Adds a history that is over.
-    pub(crate) fn add(&mut self, watcher: &Watcher) {
-        self.events += watcher.events();
-        self.operations += watcher.operations();
-        self.open += watcher.open();
+    pub(crate) fn add(&mut self, checker: &OnlineChecker<ObjectType>) {
+        self.events += checker.events();
+        self.operations += checker.operations();
+        self.open += checker.pending();
     }
 
     pub(crate) fn exit(&self) -> Exit {
@@ -85,14 +86,18 @@ impl Printer {
         self.unit = unit;
     }
 
-    pub(crate) fn notice(&mut self, line: u64, notice: &Notice) -> std::io::Result<()> {
-        match (self.style, notice) {
-            (Style::Json, notice) => {
-                let document = self.document(line, notice);
+    pub(crate) fn finding(
+        &mut self,
+        line: u64,
+        finding: &Finding<ObjectType>,
+    ) -> std::io::Result<()> {
+        match (self.style, finding) {
+            (Style::Json, finding) => {
+                let document = self.document(line, finding);
                 writeln!(self.out, "{document}")?;
             }
-            (_, Notice::Violation(violation)) => self.show_violation(line, violation)?,
-            (_, Notice::CannotTell(untold)) => {
+            (_, Finding::Violation(violation)) => self.show_violation(line, violation)?,
+            (_, Finding::CannotTell(untold)) => {
                 let CannotTell {
                     object,
                     key,
@@ -110,7 +115,11 @@ impl Printer {
         self.out.flush()
     }
 
-    fn show_violation(&mut self, line: u64, violation: &Violation) -> std::io::Result<()> {
+    fn show_violation(
+        &mut self,
+        line: u64,
+        violation: &Violation<ObjectType>,
+    ) -> std::io::Result<()> {
         let part = in_part(&violation.object, violation.key.as_ref());
         writeln!(
             self.out,
@@ -118,14 +127,18 @@ impl Printer {
             self.input, violation.sentence
         )?;
         for op in violation.others.iter().chain([&violation.op]) {
-            writeln!(self.out, "    {op}, called on {} {}", self.unit, op.line)?;
+            writeln!(
+                self.out,
+                "    {op}, called on {} {}",
+                self.unit, op.call.line
+            )?;
         }
         writeln!(self.out)
     }
 
-    fn document(&self, line: u64, notice: &Notice) -> serde_json::Value {
-        let mut document = match notice {
-            Notice::Violation(violation) => json!({
+    fn document(&self, line: u64, finding: &Finding<ObjectType>) -> serde_json::Value {
+        let mut document = match finding {
+            Finding::Violation(violation) => json!({
                 "notice": "violation",
                 "object": violation.object.to_json(),
                 "key": violation.key.as_ref().map(Value::to_json),
@@ -133,7 +146,7 @@ impl Printer {
                 "sentence": violation.sentence,
                 "others": violation.others.iter().map(|op| operation(op)).collect::<Vec<_>>(),
             }),
-            Notice::CannotTell(untold) => json!({
+            Finding::CannotTell(untold) => json!({
                 "notice": "cannot tell",
                 "object": untold.object.to_json(),
                 "key": untold.key.as_ref().map(Value::to_json),
@@ -212,13 +225,13 @@ fn summary(totals: &Totals) -> String {
 }
 
 /// An operation with its line.
-fn operation(op: &Observed) -> serde_json::Value {
+fn operation(op: &Observed<ObjectType>) -> serde_json::Value {
     json!({
         "process": op.process.to_json(),
-        "object": op.object.to_json(),
-        "method": &*op.method,
-        "arg": op.argument.to_json(),
+        "object": op.call.object.to_json(),
+        "method": &*op.call.method,
+        "arg": op.call.argument.to_json(),
         "ret": op.result().map(Value::to_json),
-        "line": op.line,
+        "line": op.call.line,
     })
 }

@@ -27,6 +27,6 @@ mod simulate;
 pub use check::CheckRecorded;
 pub use depths::PartDepths;
 pub use object_type::ObjectType;
-pub(crate) use online::Reading;
+pub use online::RecordedCall;
 pub use registry::{TypeInfo, find_type, guess_type, object_type, types};
 pub use simulate::Simulation;

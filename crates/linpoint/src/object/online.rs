@@ -1,24 +1,44 @@
-//! What the operations of recorded histories do, for checking them online.
+//! Checking recorded events online: an [`ObjectType`] as the object of an [`OnlineChecker`](crate::OnlineChecker).
+
+use std::fmt;
+use std::sync::Arc;
 
 use super::ObjectType;
-use crate::spec::{CallView, Kind, Recorded, Role};
+use crate::history::{Call, NEVER, Op, OpId};
+use crate::online::{Observable, OpFacts};
+use crate::spec::{CallView, Kind, Recorded};
+use crate::text::shortened;
 use crate::value::Value;
 
-/// What a recorded operation does.
+/// A recorded call, as findings name it.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading {
-    /// The key that it is about; see [`Spec::key`](crate::Spec::key).
-    pub(crate) key: Option<Value>,
-    /// Its role; see [`Spec::role`](crate::Spec::role).
-    pub(crate) role: Role,
-    /// Whether it never changes any state; see [`Spec::is_pure`](crate::Spec::is_pure).
-    pub(crate) is_pure: bool,
+pub struct RecordedCall {
+    /// The object; [`Value::Nil`] where the input names none.
+    pub object: Value,
+    /// The method's name. Calls that the checker remembers can share it.
+    pub method: Arc<str>,
+    /// The argument: [`Value::Nil`] for none, a list for several.
+    pub argument: Value,
+    /// The line of the input on which it was called, counted from 1; 0 where unknown.
+    pub line: u64,
 }
 
+impl From<Call> for RecordedCall {
+    fn from(call: Call) -> Self {
+        RecordedCall {
+            object: call.object,
+            method: call.method.into(),
+            argument: call.argument,
+            line: 0,
+        }
+    }
+}
+
+/// Reads single operations.
 pub(super) trait ReadOps {
     fn known_as(&self) -> Option<Kind>;
 
-    fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String>;
+    fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, String>;
 }
 
 impl<S: Recorded> ReadOps for S {
@@ -26,30 +46,58 @@ impl<S: Recorded> ReadOps for S {
         self.kind()
     }
 
-    fn reading(&self, call: CallView<'_>, result: Option<&Value>) -> Result<Reading, String> {
+    fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, String> {
         let op = self.decode(call)?;
         let ret = result.map(|result| self.decode_result(&op, result));
-        let ret = ret.transpose()?;
-        Ok(Reading {
-            key: self.key(&op),
-            role: self.role(&op, ret.as_ref()),
-            is_pure: self.is_pure(&op, ret.as_ref()),
-        })
+        Ok(OpFacts::of(self, &op, ret.transpose()?.as_ref()))
     }
 }
 
-impl ObjectType {
-    /// Returns the well-known object that this is, as seen on one key.
-    pub(crate) fn known_as(&self) -> Option<Kind> {
+impl Observable for ObjectType {
+    type Process = Value;
+    type Call = RecordedCall;
+    type Ret = Value;
+
+    fn kind(&self) -> Option<Kind> {
         self.0.known_as()
     }
 
-    /// Returns what a recorded operation does, or why it is none of this type; `result` is `None` while it is pending.
-    pub(crate) fn reading(
+    fn facts(
         &self,
-        call: CallView<'_>,
+        process: &Value,
+        call: &RecordedCall,
         result: Option<&Value>,
-    ) -> Result<Reading, String> {
-        self.0.reading(call, result)
+    ) -> Result<OpFacts, String> {
+        let view = CallView {
+            process,
+            method: &call.method,
+            argument: &call.argument,
+        };
+        self.0.facts(view, result)
+    }
+
+    fn object(call: &RecordedCall) -> &Value {
+        &call.object
+    }
+
+    fn describe(
+        process: &Value,
+        call: &RecordedCall,
+        result: Option<&Value>,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let op = Op {
+            id: OpId(0),
+            process,
+            object: &call.object,
+            method: &call.method,
+            argument: &call.argument,
+            result,
+            call: 0,
+            ret: NEVER,
+            line: 0,
+            times: None,
+        };
+        write!(f, "{} by process {process}", shortened(&op.text()))
     }
 }

@@ -10,19 +10,19 @@
 //!
 //! **Cost:** for each event, the candidates at most. **Memory:** what is open.
 
-use super::takes::{Take, Takes};
-use super::{Online, Op, Stop, Time};
+use super::takes::Takes;
+use super::{Observable, Online, Op, Stop, Time};
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
 /// A monitor of two states.
-pub(super) struct Bits {
+pub(super) struct Bits<O: Observable> {
     initial: bool,
     state: bool,
     /// The last change: the event that forced it, and the operation that returned then.
-    last: Option<(Time, Op)>,
+    last: Option<(Time, Op<O>)>,
     /// The operations that may turn out to change the state to `false`, and to `true`.
-    changes: [Takes; 2],
+    changes: [Takes<O>; 2],
     /// How many others are open.
     observers: usize,
 }
@@ -37,7 +37,7 @@ enum Did {
     Nothing,
 }
 
-fn did(op: &Op, role: &Role) -> Result<Did, Stop> {
+fn did<O: Observable>(op: &Op<O>, role: &Role) -> Result<Did, Stop<O>> {
     let Role::Slot { needs, leaves } = role else {
         return Err(Stop::cannot_tell(format!(
             "what {op} tells cannot be watched"
@@ -67,35 +67,35 @@ fn did(op: &Op, role: &Role) -> Result<Did, Stop> {
     })
 }
 
-impl Bits {
+impl<O: Observable> Bits<O> {
     pub(super) fn new(initial: bool) -> Self {
         Bits {
             initial,
             state: initial,
             last: None,
-            changes: Default::default(),
+            changes: [Takes::new(), Takes::new()],
             observers: 0,
         }
     }
 
     /// The state that `op` may turn out to change to.
-    fn target(op: &Op) -> Result<Option<bool>, Stop> {
-        match &op.promise {
+    fn target(op: &Op<O>) -> Result<Option<bool>, Stop<O>> {
+        match &op.pending_role {
             Role::Opaque => Ok(None),
-            promise => match did(op, promise)? {
+            pending_role => match did(op, pending_role)? {
                 Did::Changed(to) => Ok(Some(to)),
                 Did::Saw(_) | Did::Nothing => Ok(None),
             },
         }
     }
 
-    fn flip(&mut self, now: Time, op: &Op) {
+    fn flip(&mut self, now: Time, op: &Op<O>) {
         self.state = !self.state;
         self.last = Some((now, Op::clone(op)));
     }
 
     /// Some open operation must have changed the state right before `op` returned.
-    fn take(&mut self, now: Time, op: &Op) -> Result<(), Stop> {
+    fn take(&mut self, now: Time, op: &Op<O>) -> Result<(), Stop<O>> {
         if self.changes[usize::from(!self.state)]
             .take(now, op)
             .is_err()
@@ -106,7 +106,7 @@ impl Bits {
         Ok(())
     }
 
-    fn impossible(&self, op: &Op) -> Stop {
+    fn impossible(&self, op: &Op<O>) -> Stop<O> {
         match &self.last {
             Some((_, last)) => Stop::violation(
                 op,
@@ -124,14 +124,13 @@ impl Bits {
     }
 
     /// `op` is no longer a candidate.
-    fn dismiss(&mut self, op: &Op) -> Result<(), Stop> {
+    fn dismiss(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
         match Self::target(op)? {
             None => {
                 self.observers -= 1;
                 Ok(())
             }
-            Some(to) => self.changes[usize::from(to)].dismiss(op).map_err(|take| {
-                let Take { shown_by, .. } = take;
+            Some(to) => self.changes[usize::from(to)].dismiss(op).map_err(|shown_by| {
                 let sentence = match op.result() {
                     Some(_) => format!(
                         "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not"
@@ -145,7 +144,7 @@ impl Bits {
         }
     }
 
-    fn saw(&mut self, op: &Op, found: bool, now: Time) -> Result<(), Stop> {
+    fn saw(&mut self, op: &Op<O>, found: bool, now: Time) -> Result<(), Stop<O>> {
         let changed_meanwhile = self.last.as_ref().is_some_and(|(at, _)| *at > op.called);
         if self.state == found || changed_meanwhile {
             return Ok(());
@@ -154,8 +153,8 @@ impl Bits {
     }
 }
 
-impl Online for Bits {
-    fn call(&mut self, op: &Op) -> Result<(), Stop> {
+impl<O: Observable> Online<O> for Bits<O> {
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
         match Self::target(op)? {
             Some(to) => self.changes[usize::from(to)].call(op),
             None => self.observers += 1,
@@ -163,10 +162,10 @@ impl Online for Bits {
         Ok(())
     }
 
-    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
-        let promised = Self::target(op)?;
+    fn ret(&mut self, op: &Op<O>, role: &Role, now: Time) -> Result<(), Stop<O>> {
+        let expected = Self::target(op)?;
         match did(op, role)? {
-            Did::Changed(to) if promised != Some(to) => Err(Stop::cannot_tell(format!(
+            Did::Changed(to) if expected != Some(to) => Err(Stop::cannot_tell(format!(
                 "{op} did what it did not promise"
             ))),
             Did::Changed(to) => {
@@ -186,11 +185,11 @@ impl Online for Bits {
         }
     }
 
-    fn fail(&mut self, op: &Op, _: Time) -> Result<(), Stop> {
+    fn fail(&mut self, op: &Op<O>, _: Time) -> Result<(), Stop<O>> {
         self.dismiss(op)
     }
 
-    fn crash(&mut self, op: &Op) {
+    fn crash(&mut self, op: &Op<O>) {
         // A candidate stays one.
         if let Ok(None) = Self::target(op) {
             self.observers -= 1;

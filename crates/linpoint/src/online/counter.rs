@@ -12,12 +12,12 @@
 
 use std::collections::HashMap;
 
-use super::takes::{Take, Takes};
-use super::{Online, Op, Stop, Time};
+use super::takes::Takes;
+use super::{Observable, Online, Op, Stop, Time};
 use crate::spec::Role;
 
 /// A monitor of a counter.
-pub(super) struct Counter {
+pub(super) struct Counter<O: Observable> {
     initial: i64,
     /// How much every increment adds, once there was one.
     by: Option<i64>,
@@ -26,15 +26,15 @@ pub(super) struct Counter {
     /// How many increments have taken effect.
     steps: u64,
     /// The return that forced the last of them.
-    last: Option<Op>,
-    takes: Takes,
+    last: Option<Op<O>>,
+    takes: Takes<O>,
     /// Which of the steps each of the takes is; as many, in the same order.
     taken_steps: Vec<u64>,
     /// The open reads, by their calls, with the number of steps at that time.
     reads: HashMap<Time, u64>,
 }
 
-impl Counter {
+impl<O: Observable> Counter<O> {
     pub(super) fn new(initial: i64) -> Self {
         Counter {
             initial,
@@ -42,14 +42,14 @@ impl Counter {
             telling: None,
             steps: 0,
             last: None,
-            takes: Takes::default(),
+            takes: Takes::new(),
             taken_steps: Vec::new(),
             reads: HashMap::new(),
         }
     }
 
     /// After how many steps the count is `seen`.
-    fn steps_to(&self, seen: i64, op: &Op) -> Result<u64, Stop> {
+    fn steps_to(&self, seen: i64, op: &Op<O>) -> Result<u64, Stop<O>> {
         let distance = i128::from(seen) - i128::from(self.initial);
         let by = i128::from(self.by.unwrap_or(1));
         let steps = u64::try_from(distance / by).ok();
@@ -64,7 +64,7 @@ impl Counter {
     }
 
     /// The return of `op` shows that so many steps were made.
-    fn reach(&mut self, steps: u64, op: &Op, now: Time) -> Result<(), Stop> {
+    fn reach(&mut self, steps: u64, op: &Op<O>, now: Time) -> Result<(), Stop<O>> {
         let before = self.last.clone();
         while self.steps < steps {
             if self.takes.take(now, op).is_err() {
@@ -79,12 +79,12 @@ impl Counter {
         Ok(())
     }
 
-    fn step(&mut self, op: &Op) {
+    fn step(&mut self, op: &Op<O>) {
         self.steps += 1;
         self.last = Some(Op::clone(op));
     }
 
-    fn read(&mut self, op: &Op, seen: i64, now: Time) -> Result<(), Stop> {
+    fn read(&mut self, op: &Op<O>, seen: i64, now: Time) -> Result<(), Stop<O>> {
         let at_call = self.reads.remove(&op.called).unwrap_or(0);
         let steps = self.steps_to(seen, op)?;
         if steps < at_call {
@@ -102,7 +102,7 @@ impl Counter {
     }
 
     /// An increment returns that made whichever step.
-    fn incremented(&mut self, op: &Op) {
+    fn incremented(&mut self, op: &Op<O>) {
         match self.takes.settle(op) {
             Some(which) => {
                 self.taken_steps.remove(which);
@@ -112,7 +112,7 @@ impl Counter {
     }
 
     /// An increment returns that found the count at `seen`.
-    fn incremented_from(&mut self, op: &Op, seen: i64, now: Time) -> Result<(), Stop> {
+    fn incremented_from(&mut self, op: &Op<O>, seen: i64, now: Time) -> Result<(), Stop<O>> {
         let step = self.steps_to(seen, op)?;
         if step >= self.steps {
             self.dismiss(op)?;
@@ -125,7 +125,7 @@ impl Counter {
             Some(which) => {
                 self.taken_steps.remove(which);
                 let left = self.takes.settle_with(op, which);
-                left.map_err(|take| nobody_left(&take, op))
+                left.map_err(|shown_by| too_few_left(&shown_by, op))
             }
             None => {
                 let sentence = format!(
@@ -136,14 +136,13 @@ impl Counter {
         }
     }
 
-    fn dismiss(&mut self, op: &Op) -> Result<(), Stop> {
+    fn dismiss(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
         let left = self.takes.dismiss(op);
-        left.map_err(|take| nobody_left(&take, op))
+        left.map_err(|shown_by| too_few_left(&shown_by, op))
     }
 }
 
-fn nobody_left(take: &Take, op: &Op) -> Stop {
-    let shown_by = &take.shown_by;
+fn too_few_left<O: Observable>(shown_by: &Op<O>, op: &Op<O>) -> Stop<O> {
     let sentence = format!(
         "{shown_by} is impossible: too few increments took effect before it, for {op} was none of them"
     );
@@ -151,8 +150,8 @@ fn nobody_left(take: &Take, op: &Op) -> Stop {
 }
 
 /// What `op` adds.
-fn amount(op: &Op) -> Result<i64, Stop> {
-    match op.promise {
+fn amount<O: Observable>(op: &Op<O>) -> Result<i64, Stop<O>> {
+    match op.pending_role {
         Role::Counts { by, .. } => Ok(by),
         _ => Err(Stop::cannot_tell(format!(
             "what {op} does cannot be watched"
@@ -160,8 +159,8 @@ fn amount(op: &Op) -> Result<i64, Stop> {
     }
 }
 
-impl Online for Counter {
-    fn call(&mut self, op: &Op) -> Result<(), Stop> {
+impl<O: Observable> Online<O> for Counter<O> {
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
         match amount(op)? {
             0 => {
                 self.reads.insert(op.called, self.steps);
@@ -181,7 +180,7 @@ impl Online for Counter {
         }
     }
 
-    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+    fn ret(&mut self, op: &Op<O>, role: &Role, now: Time) -> Result<(), Stop<O>> {
         let &Role::Counts { by, seen } = role else {
             return Err(Stop::cannot_tell(format!(
                 "what {op} tells cannot be watched"
@@ -209,7 +208,7 @@ impl Online for Counter {
         }
     }
 
-    fn fail(&mut self, op: &Op, _: Time) -> Result<(), Stop> {
+    fn fail(&mut self, op: &Op<O>, _: Time) -> Result<(), Stop<O>> {
         match amount(op)? {
             0 => {
                 self.crash(op);
@@ -219,7 +218,7 @@ impl Online for Counter {
         }
     }
 
-    fn crash(&mut self, op: &Op) {
+    fn crash(&mut self, op: &Op<O>) {
         self.reads.remove(&op.called);
     }
 }

@@ -1,9 +1,12 @@
-//! Online monitors: histories judged while they happen, one event at a time.
+//! Online monitors: histories decided while they happen, one event at a time.
 //!
-//! After each event the question is whether the history so far, with the operations that are still open as pending ones,
-//! is linearizable. A monitor remembers what is open and what is still in the object, no more, so a stream may go on for
-//! ever. [`Watcher`] is the entry: it takes recorded events of a built-in type, and has a monitor for each object, or for
-//! each key of it.
+//! After each event, the question is whether the history so far, with the operations that have not returned as pending
+//! ones, is linearizable. [`OnlineChecker`] is the entry. It knows neither lines nor formats: the caller describes
+//! operations, either as the operations of a [`Spec`](crate::Spec) or as the calls of an
+//! [`ObjectType`](crate::object::ObjectType).
+//!
+//! A monitor remembers the pending operations, and of the others what a pending or a later one may still contradict; it
+//! forgets the rest, so a stream may be endless. The header of each monitor says what that is and why it is enough.
 //!
 //! | object | monitor | a violation is reported |
 //! |---|---|---|
@@ -11,14 +14,16 @@
 //! | a register, a key of a map, each value written once at a time | `register` | at the event that makes it certain |
 //! | a counter that grows by one and the same amount | `counter` | at the event that makes it certain |
 //! | a snapshot, updates of one entry one after the other | `snapshot` | at the event that makes it certain |
-//! | a priority queue, no value in it twice | `priority` | at the latest when all operations that were open at that event have returned |
+//! | a priority queue, no value in it twice | `priority` | at the latest when all operations that were pending at that event have returned |
 //!
-//! What does not fit makes a monitor say that it cannot tell; it never guesses. `tests.rs` compares each of them with
-//! the reference after every event of random histories.
+//! A monitor that does not understand an operation reports that it cannot tell; it never guesses. `tests.rs` compares each
+//! of them with the reference after every event of random histories.
 
 mod bits;
+mod checker;
 mod counter;
-mod observed;
+mod finding;
+mod observable;
 mod priority;
 mod register;
 mod slot;
@@ -26,70 +31,67 @@ mod snapshot;
 mod takes;
 #[cfg(test)]
 mod tests;
-mod watcher;
 
-pub use observed::Observed;
-pub use watcher::{CannotTell, Notice, Violation, Watcher};
+pub use checker::OnlineChecker;
+pub use finding::{CannotTell, Finding, Violation};
+pub use observable::{Observable, Observed, OpFacts};
 
 use std::sync::Arc;
 
+use self::observable::Op;
 use self::priority::{Priority, Served};
 use crate::spec::{Kind, Role};
 
 /// The number of an event, counted from 1; 0 is before all of them.
 type Time = u64;
 
-/// An operation. It is remembered as long as some monitor may have to name it.
-type Op = Arc<Observed>;
-
-/// How many values that are over a monitor keeps, only to explain better.
+/// How many values that no longer matter a monitor keeps, to name the operations of a contradiction.
 const EXPLAINED: usize = 64;
 
-/// Watches one object, or one key of it.
+/// A monitor of one object, or of one key of it.
 ///
-/// What is known of an operation at its call is its [promise](Observed::promise): its role while pending.
-trait Online: Send {
+/// What is known of an operation at its call is its [pending role](Observed::pending_role).
+trait Online<O: Observable>: Send {
     /// An operation is called.
-    fn call(&mut self, op: &Op) -> Result<(), Stop>;
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>>;
 
-    /// It returns, and turns out to do this.
-    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop>;
+    /// It returns, and has this role.
+    fn ret(&mut self, op: &Op<O>, role: &Role, now: Time) -> Result<(), Stop<O>>;
 
-    /// It did not happen.
-    fn fail(&mut self, op: &Op, now: Time) -> Result<(), Stop>;
+    /// It did not take effect, and never will.
+    fn fail(&mut self, op: &Op<O>, now: Time) -> Result<(), Stop<O>>;
 
     /// It will never return.
-    fn crash(&mut self, op: &Op);
+    fn crash(&mut self, op: &Op<O>);
 
-    /// Whether a new monitor would know as much.
+    /// Whether a new monitor would decide the same from here on.
     fn is_blank(&self) -> bool {
         false
     }
 
-    /// Whether what open operations did decides about some that have returned.
+    /// Whether the verdict depends on what pending operations did.
     fn is_unsettled(&self) -> bool {
         false
     }
 }
 
 /// Why a monitor goes no further.
-#[derive(Debug)]
-enum Stop {
+enum Stop<O: Observable> {
     /// No order explains what happened.
     Violation {
         /// The operation whose result is impossible.
-        op: Op,
+        op: Op<O>,
         /// Why, in words.
         sentence: String,
-        /// Those that contradict it.
-        others: Vec<Op>,
+        /// Operations that contradict it.
+        others: Vec<Op<O>>,
     },
     /// The object is used in a way that this monitor does not understand.
     CannotTell(String),
 }
 
-impl Stop {
-    fn violation(op: &Op, others: impl IntoIterator<Item = Op>, sentence: String) -> Self {
+impl<O: Observable> Stop<O> {
+    fn violation(op: &Op<O>, others: impl IntoIterator<Item = Op<O>>, sentence: String) -> Self {
         Stop::Violation {
             op: Arc::clone(op),
             sentence,
@@ -103,11 +105,14 @@ impl Stop {
 }
 
 /// A monitor for an object of this kind, if there is one.
-fn monitor(kind: &Kind) -> Option<Box<dyn Online>> {
+fn monitor<O: Observable>(kind: &Kind, object: &Arc<O>) -> Option<Box<dyn Online<O>>> {
     match kind {
         Kind::Slot(initial) => Some(Box::new(slot::Slot::new(initial.clone()))),
         Kind::Counter(initial) => Some(Box::new(counter::Counter::new(*initial))),
-        Kind::Snapshot(initial) => Some(Box::new(snapshot::Snapshot::new(initial.clone()))),
+        Kind::Snapshot(initial) => Some(Box::new(snapshot::Snapshot::new(
+            initial.clone(),
+            Arc::clone(object),
+        ))),
         Kind::MaxPriorityQueue => Some(Box::new(Priority::new(Served::Largest))),
         Kind::MinPriorityQueue => Some(Box::new(Priority::new(Served::Smallest))),
         _ => None,

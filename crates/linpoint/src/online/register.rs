@@ -16,48 +16,48 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::{EXPLAINED, Online, Op, Stop, Time};
+use super::{EXPLAINED, Observable, Online, Op, Stop, Time};
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
 /// A monitor of a register.
-pub(super) struct Register {
+pub(super) struct Register<O: Observable> {
     /// The clusters with a return, by that return.
-    clusters: BTreeMap<Time, Cluster>,
+    clusters: BTreeMap<Time, Cluster<O>>,
     /// Where each value is that may still be read.
-    values: HashMap<Value, Place>,
+    values: HashMap<Value, Place<O>>,
     /// When the open reads were called.
     reads: BTreeSet<Time>,
     /// The last clusters that were forgotten. They decide nothing, but explain a late read.
-    past: VecDeque<Cluster>,
+    past: VecDeque<Cluster<O>>,
 }
 
-enum Place {
+enum Place<O: Observable> {
     /// Its write is open, and nobody has read it.
-    Open(Op),
+    Open(Op<O>),
     /// In the cluster with this first return.
     Seen(Time),
 }
 
-struct Cluster {
+struct Cluster<O: Observable> {
     value: Value,
     /// The operation of the first return; `None` for the initial value.
-    first: Option<Op>,
+    first: Option<Op<O>>,
     /// The latest call, and its operation.
-    latest: (Time, Option<Op>),
-    limit: Option<Limit>,
+    latest: (Time, Option<Op<O>>),
+    limit: Option<Limit<O>>,
 }
 
 /// The first return of a cluster that comes later.
-struct Limit {
+struct Limit<O: Observable> {
     at: Time,
     /// The operation that returned then.
-    first: Op,
+    first: Op<O>,
     /// An operation of that cluster that was called after the first return of this one.
-    later: Op,
+    later: Op<O>,
 }
 
-impl Register {
+impl<O: Observable> Register<O> {
     pub(super) fn new(initial: Value) -> Self {
         let cluster = Cluster {
             value: initial.clone(),
@@ -73,7 +73,7 @@ impl Register {
         }
     }
 
-    fn write(&mut self, op: &Op, value: &Value) -> Result<(), Stop> {
+    fn write(&mut self, op: &Op<O>, value: &Value) -> Result<(), Stop<O>> {
         if self.values.contains_key(value) {
             return Err(Stop::cannot_tell(format!(
                 "{op} writes what may still be there from before, so that reads do not tell which write they saw"
@@ -85,7 +85,7 @@ impl Register {
     }
 
     /// An operation of the cluster of `value` returned.
-    fn observe(&mut self, op: &Op, value: &Value, now: Time) -> Result<(), Stop> {
+    fn observe(&mut self, op: &Op<O>, value: &Value, now: Time) -> Result<(), Stop<O>> {
         let Some(place) = self.values.get_mut(value) else {
             return Err(self.unknown(op, value));
         };
@@ -119,7 +119,7 @@ impl Register {
     }
 
     /// A read of a value that is not, or no longer, known.
-    fn unknown(&self, op: &Op, value: &Value) -> Stop {
+    fn unknown(&self, op: &Op<O>, value: &Value) -> Stop<O> {
         let past = self.past.iter().rev().find(|past| past.value == *value);
         if let Some(cluster) = past
             && let Some(limit) = &cluster.limit
@@ -168,7 +168,7 @@ impl Register {
     /// Forgets the values that no read can return any more.
     fn forget(&mut self) {
         let oldest_read = self.reads.first().copied().unwrap_or(Time::MAX);
-        let is_over = |cluster: &Cluster| {
+        let is_over = |cluster: &Cluster<O>| {
             cluster
                 .limit
                 .as_ref()
@@ -192,7 +192,7 @@ impl Register {
     }
 }
 
-fn contradiction(op: &Op, cluster: &Cluster, limit: &Limit) -> Stop {
+fn contradiction<O: Observable>(op: &Op<O>, cluster: &Cluster<O>, limit: &Limit<O>) -> Stop<O> {
     let Limit { first, later, .. } = limit;
     let value = &cluster.value;
     let why = match &cluster.first {
@@ -203,7 +203,7 @@ fn contradiction(op: &Op, cluster: &Cluster, limit: &Limit) -> Stop {
     };
     let sentence =
         format!("{op} is impossible: {first} had returned before it was called, and {why}");
-    let mut others: Vec<Op> = cluster
+    let mut others: Vec<Op<O>> = cluster
         .first
         .iter()
         .chain([later, first])
@@ -215,22 +215,21 @@ fn contradiction(op: &Op, cluster: &Cluster, limit: &Limit) -> Stop {
 }
 
 /// The value that an operation writes; `None` for one that reads.
-fn written(op: &Op) -> Result<Option<&Value>, Stop> {
-    match &op.promise {
+fn written<O: Observable>(op: &Op<O>) -> Result<Option<&Value>, Stop<O>> {
+    match &op.pending_role {
         Role::Opaque => Ok(None),
         Role::Slot {
             needs: Need::Anything,
             leaves: Some(value),
         } => Ok(Some(value)),
         _ => Err(Stop::cannot_tell(format!(
-            "{} is neither a read nor a write",
-            op.method
+            "{op} is neither a read nor a write"
         ))),
     }
 }
 
-impl Online for Register {
-    fn call(&mut self, op: &Op) -> Result<(), Stop> {
+impl<O: Observable> Online<O> for Register<O> {
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
         match written(op)? {
             Some(value) => self.write(op, value),
             None => {
@@ -240,7 +239,7 @@ impl Online for Register {
         }
     }
 
-    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+    fn ret(&mut self, op: &Op<O>, role: &Role, now: Time) -> Result<(), Stop<O>> {
         match (written(op)?, role) {
             (
                 None,
@@ -252,7 +251,7 @@ impl Online for Register {
                 self.reads.remove(&op.called);
                 self.observe(op, value, now)?;
             }
-            (Some(value), role) if *role == op.promise => match self.values.get(value) {
+            (Some(value), role) if *role == op.pending_role => match self.values.get(value) {
                 Some(Place::Open(write)) if write.called == op.called => {
                     self.observe(op, value, now)?;
                 }
@@ -269,7 +268,7 @@ impl Online for Register {
         Ok(())
     }
 
-    fn fail(&mut self, op: &Op, _: Time) -> Result<(), Stop> {
+    fn fail(&mut self, op: &Op<O>, _: Time) -> Result<(), Stop<O>> {
         let Some(value) = written(op)? else {
             self.crash(op);
             return Ok(());
@@ -290,12 +289,16 @@ impl Online for Register {
         }
     }
 
-    fn crash(&mut self, op: &Op) {
+    fn crash(&mut self, op: &Op<O>) {
         self.reads.remove(&op.called);
     }
 }
 
-fn seen_though_failed(write: &Op, reader: Option<Op>, value: &Value) -> Stop {
+fn seen_though_failed<O: Observable>(
+    write: &Op<O>,
+    reader: Option<Op<O>>,
+    value: &Value,
+) -> Stop<O> {
     let sentence = format!("{value} was read, but {write} did not happen");
     match reader {
         Some(reader) => Stop::violation(&reader, [Op::clone(write)], sentence),

@@ -4,19 +4,19 @@
 
 use super::bits::Bits;
 use super::register::Register;
-use super::{Online, Op, Stop, Time};
+use super::{Observable, Online, Op, Stop, Time};
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
 /// An object that holds one value.
-pub(super) struct Slot {
+pub(super) struct Slot<O: Observable> {
     initial: Value,
     /// What was open when the first operation was called that can change the value.
-    open: Vec<Op>,
-    monitor: Option<Box<dyn Online>>,
+    open: Vec<Op<O>>,
+    monitor: Option<Box<dyn Online<O>>>,
 }
 
-impl Slot {
+impl<O: Observable> Slot<O> {
     pub(super) fn new(initial: Value) -> Self {
         Slot {
             initial,
@@ -26,8 +26,8 @@ impl Slot {
     }
 
     /// The monitor that understands an operation with this role.
-    fn choose(&self, promise: &Role) -> Result<Box<dyn Online>, Stop> {
-        match (promise, &self.initial) {
+    fn choose(&self, pending_role: &Role) -> Result<Box<dyn Online<O>>, Stop<O>> {
+        match (pending_role, &self.initial) {
             (
                 Role::Slot {
                     needs: Need::Is(Value::Bool(from)),
@@ -49,7 +49,7 @@ impl Slot {
     }
 
     /// A result while nothing can have changed the value.
-    fn observe(&self, op: &Op, role: &Role) -> Result<(), Stop> {
+    fn observe(&self, op: &Op<O>, role: &Role) -> Result<(), Stop<O>> {
         let fits = match role {
             Role::Slot {
                 needs,
@@ -74,14 +74,14 @@ impl Slot {
     }
 }
 
-impl Online for Slot {
-    fn call(&mut self, op: &Op) -> Result<(), Stop> {
-        if op.promise == Role::Opaque && self.monitor.is_none() {
+impl<O: Observable> Online<O> for Slot<O> {
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
+        if op.pending_role == Role::Opaque && self.monitor.is_none() {
             self.open.push(Op::clone(op));
             return Ok(());
         }
         if self.monitor.is_none() {
-            let mut monitor = self.choose(&op.promise)?;
+            let mut monitor = self.choose(&op.pending_role)?;
             for earlier in self.open.drain(..) {
                 monitor.call(&earlier)?;
             }
@@ -92,7 +92,7 @@ impl Online for Slot {
             .map_or(Ok(()), |monitor| monitor.call(op))
     }
 
-    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+    fn ret(&mut self, op: &Op<O>, role: &Role, now: Time) -> Result<(), Stop<O>> {
         match &mut self.monitor {
             Some(monitor) => monitor.ret(op, role, now),
             None => {
@@ -102,7 +102,7 @@ impl Online for Slot {
         }
     }
 
-    fn fail(&mut self, op: &Op, now: Time) -> Result<(), Stop> {
+    fn fail(&mut self, op: &Op<O>, now: Time) -> Result<(), Stop<O>> {
         match &mut self.monitor {
             Some(monitor) => monitor.fail(op, now),
             None => {
@@ -112,7 +112,7 @@ impl Online for Slot {
         }
     }
 
-    fn crash(&mut self, op: &Op) {
+    fn crash(&mut self, op: &Op<O>) {
         match &mut self.monitor {
             Some(monitor) => monitor.crash(op),
             None => self.open.retain(|open| open.called != op.called),

@@ -8,49 +8,56 @@
 //! not remembered, so where entries change once, memory does not grow.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Online, Op, Stop, Time};
+use super::{Observable, Online, Op, Stop, Time};
 use crate::engine::monitor::snapshot::{Effect, Fault, General, Scanning, Unclear};
 use crate::spec::Role;
 use crate::value::Value;
 
 /// A monitor of a snapshot.
-pub(super) struct Snapshot {
+pub(super) struct Snapshot<O: Observable> {
     initial: Value,
+    /// Tells what a scan returned, to explain a violation.
+    object: Arc<O>,
     /// `None` is the initial value.
-    general: General<Option<Value>, Op>,
+    general: General<Option<Value>, Op<O>>,
     /// What is open, by the times of the calls.
-    open: HashMap<Time, Open>,
+    open: HashMap<Time, Open<O>>,
 }
 
-enum Open {
+enum Open<O: Observable> {
     Update(u32, Effect),
-    Scan(Scanning<Op>),
+    Scan(Scanning<Op<O>>),
 }
 
-impl Snapshot {
-    pub(super) fn new(initial: Value) -> Self {
+impl<O: Observable> Snapshot<O> {
+    pub(super) fn new(initial: Value, object: Arc<O>) -> Self {
         Snapshot {
             initial,
+            object,
             general: General::new(None),
             open: HashMap::new(),
         }
     }
 
-    fn violation(&self, fault: &Fault<Op>) -> Stop {
-        let returned = |scan: &Op, entry: u32| {
-            let entries = scan.result().and_then(Value::as_list).unwrap_or_default();
-            let value = entries.get(entry as usize).unwrap_or(&self.initial);
-            value.to_string()
+    fn violation(&self, fault: &Fault<Op<O>>) -> Stop<O> {
+        let returned = |scan: &Op<O>, entry: u32| {
+            let facts = self.object.facts(&scan.process, &scan.call, scan.result());
+            let value = match facts.map(|facts| facts.role) {
+                Ok(Role::Scans(values)) => values.into_iter().nth(entry as usize).flatten(),
+                _ => None,
+            };
+            value.as_ref().unwrap_or(&self.initial).to_string()
         };
         let sentence = fault.sentence(Op::clone, returned);
         Stop::violation(&fault.scan, fault.others().into_iter().cloned(), sentence)
     }
 }
 
-impl Online for Snapshot {
-    fn call(&mut self, op: &Op) -> Result<(), Stop> {
-        let open = match &op.promise {
+impl<O: Observable> Online<O> for Snapshot<O> {
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
+        let open = match &op.pending_role {
             Role::Updates { entry, value } => {
                 let called = self
                     .general
@@ -73,7 +80,7 @@ impl Online for Snapshot {
         Ok(())
     }
 
-    fn ret(&mut self, op: &Op, role: &Role, _: Time) -> Result<(), Stop> {
+    fn ret(&mut self, op: &Op<O>, role: &Role, _: Time) -> Result<(), Stop<O>> {
         match (self.open.remove(&op.called), role) {
             (Some(Open::Update(entry, _)), _) => {
                 self.general.return_update(entry);
@@ -89,7 +96,7 @@ impl Online for Snapshot {
         Ok(())
     }
 
-    fn fail(&mut self, op: &Op, _: Time) -> Result<(), Stop> {
+    fn fail(&mut self, op: &Op<O>, _: Time) -> Result<(), Stop<O>> {
         match self.open.remove(&op.called) {
             Some(Open::Update(entry, effect)) => {
                 self.general.undo_update(entry, effect).map_err(|scan| {
@@ -107,7 +114,7 @@ impl Online for Snapshot {
         }
     }
 
-    fn crash(&mut self, op: &Op) {
+    fn crash(&mut self, op: &Op<O>) {
         // An update may still take effect at any time.
         if let Some(Open::Scan(scan)) = self.open.remove(&op.called) {
             self.general.drop_scan(&scan);
@@ -117,32 +124,37 @@ impl Online for Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Notice, Watcher};
+    use super::super::{Finding, OnlineChecker};
     use super::*;
     use crate::history::Call;
-    use crate::object::object_type;
+    use crate::object::{ObjectType, object_type};
 
-    /// A watcher, and what happens to it: `process` calls and returns.
-    fn watcher() -> Watcher {
-        Watcher::new(object_type("snapshot", &Default::default()).unwrap()).unwrap()
+    fn checker() -> OnlineChecker<ObjectType> {
+        OnlineChecker::new(object_type("snapshot", &Default::default()).unwrap()).unwrap()
     }
 
-    fn run(watcher: &mut Watcher, process: i64, call: Call, result: Value) -> Option<Notice> {
-        assert!(watcher.call(0, process.into(), call).unwrap().is_none());
-        watcher.ret(0, &process.into(), result).unwrap()
+    /// `process` calls, and returns at once.
+    fn run(
+        checker: &mut OnlineChecker<ObjectType>,
+        process: i64,
+        call: Call,
+        result: Value,
+    ) -> Option<Finding<ObjectType>> {
+        assert!(checker.call(process.into(), call).unwrap().is_none());
+        checker.ret(process.into(), result).unwrap()
     }
 
     #[test]
     fn violations_are_told_in_words() {
-        let mut watcher = watcher();
-        run(&mut watcher, 1, Call::new("update", 1), Value::Nil);
+        let mut checker = checker();
+        run(&mut checker, 1, Call::new("update", 1), Value::Nil);
         let scan = run(
-            &mut watcher,
+            &mut checker,
             4,
             Call::new("scan", Value::Nil),
             Value::list([]),
         );
-        let Some(Notice::Violation(violation)) = scan else {
+        let Some(Finding::Violation(violation)) = scan else {
             panic!("missed")
         };
         assert_eq!(

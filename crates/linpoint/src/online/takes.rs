@@ -5,33 +5,38 @@
 //! alike otherwise, so the first take goes to the candidate that was called first, and so on: if that fails, everything
 //! does.
 
-use super::{Op, Time};
+use super::{Observable, Op, Time};
 
 /// Takes that are not yet assigned, and the candidates for them.
-#[derive(Debug, Default)]
-pub(super) struct Takes {
+pub(super) struct Takes<O: Observable> {
     /// When the candidates were called, ascending.
     candidates: Vec<Time>,
     /// Ascending by time.
-    takes: Vec<Take>,
+    takes: Vec<Take<O>>,
 }
 
 /// One take.
-#[derive(Clone, Debug)]
-pub(super) struct Take {
+struct Take<O: Observable> {
     /// The event that showed it. The change happened right before.
-    pub(super) at: Time,
+    at: Time,
     /// The operation that returned then.
-    pub(super) shown_by: Op,
+    shown_by: Op<O>,
 }
 
-impl Takes {
-    pub(super) fn call(&mut self, op: &Op) {
+impl<O: Observable> Takes<O> {
+    pub(super) fn new() -> Self {
+        Takes {
+            candidates: Vec::new(),
+            takes: Vec::new(),
+        }
+    }
+
+    pub(super) fn call(&mut self, op: &Op<O>) {
         self.candidates.push(op.called);
     }
 
     /// One more candidate took effect right before the event `at`. `Err` if there is none.
-    pub(super) fn take(&mut self, at: Time, shown_by: &Op) -> Result<(), ()> {
+    pub(super) fn take(&mut self, at: Time, shown_by: &Op<O>) -> Result<(), ()> {
         if self.takes.len() >= self.candidates.len() {
             return Err(());
         }
@@ -43,7 +48,7 @@ impl Takes {
     }
 
     /// A candidate returns and did what candidates do. Which of the takes that was, if it was one; it is gone now.
-    pub(super) fn settle(&mut self, op: &Op) -> Option<usize> {
+    pub(super) fn settle(&mut self, op: &Op<O>) -> Option<usize> {
         self.remove(op);
         // The earliest one leaves the others those takes that more of them can have.
         let earliest = self.takes.partition_point(|take| take.at <= op.called);
@@ -55,25 +60,26 @@ impl Takes {
     }
 
     /// Whether `op` was called before this one of the takes.
-    pub(super) fn is_before(&self, op: &Op, which: usize) -> bool {
+    pub(super) fn is_before(&self, op: &Op<O>, which: usize) -> bool {
         op.called < self.takes[which].at
     }
 
-    /// A candidate returns and was this one of the takes. `Err` with a take that nobody is left for.
-    pub(super) fn settle_with(&mut self, op: &Op, which: usize) -> Result<(), Take> {
+    /// A candidate returns and was this one of the takes. `Err` with the operation that showed a take for which no candidate is left.
+    pub(super) fn settle_with(&mut self, op: &Op<O>, which: usize) -> Result<(), Op<O>> {
         self.takes.remove(which);
         self.dismiss(op)
     }
 
-    /// A candidate turns out to have done something else. `Err` with a take that nobody is left for.
-    pub(super) fn dismiss(&mut self, op: &Op) -> Result<(), Take> {
+    /// A candidate turns out to have done something else. `Err` with the operation that showed a take for which no candidate is left.
+    pub(super) fn dismiss(&mut self, op: &Op<O>) -> Result<(), Op<O>> {
         self.remove(op);
         let mut pairs = self.takes.iter().enumerate();
-        let fails =
-            |(i, take): &(usize, &Take)| self.candidates.get(*i).is_none_or(|&call| call > take.at);
+        let fails = |(i, take): &(usize, &Take<O>)| {
+            self.candidates.get(*i).is_none_or(|&call| call > take.at)
+        };
         pairs
             .find(fails)
-            .map_or(Ok(()), |(_, take)| Err(take.clone()))
+            .map_or(Ok(()), |(_, take)| Err(Op::clone(&take.shown_by)))
     }
 
     /// How many candidates are open.
@@ -81,7 +87,7 @@ impl Takes {
         self.candidates.len()
     }
 
-    fn remove(&mut self, op: &Op) {
+    fn remove(&mut self, op: &Op<O>) {
         if let Ok(found) = self.candidates.binary_search(&op.called) {
             self.candidates.remove(found);
         }

@@ -5,7 +5,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Notice, Watcher};
+use super::{Finding, OnlineChecker};
 use crate::engine::{Task, brute};
 use crate::history::{Call, OpId, TypedHistory};
 use crate::object::ObjectType;
@@ -136,19 +136,61 @@ impl<S: Simulated> Clients<'_, S> {
     }
 }
 
-/// Feeds an event to the watcher.
-fn feed(watcher: &mut Watcher, calls: &mut i64, event: &Event) -> Option<Notice> {
-    let process = |op: &usize| Value::from(*op as i64);
-    let notice = match event.clone() {
-        Event::Call(method, argument) => {
-            *calls += 1;
-            watcher.call(0, Value::from(*calls - 1), Call::new(method, argument))
+/// A checker of typed operations and one of recorded calls, which are given the same events.
+struct Checkers<S: Simulated + 'static> {
+    object: S,
+    typed: OnlineChecker<S>,
+    recorded: OnlineChecker<ObjectType>,
+    /// The operations that were called, each by a process of its own.
+    calls: Vec<S::Op>,
+}
+
+impl<S: Simulated + Clone + 'static> Checkers<S> {
+    fn new(object: &S) -> Self {
+        Checkers {
+            object: object.clone(),
+            typed: OnlineChecker::new(object.clone()).unwrap(),
+            recorded: OnlineChecker::new(ObjectType::new(object.clone())).unwrap(),
+            calls: Vec::new(),
         }
-        Event::Return(op, result) => watcher.ret(0, &process(&op), result),
-        Event::Fail(op) => watcher.fail(0, &process(&op)),
-        Event::Crash(op) => watcher.crash(0, &process(&op)).map(|()| None),
-    };
-    notice.unwrap()
+    }
+
+    /// Feeds an event to both, which must find the same.
+    fn feed(&mut self, clients: &Clients<'_, S>, event: &Event) -> Option<Finding<ObjectType>> {
+        let process = |op: usize| Value::from(op as i64);
+        let (typed, recorded) = match event.clone() {
+            Event::Call(method, argument) => {
+                let (number, op) = (self.calls.len(), clients.decode(method, &argument));
+                self.calls.push(op.clone());
+                let call = Call::new(method, argument);
+                (
+                    self.typed.call(number as u32, op),
+                    self.recorded.call(process(number), call),
+                )
+            }
+            Event::Return(op, result) => {
+                let ret = self.object.decode_result(&self.calls[op], &result);
+                (
+                    self.typed.ret(op as u32, ret.unwrap()),
+                    self.recorded.ret(process(op), result),
+                )
+            }
+            Event::Fail(op) => (self.typed.fail(op as u32), self.recorded.fail(process(op))),
+            Event::Crash(op) => (
+                self.typed.crash(op as u32).map(|()| None),
+                self.recorded.crash(process(op)).map(|()| None),
+            ),
+        };
+        let (typed, recorded) = (typed.unwrap(), recorded.unwrap());
+        match (&typed, &recorded) {
+            (Some(Finding::Violation(typed)), Some(Finding::Violation(recorded))) => {
+                assert_eq!(process(typed.op.process as usize), recorded.op.process);
+            }
+            (Some(Finding::CannotTell(_)), Some(Finding::CannotTell(_))) | (None, None) => {}
+            _ => panic!("{typed:?} but {recorded:?}"),
+        }
+        recorded
+    }
 }
 
 /// How many histories came to what.
@@ -194,17 +236,16 @@ fn one_history<S: Simulated + Clone + 'static>(
     events: &[Event],
     counts: &mut Counts,
 ) {
-    let mut watcher = Watcher::new(ObjectType::new(clients.object.clone())).unwrap();
-    let mut calls = 0;
+    let mut checkers = Checkers::new(clients.object);
     // The event at which the history became bad, and what was open then.
     let mut bad: Option<(usize, Vec<usize>)> = None;
     let mut open: Vec<usize> = Vec::new();
     for (i, event) in events.iter().enumerate() {
-        let notice = feed(&mut watcher, &mut calls, event);
-        let shown = || format!("seed {seed}, event {i}: {:#?}\n{notice:?}", &events[..=i]);
+        let finding = checkers.feed(clients, event);
+        let shown = || format!("seed {seed}, event {i}: {:#?}\n{finding:?}", &events[..=i]);
         let returned = match event {
             Event::Call(..) => {
-                open.push(calls as usize - 1);
+                open.push(checkers.calls.len() - 1);
                 None
             }
             Event::Return(op, _) | Event::Fail(op) => Some(*op),
@@ -217,12 +258,12 @@ fn one_history<S: Simulated + Clone + 'static>(
         } else if let Some((_, open)) = &mut bad {
             open.retain(|&op| Some(op) != returned);
         }
-        match notice {
-            Some(Notice::CannotTell(_)) => {
+        match finding {
+            Some(Finding::CannotTell(_)) => {
                 counts.cannot_tell += 1;
                 return;
             }
-            Some(Notice::Violation(_)) => {
+            Some(Finding::Violation(_)) => {
                 let (since, _) = bad.unwrap_or_else(|| panic!("no violation: {}", shown()));
                 counts.violations += 1;
                 counts.late += u64::from(since < i);
@@ -414,36 +455,36 @@ fn counters_that_may_wrap_around_cannot_be_told() {
     let object = Counter {
         initial: i64::MAX - 1,
     };
-    let mut watcher = Watcher::new(ObjectType::new(object)).unwrap();
-    let mut inc = |process: i64| watcher.call(0, process.into(), Call::new("inc", Value::Nil));
+    let mut checker = OnlineChecker::new(ObjectType::new(object)).unwrap();
+    let mut inc = |process: i64| checker.call(process.into(), Call::new("inc", Value::Nil));
     assert!(inc(0).unwrap().is_none());
-    assert!(matches!(inc(1), Ok(Some(Notice::CannotTell(_)))));
+    assert!(matches!(inc(1), Ok(Some(Finding::CannotTell(_)))));
 }
 
 #[test]
 fn what_is_over_is_forgotten() {
-    let mut watcher = Watcher::new(ObjectType::new(Set)).unwrap();
+    let mut checker = OnlineChecker::new(ObjectType::new(Set)).unwrap();
     for key in 0..100 {
         for method in ["add", "contains", "remove"] {
-            watcher.call(0, 0.into(), Call::new(method, key)).unwrap();
-            assert!(watcher.ret(0, &0.into(), true.into()).unwrap().is_none());
+            checker.call(0.into(), Call::new(method, key)).unwrap();
+            assert!(checker.ret(0.into(), true.into()).unwrap().is_none());
         }
     }
-    assert_eq!(watcher.parts(), 0);
+    assert_eq!(checker.remembered(), 0);
 }
 
 #[test]
 fn objects_and_keys_are_watched_apart() {
-    let mut watcher = Watcher::new(ObjectType::new(Set)).unwrap();
+    let mut checker = OnlineChecker::new(ObjectType::new(Set)).unwrap();
     let mut run = |object: &str, method: &str, key: i64| {
         let call = Call::new(method, key).on(object);
-        watcher.call(0, 0.into(), call).unwrap();
-        watcher.ret(0, &0.into(), true.into()).unwrap()
+        checker.call(0.into(), call).unwrap();
+        checker.ret(0.into(), true.into()).unwrap()
     };
     assert!(run("a", "add", 1).is_none());
     assert!(run("b", "add", 1).is_none());
     assert!(run("a", "add", 2).is_none());
-    let Some(Notice::Violation(violation)) = run("a", "add", 1) else {
+    let Some(Finding::Violation(violation)) = run("a", "add", 1) else {
         panic!("missed")
     };
     assert_eq!(
@@ -458,34 +499,41 @@ fn objects_and_keys_are_watched_apart() {
 
 #[test]
 fn keys_cannot_be_watched_apart_from_the_whole() {
-    let mut watcher = Watcher::new(ObjectType::new(Set)).unwrap();
-    watcher.call(0, 0.into(), Call::new("add", 1)).unwrap();
-    let size = watcher.call(0, 1.into(), Call::new("size", Value::Nil));
-    assert!(matches!(size, Ok(Some(Notice::CannotTell(_)))));
-    assert!(watcher.ret(0, &0.into(), false.into()).unwrap().is_none());
+    let mut checker = OnlineChecker::new(ObjectType::new(Set)).unwrap();
+    checker.call(0.into(), Call::new("add", 1)).unwrap();
+    let size = checker.call(1.into(), Call::new("size", Value::Nil));
+    assert!(matches!(size, Ok(Some(Finding::CannotTell(_)))));
+    assert!(checker.ret(0.into(), false.into()).unwrap().is_none());
 }
 
 #[test]
 fn malformed_streams_are_refused() {
-    let mut watcher = Watcher::new(ObjectType::new(Mutex)).unwrap();
-    let refused = |result: Result<Option<Notice>, crate::Error>| result.unwrap_err().to_string();
+    let mut checker = OnlineChecker::new(ObjectType::new(Mutex)).unwrap();
+    let refused =
+        |result: Result<Option<Finding<ObjectType>>, crate::Error>| result.unwrap_err().to_string();
     let lock = || Call::new("lock", Value::Nil);
     assert_eq!(
-        refused(watcher.ret(1, &0.into(), Value::Nil)),
-        "line 1: process 0 returns without an open call"
+        refused(checker.ret(0.into(), Value::Nil)),
+        "process 0 returns without an open call"
     );
-    watcher.call(2, 0.into(), lock()).unwrap();
+    checker.call(0.into(), lock()).unwrap();
     assert_eq!(
-        refused(watcher.call(3, 0.into(), lock())),
-        "line 3: process 0 calls \"lock\" while its call of \"lock\" on line 2 is still open"
+        refused(checker.call(0.into(), lock())),
+        "process 0 calls again while lock() → ? by process 0 is pending"
     );
-    watcher.crash(4, &0.into()).unwrap();
+    checker.crash(0.into()).unwrap();
     assert_eq!(
-        refused(watcher.ret(5, &0.into(), Value::Nil)),
-        "line 5: process 0 returns after it crashed"
+        refused(checker.ret(0.into(), Value::Nil)),
+        "process 0 returns after it crashed"
     );
     assert_eq!(
-        refused(watcher.call(6, 1.into(), Call::new("knock", Value::Nil))),
-        "line 6: unknown method \"knock\""
+        refused(checker.call(1.into(), Call::new("knock", Value::Nil))),
+        "unknown method \"knock\""
     );
+}
+
+#[test]
+fn objects_without_a_monitor_are_refused() {
+    let queue = OnlineChecker::new(Container::unbounded(Discipline::Fifo));
+    assert!(queue.is_err());
 }

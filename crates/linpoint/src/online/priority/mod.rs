@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 pub(super) use self::values::Served;
 use self::values::Values;
 use self::want::{Judgement, Want};
-use super::{Online, Op, Stop, Time};
+use super::{Observable, Online, Op, Stop, Time};
 use crate::spec::Role;
 use crate::value::Value;
 
@@ -32,23 +32,23 @@ use crate::value::Value;
 const MOST_WAITING: usize = 1000;
 
 /// A monitor of a priority queue.
-pub(super) struct Priority {
-    values: Values,
+pub(super) struct Priority<O: Observable> {
+    values: Values<O>,
     /// When the open polls and peeks were called.
     polls: BTreeSet<Time>,
     peeks: BTreeSet<Time>,
     /// When polls were called that will never return.
     crashed_polls: BTreeSet<Time>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<Waiting<O>>,
     /// Those that have found a moment.
-    fine: Vec<(Want, Moment)>,
+    fine: Vec<(Want<O>, Moment)>,
     /// How many of these were left when they were last swept: that is done when they have doubled.
     fine_left: usize,
 }
 
 /// An operation, and the values in the queue that open polls must have taken for it to be right.
-struct Waiting {
-    want: Want,
+struct Waiting<O: Observable> {
+    want: Want<O>,
     needs: Vec<Value>,
 }
 
@@ -68,7 +68,7 @@ struct Change {
     moved: Option<(Time, Time)>,
 }
 
-impl Priority {
+impl<O: Observable> Priority<O> {
     pub(super) fn new(served: Served) -> Self {
         Priority {
             values: Values::new(served),
@@ -81,7 +81,7 @@ impl Priority {
         }
     }
 
-    fn judge(&self, want: &Want) -> Judgement {
+    fn judge(&self, want: &Want<O>) -> Judgement {
         want.judge(&self.values, || {
             let open = self.polls.range(..want.until);
             let mut polls: Vec<Time> = open
@@ -94,7 +94,7 @@ impl Priority {
     }
 
     /// Judges an operation that returns now.
-    fn begin(&mut self, want: Want, now: Time) -> Result<(), Stop> {
+    fn begin(&mut self, want: Want<O>, now: Time) -> Result<(), Stop<O>> {
         match self.judge(&want) {
             Judgement::Fine(gap) => self.found(want, Moment { gap, found: now }),
             Judgement::Blocked => return Err(want.blocked(&self.values)),
@@ -103,7 +103,7 @@ impl Priority {
                 let blocks: Vec<&Value> = blocks.map(|(value, _)| value).collect();
                 // If all that one needs has happened by its time, then by now: nothing else blocks this one right before
                 // its return. So if this one is wrong, so is that one.
-                let implies = |other: &Waiting| contains_all(&other.needs, &blocks);
+                let implies = |other: &Waiting<O>| contains_all(&other.needs, &blocks);
                 if !self.waiting.iter().rev().take(4).any(implies) {
                     self.waiting.push(Waiting { want, needs });
                 }
@@ -117,7 +117,7 @@ impl Priority {
         Ok(())
     }
 
-    fn found(&mut self, want: Want, moment: Moment) {
+    fn found(&mut self, want: Want<O>, moment: Moment) {
         if self.may_change(&moment) {
             self.fine.push((want, moment));
         }
@@ -132,7 +132,7 @@ impl Priority {
     }
 
     /// Looks again at those that returned before.
-    fn settle(&mut self, change: &Change, now: Time) -> Result<(), Stop> {
+    fn settle(&mut self, change: &Change, now: Time) -> Result<(), Stop<O>> {
         let mut again = Vec::new();
         if let Some((from, until)) = change.moved {
             let stay = self
@@ -183,7 +183,7 @@ impl Priority {
         });
     }
 
-    fn close(&mut self, op: &Op) {
+    fn close(&mut self, op: &Op<O>) {
         self.polls.remove(&op.called);
         self.peeks.remove(&op.called);
     }
@@ -195,9 +195,9 @@ fn contains_all(many: &[Value], few: &[&Value]) -> bool {
     few.iter().all(|few| many.any(|value| value == *few))
 }
 
-impl Online for Priority {
-    fn call(&mut self, op: &Op) -> Result<(), Stop> {
-        match &op.promise {
+impl<O: Observable> Online<O> for Priority<O> {
+    fn call(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
+        match &op.pending_role {
             Role::Adds(value) => return self.values.announce(op, value),
             Role::RemovesSome => {
                 self.polls.insert(op.called);
@@ -214,7 +214,7 @@ impl Online for Priority {
         Ok(())
     }
 
-    fn ret(&mut self, op: &Op, role: &Role, now: Time) -> Result<(), Stop> {
+    fn ret(&mut self, op: &Op<O>, role: &Role, now: Time) -> Result<(), Stop<O>> {
         self.close(op);
         let mut change = Change {
             called: op.called,
@@ -252,9 +252,9 @@ impl Online for Priority {
         self.settle(&change, now)
     }
 
-    fn fail(&mut self, op: &Op, now: Time) -> Result<(), Stop> {
+    fn fail(&mut self, op: &Op<O>, now: Time) -> Result<(), Stop<O>> {
         self.close(op);
-        if let Role::Adds(value) = &op.promise {
+        if let Role::Adds(value) = &op.pending_role {
             return self.values.retract(op, value);
         }
         let change = Change {
@@ -265,7 +265,7 @@ impl Online for Priority {
         self.settle(&change, now)
     }
 
-    fn crash(&mut self, op: &Op) {
+    fn crash(&mut self, op: &Op<O>) {
         if self.polls.remove(&op.called) {
             self.crashed_polls.insert(op.called);
         }

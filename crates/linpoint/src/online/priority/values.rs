@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 
-use super::super::{EXPLAINED, Op, Stop, Time};
+use super::super::{EXPLAINED, Observable, Op, Stop, Time};
 use crate::value::Value;
 
 /// Which values are served first.
@@ -14,17 +14,17 @@ pub(in super::super) enum Served {
 }
 
 /// What is known of a value.
-pub(super) struct Life {
-    pub(super) add: Op,
+pub(super) struct Life<O: Observable> {
+    pub(super) add: Op<O>,
     /// The first return among its operations.
-    pub(super) first: (Time, Op),
+    pub(super) first: (Time, Op<O>),
     /// The last call among its operations that returned.
-    pub(super) latest: (Time, Op),
+    pub(super) latest: (Time, Op<O>),
 }
 
-impl Life {
+impl<O: Observable> Life<O> {
     /// It begins with the return of `op`.
-    fn begin(add: Op, op: &Op, now: Time) -> Self {
+    fn begin(add: Op<O>, op: &Op<O>, now: Time) -> Self {
         let mut life = Life {
             first: (now, Op::clone(op)),
             latest: (add.called, Op::clone(&add)),
@@ -35,7 +35,7 @@ impl Life {
     }
 
     /// `op` is one of its operations.
-    fn touch(&mut self, op: &Op) {
+    fn touch(&mut self, op: &Op<O>) {
         if op.called > self.latest.0 {
             self.latest = (op.called, Op::clone(op));
         }
@@ -48,27 +48,27 @@ impl Life {
 }
 
 /// A value that was taken out.
-struct Gone {
-    life: Life,
+struct Gone<O: Observable> {
+    life: Life<O>,
     taken: Time,
-    by: Op,
+    by: Op<O>,
 }
 
 /// The values of a priority queue.
-pub(super) struct Values {
+pub(super) struct Values<O: Observable> {
     served: Served,
     /// Those that nobody has seen, and whose insertion is open.
-    coming: HashMap<Value, Op>,
+    coming: HashMap<Value, Op<O>>,
     /// Those that are in, whatever the order.
-    held: BTreeMap<Value, Life>,
+    held: BTreeMap<Value, Life<O>>,
     /// Those that were taken out, as long as somebody may ask.
-    gone: HashMap<Value, Gone>,
+    gone: HashMap<Value, Gone<O>>,
     /// The same by their last call, when they stop being critical.
     ends: BTreeMap<Time, Value>,
     /// How many were left when they were last swept.
     gone_left: usize,
     /// The last ones that were forgotten, and who took them. They decide nothing, but explain a late removal.
-    past: VecDeque<(Value, Op)>,
+    past: VecDeque<(Value, Op<O>)>,
 }
 
 /// Whether a list of which so many were left last time has grown enough to be swept again.
@@ -78,7 +78,7 @@ pub(super) fn is_worth_sweeping(now: usize, left: usize) -> bool {
     now > 2 * left + FEW
 }
 
-impl Values {
+impl<O: Observable> Values<O> {
     pub(super) fn new(served: Served) -> Self {
         Values {
             served,
@@ -103,7 +103,7 @@ impl Values {
     pub(super) fn held_above<'a>(
         &'a self,
         limit: Option<&Value>,
-    ) -> Box<dyn Iterator<Item = (&'a Value, &'a Life)> + 'a> {
+    ) -> Box<dyn Iterator<Item = (&'a Value, &'a Life<O>)> + 'a> {
         let bound = limit.map_or(Bound::Unbounded, Bound::Excluded);
         match self.served {
             Served::Largest => {
@@ -118,14 +118,14 @@ impl Values {
         &'a self,
         limit: Option<&'a Value>,
         from: Time,
-    ) -> impl Iterator<Item = (&'a Value, &'a Life)> {
+    ) -> impl Iterator<Item = (&'a Value, &'a Life<O>)> {
         let later = self.ends.range(from + 1..);
         let above = later.filter(move |(_, value)| self.is_above(value, limit));
         let lives = above.filter_map(|(_, value)| Some((value, &self.gone.get(value)?.life)));
         lives.filter(move |(_, life)| life.first.0 < life.latest.0)
     }
 
-    pub(super) fn held(&self, value: &Value) -> Option<&Life> {
+    pub(super) fn held(&self, value: &Value) -> Option<&Life<O>> {
         self.held.get(value)
     }
 
@@ -135,7 +135,7 @@ impl Values {
     }
 
     /// The insertion `op` of `value` is called.
-    pub(super) fn announce(&mut self, op: &Op, value: &Value) -> Result<(), Stop> {
+    pub(super) fn announce(&mut self, op: &Op<O>, value: &Value) -> Result<(), Stop<O>> {
         let is_known = self.coming.contains_key(value)
             || self.held.contains_key(value)
             || self.gone.contains_key(value);
@@ -149,7 +149,7 @@ impl Values {
     }
 
     /// The insertion `op` did not happen.
-    pub(super) fn retract(&mut self, op: &Op, value: &Value) -> Result<(), Stop> {
+    pub(super) fn retract(&mut self, op: &Op<O>, value: &Value) -> Result<(), Stop<O>> {
         if self.is_coming(op, value) {
             self.coming.remove(value);
             return Ok(());
@@ -164,7 +164,7 @@ impl Values {
     }
 
     /// The insertion `op` returns.
-    pub(super) fn add(&mut self, op: &Op, value: &Value, now: Time) {
+    pub(super) fn add(&mut self, op: &Op<O>, value: &Value, now: Time) {
         // Unless somebody has seen the value before: that return came first.
         if self.is_coming(op, value) {
             self.coming.remove(value);
@@ -173,13 +173,18 @@ impl Values {
         }
     }
 
-    fn is_coming(&self, op: &Op, value: &Value) -> bool {
+    fn is_coming(&self, op: &Op<O>, value: &Value) -> bool {
         let add = self.coming.get(value);
         add.is_some_and(|add| add.called == op.called)
     }
 
     /// `op` took `value` out.
-    pub(super) fn remove(&mut self, op: &Op, value: &Value, now: Time) -> Result<&Life, Stop> {
+    pub(super) fn remove(
+        &mut self,
+        op: &Op<O>,
+        value: &Value,
+        now: Time,
+    ) -> Result<&Life<O>, Stop<O>> {
         if let Some(gone) = self.gone.get(value) {
             return Err(taken_before(op, value, &gone.by));
         }
@@ -198,10 +203,10 @@ impl Values {
     /// still.
     pub(super) fn peek(
         &mut self,
-        op: &Op,
+        op: &Op<O>,
         value: &Value,
         now: Time,
-    ) -> Result<(Time, Option<(Time, Time)>), Stop> {
+    ) -> Result<(Time, Option<(Time, Time)>), Stop<O>> {
         if let Some(gone) = self.gone.get_mut(value) {
             if op.called > gone.taken {
                 return Err(taken_before(op, value, &gone.by));
@@ -224,7 +229,7 @@ impl Values {
     }
 
     /// The life of a value that is in, which is no longer kept here.
-    fn take(&mut self, op: &Op, value: &Value, now: Time) -> Result<Life, Stop> {
+    fn take(&mut self, op: &Op<O>, value: &Value, now: Time) -> Result<Life<O>, Stop<O>> {
         if let Some(life) = self.held.remove(value) {
             return Ok(life);
         }
@@ -235,7 +240,7 @@ impl Values {
     }
 
     /// `op` saw a value that is not, or no longer, known.
-    fn unknown(&self, op: &Op, value: &Value) -> Stop {
+    fn unknown(&self, op: &Op<O>, value: &Value) -> Stop<O> {
         if let Some((_, by)) = self.past.iter().rev().find(|(past, _)| past == value) {
             return taken_before(op, value, by);
         }
@@ -267,7 +272,7 @@ impl Values {
     }
 }
 
-fn taken_before(op: &Op, value: &Value, by: &Op) -> Stop {
+fn taken_before<O: Observable>(op: &Op<O>, value: &Value, by: &Op<O>) -> Stop<O> {
     let sentence = format!("{op} is impossible: {value} was put in once, and {by} took it out");
     Stop::violation(op, [Op::clone(by)], sentence)
 }

@@ -1,12 +1,12 @@
 //! What an operation that was served needs: a moment at which no more urgent value was there.
 
-use super::super::{Op, Stop, Time};
+use super::super::{Observable, Op, Stop, Time};
 use super::values::{Life, Values};
 use crate::value::Value;
 
 /// An operation that needs a moment at which nothing blocks it.
-pub(super) struct Want {
-    op: Op,
+pub(super) struct Want<O: Observable> {
+    op: Op<O>,
     /// The value that it was served; `None` for an empty result.
     pub(super) value: Option<Value>,
     /// Whether it took the value out: then its window begins with the last call on the value.
@@ -25,8 +25,8 @@ pub(super) enum Judgement {
     Blocked,
 }
 
-impl Want {
-    pub(super) fn poll(op: &Op, value: &Value, life: &Life, now: Time) -> Self {
+impl<O: Observable> Want<O> {
+    pub(super) fn poll(op: &Op<O>, value: &Value, life: &Life<O>, now: Time) -> Self {
         Want {
             op: Op::clone(op),
             value: Some(value.clone()),
@@ -36,7 +36,7 @@ impl Want {
         }
     }
 
-    pub(super) fn peek(op: &Op, value: &Value, life: &Life, now: Time) -> Self {
+    pub(super) fn peek(op: &Op<O>, value: &Value, life: &Life<O>, now: Time) -> Self {
         Want {
             op: Op::clone(op),
             value: Some(value.clone()),
@@ -46,7 +46,7 @@ impl Want {
         }
     }
 
-    pub(super) fn empty(op: &Op, now: Time) -> Self {
+    pub(super) fn empty(op: &Op<O>, now: Time) -> Self {
         Want {
             op: Op::clone(op),
             value: None,
@@ -57,7 +57,7 @@ impl Want {
     }
 
     /// Cuts the window to what is known now.
-    pub(super) fn narrow(&mut self, values: &Values) {
+    pub(super) fn narrow(&mut self, values: &Values<O>) {
         if let Some(value) = self.value.as_ref().filter(|_| self.is_poll) {
             // A value that is forgotten has not been seen again.
             self.from = values.end(value).unwrap_or(self.from);
@@ -65,17 +65,17 @@ impl Want {
     }
 
     /// Judges it, where `polls` are the calls of the polls, ascending, that are open and were when it returned.
-    pub(super) fn judge(&self, values: &Values, polls: impl FnOnce() -> Vec<Time>) -> Judgement {
+    pub(super) fn judge(&self, values: &Values<O>, polls: impl FnOnce() -> Vec<Time>) -> Judgement {
         let limit = self.value.as_ref();
         let (from, last) = (self.from, self.until - 1);
-        let gone: Vec<&Life> = values
+        let gone: Vec<&Life<O>> = values
             .gone_above(limit, from)
             .map(|(_, life)| life)
             .filter(|life| life.has_begun(last))
             .collect();
         // Of those that are gone.
         let is_clear = |gap: Time| {
-            let critical = |life: &&Life| life.has_begun(gap) && gap < life.latest.0;
+            let critical = |life: &&Life<O>| life.has_begun(gap) && gap < life.latest.0;
             !gone.iter().any(critical)
         };
         let mut held = values
@@ -86,7 +86,7 @@ impl Want {
             return Judgement::Fine(last);
         }
         let polls = polls();
-        let mut blocks: Vec<(&Value, &Life)> = Vec::new();
+        let mut blocks: Vec<(&Value, &Life<O>)> = Vec::new();
         let mut throughout = 0;
         for (value, life) in held {
             throughout += usize::from(life.has_begun(from));
@@ -112,7 +112,7 @@ impl Want {
                 return Judgement::Fine(gap);
             }
             let open = polls.partition_point(|&call| call <= gap);
-            let may_be_taken = |count: usize, life: &Life| life.latest.0 <= gap && count < open;
+            let may_be_taken = |count: usize, life: &Life<O>| life.latest.0 <= gap && count < open;
             let mut here = here.enumerate();
             if here.all(|(count, (_, life))| may_be_taken(count, life)) {
                 first_chance.get_or_insert(gap);
@@ -126,7 +126,7 @@ impl Want {
     }
 
     /// The violation: something blocks it at every moment.
-    pub(super) fn blocked(&self, values: &Values) -> Stop {
+    pub(super) fn blocked(&self, values: &Values<O>) -> Stop<O> {
         /// No more than these are named.
         const MOST: usize = 3;
         let limit = self.value.as_ref();
