@@ -165,7 +165,7 @@ fn serial_model() {
         with(|execution, search| execution.next_of(everybody, false, search))
         && with(|execution, _| execution.released())
     {
-        let op = with(|execution, _| execution.running());
+        let op = with(|execution, _| execution.running_op());
         or_unwind(run_all(&program, &*subject, op..op + 1, |_| Ok(())));
         with(|execution, _| match op + 1 < layout.of_thread(thread).end {
             true => execution.stand_before(op + 1),
@@ -223,7 +223,7 @@ fn concurrent_model() {
     SUBJECT.take();
     drop(subject);
     if WANTED.get().is_none_or(|wanted| wanted == number) {
-        let history = with(|execution, _| History::of(execution));
+        let history = with(|execution, _| execution.trace().history().clone());
         SHOWN.with_borrow_mut(|shown| shown.keep(history, number));
     }
 }

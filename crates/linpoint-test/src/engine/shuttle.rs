@@ -35,12 +35,12 @@ thread_local! {
 }
 
 /// A run of shuttle.
-pub(crate) struct Guest {
+pub(crate) struct ShuttleRunner {
     runner: Fiber,
     is_over: bool,
 }
 
-impl Guest {
+impl ShuttleRunner {
     pub(crate) fn new(program: &Rc<dyn Program>) -> Self {
         hush();
         TEST.set(Some((Rc::clone(program), Slot::default())));
@@ -57,7 +57,7 @@ impl Guest {
                 give_up(&format!("shuttle panicked: {}", panics::message(&*payload)));
             }
         };
-        Guest {
+        ShuttleRunner {
             runner: Fiber::new(stack, body),
             is_over: false,
         }
@@ -72,7 +72,7 @@ impl Guest {
         self.is_over = self.runner.resume(Signal::Run) == Switch::Finished;
         if !self.is_over {
             static STUCK: AtomicUsize = AtomicUsize::new(0);
-            let stuck = with(|execution, _| execution.end == End::Stuck);
+            let stuck = with(|execution, _| *execution.trace().end() == End::Stuck);
             if stuck && STUCK.fetch_add(1, Ordering::Relaxed) >= MOST_STUCK {
                 give_up(&format!(
                     "shuttle does not give the stacks of stuck executions back, and {MOST_STUCK} of them are all that a process \
@@ -83,7 +83,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for ShuttleRunner {
     fn drop(&mut self) {
         if !self.is_over {
             self.runner.resume(Signal::Unwind);
@@ -211,20 +211,18 @@ impl Scheduler for Asking {
                 return ready().min();
             }
             let numbers = || ready().map(usize::from).filter(|&task| task != MAIN_TASK);
-            if numbers().any(|task| task > execution.layout.threads.len()) {
+            if numbers().any(|task| task > execution.workers()) {
                 let why = "the object starts threads of its own, which cannot be checked";
                 execution.fail(why.to_owned());
                 return None;
             }
             let mut ready = numbers().fold(0, |mask, task| mask | 1 << (task - 1));
-            let inside = (0..execution.layout.threads.len())
-                .filter(|&thread| execution.inside(thread))
-                .fold(0, |mask, thread| mask | 1 << thread);
-            if yields && inside & 1 << execution.now.current != 0 {
-                self.fairness.yields(execution.now.current, ready);
+            let inside = execution.inside();
+            if yields && inside & 1 << execution.current() != 0 {
+                self.fairness.yields(execution.current(), ready);
             }
             // Serially there is nobody to wait for.
-            if !execution.settings.serial {
+            if !execution.is_serial() {
                 ready &= !(inside & self.fairness.waiting(ready));
             }
             match execution.next_of(ready, yields, search) {

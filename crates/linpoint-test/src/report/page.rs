@@ -13,11 +13,11 @@ use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
 
 use super::explain::step_text;
 use crate::check::Test;
-use crate::check::serial::{self, Serial};
+use crate::check::serial::Serial;
 use crate::check::spec::NEVER_RETURNS;
 use crate::check::{Violation, What};
-use crate::runtime::execution::{Execution, Outcome};
-use crate::runtime::history::History;
+use crate::runtime::execution::{Outcome, Trace};
+use crate::runtime::history::{Event, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 
@@ -40,11 +40,11 @@ pub(crate) fn story(
     match &violation.what {
         What::Results | What::Stuck(_) => behaviour.learn_all(program, serial, &history.outcomes),
         What::Nondeterministic(other) => {
-            let order: Vec<u8> = serial::order(&other.events).collect();
+            let order: Vec<u8> = other.call_order().collect();
             behaviour.learn(program, &order, &other.outcomes);
         }
         What::Blocks { op, .. } => {
-            let order = serial::order(&history.events);
+            let order = history.call_order();
             let order: Vec<u8> = order.filter(|&other| usize::from(other) != *op).collect();
             let past = behaviour.learn(program, &order, &history.outcomes);
             behaviour.add(
@@ -97,14 +97,14 @@ fn long_name(thread: usize) -> String {
 }
 
 /// The steps of an execution.
-pub(crate) fn moves(program: &dyn Test, execution: &Execution) -> Vec<Move> {
-    let steps = execution.steps.iter().take_while(|step| !step.forced);
+pub(crate) fn moves(program: &dyn Test, trace: &Trace) -> Vec<Move> {
+    let steps = trace.steps().iter().take_while(|step| !step.forced);
     let told = steps.enumerate().map(|(position, step)| Move {
         process: long_name(usize::from(step.thread)),
         text: format!(
             "{}: {}",
             program.label(step.op as usize),
-            step_text(program, execution, position)
+            step_text(program, trace, position)
         ),
         memory: String::new(),
     });
@@ -134,9 +134,9 @@ fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Cal
     };
     let mut typed = TypedHistory::new();
     let mut ids = HashMap::new();
-    for &(op, returns) in &history.events {
-        let op = op as usize;
-        if returns {
+    for event in &history.events {
+        let op = event.op();
+        if matches!(event, Event::Return(_)) {
             typed.ret(ids[&op], Answer::of(program, op, history.outcomes[op]));
             continue;
         }

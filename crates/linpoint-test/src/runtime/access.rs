@@ -1,5 +1,7 @@
 //! What a step does to a shared object, and which steps commute.
 
+use super::execution::ObjectName;
+
 /// How an object is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -19,6 +21,25 @@ pub(crate) enum Kind {
     Give,
     /// Takes the permit.
     Take,
+}
+
+/// What an access does to the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Unchanged,
+    Changed,
+    /// The object is changed, and the thread waited until the access was possible.
+    AwaitedChange,
+}
+
+impl Effect {
+    #[inline(always)]
+    pub(crate) fn changed_if(changed: bool) -> Self {
+        match changed {
+            true => Effect::Changed,
+            false => Effect::Unchanged,
+        }
+    }
 }
 
 /// How a thread comes to an access.
@@ -77,6 +98,7 @@ impl Kind {
 pub(crate) struct Access {
     /// The object, by its place in the table of the execution.
     pub(crate) object: u32,
+    pub(crate) name: ObjectName,
     pub(crate) kind: Kind,
     /// The thread waits until the access is possible.
     pub(crate) blocking: bool,

@@ -18,9 +18,9 @@ pub(crate) mod search;
 use std::cell::Cell;
 use std::panic::Location;
 
-use access::{Kind, Manner};
+use access::{Effect, Kind, Manner};
 use coroutine::{Signal, Switch};
-use execution::{Execution, Pending};
+use execution::{Execution, Notify, Pending};
 
 pub(crate) use current::with;
 
@@ -64,6 +64,13 @@ pub(crate) struct Handle {
     object: u32,
 }
 
+/// Whether a wait may end because its time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    Never,
+    Possible,
+}
+
 /// What an operation of the facade may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -99,17 +106,17 @@ impl Handle {
             };
         }
         with(|execution, _| Handle {
-            epoch: execution.epoch,
+            epoch: execution.epoch(),
             object: execution.create(),
         })
     }
 
     #[inline(always)]
     fn object(&self, execution: &mut Execution) -> u32 {
-        if self.epoch == execution.epoch {
+        if self.epoch == execution.epoch() {
             self.object
         } else {
-            execution.foreign(std::ptr::from_ref(self).addr())
+            execution.external(std::ptr::from_ref(self).addr())
         }
     }
 
@@ -163,14 +170,14 @@ impl Handle {
     #[inline(always)]
     fn again(&self, kind: Kind, manner: Manner) -> Option<(Scheduled, Option<Switch>)> {
         with(|execution, _| {
-            if self.epoch != execution.epoch {
+            if self.epoch != execution.epoch() {
                 return None;
             }
             let turn = Scheduled {
                 object: self.object,
-                verbose: execution.settings.verbose,
+                verbose: execution.keeps_words(),
             };
-            let switch = execution.comes_again(turn.pending(kind, manner))?;
+            let switch = execution.repeat_step(turn.pending(kind, manner))?;
             Some((turn, switch))
         })
     }
@@ -213,7 +220,7 @@ impl Handle {
     fn scheduled(&self, execution: &mut Execution) -> Scheduled {
         Scheduled {
             object: self.object(execution),
-            verbose: execution.settings.verbose,
+            verbose: execution.keeps_words(),
         }
     }
 
@@ -226,8 +233,11 @@ impl Handle {
                 _ if !possible => execution.fail(
                     "an operation waits in a destructor while it unwinds from a panic".to_owned(),
                 ),
-                Manner::Blocking => _ = execution.tell_touch(turn.object, kind, true),
-                Manner::Known { changed } => _ = execution.tell_touch(turn.object, kind, changed),
+                Manner::Blocking => _ = execution.report_touch(turn.object, kind, Effect::Changed),
+                Manner::Known { changed } => {
+                    let effect = Effect::changed_if(changed);
+                    execution.report_touch(turn.object, kind, effect);
+                }
                 Manner::Open | Manner::Timed => {}
             }
             (turn, possible)
@@ -250,16 +260,16 @@ impl Scheduled {
         }
     }
 
-    fn touch(self, kind: Kind, changed: bool) {
-        with(|execution, _| execution.tell_touch(self.object, kind, changed));
+    fn touch(self, kind: Kind, effect: Effect) {
+        with(|execution, _| execution.report_touch(self.object, kind, effect));
     }
 }
 
 impl Turn {
     /// What the access was.
-    pub(crate) fn touch(self, kind: Kind, changed: bool, words: impl FnOnce() -> String) {
+    pub(crate) fn touch(self, kind: Kind, effect: Effect, words: impl FnOnce() -> String) {
         if let Turn::Scheduled(scheduled) = self {
-            scheduled.touch(kind, changed);
+            scheduled.touch(kind, effect);
             self.describe(words);
         }
     }
@@ -315,13 +325,13 @@ pub(crate) fn give_up(why: &str) {
 
 /// The operations of the test that this OS thread runs from now on, for the watchdog.
 pub(crate) fn watch(names: impl Iterator<Item = String>) {
-    current::look(|engine| engine.execution.pulse.watch(names));
+    current::look(|current| current.execution.watch(names));
 }
 
 /// Works with an execution that has ended.
 #[cfg(feature = "loom")]
 pub(crate) fn with_ended<R>(work: impl FnOnce(&mut Execution) -> R) -> R {
-    current::change(|engine| work(&mut engine.execution))
+    current::change(|current| work(&mut current.execution))
 }
 
 /// Whether operations of the facade are scheduling points here and now.
@@ -352,13 +362,13 @@ fn pause(location: &'static Location<'static>) {
 
 /// The running thread of a controlled run.
 pub(crate) fn current() -> Option<usize> {
-    controlled().then(|| with(|execution, _| execution.now.current))
+    controlled().then(|| with(|execution, _| execution.current()))
 }
 
 /// The permit of a thread of this run: what `park` waits for.
 pub(crate) fn permit(thread: usize) -> Handle {
     with(|execution, _| Handle {
-        epoch: execution.epoch,
+        epoch: execution.epoch(),
         object: execution.permit(thread),
     })
 }
@@ -368,7 +378,9 @@ pub(crate) fn permit(thread: usize) -> Handle {
 pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnce()) -> Turn {
     let turn = condvar.access();
     give_back();
-    turn.touch(Kind::Write, true, || "waits, and unlocks".to_owned());
+    turn.touch(Kind::Write, Effect::Changed, || {
+        "waits, and unlocks".to_owned()
+    });
     if turn != Turn::Direct {
         with(|execution, _| {
             let mutex = mutex.object(execution);
@@ -381,7 +393,7 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
 /// Waits for a notification and for the mutex. Whether it was notified.
 #[track_caller]
 #[inline(always)]
-pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
+pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
     let Turn::Scheduled(Scheduled {
         object: condvar, ..
     }) = turn
@@ -393,7 +405,7 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
         let pending = Pending::Wake {
             condvar,
             mutex: mutex.object(execution),
-            timed,
+            timed: timeout == Timeout::Possible,
         };
         execution.announce(pending, location, search)
     }));
@@ -402,11 +414,11 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
 
 /// Notifies one or all of those who wait for a condition.
 #[track_caller]
-pub(crate) fn notify(condvar: &Handle, all: bool) -> Turn {
+pub(crate) fn notify(condvar: &Handle, notify: Notify) -> Turn {
     let turn = condvar.access();
     if let Turn::Scheduled(Scheduled { object, .. }) = turn {
         with(|execution, search| {
-            let waiting = execution.notify(object, all, search);
+            let waiting = execution.notify(object, notify, search);
             execution.describe(|| match waiting {
                 0 => "notifies nobody".to_owned(),
                 _ => "notifies".to_owned(),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use corosensei::stack::DefaultStack;
 
 use super::coroutine::{Fiber, Signal, Switch};
-use super::execution::{Execution, Outcome, Settings};
+use super::execution::{Outcome, Settings, Trace};
 use super::panics;
 use super::program::{Program, Subject};
 use super::search::Search;
@@ -29,16 +29,17 @@ pub(crate) enum Prefix {
     /// Answers its threads from the log, up to the checkpoint at which the executions differ.
     FromCheckpoint,
     /// Runs it again from the start: the threads belong to a foreign scheduler.
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
     FromStart,
 }
 
-/// Lets `execute` run one execution after another, each recorded by the [`Execution`] of this OS thread.
+/// Lets `execute` run one execution after another, each recorded by the execution of this OS thread.
 pub(crate) fn repeat<S: Search>(
     program: &Rc<dyn Program>,
     settings: Settings,
     prefix: Prefix,
     search: S,
-    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+    mut visit: impl FnMut(&Trace, &mut S) -> Flow,
     mut execute: impl FnMut(),
 ) -> S {
     let mut search: Box<S> = Box::new(search);
@@ -47,11 +48,11 @@ pub(crate) fn repeat<S: Search>(
         begin(program, settings, search, known, prefix);
         execute();
         search = ended();
-        let flow = current::look(|engine| visit(&engine.execution, &mut search));
+        let flow = current::look(|current| visit(current.execution.trace(), &mut search));
         if flow == Flow::Enough {
             return *search;
         }
-        match current::look(|engine| search.advance(&engine.execution)) {
+        match current::look(|current| search.advance(current.execution.trace())) {
             Some(choices) => known = choices,
             None => return *search,
         }
@@ -67,24 +68,24 @@ pub(crate) fn begin<S: Search>(
     prefix: Prefix,
 ) {
     static EPOCH: AtomicU64 = AtomicU64::new(1);
-    current::change(|engine| {
+    current::change(|current| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
-        let execution = &mut engine.execution;
+        let execution = &mut current.execution;
         match prefix {
             Prefix::FromCheckpoint if known > 0 => execution.resume(epoch, known),
             _ => execution.reset(epoch, program.layout(), settings, known),
         }
-        engine.search = Some(search);
+        current.search = Some(search);
     });
 }
 
 /// Closes the record of an execution; gives its search back.
 pub(crate) fn ended<S: Search>() -> Box<S> {
-    current::change(|engine| {
-        let Some(mut search) = engine.search.take() else {
+    current::change(|current| {
+        let Some(mut search) = current.search.take() else {
             panic!("bug: the search was lost");
         };
-        engine.execution.conclude(&mut *search);
+        current.execution.conclude(&mut *search);
         let search: Box<dyn Any> = search;
         search
             .downcast()

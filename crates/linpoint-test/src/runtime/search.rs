@@ -4,7 +4,7 @@ use std::any::Any;
 
 #[cfg(feature = "loom")]
 use super::execution::Choice;
-use super::execution::Execution;
+use super::execution::{Threads, Trace};
 
 /// A moment at which somebody must go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +61,17 @@ impl Decision {
 /// Decides at each point who goes on, and between executions what to try next.
 pub(crate) trait Search: Any {
     /// Who goes on; `None` if something else was offered here before.
-    fn choose(&mut self, execution: &Execution, point: Point) -> Option<Decision>;
+    fn choose(&mut self, trace: &Trace, threads: &Threads, point: Point) -> Option<Decision>;
 
     /// One of several outcomes that are not a matter of scheduling; `None` if there were others here before.
-    fn pick(&mut self, execution: &Execution, ways: usize) -> Option<usize>;
+    fn pick(&mut self, trace: &Trace, ways: usize) -> Option<usize>;
 
     /// The last step of the execution is complete, and the execution before did not begin with it.
-    fn closed(&mut self, execution: &Execution);
+    fn closed(&mut self, trace: &Trace);
 
     /// The execution has ended. The next one, if there is one, begins with so many of its choices; about them nothing is
     /// asked again. The one after them was said to be one that may change.
-    fn advance(&mut self, execution: &Execution) -> Option<usize>;
+    fn advance(&mut self, trace: &Trace) -> Option<usize>;
 
     /// The schedule that is asked for, if it is a single one.
     #[cfg(feature = "loom")]

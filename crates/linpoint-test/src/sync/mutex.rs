@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
-use crate::runtime::access::Kind;
+use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle, Turn};
 
 /// As [`std::sync::Mutex`]. A thread that locks it twice is stuck.
@@ -92,7 +92,9 @@ impl<T: ?Sized> Mutex<T> {
         let turn = self.handle.access();
         let was_poisoned = self.inner.is_poisoned();
         self.inner.clear_poison();
-        turn.touch(Kind::Write, was_poisoned, || "clear poison".to_owned());
+        turn.touch(Kind::Write, Effect::changed_if(was_poisoned), || {
+            "clear poison".to_owned()
+        });
     }
 
     /// The value: the borrow shows that nobody else can see it.
@@ -103,7 +105,9 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     fn attempt(&self, turn: Turn) -> TryLockResult<MutexGuard<'_, T>> {
         if !turn.available(Kind::Acquire) {
-            turn.touch(Kind::Read, false, || "lock: not free".to_owned());
+            turn.touch(Kind::Read, Effect::Unchanged, || {
+                "lock: not free".to_owned()
+            });
             return Err(TryLockError::WouldBlock);
         }
         let result = match self.inner.try_lock() {
@@ -115,9 +119,11 @@ impl<T: ?Sized> Mutex<T> {
         };
         match result {
             Err(TryLockError::WouldBlock) => {
-                turn.touch(Kind::Read, false, || "lock: not free".to_owned());
+                turn.touch(Kind::Read, Effect::Unchanged, || {
+                    "lock: not free".to_owned()
+                });
             }
-            _ => turn.touch(Kind::Acquire, true, || "lock".to_owned()),
+            _ => turn.touch(Kind::Acquire, Effect::Changed, || "lock".to_owned()),
         }
         result
     }

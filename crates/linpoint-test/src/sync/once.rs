@@ -7,7 +7,7 @@ use std::sync;
 use super::atomic::{AtomicBool, Ordering};
 use super::{Mutex, PoisonError};
 use crate::runtime::Handle;
-use crate::runtime::access::Kind;
+use crate::runtime::access::{Effect, Kind};
 
 /// As [`std::sync::Once`].
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ impl<T> OnceLock<T> {
         let value = f();
         let turn = self.handle.access();
         let value = self.value.get_or_init(|| value);
-        turn.touch(Kind::Write, true, || "set".to_owned());
+        turn.touch(Kind::Write, Effect::Changed, || "set".to_owned());
         value
     }
 

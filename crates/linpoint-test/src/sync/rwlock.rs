@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
-use crate::runtime::access::Kind;
+use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle, Turn};
 
 /// As [`std::sync::RwLock`].
@@ -96,10 +96,14 @@ macro_rules! side {
                     Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
                 };
                 match result {
-                    Err(TryLockError::WouldBlock) => turn.touch(Kind::Read, false, || {
-                        concat!("lock to ", $verb, ": not free").to_owned()
+                    Err(TryLockError::WouldBlock) => {
+                        turn.touch(Kind::Read, Effect::Unchanged, || {
+                            concat!("lock to ", $verb, ": not free").to_owned()
+                        })
+                    }
+                    _ => turn.touch($take, Effect::Changed, || {
+                        concat!("lock to ", $verb).to_owned()
                     }),
-                    _ => turn.touch($take, true, || concat!("lock to ", $verb).to_owned()),
                 }
                 result
             }
@@ -198,7 +202,9 @@ impl<T: ?Sized> RwLock<T> {
         let turn = self.handle.access();
         let was_poisoned = self.inner.is_poisoned();
         self.inner.clear_poison();
-        turn.touch(Kind::Write, was_poisoned, || "clear poison".to_owned());
+        turn.touch(Kind::Write, Effect::changed_if(was_poisoned), || {
+            "clear poison".to_owned()
+        });
     }
 
     /// The value: the borrow shows that nobody else can see it.
