@@ -1,15 +1,15 @@
-//! Operations that never come back to the scheduler: they wait for a lock of `std`, or spin without a word. Nothing can be done
-//! about them from here, since they have the OS thread; but somebody can be told why the test hangs.
+//! A watchdog that reports operations which never return to the scheduler: they wait for a lock of `std`, or spin without yielding.
+//! It cannot end them, since they occupy the OS thread; but it can print why the test hangs.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
-/// An execution takes milliseconds.
+/// How long operations may run without returning to the scheduler. An execution takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What an OS thread is doing, for others to see.
+/// What an OS thread is doing, for the watchdog to read.
 #[derive(Debug, Default)]
 pub(crate) struct Heartbeat {
     /// Counts executions.
@@ -32,7 +32,7 @@ impl Heartbeat {
 
     /// An execution begins or ends, with these operations running.
     pub(crate) fn execution(&self, running: u64) {
-        // Nobody else writes.
+        // Only this OS thread writes, so load and store need not be one step.
         let executions = self.executions.load(Relaxed);
         self.executions.store(executions + 1, Relaxed);
         self.running.store(running, Relaxed);
@@ -45,11 +45,11 @@ impl Heartbeat {
     }
 }
 
-/// The heartbeat of this OS thread, which is watched from now on.
+/// Registers this OS thread with the watchdog.
 pub(crate) fn register() -> Arc<Heartbeat> {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // Without it everything works as well.
+        // Without the watchdog only its message is missing.
         let _ = std::thread::Builder::new()
             .name("linpoint watch".to_owned())
             .spawn(keep_watch);

@@ -1,4 +1,4 @@
-//! The threads of a test as tasks of shuttle. Its scheduler asks ours, which records what happens.
+//! Runs the threads of a test as tasks of shuttle, whose scheduler asks our search which task runs next.
 //!
 //! The main task can always run, and gets its turn only when all workers have finished: if it is the only one that can run
 //! before that, the others are stuck. The execution is then given up, which shuttle allows, while a deadlock of all tasks would end
@@ -18,7 +18,7 @@ use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 
 use crate::runtime::coroutine::{self, Fiber, Signal, Switch};
-use crate::runtime::execution::End;
+use crate::runtime::execution::{End, Yields};
 use crate::runtime::program::Program;
 use crate::runtime::run::{Slot, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{MAIN, MAX_WORKERS, Stopped, give_up, panics, with};
@@ -166,7 +166,7 @@ fn worker(index: usize) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Asks our search who goes on.
+/// A scheduler of shuttle that asks our search which thread goes on.
 #[derive(Default)]
 struct Asking {
     started: bool,
@@ -192,7 +192,7 @@ impl Scheduler for Asking {
         current: Option<TaskId>,
         yields: bool,
     ) -> Option<TaskId> {
-        // A parked task is offered here although nobody has unparked it.
+        // shuttle offers parked tasks, too, although they cannot run.
         let ready = || {
             ready
                 .iter()
@@ -221,11 +221,11 @@ impl Scheduler for Asking {
             if yields && inside & 1 << execution.current() != 0 {
                 self.fairness.yields(execution.current(), ready);
             }
-            // Serially there is nobody to wait for.
+            // In a serial execution a thread that yields has no other thread to wait for.
             if !execution.is_serial() {
                 ready &= !(inside & self.fairness.waiting(ready));
             }
-            match execution.next_of(ready, yields, search) {
+            match execution.next_of(ready, Yields::of(yields), search) {
                 Switch::To(MAIN) => Some(TaskId::from(MAIN_TASK)),
                 Switch::To(thread) => {
                     self.fairness.runs(thread, inside & 1 << thread == 0);
@@ -242,12 +242,12 @@ impl Scheduler for Asking {
 }
 
 /// Keeps threads that spin from starving others, without looking at what they read: a thread that yields for the second time
-/// waits for everybody who could have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
+/// waits for all threads that could have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
 #[derive(Clone, Copy, Debug)]
 struct Fairness {
-    /// Those who must have a turn before the thread has one.
+    /// The threads that must run before the thread runs again.
     behind: [u16; MAX_WORKERS],
-    /// Those who had a turn since it last yielded.
+    /// The threads that ran since it last yielded.
     ran: [u16; MAX_WORKERS],
 }
 
@@ -266,7 +266,7 @@ impl Fairness {
         self.ran[thread] = 0;
     }
 
-    /// Those who wait for somebody who is ready.
+    /// The threads that wait for a thread that is ready.
     fn waiting(&self, ready: u16) -> u16 {
         (0..MAX_WORKERS)
             .filter(|&thread| self.behind[thread] & ready != 0)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use linpoint::report::Story;
 
 use super::Object;
-use super::invocation::{Invocation, Prepared};
+use super::invocation::{Blocking, Invocation, Prepared};
 use crate::check::Test;
 use crate::check::spec::{Ruling, Seen, Specification};
 use crate::engine::Engine;
@@ -153,7 +153,7 @@ impl<X: 'static> Test for ObjectTest<X> {
     }
 
     fn may_block(&self, op: usize) -> bool {
-        self.ops[op].invocation.blocking
+        self.ops[op].invocation.blocking == Blocking::Allowed
     }
 
     fn may_vary(&self, op: usize) -> bool {

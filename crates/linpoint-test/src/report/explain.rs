@@ -1,4 +1,4 @@
-//! From a violation to words: what happened, where threads stand, and what would have been right.
+//! Explains a violation: what happened, which threads are blocked, and which serial outcomes are nearest.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 use crate::token::Token;
 
-/// So many serial outcomes are shown.
+/// How many serial outcomes are shown.
 const NEAREST: usize = 3;
 
 pub(crate) fn kind(what: &What) -> FailureKind {
@@ -38,7 +38,7 @@ pub(crate) fn failure(
 ) -> Failure {
     let history = &violation.history;
     let mut interleaving = Vec::new();
-    let mut stands = Vec::new();
+    let mut blocked = Vec::new();
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
     let mut moves = Vec::new();
@@ -56,19 +56,19 @@ pub(crate) fn failure(
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(trace) {
                     sentence = format!("The specification does not allow it: {why}.");
                 }
-                stands = blocked::lines(&**program, trace);
+                blocked = blocked::lines(&**program, trace);
             },
         );
     }
     if let What::Blocks { schedule, .. } = &violation.what {
         let settings = Settings::verbose(Switches::BetweenOperations, max_steps);
         run_once(program, schedule.clone(), settings, |trace| {
-            stands = blocked::lines(&**program, trace);
+            blocked = blocked::lines(&**program, trace);
         });
     }
     let story = match program.has_spec() {
-        true => told.map(|told| page::of_threads(told, moves)),
-        false => page::story(&**program, serial, violation, &sentence, moves),
+        true => told.map(|told| page::with_execution(told, moves)),
+        false => page::of_violation(&**program, serial, violation, &sentence, moves),
     };
     let token = Token {
         object: program.identity(),
@@ -84,14 +84,14 @@ pub(crate) fn failure(
             _ => Vec::new(),
         },
         interleaving,
-        stands,
+        blocked,
         nearest: match violation.what {
             What::Results | What::Stuck(_) => nearest(&**program, serial, history),
             _ => Vec::new(),
         },
         preemptions: violation.preemptions,
         story,
-        ..told_by_test(&**program, &token, kind(&violation.what), sentence)
+        ..failure_of_test(&**program, &token, kind(&violation.what), sentence)
     }
 }
 
@@ -111,12 +111,17 @@ pub(crate) fn changed(
     let sentence = format!("The serial histories are not those of {path}.");
     Failure {
         differences,
-        ..told_by_test(&**program, &token, FailureKind::Changed, sentence)
+        ..failure_of_test(&**program, &token, FailureKind::Changed, sentence)
     }
 }
 
-/// What can be said of a failure without looking at an execution.
-fn told_by_test(program: &dyn Test, token: &Token, kind: FailureKind, sentence: String) -> Failure {
+/// The part of a failure that follows from its test, without an execution.
+fn failure_of_test(
+    program: &dyn Test,
+    token: &Token,
+    kind: FailureKind,
+    sentence: String,
+) -> Failure {
     let layout = program.layout();
     let label = |ops: std::ops::Range<usize>| -> Vec<String> {
         ops.map(|op| program.label(op).to_owned()).collect()
@@ -134,7 +139,7 @@ fn told_by_test(program: &dyn Test, token: &Token, kind: FailureKind, sentence: 
         history: Vec::new(),
         other_history: Vec::new(),
         interleaving: Vec::new(),
-        stands: Vec::new(),
+        blocked: Vec::new(),
         nearest: Vec::new(),
         differences: Vec::new(),
         preemptions: 0,
@@ -206,7 +211,7 @@ fn steps(program: &dyn Test, trace: &Trace) -> Vec<String> {
     for (position, step) in trace.steps().iter().enumerate() {
         let thread = usize::from(step.thread);
         if step.forced {
-            lines.push("---- nobody makes progress from here on ----".to_owned());
+            lines.push("---- no thread makes progress from here on ----".to_owned());
             break;
         }
         if let Some(before) = last.filter(|&before| before != thread) {

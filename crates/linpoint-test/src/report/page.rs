@@ -1,8 +1,8 @@
-//! From a violation to the report page.
+//! Builds the data of the report page from a violation.
 //!
-//! The page wants a specification: here it is what the object did serially in this test, and its states are what happened so
-//! far. It knows the calls of this test only, in the orders in which its threads make them, so no operation can be left out
-//! to make the history smaller: the test is the smallest that fails already.
+//! The page needs a specification. Here it is the serial behaviour of the object in this test, and a state is the list of operations
+//! that were run so far. It is defined for the calls of this test only, in the orders in which its threads make them, so no operation
+//! can be removed to make the history smaller: the test itself has been reduced.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,14 +21,14 @@ use crate::runtime::history::{Event, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 
-/// What an operation that should not wait would have given.
+/// Stands for the unknown answer of an operation that should not have waited.
 const SOME_ANSWER: &str = "some answer";
 
 /// A test has at most 64 operations.
 const MOST_OPS: usize = 1000;
 
-/// Tells what a violation is, and how it came about.
-pub(crate) fn story(
+/// The page about a violation, with the steps of its execution.
+pub(crate) fn of_violation(
     program: &dyn Test,
     serial: &Serial,
     violation: &Violation,
@@ -79,11 +79,11 @@ pub(crate) fn story(
         most_ops: MOST_OPS,
     };
     let story = tell(told, &behaviour, &typed, &report);
-    Some(of_threads(story, execution))
+    Some(with_execution(story, execution))
 }
 
-/// The story with the names of the threads, and how it came about.
-pub(crate) fn of_threads(mut story: Story, execution: Vec<Move>) -> Story {
+/// Adds the names of the threads and the steps of the execution to a page.
+pub(crate) fn with_execution(mut story: Story, execution: Vec<Move>) -> Story {
     story.name_processes(|number| number.parse().map_or_else(|_| number.to_owned(), long_name));
     story.execution = execution;
     story
@@ -125,7 +125,8 @@ pub(crate) fn test_name(program: &dyn Test) -> String {
     threads.join(" ‖ ")
 }
 
-/// What happened, call by call. Other operations than the one that is stuck for no reason stay open, and do nothing.
+/// The history for the checker. Of the pending operations, the one that is stuck for no reason "never returns"; the others stay
+/// pending and have no effect.
 fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Call, Answer> {
     let stuck = match what {
         What::Stuck(op) | What::Blocks { op, .. } => Some(*op),
@@ -209,12 +210,12 @@ impl fmt::Debug for Past {
 /// What an object did serially.
 #[derive(Default)]
 struct Behaviour {
-    /// By what happened before: the answers that operations gave next, and what had happened then.
+    /// For each sequence of operations: the next operation, its answer, and the sequence with it.
     next: HashMap<Past, Vec<(usize, Answer, Past)>>,
 }
 
 impl Behaviour {
-    /// Stuck histories say something about one that is stuck after all that returned in it.
+    /// Adds the serial histories. A stuck one counts if all operations have returned in it that returned in the observed history.
     fn learn_all(&mut self, program: &dyn Test, serial: &Serial, seen: &[Outcome]) {
         let has_all = |outcomes: &[Outcome]| {
             let mut both = outcomes.iter().zip(seen);
@@ -231,7 +232,7 @@ impl Behaviour {
         }
     }
 
-    /// What has happened after these operations.
+    /// Adds the answers of a serial history. Returns the state after it.
     fn learn(&mut self, program: &dyn Test, order: &[u8], outcomes: &[Outcome]) -> Past {
         order.iter().fold(Past::default(), |past, &op| {
             let op = usize::from(op);

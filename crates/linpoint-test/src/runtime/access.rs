@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Read,
     /// Changes it, perhaps to the same value.
     Write,
-    /// Takes it for itself.
+    /// Takes it exclusively.
     Acquire,
     /// Gives it back.
     Release,
@@ -45,17 +45,17 @@ impl Effect {
 /// How a thread comes to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// It is always possible, and what it was is told afterwards.
+    /// The access is always possible. Its kind is reported afterwards.
     Open,
-    /// It is always possible, and known beforehand: whether it changes the object.
+    /// The access is always possible, and its kind and whether it changes the object are known beforehand.
     Known { changed: bool },
     /// The thread waits until it is possible.
     Blocking,
-    /// The thread would rather wait, but gives up if it is not possible.
+    /// The thread waits until the access is possible, or its time is up.
     Timed,
 }
 
-/// The state of an object as far as it can block somebody: how many share it, a permit, or [`EXCLUSIVE`].
+/// The state of an object as far as it can block a thread: how many threads share it, whether there is a permit, or [`EXCLUSIVE`].
 pub(crate) type Hold = u32;
 
 const EXCLUSIVE: Hold = 1 << 31;

@@ -1,8 +1,7 @@
-//! Controlled runs: the threads of a test are coroutines of one OS thread, and every operation of the facade asks here whose
-//! turn it is.
+//! Controlled runs: the threads of a test are coroutines of one OS thread, and every operation of the facade is a scheduling point.
 //!
-//! Each OS thread has an engine of its own, so several checks run side by side. Whoever comes to a scheduling point decides
-//! who goes on; there is a switch only if it is somebody else.
+//! Each OS thread has an execution of its own, so several checks run side by side. The thread that reaches a scheduling point asks the
+//! search which thread goes on; the coroutines are switched only if it is another one.
 
 pub(crate) mod access;
 pub(crate) mod causality;
@@ -24,7 +23,7 @@ use execution::{Execution, Notify, Pending};
 
 pub(crate) use current::with;
 
-/// So many threads a test can have.
+/// The most threads that a test can have.
 pub(crate) const MAX_WORKERS: usize = 8;
 /// The thread that constructs the object and runs the initial and final sequences.
 pub(crate) const MAIN: usize = MAX_WORKERS;
@@ -76,9 +75,9 @@ pub(crate) enum Timeout {
 pub(crate) enum Turn {
     /// What `std` does, for it is not controlled.
     Std,
-    /// Its work without waiting and without telling anybody.
+    /// Its work, without waiting and without reporting it.
     Direct,
-    /// Its work, and tell what it did.
+    /// Its work, and report what it did.
     Scheduled(Scheduled),
 }
 
@@ -86,7 +85,7 @@ pub(crate) enum Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheduled {
     object: u32,
-    /// Somebody wants to read what it did.
+    /// Steps are described in words.
     verbose: bool,
 }
 
@@ -120,7 +119,7 @@ impl Handle {
         }
     }
 
-    /// An access that is always possible. Its kind is told afterwards, see [`Turn::touch`].
+    /// An access that is always possible. The caller reports its kind afterwards, see [`Turn::touch`].
     #[track_caller]
     #[inline(always)]
     pub(crate) fn access(&self) -> Turn {
@@ -146,7 +145,7 @@ impl Handle {
         self.enter(kind, Manner::Blocking, Location::caller())
     }
 
-    /// Would rather wait for the access, but not for ever. What came of it is told afterwards.
+    /// Waits until the access is possible or its time is up. The caller reports which of the two it was, see [`Turn::touch`].
     #[track_caller]
     pub(crate) fn wait_some_time(&self, kind: Kind) -> Turn {
         self.enter(kind, Manner::Timed, Location::caller())
@@ -157,7 +156,7 @@ impl Handle {
         if !controlled() || std::thread::panicking() {
             return self.unscheduled(kind, manner);
         }
-        match self.again(kind, manner) {
+        match self.repeat(kind, manner) {
             Some((turn, switch)) => {
                 follow(switch);
                 Turn::Scheduled(turn)
@@ -166,9 +165,9 @@ impl Handle {
         }
     }
 
-    /// Its turn, if it had it before: the short way for nearly all accesses of a search.
+    /// Repeats an access of the execution before: the short path, which nearly all accesses of a search take.
     #[inline(always)]
-    fn again(&self, kind: Kind, manner: Manner) -> Option<(Scheduled, Option<Switch>)> {
+    fn repeat(&self, kind: Kind, manner: Manner) -> Option<(Scheduled, Option<Switch>)> {
         with(|execution, _| {
             if self.epoch != execution.epoch() {
                 return None;
@@ -195,7 +194,7 @@ impl Handle {
         }
     }
 
-    /// Waits for its turn.
+    /// Asks which thread goes on, and waits until it is this one.
     #[inline(never)]
     fn ask(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
         loop {
@@ -266,7 +265,7 @@ impl Scheduled {
 }
 
 impl Turn {
-    /// What the access was.
+    /// Reports what the access was.
     pub(crate) fn touch(self, kind: Kind, effect: Effect, words: impl FnOnce() -> String) {
         if let Turn::Scheduled(scheduled) = self {
             scheduled.touch(kind, effect);
@@ -274,7 +273,7 @@ impl Turn {
         }
     }
 
-    /// Words about an access that was told already.
+    /// Describes an access that was reported already.
     pub(crate) fn describe(self, words: impl FnOnce() -> String) {
         if let Turn::Scheduled(Scheduled { verbose: true, .. }) = self {
             with(|execution, _| execution.describe(words));
@@ -296,7 +295,7 @@ impl Turn {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopped;
 
-/// Leaves to whoever's turn it is, and comes back when it is ours.
+/// Switches to the thread that goes on, and returns when the running one is resumed.
 #[inline(always)]
 fn leave(switch: Option<Switch>) -> Result<(), Stopped> {
     match switch {
@@ -305,7 +304,7 @@ fn leave(switch: Option<Switch>) -> Result<(), Stopped> {
     }
 }
 
-/// The same from inside an operation, which has to be unwound.
+/// The same from inside an operation, which is unwound if the execution is over.
 #[inline(always)]
 fn follow(switch: Option<Switch>) {
     if leave(switch).is_err() {
@@ -318,7 +317,7 @@ pub(crate) fn wait_to_unwind() {
     coroutine::suspend(Switch::Unwinding);
 }
 
-/// Ends the execution that runs here: nothing can be said about the test.
+/// Ends the execution that runs here: the test cannot be decided, for this reason.
 pub(crate) fn give_up(why: &str) {
     with(|execution, _| execution.fail(why.to_owned()));
 }
@@ -339,7 +338,7 @@ pub(crate) fn controlled() -> bool {
     MODE.get() == Mode::Controlled
 }
 
-/// Lets others run. `false` if it is for `std` to do so.
+/// Lets other threads run. Returns `false` outside of a check, where the caller yields by `std`.
 #[track_caller]
 pub(crate) fn yield_now() -> bool {
     match MODE.get() {
@@ -390,7 +389,7 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
     turn
 }
 
-/// Waits for a notification and for the mutex. Whether it was notified.
+/// Waits for a notification and for the mutex. Returns whether the wait was notified.
 #[track_caller]
 #[inline(always)]
 pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
@@ -412,7 +411,7 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
     with(|execution, _| execution.was_notified())
 }
 
-/// Notifies one or all of those who wait for a condition.
+/// Notifies one or all of the threads that wait for a condition.
 #[track_caller]
 pub(crate) fn notify(condvar: &Handle, notify: Notify) -> Turn {
     let turn = condvar.access();
@@ -420,7 +419,7 @@ pub(crate) fn notify(condvar: &Handle, notify: Notify) -> Turn {
         with(|execution, search| {
             let waiting = execution.notify(object, notify, search);
             execution.describe(|| match waiting {
-                0 => "notifies nobody".to_owned(),
+                0 => "notifies, and no thread waits".to_owned(),
                 _ => "notifies".to_owned(),
             });
         });

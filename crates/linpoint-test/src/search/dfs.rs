@@ -1,4 +1,4 @@
-//! Depth first: every schedule, or every one with few preemptions.
+//! Depth-first search: every schedule, or every one with few preemptions.
 //!
 //! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
 //! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
@@ -10,7 +10,7 @@ use crate::runtime::search::{Decision, Point, Search};
 
 #[derive(Debug)]
 struct Node {
-    /// So many choices came before it.
+    /// How many choices came before it.
     choices: usize,
     /// Choices left, one bit each.
     left: u16,
@@ -33,7 +33,7 @@ pub(crate) struct Dfs {
     bound: Option<u32>,
     /// Threads change between operations only.
     is_serial: bool,
-    /// Something would have cost more preemptions.
+    /// Whether the bound kept the search from some schedule.
     bounded: bool,
     nodes: Vec<Node>,
     depth: usize,
@@ -70,8 +70,8 @@ impl Dfs {
         self
     }
 
-    /// Another choice where there was one before, if the same is offered.
-    fn again(&mut self, offered: Offer) -> Option<usize> {
+    /// The next choice at a node of an earlier execution; `None` if something else is offered now.
+    fn at_node(&mut self, offered: Offer) -> Option<usize> {
         let node = &self.nodes[self.depth];
         self.depth += 1;
         (node.offered == offered).then_some(usize::from(node.chosen))
@@ -117,7 +117,7 @@ impl Search for Dfs {
             return Some(Decision::now(point.default_choice()));
         }
         if self.depth < self.nodes.len() {
-            self.again(Offer::Threads(point))?;
+            self.at_node(Offer::Threads(point))?;
             return self.decision();
         }
         let spent = self.spent();
@@ -148,7 +148,7 @@ impl Search for Dfs {
             return Some(0);
         }
         if self.depth < self.nodes.len() {
-            return self.again(Offer::Ways(ways));
+            return self.at_node(Offer::Ways(ways));
         }
         let spent = self.spent();
         self.new_node(trace, Offer::Ways(ways), spent, (1 << ways) - 1, 0);

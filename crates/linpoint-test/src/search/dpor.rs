@@ -1,9 +1,9 @@
-//! One execution of each class that differs in the order of independent steps only.
+//! Partial-order reduction: one execution of each class of executions that differ only in the order of independent steps.
 //!
 //! Source-DPOR (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): after each step, the races that it closes ask for the
 //! other order at the place where it can begin; sleep sets keep what was explored from being explored again. Calls and
-//! returns are no steps of their own, so the classes say nothing about real time: whoever looks at an execution must look at
-//! all executions of its class (`check/extension.rs`).
+//! returns are no steps of their own, so the classes say nothing about real time: the checks must decide all executions of a class,
+//! not the one that is run (`check/extension.rs`).
 
 use smallvec::SmallVec;
 
@@ -74,7 +74,10 @@ impl Dpor {
             return;
         }
         let possible = initials & point.enabled;
-        debug_assert!(possible != 0, "nobody can begin the other order of a race");
+        debug_assert!(
+            possible != 0,
+            "no thread can begin the other order of a race"
+        );
         *backtrack |= match possible {
             0 => point.enabled,
             _ => 1 << possible.trailing_zeros(),

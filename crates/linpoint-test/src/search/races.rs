@@ -1,4 +1,4 @@
-//! Which steps of an execution could have come in the other order.
+//! Races: which steps of an execution could have come in the other order.
 //!
 //! Two steps of different threads race if they touch the same object, at least one of them changes it, and nothing between
 //! them orders them. A race can be reversed unless the second thread had to wait for the first step: a lock that was held, a
@@ -31,7 +31,7 @@ impl<'a> Late<'a> {
             .rev()
             .find(|&step| usize::from(trace.steps()[step].thread) == thread);
         let known = match previous {
-            // Not before everybody else had stopped.
+            // A forced step comes after all steps that all other threads could take.
             _ if trace.steps()[position].forced => *trace.clock_of(position),
             Some(step) => *trace.clock_of(step),
             None => Clock::default(),

@@ -102,7 +102,7 @@ impl Priorities {
         point
             .options()
             .max_by_key(|&thread| self.of_thread[thread])
-            .expect("bug: nobody is enabled")
+            .expect("bug: no thread is enabled")
     }
 }
 

@@ -30,12 +30,12 @@ macro_rules! atomic_cell {
                 Self { handle: Handle::new(), inner: std_atomic::$name::new(value) }
             }
 
-            /// The value, without any scheduling: the borrow shows that nobody else can see it.
+            /// The value, without a scheduling point: the mutable borrow is exclusive.
             pub fn get_mut(&mut self) -> &mut $value {
                 self.inner.get_mut()
             }
 
-            /// The value, which nobody else can see.
+            /// Consumes it and returns the value.
             pub fn into_inner(self) -> $value {
                 self.inner.into_inner()
             }
@@ -111,7 +111,7 @@ macro_rules! atomic_cell {
                 }
             }
 
-            /// Writes what `f` makes of the value, until nobody interferes or `f` answers `None`.
+            /// Replaces the value by what `f` makes of it. Tries again while another thread interferes; ends if `f` returns `None`.
             #[track_caller]
             #[inline]
             pub fn fetch_update(

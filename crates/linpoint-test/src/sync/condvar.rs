@@ -7,8 +7,8 @@ use super::{Mutex, MutexGuard};
 use crate::runtime::execution::Notify;
 use crate::runtime::{self, Handle, Timeout, Turn};
 
-/// As [`std::sync::Condvar`]. In a controlled run nobody wakes up without a reason, and any of those who wait may be the one
-/// that [`notify_one`](Self::notify_one) wakes.
+/// As [`std::sync::Condvar`]. In a controlled run there are no spurious wake-ups, and [`notify_one`](Self::notify_one) is tried with
+/// every thread that waits.
 #[derive(Debug, Default)]
 pub struct Condvar {
     handle: Handle,
@@ -27,7 +27,7 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// A condition that nobody waits for yet.
+    /// A new condition variable.
     pub fn new() -> Self {
         Condvar {
             handle: Handle::new(),
@@ -60,7 +60,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits, but not longer than this. In a controlled run the time may be up whenever nobody has notified it.
+    /// Waits, but not longer than this. In a controlled run the time may be up as long as the wait is not notified.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
@@ -117,7 +117,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one of the threads that wait.
     #[track_caller]
     pub fn notify_one(&self) {
         if runtime::notify(&self.handle, Notify::One) == Turn::Std {
@@ -125,7 +125,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all threads that wait.
     #[track_caller]
     pub fn notify_all(&self) {
         if runtime::notify(&self.handle, Notify::All) == Turn::Std {

@@ -82,7 +82,7 @@ impl<T> OnceLock<T> {
         value
     }
 
-    /// The value: the borrow shows that nobody else can see it.
+    /// The value: the mutable borrow is exclusive.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
     }
@@ -115,12 +115,12 @@ impl<T> OnceLock<T> {
         value
     }
 
-    /// The value, which nobody else can see.
+    /// Consumes it and returns the value.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 
-    /// Takes the value out: the borrow shows that nobody else can see it.
+    /// Takes the value out: the mutable borrow is exclusive.
     pub fn take(&mut self) -> Option<T> {
         self.value.take()
     }

@@ -1,4 +1,4 @@
-//! An execution whose threads another scheduler runs: it knows who could go on, and asks here who does.
+//! Executions whose threads a foreign scheduler runs: it knows which threads can go on, and asks here which one does.
 
 use super::super::MAIN;
 use super::super::access::{Effect, Kind};
@@ -10,8 +10,25 @@ use super::super::search::Search;
 use super::{Choice, Outcome};
 use super::{Entry, Execution, Foreign, ObjectName, Pending, Switches};
 
-/// The object that every step of a guest touches, for want of better knowledge.
+/// The object that every step of a foreign thread touches: what the step really touches is not known.
 const WORLD: u32 = 0;
+
+/// Whether the running thread lets others go first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Yields {
+    No,
+    Yes,
+}
+
+impl Yields {
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn of(yields: bool) -> Self {
+        match yields {
+            true => Yields::Yes,
+            false => Yields::No,
+        }
+    }
+}
 
 impl Execution {
     /// The workers may run; the main thread waits for them.
@@ -63,14 +80,14 @@ impl Execution {
         self.reset(self.epoch, &layout, self.settings, 0);
     }
 
-    /// A thread whose turns are not ours to give calls an operation.
+    /// A thread that we do not schedule calls an operation.
     #[cfg(feature = "loom")]
     pub(crate) fn calls(&mut self, thread: usize, op: usize) {
         self.threads.expect(thread, Pending::Start(op as u32));
         self.begin(thread);
     }
 
-    /// It returns from it.
+    /// A thread that we do not schedule returns from an operation.
     #[cfg(feature = "loom")]
     pub(crate) fn returns(&mut self, thread: usize, op: usize, outcome: Outcome) {
         self.threads.current = thread;
@@ -83,8 +100,13 @@ impl Execution {
         self.trace.show(history, schedule, repetitions);
     }
 
-    /// Who goes on of those who could (one bit per thread); `yields` if the running thread would rather not.
-    pub(crate) fn next_of(&mut self, ready: u16, yields: bool, search: &mut dyn Search) -> Switch {
+    /// Chooses one of the threads that can go on, one bit each.
+    pub(crate) fn next_of(
+        &mut self,
+        ready: u16,
+        yields: Yields,
+        search: &mut dyn Search,
+    ) -> Switch {
         let current = self.threads.current;
         let entry = Entry::foreign(ready, yields);
         for index in 0..self.trace.layout().threads.len() {
@@ -93,7 +115,7 @@ impl Execution {
             }
             let foreign = match ready & 1 << index {
                 0 => Foreign::Waits,
-                _ if yields && index == current => Foreign::Yields,
+                _ if yields == Yields::Yes && index == current => Foreign::Yields,
                 _ => Foreign::Ready,
             };
             self.threads.expect(index, Pending::Foreign(foreign));

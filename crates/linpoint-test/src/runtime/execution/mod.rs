@@ -34,6 +34,8 @@ use memory::Memory;
 use prefix_log::{Entry, PrefixLog, Recall};
 use threads::Thread;
 
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+pub(crate) use foreign::Yields;
 pub(crate) use layout::{Layout, Outcome};
 pub(crate) use memory::{Creator, ObjectName};
 pub(crate) use schedule::Notify;

@@ -5,8 +5,10 @@
 //! the execution is not computed again: a [checkpoint](super::checkpoint) has it.
 
 use super::super::access::{Effect, Kind, Manner};
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+use super::Yields;
 use super::memory::MOST_OBJECTS;
-use super::{Pending, schedule::Notify};
+use super::{Notify, Pending};
 
 /// What a thread requests or reports.
 #[derive(Clone, Copy, Debug)]
@@ -87,10 +89,10 @@ impl Entry {
         Entry::new(Tag::Pick, ways as u32, 0)
     }
 
-    /// A foreign scheduler offers these threads, one bit each; `yields` if the running one lets others go first.
+    /// A foreign scheduler offers these threads, one bit each.
     #[cfg(any(feature = "loom", feature = "shuttle"))]
-    pub(super) fn foreign(ready: u16, yields: bool) -> Self {
-        Entry::new(Tag::Foreign, u32::from(ready), u32::from(yields))
+    pub(super) fn foreign(ready: u16, yields: Yields) -> Self {
+        Entry::new(Tag::Foreign, u32::from(ready), yields as u32)
     }
 
     /// A thread comes to its next step.

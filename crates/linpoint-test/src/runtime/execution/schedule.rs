@@ -32,13 +32,13 @@ fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
     })
 }
 
-/// After so many accesses that saw nothing new, a thread is taken to spin.
+/// After this many accesses in a row that showed nothing new, a thread counts as spinning.
 const SPIN: u32 = 20;
-/// How often spinning threads are tried again before nobody is believed to make progress: local back-off counters end.
+/// How often each spinning thread is tried again before the execution counts as stuck: until then, local back-off counters run out.
 const IDLE_ROUNDS: u32 = 16;
 
 impl Execution {
-    /// Whether the running thread only repeats itself.
+    /// Whether the running thread spins: its last accesses showed nothing new.
     #[inline(always)]
     pub(crate) fn spins(&mut self) -> bool {
         if let Some(spins) = self.log.recall_spin() {
@@ -61,7 +61,7 @@ impl Execution {
                 .all(|&(object, version)| self.memory.version(object) == version)
     }
 
-    /// Whether a thread that may have to wait has no need to.
+    /// Whether a thread that may have to wait can go on.
     fn may_go_on(&self, thread: &Thread) -> bool {
         match thread.pending {
             Pending::Access { object, kind, .. } => self.memory.available(object, kind),
@@ -75,7 +75,7 @@ impl Execution {
         }
     }
 
-    /// Whether others may run instead of `thread` at no cost, although it could go on.
+    /// Whether a switch away from `thread` is no preemption, although it could go on.
     #[inline(always)]
     fn free(&self, thread: &Thread) -> bool {
         match thread.pending {
@@ -147,7 +147,7 @@ impl Execution {
         self.answer_with(entry, current, switch)
     }
 
-    /// Whether the running thread goes on to an access without a word of the search.
+    /// Whether the running thread goes on to an access without asking the search.
     #[inline(always)]
     fn passes(&mut self, pending: Pending, location: &'static Location<'static>) -> bool {
         if !std::mem::take(&mut self.threads.running().fresh) {
@@ -168,7 +168,7 @@ impl Execution {
         possible
     }
 
-    /// Whether the running thread takes its next step because nothing else is possible, and nobody looks at steps.
+    /// Whether the running thread takes its next step because no other thread is a candidate, and steps are not recorded.
     #[inline(always)]
     fn steps_on(&mut self, pending: Pending) -> bool {
         let goes_on = self.threads.settled
@@ -192,7 +192,7 @@ impl Execution {
         goes_on
     }
 
-    /// The running thread has the access that it came to, if it is known what it is.
+    /// The running thread performs the access that it came to, if its kind is known.
     #[inline(always)]
     fn begin_access(&mut self, pending: Pending) {
         if let Pending::Access {
@@ -250,7 +250,7 @@ impl Execution {
         self.threads.expect(self.threads.current, Pending::Done);
     }
 
-    /// Who goes on after a thread that has nothing more to do.
+    /// Chooses the next thread after one that has finished.
     pub(crate) fn next_after_last(&mut self, search: &mut dyn Search) -> Switch {
         let entry = Entry::comes_to(Pending::Done);
         let current = self.threads.current;
@@ -280,7 +280,7 @@ impl Execution {
         self.answer_with(entry, MAIN, switch)
     }
 
-    /// Who goes on of all who can. Its step begins.
+    /// Chooses a thread among those that can go on, and begins its step.
     #[inline(never)]
     pub(crate) fn next(&mut self, search: &mut dyn Search) -> Switch {
         self.close(search);
@@ -348,7 +348,7 @@ impl Execution {
         Switch::To(chosen)
     }
 
-    /// Asks the search who goes on.
+    /// Asks the search which thread goes on.
     #[inline(always)]
     fn ask(&mut self, point: Point, search: &mut dyn Search) -> Option<usize> {
         let Decision {
@@ -363,7 +363,7 @@ impl Execution {
         Some(thread)
     }
 
-    /// A sleeper that tries again although nothing has changed, each in its turn, not for ever.
+    /// A sleeping thread that tries again although nothing has changed: each in turn, [`IDLE_ROUNDS`] times.
     fn force(&mut self, waiting: u16) -> Option<usize> {
         let sleepers =
             || bits(waiting).filter(|&index| self.threads.list[index].pending == Pending::Yield);
@@ -453,7 +453,7 @@ impl Execution {
         }
     }
 
-    /// A thread goes on after a yield: by which changes, if it slept. It has then looked at all that it had read.
+    /// A thread goes on after a yield. Records the steps that woke it, if it slept, and that it depends on all objects that it had read.
     fn wake(&mut self, index: usize) {
         let reads = std::mem::take(&mut self.threads.list[index].reads);
         if index != MAIN
@@ -503,7 +503,7 @@ impl Execution {
             })
     }
 
-    /// The running thread notifies one or all who wait for a condition. How many could be.
+    /// The running thread notifies one or all of the threads that wait for a condition. Returns how many waited.
     pub(crate) fn notify(
         &mut self,
         condvar: u32,
@@ -531,7 +531,7 @@ impl Execution {
                 self.wake_up(thread);
             }
         } else if ways > 1 {
-            // The one who notifies was told before, but perhaps not whom.
+            // The notification may be repeated from the log while its pick is new.
             if let Some(pick) = self.pick(ways, search) {
                 self.wake_up(waiting[pick]);
             }
@@ -564,7 +564,7 @@ impl Execution {
         notified
     }
 
-    /// One of several ways to go on that are not a matter of scheduling; `None` if the same one was taken before.
+    /// Picks one of several outcomes that are not a matter of scheduling; `None` if the log has the pick already.
     fn pick(&mut self, ways: usize, search: &mut dyn Search) -> Option<usize> {
         let entry = Entry::pick(ways);
         if self.recall(entry).is_some() {
