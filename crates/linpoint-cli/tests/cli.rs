@@ -4,7 +4,6 @@
 
 mod files;
 mod live;
-mod modules;
 #[cfg(unix)]
 mod signals;
 

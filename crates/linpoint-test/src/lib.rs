@@ -41,7 +41,7 @@
 //! the history, the interleaving with source lines, the serial outcomes nearest to it, and a token that runs the same
 //! execution again; [`Object::run`] also writes it as a page for the browser. What a pass means is its [`Coverage`].
 //!
-//! Operations that may wait for others are declared with [`blocking`](Object::blocking): an execution in which nobody makes
+//! Operations that may wait for others are declared with [`blocking`](Object::blocking): an execution in which no thread makes
 //! progress is then compared with the serial executions that are stuck.
 //!
 //! # With a specification
@@ -61,7 +61,7 @@
 //! | [`report`] | what comes of it |
 //! | [`sync`], [`thread`], [`hint`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
-//! | [`Engine`] | who runs them |
+//! | [`Engine`] | what runs their threads |
 //! | [`mod@stress`] | the same objects on real threads |
 
 mod artefact;
@@ -88,5 +88,5 @@ pub use object::{Object, Progress, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
 pub use stress::{fresh, stress, stress_spec};
 
-/// Maps with a fixed seed: runs are reproducible.
+/// A map whose hashes have a fixed seed, so that runs are reproducible.
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;

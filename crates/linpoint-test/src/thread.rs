@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub use std_thread::{AccessError, JoinHandle, LocalKey, Result, Scope, panicking};
 
-use crate::runtime::access::Kind;
+use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle};
 
 /// Starts a thread.
@@ -100,7 +100,9 @@ impl Thread {
             Kept::Controlled(thread) if runtime::controlled() => {
                 let turn = runtime::permit(thread).access();
                 let changed = !turn.available(Kind::Take);
-                turn.touch(Kind::Give, changed, || "unpark".to_owned());
+                turn.touch(Kind::Give, Effect::changed_if(changed), || {
+                    "unpark".to_owned()
+                });
             }
             Kept::Controlled(_) => {}
         }
@@ -134,8 +136,10 @@ pub fn park_timeout(duration: Duration) {
         Some(permit) => {
             let turn = permit.wait_some_time(Kind::Take);
             match turn.available(Kind::Take) {
-                true => turn.touch(Kind::Take, true, || "park: goes on".to_owned()),
-                false => turn.touch(Kind::Read, false, || "park: times out".to_owned()),
+                true => turn.touch(Kind::Take, Effect::Changed, || "park: goes on".to_owned()),
+                false => turn.touch(Kind::Read, Effect::Unchanged, || {
+                    "park: times out".to_owned()
+                }),
             }
         }
     }

@@ -1,17 +1,17 @@
-//! Operations that never come back to the scheduler: they wait for a lock of `std`, or spin without a word. Nothing can be done
-//! about them from here, since they have the OS thread; but somebody can be told why the test hangs.
+//! A watchdog that reports operations which never return to the scheduler: they wait for a lock of `std`, or spin without yielding.
+//! It cannot end them, since they occupy the OS thread; but it can print why the test hangs.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
-/// An execution takes milliseconds.
+/// How long operations may run without returning to the scheduler. An execution takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What an OS thread is doing, for others to see.
+/// What an OS thread is doing, for the watchdog to read.
 #[derive(Debug, Default)]
-pub(crate) struct Pulse {
+pub(crate) struct Heartbeat {
     /// Counts executions.
     executions: AtomicU64,
     /// The operations that run, one bit each; none between executions.
@@ -22,7 +22,7 @@ pub(crate) struct Pulse {
 
 static ALL: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
 
-impl Pulse {
+impl Heartbeat {
     /// The operations of the test that this OS thread runs from now on.
     pub(crate) fn watch(&self, names: impl Iterator<Item = String>) {
         if let Ok(mut own) = self.names.lock() {
@@ -31,8 +31,8 @@ impl Pulse {
     }
 
     /// An execution begins or ends, with these operations running.
-    pub(crate) fn beat(&self, running: u64) {
-        // Nobody else writes.
+    pub(crate) fn execution(&self, running: u64) {
+        // Only this OS thread writes, so load and store need not be one step.
         let executions = self.executions.load(Relaxed);
         self.executions.store(executions + 1, Relaxed);
         self.running.store(running, Relaxed);
@@ -45,31 +45,31 @@ impl Pulse {
     }
 }
 
-/// The pulse of this OS thread, which is watched from now on.
-pub(crate) fn register() -> Arc<Pulse> {
+/// Registers this OS thread with the watchdog.
+pub(crate) fn register() -> Arc<Heartbeat> {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // Without it everything works as well.
+        // Without the watchdog only its message is missing.
         let _ = std::thread::Builder::new()
             .name("linpoint watch".to_owned())
             .spawn(keep_watch);
     });
-    let pulse = Arc::<Pulse>::default();
+    let heartbeat = Arc::<Heartbeat>::default();
     if let Ok(mut all) = ALL.lock() {
         all.push(Watched {
-            pulse: Arc::downgrade(&pulse),
+            heartbeat: Arc::downgrade(&heartbeat),
             seen: (0, 0),
             since: Instant::now(),
         });
     }
-    pulse
+    heartbeat
 }
 
 fn keep_watch() {
     loop {
         std::thread::sleep(PATIENCE / 10);
         let Ok(mut all) = ALL.lock() else { return };
-        all.retain(|watched| watched.pulse.strong_count() > 0);
+        all.retain(|watched| watched.heartbeat.strong_count() > 0);
         for message in all
             .iter_mut()
             .filter_map(|watched| watched.overdue(Instant::now()))
@@ -82,7 +82,7 @@ fn keep_watch() {
 
 #[derive(Debug)]
 struct Watched {
-    pulse: Weak<Pulse>,
+    heartbeat: Weak<Heartbeat>,
     /// The execution and its running operations when they were last looked at.
     seen: (u64, u64),
     since: Instant,
@@ -91,8 +91,11 @@ struct Watched {
 impl Watched {
     /// What to say about operations that have been running for too long; once.
     fn overdue(&mut self, now: Instant) -> Option<String> {
-        let pulse = self.pulse.upgrade()?;
-        let seen = (pulse.executions.load(Relaxed), pulse.running.load(Relaxed));
+        let heartbeat = self.heartbeat.upgrade()?;
+        let seen = (
+            heartbeat.executions.load(Relaxed),
+            heartbeat.running.load(Relaxed),
+        );
         if seen != self.seen || seen.1 == 0 {
             (self.seen, self.since) = (seen, now);
             return None;
@@ -102,7 +105,7 @@ impl Watched {
         }
         // A year from now is never.
         self.since = now + Duration::from_secs(365 * 86_400);
-        let names = pulse.names.lock().ok()?;
+        let names = heartbeat.names.lock().ok()?;
         let running = (0..names.len()).filter(|&op| seen.1 & 1 << op != 0);
         let running: Vec<&str> = running.map(|op| names[op].as_str()).collect();
         Some(format!(
@@ -119,23 +122,24 @@ mod tests {
 
     #[test]
     fn operations_that_never_come_back_are_named_once() {
-        let pulse = Arc::<Pulse>::default();
+        let heartbeat = Arc::<Heartbeat>::default();
         let start = Instant::now();
         let mut watched = Watched {
-            pulse: Arc::downgrade(&pulse),
+            heartbeat: Arc::downgrade(&heartbeat),
             seen: (0, 0),
             since: start,
         };
-        *pulse.names.lock().expect("no panics") = ["A.get", "B.inc"].map(str::to_owned).to_vec();
+        *heartbeat.names.lock().expect("no panics") =
+            ["A.get", "B.inc"].map(str::to_owned).to_vec();
         assert_eq!(watched.overdue(start + 2 * PATIENCE), None, "nothing runs");
-        pulse.running.store(0b10, Relaxed);
+        heartbeat.running.store(0b10, Relaxed);
         let later = start + 3 * PATIENCE;
         assert_eq!(watched.overdue(later), None, "it has just begun");
         assert_eq!(watched.overdue(later + PATIENCE / 2), None);
         let message = watched.overdue(later + PATIENCE).expect("it hangs");
         assert!(message.contains("come back from B.inc. "), "{message}");
         assert_eq!(watched.overdue(later + 5 * PATIENCE), None, "it was told");
-        pulse.executions.store(1, Relaxed);
+        heartbeat.executions.store(1, Relaxed);
         assert_eq!(watched.overdue(later + 6 * PATIENCE), None, "it goes on");
         assert!(watched.overdue(later + 7 * PATIENCE).is_some());
     }

@@ -75,7 +75,7 @@ impl WorkStealing {
     }
 
     fn owner(&self) -> MutexGuard<'_, Worker<i64>> {
-        self.owner.lock().expect("nobody panics here")
+        self.owner.lock().expect("no holder panics")
     }
 
     fn steal(&self) -> Option<i64> {
@@ -110,7 +110,7 @@ impl Channel {
                 channel.sender.send(value).is_ok()
             })
             .op0("deq", |channel| {
-                let receiver = channel.receiver.lock().expect("nobody panics here");
+                let receiver = channel.receiver.lock().expect("no holder panics");
                 receiver.try_recv().ok()
             })
             .only_on([0])
@@ -119,7 +119,7 @@ impl Channel {
     }
 }
 
-/// A key among few, and a value that nobody else writes.
+/// A key among few, and a value that no other operation writes.
 fn pair(random: &mut Random) -> (i64, i64) {
     (random.below(3) as i64, random.fresh())
 }

@@ -7,9 +7,8 @@ use super::{limits, program, run_tests, test_report};
 use crate::check::serial::Serial;
 use crate::check::{self, Effort};
 use crate::object::Object;
-use crate::report::explain::fingerprint;
 use crate::report::{TestReport, TestResult, Verdict};
-use crate::runtime::execution::Settings;
+use crate::runtime::execution::{Settings, Switches};
 use crate::token::Token;
 
 /// Runs the execution of a token; its whole test, if that execution is gone or right.
@@ -33,9 +32,9 @@ pub(crate) fn run<X: 'static>(
         let limits = limits(object, None);
         let schedule = || token.schedule.clone();
         let mut is_same = false;
-        let settings = Settings::verbose(false, limits.max_steps);
-        check::run_once(&program, schedule(), settings, |execution| {
-            is_same = fingerprint(execution) == token.signature;
+        let settings = Settings::verbose(Switches::Everywhere, limits.max_steps);
+        check::run_once(&program, schedule(), settings, |trace| {
+            is_same = trace.fingerprint() == token.signature;
         });
         let serial = match program.has_spec() {
             true => Some(Serial::default()),

@@ -15,8 +15,7 @@ use smallvec::SmallVec;
 use super::serial::{Group, Orders, Serial};
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{Choice, End, Execution, Outcome};
-use crate::runtime::history::{only_pending, pending};
+use crate::runtime::execution::{Choice, Outcome, Trace};
 
 /// How many operations of each thread.
 type Counts = [u8; MAX_WORKERS];
@@ -37,25 +36,22 @@ pub(crate) struct Extensions {
 
 impl Extensions {
     /// Decides the class of an execution that has ended.
-    pub(crate) fn explained(
-        &mut self,
-        serial: &Serial,
-        execution: &Execution,
-    ) -> Result<(), Violating> {
-        let class = Class::of(execution);
-        let key = class.key(execution);
+    pub(crate) fn explained(&mut self, serial: &Serial, trace: &Trace) -> Result<(), Violating> {
+        let class = Class::of(trace);
+        let key = class.key(trace);
         if self.fine.contains(&key) {
             return Ok(());
         }
-        if execution.end == End::Stuck {
-            for op in pending(&execution.outcomes) {
-                only_pending(&execution.outcomes, op, &mut self.results);
+        let history = trace.history();
+        if history.stuck {
+            for op in history.pending() {
+                history.only_pending(op, &mut self.results);
                 let group = serial.stuck.get(self.results.as_slice());
-                class.decide(execution, group)?;
+                class.decide(trace, group)?;
             }
         } else {
-            let group = serial.full.get(execution.outcomes.as_slice());
-            class.decide(execution, group)?;
+            let group = serial.full.get(history.outcomes.as_slice());
+            class.decide(trace, group)?;
         }
         self.fine.insert(key);
         Ok(())
@@ -77,13 +73,13 @@ struct Return {
 }
 
 impl Class {
-    fn of(execution: &Execution) -> Self {
-        let threads = execution.layout.threads.len();
+    fn of(trace: &Trace) -> Self {
+        let threads = trace.layout().threads.len();
         // For each thread, the numbers of the steps with its calls and with its returns.
         let mut call_steps = vec![SmallVec::<[u16; 8]>::new(); threads];
         let mut return_steps = vec![SmallVec::<[(u16, usize); 8]>::new(); threads];
         let mut called = 0u64;
-        for (position, step) in execution.steps.iter().enumerate() {
+        for (position, step) in trace.steps().iter().enumerate() {
             let thread = usize::from(step.thread);
             if !step.blocked && called & 1 << step.op == 0 {
                 called |= 1 << step.op;
@@ -94,12 +90,12 @@ impl Class {
             }
         }
         let returns = (0..threads).map(|thread| {
-            let base = execution.layout.base(thread);
+            let base = trace.layout().base(thread);
             let returns = return_steps[thread]
                 .iter()
                 .enumerate()
                 .map(|(index, &(_, step))| {
-                    let clock = execution.clock_of(step);
+                    let clock = trace.clock_of(step);
                     let (mut calls, mut returns) = (Counts::default(), Counts::default());
                     for other in 0..threads {
                         let known = clock.0[other];
@@ -125,9 +121,9 @@ impl Class {
         }
     }
 
-    fn key(&self, execution: &Execution) -> Past {
-        let mut key = Past::default().then(u64::from(execution.end == End::Stuck));
-        for outcome in &execution.outcomes {
+    fn key(&self, trace: &Trace) -> Past {
+        let mut key = Past::default().then(u64::from(trace.history().stuck));
+        for outcome in &trace.history().outcomes {
             key = key.then(u64::from(outcome.0));
         }
         for ret in self.returns.iter().flatten() {
@@ -137,31 +133,31 @@ impl Class {
         key
     }
 
-    fn decide(&self, execution: &Execution, group: Option<&Group>) -> Result<(), Violating> {
+    fn decide(&self, trace: &Trace, group: Option<&Group>) -> Result<(), Violating> {
         let Some(group) = group else {
             return Err(Violating {
-                schedule: execution.schedule.clone(),
+                schedule: trace.schedule().to_vec(),
             });
         };
         let mut walk = Walk {
             class: self,
             group,
-            layout_masks: masks(execution),
+            layout_masks: masks(trace),
             seen: HashSet::default(),
             path: Vec::new(),
         };
         match walk.violates(Counts::default(), Counts::default(), &group.all()) {
             false => Ok(()),
             true => Err(Violating {
-                schedule: schedule(execution, &walk.path),
+                schedule: schedule(trace, &walk.path),
             }),
         }
     }
 }
 
 /// For each thread and each number of its operations, the mask of these operations; the initial sequence is in all.
-fn masks(execution: &Execution) -> Vec<SmallVec<[u64; 8]>> {
-    let layout = &execution.layout;
+fn masks(trace: &Trace) -> Vec<SmallVec<[u64; 8]>> {
+    let layout = trace.layout();
     let init = (1u64 << layout.init) - 1;
     (0..layout.threads.len())
         .map(|thread| {
@@ -229,13 +225,13 @@ impl Walk<'_> {
 }
 
 /// The schedule in which these steps come as early as their causes allow, in this order.
-fn schedule(execution: &Execution, path: &[usize]) -> Vec<Choice> {
-    let steps = &execution.steps;
+fn schedule(trace: &Trace, path: &[usize]) -> Vec<Choice> {
+    let steps = trace.steps();
     let mut order: Vec<usize> = Vec::with_capacity(steps.len());
     let mut done = vec![false; steps.len()];
     for &target in path {
         for step in 0..=target {
-            if !done[step] && !steps[step].blocked && execution.happened_before(step, target) {
+            if !done[step] && !steps[step].blocked && trace.happened_before(step, target) {
                 done[step] = true;
                 order.push(step);
             }

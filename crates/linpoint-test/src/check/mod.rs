@@ -22,7 +22,7 @@ pub(crate) use test::{Test, explore};
 use crate::engine::Engine;
 use crate::runtime::UNCONTROLLED;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{Choice, End, Execution, Settings};
+use crate::runtime::execution::{Causality, Choice, End, Settings, Switches, Trace, Words};
 use crate::runtime::history::History;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
@@ -379,17 +379,20 @@ impl Phase2<'_> {
         let (mut executions, mut redundant) = (0u64, 0u64);
         let (mut steps, mut accesses) = (0u64, 0u64);
         let settings = Settings {
-            serial: false,
-            real_time: matches!(judge, Judge::WitnessPerState | Judge::SpecPerState),
-            causality: judge != Judge::Witness,
-            verbose: false,
+            switches: Switches::Everywhere,
+            causality: match judge {
+                Judge::Witness => Causality::Ignored,
+                Judge::WitnessPerState | Judge::SpecPerState => Causality::RealTime,
+                Judge::Extension => Causality::Accesses,
+            },
+            words: Words::Omitted,
             max_steps: limits.max_steps,
         };
-        let search = explore(self.program, settings, search, |execution, search| {
-            executions += execution.repetitions;
-            steps += execution.now.taken as u64;
-            accesses += execution.now.touched as u64;
-            stopped = match &execution.end {
+        let search = explore(self.program, settings, search, |trace, search| {
+            executions += trace.repetitions();
+            steps += trace.totals().steps as u64;
+            accesses += trace.totals().accesses as u64;
+            stopped = match trace.end() {
                 End::Fault(why) => Some(Stopped::Unfinished(why.clone())),
                 _ if search.pruned() => {
                     redundant += 1;
@@ -397,13 +400,13 @@ impl Phase2<'_> {
                 }
                 End::Complete | End::Stuck => match judge {
                     Judge::Witness | Judge::WitnessPerState => {
-                        witness::explained(serial, execution)
+                        witness::explained(serial, trace.history())
                             .err()
-                            .map(|_| Stopped::Violates(execution.schedule.clone()))
+                            .map(|_| Stopped::Violates(trace.schedule().to_vec()))
                     }
-                    Judge::SpecPerState => allowed.stopped(program, execution),
+                    Judge::SpecPerState => allowed.stopped(program, trace),
                     Judge::Extension => extensions
-                        .explained(serial, execution)
+                        .explained(serial, trace)
                         .err()
                         .map(|violating| Stopped::Violates(violating.schedule)),
                 },
@@ -453,16 +456,17 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn stopped(&mut self, program: &Rc<dyn Test>, execution: &Execution) -> Option<Stopped> {
-        let mut key = Past::default().then(u64::from(execution.end == End::Stuck));
-        for (outcome, before) in execution.outcomes.iter().zip(&execution.before) {
+    fn stopped(&mut self, program: &Rc<dyn Test>, trace: &Trace) -> Option<Stopped> {
+        let history = trace.history();
+        let mut key = Past::default().then(u64::from(history.stuck));
+        for (outcome, before) in history.outcomes.iter().zip(&history.before) {
             key = key.then(u64::from(outcome.0)).then(*before);
         }
         if self.known.contains(&key) {
             return None;
         }
-        match program.rule(execution) {
-            Some(Ruling::Unexplained(..)) => Some(Stopped::Violates(execution.schedule.clone())),
+        match program.rule(trace) {
+            Some(Ruling::Unexplained(..)) => Some(Stopped::Violates(trace.schedule().to_vec())),
             Some(Ruling::Undecided(why)) => Some(Stopped::Unfinished(why)),
             _ => {
                 self.known.insert(key);
@@ -484,10 +488,10 @@ pub(crate) fn replay(
     max_steps: usize,
 ) -> Option<Violation> {
     let mut violation = None;
-    let settings = Settings::verbose(false, max_steps);
-    run_once(program, schedule, settings, |execution| {
-        let why = match (&execution.end, program.rule(execution)) {
-            (End::Complete | End::Stuck, None) => witness::explained(serial, execution).err(),
+    let settings = Settings::verbose(Switches::Everywhere, max_steps);
+    run_once(program, schedule, settings, |trace| {
+        let why = match (trace.end(), program.rule(trace)) {
+            (End::Complete | End::Stuck, None) => witness::explained(serial, trace.history()).err(),
             (End::Complete | End::Stuck, Some(Ruling::Unexplained(why, _))) => Some(why),
             _ => None,
         };
@@ -496,9 +500,9 @@ pub(crate) fn replay(
                 Unexplained::Results => What::Results,
                 Unexplained::Stuck(op) => What::Stuck(op),
             },
-            history: History::of(execution),
-            schedule: execution.schedule.clone(),
-            preemptions: execution.now.preemptions,
+            history: trace.history().clone(),
+            schedule: trace.schedule().to_vec(),
+            preemptions: trace.totals().preemptions,
         });
     });
     violation
@@ -509,10 +513,10 @@ pub(crate) fn run_once(
     program: &Rc<dyn Test>,
     schedule: Vec<Choice>,
     settings: Settings,
-    mut look: impl FnMut(&Execution),
+    mut look: impl FnMut(&Trace),
 ) {
-    explore(program, settings, Replay::new(schedule), |execution, _| {
-        look(execution);
+    explore(program, settings, Replay::new(schedule), |trace, _| {
+        look(trace);
         Flow::Enough
     });
 }

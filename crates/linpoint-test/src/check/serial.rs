@@ -12,7 +12,9 @@ use smallvec::SmallVec;
 
 use crate::Map;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{Choice, End, Execution, Outcome, Settings};
+use crate::runtime::execution::{
+    Causality, Choice, End, Outcome, Settings, Switches, Trace, Words,
+};
 use crate::runtime::history::History;
 use crate::runtime::run::Flow;
 use crate::search::dfs::Dfs;
@@ -177,23 +179,22 @@ impl Serial {
         for round in 0..2 {
             let mut refused = None;
             let settings = Settings {
-                serial: true,
-                real_time: false,
-                causality: false,
-                verbose: false,
+                switches: Switches::BetweenOperations,
+                causality: Causality::Ignored,
+                words: Words::Omitted,
                 max_steps,
             };
-            explore(program, settings, Dfs::new(None), |execution, _| {
+            explore(program, settings, Dfs::serial(), |trace, _| {
                 executions += 1;
                 let seen = if executions.is_multiple_of(1024)
                     && deadline.is_some_and(|deadline| Instant::now() > deadline)
                 {
                     Err(Refused::OutOfTime { executions, of })
                 } else {
-                    look(program, execution, &mut answers)
+                    look(program, trace, &mut answers)
                 };
                 match seen {
-                    Ok(()) if round == 0 => serial.add(execution),
+                    Ok(()) if round == 0 => serial.add(trace.history()),
                     Ok(()) => {}
                     Err(why) => {
                         refused = Some(why);
@@ -209,30 +210,22 @@ impl Serial {
         Ok(serial)
     }
 
-    fn add(&mut self, execution: &Execution) {
-        let ops = execution.layout.ops();
-        let groups = if execution.end == End::Stuck {
+    fn add(&mut self, history: &History) {
+        let ops = history.layout.ops();
+        let groups = if history.stuck {
             self.stuck_histories += 1;
             &mut self.stuck
         } else {
             &mut self.full
         };
         self.histories += 1;
-        let outcomes = execution.outcomes.as_slice();
-        let order = order(&execution.events).collect();
+        let outcomes = history.outcomes.as_slice();
+        let order = history.call_order().collect();
         match groups.get_mut(outcomes) {
             Some(group) => group.add(order, ops),
             None => groups.entry(outcomes.into()).or_default().add(order, ops),
         }
     }
-}
-
-/// The operations of a serial history in order.
-pub(crate) fn order(events: &[(u32, bool)]) -> impl Iterator<Item = u8> + '_ {
-    events
-        .iter()
-        .filter(|(_, returns)| !returns)
-        .map(|&(op, _)| op as u8)
 }
 
 /// What followed each prefix that ends in a call, and in which history it was seen.
@@ -242,33 +235,30 @@ struct Answers {
     histories: Vec<History>,
 }
 
-fn look(
-    program: &Rc<dyn Test>,
-    execution: &Execution,
-    answers: &mut Answers,
-) -> Result<(), Refused> {
-    match &execution.end {
+fn look(program: &Rc<dyn Test>, trace: &Trace, answers: &mut Answers) -> Result<(), Refused> {
+    match trace.end() {
         End::Complete | End::Stuck => {}
         End::Fault(why) => return Err(Refused::Fault(why.clone())),
         _ => return Err(Refused::TooLong),
     }
+    let history = trace.history();
     let mut prefix = Past::default();
     let mut noted = None;
-    for op in order(&execution.events).map(usize::from) {
-        let outcome = execution.outcomes[op];
+    for op in history.call_order().map(usize::from) {
+        let outcome = history.outcomes[op];
         prefix = prefix.then(op as u64);
         if outcome == Outcome::PENDING && !program.may_block(op) {
             return Err(Refused::Blocks {
-                history: Box::new(History::of(execution)),
+                history: Box::new(history.clone()),
                 op,
-                schedule: execution.schedule.clone(),
+                schedule: trace.schedule().to_vec(),
             });
         }
         match answers.known.get(&prefix) {
             None => {
                 let histories = &mut answers.histories;
                 let number = *noted.get_or_insert_with(|| {
-                    histories.push(History::of(execution));
+                    histories.push(history.clone());
                     histories.len() - 1
                 });
                 answers.known.insert(prefix, (outcome, number));
@@ -277,7 +267,7 @@ fn look(
                 let other = answers.histories[number].clone();
                 return Err(Refused::Nondeterministic(Box::new([
                     other,
-                    History::of(execution),
+                    history.clone(),
                 ])));
             }
             Some(_) => {}

@@ -8,8 +8,8 @@ use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
 use super::witness::Unexplained;
-use crate::runtime::execution::{End, Execution, Outcome};
-use crate::runtime::history::pending;
+use crate::runtime::execution::Outcome;
+use crate::runtime::history::{Event, History};
 
 /// The answer of an operation that never returns.
 pub(crate) const NEVER_RETURNS: &str = "never returns";
@@ -33,7 +33,7 @@ pub(crate) enum Ruling {
 
 /// An execution with its results as values.
 pub(crate) struct Seen<'a> {
-    pub(crate) execution: &'a Execution,
+    pub(crate) history: &'a History,
     /// The invocation of each operation.
     pub(crate) invocations: &'a [usize],
     /// The result of an operation; `None` if it panicked.
@@ -139,12 +139,12 @@ impl<S: Spec> Meaning<S> {
     where
         S::Ret: 'static,
     {
-        let execution = seen.execution;
+        let seen_history = seen.history;
         let mut history = TypedHistory::new();
-        let mut ids = vec![None; execution.outcomes.len()];
-        for &(op, returns) in &execution.events {
-            let op = op as usize;
-            if execution.outcomes[op] == Outcome::PENDING {
+        let mut ids = vec![None; seen_history.outcomes.len()];
+        for event in &seen_history.events {
+            let op = event.op();
+            if seen_history.outcomes[op] == Outcome::PENDING {
                 continue;
             }
             let Some(meaning) = self.op(seen, op) else {
@@ -152,8 +152,8 @@ impl<S: Spec> Meaning<S> {
                     "an operation has no meaning in the specification".to_owned(),
                 ));
             };
-            if !returns {
-                let process = execution.layout.thread_of(op) as u32;
+            if matches!(event, Event::Call(_)) {
+                let process = seen_history.layout.thread_of(op) as u32;
                 ids[op] = Some(history.call(process, Probe::Runs(meaning.clone())));
                 continue;
             }
@@ -165,7 +165,7 @@ impl<S: Spec> Meaning<S> {
             history.ret(id, Answer::Returns((*value).clone()));
         }
         if let Some((op, meaning)) = waits.and_then(|op| Some((op, self.op(seen, op)?))) {
-            let process = execution.layout.thread_of(op) as u32;
+            let process = seen_history.layout.thread_of(op) as u32;
             let id = history.call(process, Probe::Waits(meaning.clone()));
             history.ret(id, Answer::Waits);
         }
@@ -228,8 +228,8 @@ where
 
 /// What is asked about an execution: whether the results are right; where it is stuck, whether each open operation has to wait.
 fn questions<'a>(seen: &Seen<'a>) -> Box<dyn Iterator<Item = Option<usize>> + 'a> {
-    match seen.execution.end {
-        End::Stuck => Box::new(pending(&seen.execution.outcomes).map(Some)),
-        _ => Box::new(std::iter::once(None)),
+    match seen.history.stuck {
+        true => Box::new(seen.history.pending().map(Some)),
+        false => Box::new(std::iter::once(None)),
     }
 }

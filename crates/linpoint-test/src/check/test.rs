@@ -6,7 +6,7 @@ use linpoint::report::PageData;
 
 use super::spec::Ruling;
 use crate::engine::{self, Engine};
-use crate::runtime::execution::{Execution, Outcome, Settings};
+use crate::runtime::execution::{Outcome, Settings, Trace};
 use crate::runtime::program::Program;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
@@ -26,9 +26,9 @@ pub(crate) trait Test: Program {
     /// Whether a specification says what is right, instead of the serial executions.
     fn has_spec(&self) -> bool;
     /// What the specification says about an execution, if there is one.
-    fn rule(&self, execution: &Execution) -> Option<Ruling>;
+    fn rule(&self, trace: &Trace) -> Option<Ruling>;
     /// The page about an execution that the specification does not allow. The page is called `name`.
-    fn page(&self, execution: &Execution, name: &str) -> Option<PageData>;
+    fn page(&self, trace: &Trace, name: &str) -> Option<PageData>;
 }
 
 /// Runs all executions of a test that `search` asks for, or until `visit` has seen enough; gives the search back.
@@ -36,7 +36,7 @@ pub(crate) fn explore<S: Search>(
     test: &Rc<dyn Test>,
     settings: Settings,
     search: S,
-    visit: impl FnMut(&Execution, &mut S) -> Flow,
+    visit: impl FnMut(&Trace, &mut S) -> Flow,
 ) -> S {
     let program: Rc<dyn Program> = Rc::<dyn Test>::clone(test);
     engine::explore::explore(test.engine(), &program, settings, search, visit)

@@ -7,7 +7,7 @@ use super::{Test, explore};
 use crate::campaign::program;
 use crate::matrix::Matrix;
 use crate::object::{Object, object};
-use crate::runtime::execution::{End, Outcome, Settings};
+use crate::runtime::execution::{Causality, Outcome, Settings, Switches, Words};
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
 use crate::search::dfs::Dfs;
@@ -18,18 +18,21 @@ type Key = (Vec<Outcome>, Vec<u64>, bool);
 
 fn histories<S: Search>(program: &Rc<dyn Test>, search: S) -> (BTreeSet<Key>, usize) {
     let settings = Settings {
-        serial: false,
-        real_time: true,
-        causality: true,
-        verbose: false,
+        switches: Switches::Everywhere,
+        causality: Causality::RealTime,
+        words: Words::Omitted,
         max_steps: 10_000,
     };
     let (mut seen, mut executions) = (BTreeSet::new(), 0);
-    explore(program, settings, search, |execution, search| {
+    explore(program, settings, search, |trace, search| {
         executions += 1;
         if !search.pruned() {
-            let stuck = execution.end == End::Stuck;
-            seen.insert((execution.outcomes.clone(), execution.before.clone(), stuck));
+            let history = trace.history();
+            seen.insert((
+                history.outcomes.clone(),
+                history.before.clone(),
+                history.stuck,
+            ));
         }
         Flow::More
     });

@@ -1,8 +1,7 @@
 //! Does a concurrent history have a serial witness?
 
 use super::serial::Serial;
-use crate::runtime::execution::{End, Execution};
-use crate::runtime::history::{only_pending, pending};
+use crate::runtime::history::History;
 
 /// Why a history is not linearizable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,17 +13,19 @@ pub(crate) enum Unexplained {
 }
 
 /// Decides the history of an execution that has ended.
-pub(crate) fn explained(serial: &Serial, execution: &Execution) -> Result<(), Unexplained> {
-    let (outcomes, before) = (&execution.outcomes, &execution.before);
-    if execution.end != End::Stuck {
+pub(crate) fn explained(serial: &Serial, history: &History) -> Result<(), Unexplained> {
+    let History {
+        outcomes, before, ..
+    } = history;
+    if !history.stuck {
         return match serial.full.get(outcomes.as_slice()) {
             Some(group) if group.explains(outcomes, before) => Ok(()),
             _ => Err(Unexplained::Results),
         };
     }
     let mut results = Vec::with_capacity(outcomes.len());
-    for op in pending(outcomes) {
-        only_pending(outcomes, op, &mut results);
+    for op in history.pending() {
+        history.only_pending(op, &mut results);
         match serial.stuck.get(results.as_slice()) {
             Some(group) if group.explains(&results, before) => {}
             _ => return Err(Unexplained::Stuck(op)),

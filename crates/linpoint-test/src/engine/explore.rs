@@ -9,9 +9,11 @@ use super::Loom;
 use super::loom;
 #[cfg(feature = "shuttle")]
 use super::shuttle;
+#[cfg(feature = "shuttle")]
+use crate::runtime::execution::Causality;
 #[cfg(feature = "loom")]
-use crate::runtime::execution::End;
-use crate::runtime::execution::{Execution, Settings};
+use crate::runtime::execution::{Execution, Switches};
+use crate::runtime::execution::{Settings, Trace};
 use crate::runtime::panics::Quiet;
 use crate::runtime::program::{Program, qualified_label};
 use crate::runtime::run::{Driver, Flow, Prefix, repeat};
@@ -28,7 +30,7 @@ pub(crate) fn explore<S: Search>(
     program: &Rc<dyn Program>,
     settings: Settings,
     search: S,
-    visit: impl FnMut(&Execution, &mut S) -> Flow,
+    visit: impl FnMut(&Trace, &mut S) -> Flow,
 ) -> S {
     let _quiet = Quiet::new();
     let names = (0..program.layout().ops()).map(|op| qualified_label(&**program, op));
@@ -43,18 +45,19 @@ pub(crate) fn explore<S: Search>(
         }
         #[cfg(feature = "shuttle")]
         Engine::Shuttle => {
-            let mut guest = shuttle::Guest::new(program);
+            let mut runner = shuttle::ShuttleRunner::new(program);
             let settings = Settings {
                 // It does not tell what a step touches.
-                causality: false,
-                real_time: false,
+                causality: Causality::Ignored,
                 ..settings
             };
             let prefix = Prefix::FromStart;
-            repeat(program, settings, prefix, search, visit, || guest.execute())
+            repeat(program, settings, prefix, search, visit, || {
+                runner.execute()
+            })
         }
         #[cfg(feature = "loom")]
-        Engine::Loom(loom) if settings.serial => {
+        Engine::Loom(loom) if settings.switches == Switches::BetweenOperations => {
             let execute = || loom::execute_serially(program, loom);
             repeat(program, settings, Prefix::FromStart, search, visit, execute)
         }
@@ -70,7 +73,7 @@ fn show<S: Search>(
     settings: Settings,
     loom: Loom,
     search: S,
-    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+    mut visit: impl FnMut(&Trace, &mut S) -> Flow,
 ) -> S {
     let wanted = loom::number(search.given());
     begin(program, settings, Box::new(search), 0, Prefix::FromStart);
@@ -79,7 +82,7 @@ fn show<S: Search>(
     let mut visit = |change: &dyn Fn(&mut Execution)| {
         with_ended(|execution| {
             change(execution);
-            visit(execution, &mut search)
+            visit(execution.trace(), &mut search)
         })
     };
     for recorded in &shown.histories {
@@ -91,7 +94,7 @@ fn show<S: Search>(
         }
     }
     if let Some(why) = &shown.unfinished {
-        visit(&|execution| execution.end = End::Fault(why.clone()));
+        visit(&|execution| execution.fail(why.clone()));
     }
     *search
 }

@@ -1,7 +1,7 @@
-//! The threads of a test as threads of loom, which has no scheduler of ours but a search of its own, under weak memory.
+//! Runs the threads of a test as threads of loom, which chooses the executions by a search of its own, under weak memory.
 //!
-//! A serial execution is a model with one thread: there is nothing for loom to search. For the concurrent ones loom is let run to
-//! its end; each history it shows is kept once and judged afterwards.
+//! A serial execution is a model with one thread: loom has nothing to search. For the concurrent executions loom searches to its
+//! end; each distinct history is kept once and judged afterwards.
 //!
 //! Real time must be part of the model: calls and returns are read-modify-writes of one atomic, acquiring and releasing. With a
 //! clock that loom does not see, or a relaxed one, an operation could miss what a completed one has done, and that would be
@@ -19,7 +19,7 @@ use loom::thread::{self, JoinHandle};
 use super::Loom;
 use crate::Map;
 use crate::runtime::coroutine::Switch;
-use crate::runtime::execution::{Choice, Outcome};
+use crate::runtime::execution::{Choice, Outcome, Yields};
 use crate::runtime::history::History;
 use crate::runtime::program::{Program, Subject};
 use crate::runtime::run::{answer, object_panicked, run_all, wait_for_turn};
@@ -126,7 +126,7 @@ fn check(program: &Rc<dyn Program>, settings: Loom, model: fn()) -> Result<(), S
 
 /// The main thread of loom has 32 KiB.
 fn on_a_large_stack(model: fn()) {
-    // A panic of a thread leaves the model before anybody joins.
+    // A panic of a thread ends the model before `join` returns.
     let _ = spawn(model).join();
 }
 
@@ -138,7 +138,7 @@ fn spawn(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         .unwrap_or_else(|error| panic!("loom has no thread: {error}"))
 }
 
-/// Whoever stops under loom unwinds.
+/// A thread that has stopped unwinds, since loom has no other way to end it.
 fn or_unwind<T>(result: Result<T, Stopped>) -> T {
     result.unwrap_or_else(|Stopped| panics::stop())
 }
@@ -160,12 +160,12 @@ fn serial_model() {
     let subject = program.construct();
     or_unwind(run_all(&program, &*subject, 0..layout.init, wait_for_turn));
     with(|execution, _| execution.release());
-    let everybody = (1 << layout.threads.len()) - 1;
+    let all = (1 << layout.threads.len()) - 1;
     while let Switch::To(thread) =
-        with(|execution, search| execution.next_of(everybody, false, search))
+        with(|execution, search| execution.next_of(all, Yields::No, search))
         && with(|execution, _| execution.released())
     {
-        let op = with(|execution, _| execution.running());
+        let op = with(|execution, _| execution.running_op());
         or_unwind(run_all(&program, &*subject, op..op + 1, |_| Ok(())));
         with(|execution, _| match op + 1 < layout.of_thread(thread).end {
             true => execution.stand_before(op + 1),
@@ -223,7 +223,7 @@ fn concurrent_model() {
     SUBJECT.take();
     drop(subject);
     if WANTED.get().is_none_or(|wanted| wanted == number) {
-        let history = with(|execution, _| History::of(execution));
+        let history = with(|execution, _| execution.trace().history().clone());
         SHOWN.with_borrow_mut(|shown| shown.keep(history, number));
     }
 }

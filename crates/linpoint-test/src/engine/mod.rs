@@ -1,4 +1,4 @@
-//! Who runs the threads of a test.
+//! The engines that run the threads of a test: our own, shuttle, and loom.
 
 pub(crate) mod explore;
 #[cfg(feature = "loom")]
@@ -6,7 +6,7 @@ mod loom;
 #[cfg(feature = "shuttle")]
 mod shuttle;
 
-/// Who runs the threads of a test, and so which types the object is made of.
+/// The engine that runs the threads of a test; the object is made of its types.
 ///
 /// | engine | the object uses | feature |
 /// |---|---|---|
@@ -89,7 +89,7 @@ impl Loom {
 }
 
 impl Engine {
-    /// What reports call it.
+    /// The name of the engine in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Engine::Linpoint => "controlled scheduler",
@@ -125,7 +125,7 @@ impl Engine {
         }
     }
 
-    /// Whether a panic is a complaint of the engine, and not the object's.
+    /// Whether a panic comes from the engine, and not from the object.
     pub(crate) fn is_own_panic(self, message: &str) -> bool {
         match self {
             #[cfg(feature = "loom")]

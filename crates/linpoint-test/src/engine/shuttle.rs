@@ -1,4 +1,4 @@
-//! The threads of a test as tasks of shuttle. Its scheduler asks ours, which records what happens.
+//! Runs the threads of a test as tasks of shuttle, whose scheduler asks our search which task runs next.
 //!
 //! The main task can always run, and gets its turn only when all workers have finished: if it is the only one that can run
 //! before that, the others are stuck. The execution is then given up, which shuttle allows, while a deadlock of all tasks would end
@@ -18,7 +18,7 @@ use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner, thread};
 
 use crate::runtime::coroutine::{self, Fiber, Signal, Switch};
-use crate::runtime::execution::End;
+use crate::runtime::execution::{End, Yields};
 use crate::runtime::program::Program;
 use crate::runtime::run::{Slot, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{MAIN, MAX_WORKERS, Stopped, give_up, panics, with};
@@ -35,12 +35,12 @@ thread_local! {
 }
 
 /// A run of shuttle.
-pub(crate) struct Guest {
+pub(crate) struct ShuttleRunner {
     runner: Fiber,
     is_over: bool,
 }
 
-impl Guest {
+impl ShuttleRunner {
     pub(crate) fn new(program: &Rc<dyn Program>) -> Self {
         hush();
         TEST.set(Some((Rc::clone(program), Slot::default())));
@@ -57,7 +57,7 @@ impl Guest {
                 give_up(&format!("shuttle panicked: {}", panics::message(&*payload)));
             }
         };
-        Guest {
+        ShuttleRunner {
             runner: Fiber::new(stack, body),
             is_over: false,
         }
@@ -72,7 +72,7 @@ impl Guest {
         self.is_over = self.runner.resume(Signal::Run) == Switch::Finished;
         if !self.is_over {
             static STUCK: AtomicUsize = AtomicUsize::new(0);
-            let stuck = with(|execution, _| execution.end == End::Stuck);
+            let stuck = with(|execution, _| *execution.trace().end() == End::Stuck);
             if stuck && STUCK.fetch_add(1, Ordering::Relaxed) >= MOST_STUCK {
                 give_up(&format!(
                     "shuttle does not give the stacks of stuck executions back, and {MOST_STUCK} of them are all that a process \
@@ -83,7 +83,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for ShuttleRunner {
     fn drop(&mut self) {
         if !self.is_over {
             self.runner.resume(Signal::Unwind);
@@ -166,7 +166,7 @@ fn worker(index: usize) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Asks our search who goes on.
+/// A scheduler of shuttle that asks our search which thread goes on.
 #[derive(Default)]
 struct Asking {
     started: bool,
@@ -192,7 +192,7 @@ impl Scheduler for Asking {
         current: Option<TaskId>,
         yields: bool,
     ) -> Option<TaskId> {
-        // A parked task is offered here although nobody has unparked it.
+        // shuttle offers parked tasks, too, although they cannot run.
         let ready = || {
             ready
                 .iter()
@@ -211,23 +211,21 @@ impl Scheduler for Asking {
                 return ready().min();
             }
             let numbers = || ready().map(usize::from).filter(|&task| task != MAIN_TASK);
-            if numbers().any(|task| task > execution.layout.threads.len()) {
+            if numbers().any(|task| task > execution.workers()) {
                 let why = "the object starts threads of its own, which cannot be checked";
                 execution.fail(why.to_owned());
                 return None;
             }
             let mut ready = numbers().fold(0, |mask, task| mask | 1 << (task - 1));
-            let inside = (0..execution.layout.threads.len())
-                .filter(|&thread| execution.inside(thread))
-                .fold(0, |mask, thread| mask | 1 << thread);
-            if yields && inside & 1 << execution.now.current != 0 {
-                self.fairness.yields(execution.now.current, ready);
+            let inside = execution.inside();
+            if yields && inside & 1 << execution.current() != 0 {
+                self.fairness.yields(execution.current(), ready);
             }
-            // Serially there is nobody to wait for.
-            if !execution.settings.serial {
+            // In a serial execution a thread that yields has no other thread to wait for.
+            if !execution.is_serial() {
                 ready &= !(inside & self.fairness.waiting(ready));
             }
-            match execution.next_of(ready, yields, search) {
+            match execution.next_of(ready, Yields::of(yields), search) {
                 Switch::To(MAIN) => Some(TaskId::from(MAIN_TASK)),
                 Switch::To(thread) => {
                     self.fairness.runs(thread, inside & 1 << thread == 0);
@@ -244,12 +242,12 @@ impl Scheduler for Asking {
 }
 
 /// Keeps threads that spin from starving others, without looking at what they read: a thread that yields for the second time
-/// waits for everybody who could have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
+/// waits for all threads that could have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
 #[derive(Clone, Copy, Debug)]
 struct Fairness {
-    /// Those who must have a turn before the thread has one.
+    /// The threads that must run before the thread runs again.
     behind: [u16; MAX_WORKERS],
-    /// Those who had a turn since it last yielded.
+    /// The threads that ran since it last yielded.
     ran: [u16; MAX_WORKERS],
 }
 
@@ -268,7 +266,7 @@ impl Fairness {
         self.ran[thread] = 0;
     }
 
-    /// Those who wait for somebody who is ready.
+    /// The threads that wait for a thread that is ready.
     fn waiting(&self, ready: u16) -> u16 {
         (0..MAX_WORKERS)
             .filter(|&thread| self.behind[thread] & ready != 0)

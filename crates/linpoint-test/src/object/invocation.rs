@@ -11,13 +11,20 @@ use crate::Map;
 use crate::runtime::execution::Outcome;
 use crate::runtime::quietly;
 
+/// Whether an operation may wait for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocking {
+    Never,
+    Allowed,
+}
+
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
     /// The operation without arguments.
     pub(crate) name: String,
     /// The operation with arguments, as in "add(200)".
     pub(crate) label: String,
-    pub(crate) blocking: bool,
+    pub(crate) blocking: Blocking,
     pub(crate) varies: bool,
     pub(crate) ignored: bool,
     pub(super) prepare: Arc<dyn Fn() -> Rc<dyn Prepared<X>> + Send + Sync>,
@@ -41,7 +48,7 @@ impl<X: 'static> Invocation<X> {
     pub(crate) fn new<R: Debug + Eq + Hash + 'static>(
         name: &str,
         label: String,
-        blocking: bool,
+        blocking: Blocking,
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
         let run = Arc::new(run);

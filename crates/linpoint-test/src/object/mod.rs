@@ -10,7 +10,7 @@ use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::sync::Arc;
 
 use crate::report::{Failure, Verdict};
-use invocation::Invocation;
+use invocation::{Blocking, Invocation};
 use plan::Plan;
 use settings::Settings;
 
@@ -77,7 +77,7 @@ impl<X: 'static> Object<X> {
         A: Debug + Clone + Send + Sync + 'static,
         R: Debug + Eq + Hash + 'static,
     {
-        self.with_args(name, args, false, run)
+        self.with_args(name, args, Blocking::Never, run)
     }
 
     /// An operation without arguments that never waits for another operation.
@@ -86,7 +86,7 @@ impl<X: 'static> Object<X> {
         name: &str,
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
-        self.with(name, name.to_owned(), false, run)
+        self.with(name, name.to_owned(), Blocking::Never, run)
     }
 
     /// An operation with an argument that may wait for another operation.
@@ -100,7 +100,7 @@ impl<X: 'static> Object<X> {
         A: Debug + Clone + Send + Sync + 'static,
         R: Debug + Eq + Hash + 'static,
     {
-        self.with_args(name, args, true, run)
+        self.with_args(name, args, Blocking::Allowed, run)
     }
 
     /// An operation without arguments that may wait for another operation.
@@ -109,14 +109,14 @@ impl<X: 'static> Object<X> {
         name: &str,
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
-        self.with(name, name.to_owned(), true, run)
+        self.with(name, name.to_owned(), Blocking::Allowed, run)
     }
 
     fn with_args<A, R>(
         mut self,
         name: &str,
         args: impl IntoIterator<Item = A>,
-        blocking: bool,
+        blocking: Blocking,
         run: impl Fn(&X, A) -> R + Send + Sync + 'static,
     ) -> Self
     where
@@ -143,7 +143,7 @@ impl<X: 'static> Object<X> {
         mut self,
         name: &str,
         label: String,
-        blocking: bool,
+        blocking: Blocking,
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
         if self.invocations.iter().any(|known| known.label == label) {
@@ -197,7 +197,9 @@ impl<X: 'static> Object<X> {
         for op in ops.clone() {
             let run = Arc::clone(&run);
             let label = format!("{op:?}");
-            self = self.with(&label.clone(), label, true, move |object| run(object, &op));
+            self = self.with(&label.clone(), label, Blocking::Allowed, move |object| {
+                run(object, &op)
+            });
         }
         if self.spec.is_some() {
             self.complain("an object has one specification, not two".to_owned());
@@ -242,7 +244,7 @@ impl<X: 'static> Object<X> {
 
     /// The operation never waits for another one, although it was declared with [`blocking`](Self::blocking).
     pub fn never_blocks(self, name: &str) -> Self {
-        self.mark(name, |invocation| invocation.blocking = false)
+        self.mark(name, |invocation| invocation.blocking = Blocking::Never)
     }
 
     fn mark(mut self, name: &str, mark: impl Fn(&mut Invocation<X>)) -> Self {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use linpoint::report::PageData;
 
 use super::Object;
-use super::invocation::{Invocation, Prepared};
+use super::invocation::{Blocking, Invocation, Prepared};
 use crate::check::Test;
 use crate::check::spec::{Ruling, Seen, Specification};
 use crate::engine::Engine;
 use crate::matrix::Matrix;
-use crate::runtime::execution::{Execution, Layout, Outcome};
+use crate::runtime::execution::{Layout, Outcome, Trace};
 use crate::runtime::program::{Program, Subject};
 
 /// Results from here on are panics.
@@ -62,15 +62,16 @@ impl<X: 'static> ObjectTest<X> {
 
 impl<X> ObjectTest<X> {
     /// Looks at an execution with its results as values.
-    fn seen<T>(&self, execution: &Execution, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+    fn seen<T>(&self, trace: &Trace, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+        let history = trace.history();
         let value = |op: usize| {
-            let number = execution.outcomes[op]
+            let number = history.outcomes[op]
                 .value()
                 .filter(|&number| number < PANICS)?;
             self.ops[op].prepared.value(number)
         };
         look(&Seen {
-            execution,
+            history,
             invocations: &self.invocations,
             value: &value,
         })
@@ -152,7 +153,7 @@ impl<X: 'static> Test for ObjectTest<X> {
     }
 
     fn may_block(&self, op: usize) -> bool {
-        self.ops[op].invocation.blocking
+        self.ops[op].invocation.blocking == Blocking::Allowed
     }
 
     fn may_vary(&self, op: usize) -> bool {
@@ -163,13 +164,13 @@ impl<X: 'static> Test for ObjectTest<X> {
         self.spec.is_some()
     }
 
-    fn rule(&self, execution: &Execution) -> Option<Ruling> {
+    fn rule(&self, trace: &Trace) -> Option<Ruling> {
         let spec = self.spec.as_ref()?;
-        self.seen(execution, |seen| Some(spec.rule(seen)))
+        self.seen(trace, |seen| Some(spec.rule(seen)))
     }
 
-    fn page(&self, execution: &Execution, name: &str) -> Option<PageData> {
+    fn page(&self, trace: &Trace, name: &str) -> Option<PageData> {
         let spec = self.spec.as_ref()?;
-        self.seen(execution, |seen| spec.page(seen, name))
+        self.seen(trace, |seen| spec.page(seen, name))
     }
 }

@@ -1,80 +1,67 @@
-//! Where threads stand when nobody can make progress: in which operation, waiting for what, and who has it.
+//! Describes the threads that wait when no thread can make progress: in which operation, for what, and which thread has it.
 
 use crate::check::Test;
-use crate::runtime::MAIN;
 use crate::runtime::access::Kind;
-use crate::runtime::execution::{Execution, Pending};
-use crate::runtime::program::qualified_label as name;
+use crate::runtime::execution::{Creator, ObjectName, Trace, Wait};
+use crate::runtime::program::qualified_label;
 use crate::runtime::thread_name;
 
-/// A line for each thread that is in the middle of an operation.
-pub(crate) fn of(program: &dyn Test, execution: &Execution) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (index, thread) in execution.now.threads.iter().enumerate() {
-        let Some(op) = thread.op else { continue };
-        let lock = |object| {
-            let holders = holders(execution, object, index);
-            format!("{} that {holders}", described(execution, object))
-        };
-        let why = match thread.pending {
-            Pending::Access {
-                object,
-                kind: Kind::Acquire,
-                ..
-            } => format!("waits for {}", lock(object)),
-            Pending::Access {
-                object,
-                kind: Kind::Share,
-                ..
-            } => format!("waits to read under {}", lock(object)),
-            Pending::Access {
+/// A line for each thread that is blocked in the middle of an operation.
+pub(crate) fn lines(test: &dyn Test, trace: &Trace) -> Vec<String> {
+    let line = |blocked: &crate::runtime::execution::BlockedThread| {
+        let why = match blocked.wait {
+            Wait::Access {
                 kind: Kind::Take, ..
-            } => "is parked, and nobody unparks it".to_owned(),
-            Pending::Yield => "spins: nothing changes any more of what it looks at".to_owned(),
-            Pending::Wake { mutex, .. } if execution.notifier_of(index).is_some() => {
-                format!("was notified, and waits for {}", lock(mutex))
+            } => "is parked, and no thread unparks it".to_owned(),
+            Wait::Access {
+                object,
+                name,
+                kind,
+                notifier,
+            } => {
+                let waits = match (notifier, kind) {
+                    (Some(_), _) => "was notified, and waits for",
+                    (None, Kind::Share) => "waits to read under",
+                    (None, _) => "waits for",
+                };
+                let holders = holders(trace, object, blocked.thread);
+                format!("{waits} a lock ({}) that {holders}", origin(name))
             }
-            Pending::Wake { condvar, .. } => format!(
-                "waits on a condition variable ({}), and nobody notifies it",
-                made(execution, condvar)
+            Wait::Notification(condvar) => format!(
+                "waits on a condition variable ({}), and no thread notifies it",
+                origin(condvar)
             ),
+            Wait::Change => "spins: nothing that it reads changes any more".to_owned(),
             #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(_) => "waits; its scheduler does not tell for what".to_owned(),
-            _ => "stands".to_owned(),
+            Wait::Foreign => "waits; its scheduler does not say for what".to_owned(),
         };
-        let place = thread.location.map_or(String::new(), |location| {
+        let place = blocked.location.map_or(String::new(), |location| {
             format!(", at {}:{}", location.file(), location.line())
         });
-        lines.push(format!("{} {why}{place}", name(program, op as usize)));
-    }
-    lines
+        format!("{} {why}{place}", qualified_label(test, blocked.op))
+    };
+    trace.blocked().iter().map(line).collect()
 }
 
-/// A lock, and which one.
-fn described(execution: &Execution, object: u32) -> String {
-    format!("a lock ({})", made(execution, object))
-}
-
-/// Objects have no names; they are told apart by the order in which they were made.
-fn made(execution: &Execution, object: u32) -> String {
-    let name = execution.objects[object as usize].name;
-    let (maker, number) = ((name >> 24) as usize, (name & 0x00FF_FFFF) + 1);
-    match maker {
-        MAIN => format!("number {number} of what the object is made of"),
-        thread if thread < MAIN => format!(
+/// Objects have no names in the source; they are told apart by the order in which they were made.
+fn origin(name: ObjectName) -> String {
+    let number = name.number();
+    match name.creator() {
+        Creator::Main => format!("number {number} of what the object is made of"),
+        Creator::Worker(thread) => format!(
             "number {number} of what thread {} made",
             thread_name(thread)
         ),
-        _ => "made elsewhere".to_owned(),
+        Creator::Other => "made elsewhere".to_owned(),
     }
 }
 
-/// Who has the lock, in words that follow "that".
-fn holders(execution: &Execution, object: u32, asking: usize) -> String {
+/// The threads that have a lock, in words that follow "that".
+fn holders(trace: &Trace, object: u32, asking: usize) -> String {
     let mut holders: Vec<usize> = Vec::new();
-    for (position, step) in execution.steps.iter().enumerate() {
+    for (position, step) in trace.steps().iter().enumerate() {
         let thread = usize::from(step.thread);
-        for access in execution.accesses_of(position) {
+        for access in trace.accesses_of(position) {
             match access.kind {
                 _ if access.object != object => {}
                 Kind::Acquire | Kind::Share => holders.push(thread),

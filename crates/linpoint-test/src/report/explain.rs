@@ -1,4 +1,4 @@
-//! From a violation to words: what happened, where threads stand, and what would have been right.
+//! Explains a violation: what happened, which threads are blocked, and which serial outcomes are nearest.
 
 use std::rc::Rc;
 
@@ -10,14 +10,13 @@ use crate::check::spec::Ruling;
 use crate::check::{Violation, What, run_once};
 use crate::matrix::Matrix;
 use crate::runtime::UNCONTROLLED;
-use crate::runtime::causality::Past;
-use crate::runtime::execution::{End, Execution, Outcome, Settings};
-use crate::runtime::history::History;
+use crate::runtime::execution::{Outcome, Settings, Switches, Trace};
+use crate::runtime::history::{self, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 use crate::token::Token;
 
-/// So many serial outcomes are shown.
+/// How many serial outcomes are shown.
 const NEAREST: usize = 3;
 
 pub(crate) fn kind(what: &What) -> FailureKind {
@@ -39,7 +38,7 @@ pub(crate) fn failure(
 ) -> Failure {
     let history = &violation.history;
     let mut interleaving = Vec::new();
-    let mut stands = Vec::new();
+    let mut blocked = Vec::new();
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
     let mut moves = Vec::new();
@@ -48,30 +47,28 @@ pub(crate) fn failure(
         run_once(
             program,
             violation.schedule.clone(),
-            Settings::verbose(false, max_steps),
-            |execution| {
-                interleaving = steps(&**program, execution);
-                moves = page::moves(&**program, execution);
-                signature = fingerprint(execution);
-                told = program.page(execution, &page::test_name(&**program));
-                if let Some(Ruling::Unexplained(_, why)) = program.rule(execution) {
+            Settings::verbose(Switches::Everywhere, max_steps),
+            |trace| {
+                interleaving = steps(&**program, trace);
+                moves = page::moves(&**program, trace);
+                signature = trace.fingerprint();
+                told = program.page(trace, &page::test_name(&**program));
+                if let Some(Ruling::Unexplained(_, why)) = program.rule(trace) {
                     sentence = format!("The specification does not allow it: {why}.");
                 }
-                if execution.end == End::Stuck {
-                    stands = blocked::of(&**program, execution);
-                }
+                blocked = blocked::lines(&**program, trace);
             },
         );
     }
     if let What::Blocks { schedule, .. } = &violation.what {
-        let settings = Settings::verbose(true, max_steps);
-        run_once(program, schedule.clone(), settings, |execution| {
-            stands = blocked::of(&**program, execution);
+        let settings = Settings::verbose(Switches::BetweenOperations, max_steps);
+        run_once(program, schedule.clone(), settings, |trace| {
+            blocked = blocked::lines(&**program, trace);
         });
     }
     let story = match program.has_spec() {
-        true => told.map(|told| page::of_threads(told, moves)),
-        false => page::story(&**program, serial, violation, &sentence, moves),
+        true => told.map(|told| page::with_execution(told, moves)),
+        false => page::of_violation(&**program, serial, violation, &sentence, moves),
     };
     let token = Token {
         object: program.identity(),
@@ -87,14 +84,14 @@ pub(crate) fn failure(
             _ => Vec::new(),
         },
         interleaving,
-        stands,
+        blocked,
         nearest: match violation.what {
             What::Results | What::Stuck(_) => nearest(&**program, serial, history),
             _ => Vec::new(),
         },
         preemptions: violation.preemptions,
         story,
-        ..told_by_test(&**program, &token, kind(&violation.what), sentence)
+        ..failure_of_test(&**program, &token, kind(&violation.what), sentence)
     }
 }
 
@@ -114,12 +111,17 @@ pub(crate) fn changed(
     let sentence = format!("The serial histories are not those of {path}.");
     Failure {
         differences,
-        ..told_by_test(&**program, &token, FailureKind::Changed, sentence)
+        ..failure_of_test(&**program, &token, FailureKind::Changed, sentence)
     }
 }
 
-/// What can be said of a failure without looking at an execution.
-fn told_by_test(program: &dyn Test, token: &Token, kind: FailureKind, sentence: String) -> Failure {
+/// The part of a failure that follows from its test, without an execution.
+fn failure_of_test(
+    program: &dyn Test,
+    token: &Token,
+    kind: FailureKind,
+    sentence: String,
+) -> Failure {
     let layout = program.layout();
     let label = |ops: std::ops::Range<usize>| -> Vec<String> {
         ops.map(|op| program.label(op).to_owned()).collect()
@@ -137,26 +139,13 @@ fn told_by_test(program: &dyn Test, token: &Token, kind: FailureKind, sentence: 
         history: Vec::new(),
         other_history: Vec::new(),
         interleaving: Vec::new(),
-        stands: Vec::new(),
+        blocked: Vec::new(),
         nearest: Vec::new(),
         differences: Vec::new(),
         preemptions: 0,
         token: token.to_string(),
         story: None,
     }
-}
-
-/// A hash of what the steps of an execution did and answered.
-pub(crate) fn fingerprint(execution: &Execution) -> u32 {
-    let mut past = Past::default();
-    for step in 0..execution.steps.len() {
-        past = past.then(u64::from(execution.steps[step].thread));
-        for access in execution.accesses_of(step) {
-            let name = execution.objects[access.object as usize].name;
-            past = past.then(u64::from(name) << 8 | access.kind as u64);
-        }
-    }
-    past.low() as u32
 }
 
 fn sentence(program: &dyn Test, violation: &Violation) -> String {
@@ -180,7 +169,8 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
             )
         }
         What::Nondeterministic(other) => {
-            let differs = crate::check::serial::order(&history.events)
+            let differs = history
+                .call_order()
                 .map(usize::from)
                 .find(|&op| history.outcomes[op] != other.outcomes[op]);
             match differs {
@@ -202,8 +192,9 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
 }
 
 fn events(program: &dyn Test, history: &History) -> Vec<Event> {
-    let event = |&(op, returns): &(u32, bool)| {
-        let op = op as usize;
+    let event = |event: &history::Event| {
+        let op = event.op();
+        let returns = matches!(event, history::Event::Return(_));
         Event {
             thread: thread_name(history.layout.thread_of(op)),
             operation: program.label(op).to_owned(),
@@ -214,17 +205,17 @@ fn events(program: &dyn Test, history: &History) -> Vec<Event> {
 }
 
 /// A line for each step, and one for each switch.
-fn steps(program: &dyn Test, execution: &Execution) -> Vec<String> {
+fn steps(program: &dyn Test, trace: &Trace) -> Vec<String> {
     let mut lines = Vec::new();
     let mut last: Option<usize> = None;
-    for (position, step) in execution.steps.iter().enumerate() {
+    for (position, step) in trace.steps().iter().enumerate() {
         let thread = usize::from(step.thread);
         if step.forced {
-            lines.push("---- nobody makes progress from here on ----".to_owned());
+            lines.push("---- no thread makes progress from here on ----".to_owned());
             break;
         }
         if let Some(before) = last.filter(|&before| before != thread) {
-            let left = execution.steps[..position]
+            let left = trace.steps()[..position]
                 .iter()
                 .rfind(|earlier| usize::from(earlier.thread) == before);
             lines.push(match left {
@@ -238,21 +229,16 @@ fn steps(program: &dyn Test, execution: &Execution) -> Vec<String> {
             });
         }
         last = Some(thread);
-        let what = step_text(program, execution, position);
+        let what = step_text(program, trace, position);
         lines.push(format!("{} {what}", name(program, step.op as usize)));
     }
     lines
 }
 
 /// What a step did, and where.
-pub(crate) fn step_text(program: &dyn Test, execution: &Execution, position: usize) -> String {
-    let step = &execution.steps[position];
-    let words: Vec<&str> = execution
-        .details
-        .iter()
-        .filter(|(at, _)| *at == position)
-        .map(|(_, words)| words.as_str())
-        .collect();
+pub(crate) fn step_text(program: &dyn Test, trace: &Trace, position: usize) -> String {
+    let step = &trace.steps()[position];
+    let words: Vec<&str> = trace.descriptions_of(position).collect();
     let mut words = words.join(", ");
     if step.blocked {
         words = "has to wait".to_owned();
@@ -261,7 +247,7 @@ pub(crate) fn step_text(program: &dyn Test, execution: &Execution, position: usi
         let arrow = if words.is_empty() { "-> " } else { "  -> " };
         words = format!(
             "{words}{arrow}{}",
-            program.describe(step.op as usize, execution.outcomes[step.op as usize])
+            program.describe(step.op as usize, trace.history().outcomes[step.op as usize])
         );
     }
     let place = step.location.map_or(String::new(), |location| {

@@ -1,4 +1,4 @@
-//! What came of a check, as a value and in words.
+//! The result of a check: the verdict, its tests, and the failure if there is one.
 
 pub(crate) mod blocked;
 pub(crate) mod explain;
@@ -108,8 +108,8 @@ pub struct Failure {
     pub other_history: Vec<Event>,
     /// What each step did.
     pub interleaving: Vec<String>,
-    /// Where each thread stands when it is stuck.
-    pub stands: Vec<String>,
+    /// For each thread that is blocked, what it waits for.
+    pub blocked: Vec<String>,
     /// The serial outcomes that are nearest.
     pub nearest: Vec<String>,
     /// Serial histories that an observation file has and the object has not, and the other way round.
@@ -138,7 +138,7 @@ impl Failure {
             }
             _ => None,
         };
-        story.notes.clone_from(&self.stands);
+        story.notes.clone_from(&self.blocked);
         story.notes.push(format!("LINPOINT_REPLAY={}", self.token));
         Some(story)
     }
@@ -293,7 +293,7 @@ impl fmt::Display for Failure {
             writeln!(f, "\ntwo serial executions:")?;
             side_by_side(f, &self.other_history, &self.history)?;
         }
-        section(f, "where the threads stand:", &self.stands)?;
+        section(f, "blocked threads:", &self.blocked)?;
         let preemptions = match self.preemptions {
             1 => "1 preemption inside an operation".to_owned(),
             n => format!("{n} preemptions inside operations"),

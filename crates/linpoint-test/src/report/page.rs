@@ -1,8 +1,8 @@
-//! From a violation to the report page.
+//! Builds the data of the report page from a violation.
 //!
-//! The page wants a specification: here it is what the object did serially in this test, and its states are what happened so
-//! far. It knows the calls of this test only, in the orders in which its threads make them, so no operation can be left out
-//! to make the history smaller: the test is the smallest that fails already.
+//! The page needs a specification. Here it is the serial behaviour of the object in this test, and a state is the list of operations
+//! that were run so far. It is defined for the calls of this test only, in the orders in which its threads make them, so no operation
+//! can be removed to make the history smaller: the test itself has been reduced.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,22 +13,22 @@ use linpoint::{Checker, OpId, Outcomes, Spec, TypedHistory, Verdict};
 
 use super::explain::step_text;
 use crate::check::Test;
-use crate::check::serial::{self, Serial};
+use crate::check::serial::Serial;
 use crate::check::spec::NEVER_RETURNS;
 use crate::check::{Violation, What};
-use crate::runtime::execution::{Execution, Outcome};
-use crate::runtime::history::History;
+use crate::runtime::execution::{Outcome, Trace};
+use crate::runtime::history::{Event, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 
-/// What an operation that should not wait would have given.
+/// Stands for the unknown answer of an operation that should not have waited.
 const SOME_ANSWER: &str = "some answer";
 
 /// A test has at most 64 operations.
 const MOST_OPS: usize = 1000;
 
-/// Tells what a violation is, and how it came about.
-pub(crate) fn story(
+/// The page about a violation, with the steps of its execution.
+pub(crate) fn of_violation(
     program: &dyn Test,
     serial: &Serial,
     violation: &Violation,
@@ -40,11 +40,11 @@ pub(crate) fn story(
     match &violation.what {
         What::Results | What::Stuck(_) => behaviour.learn_all(program, serial, &history.outcomes),
         What::Nondeterministic(other) => {
-            let order: Vec<u8> = serial::order(&other.events).collect();
+            let order: Vec<u8> = other.call_order().collect();
             behaviour.learn(program, &order, &other.outcomes);
         }
         What::Blocks { op, .. } => {
-            let order = serial::order(&history.events);
+            let order = history.call_order();
             let order: Vec<u8> = order.filter(|&other| usize::from(other) != *op).collect();
             let past = behaviour.learn(program, &order, &history.outcomes);
             behaviour.add(
@@ -78,15 +78,15 @@ pub(crate) fn story(
         object_type: "live object",
         most_ops: MOST_OPS,
     };
-    let story = page_data(options, &behaviour, &typed, &report);
-    Some(of_threads(story, execution))
+    let data = page_data(options, &behaviour, &typed, &report);
+    Some(with_execution(data, execution))
 }
 
-/// The story with the names of the threads, and how it came about.
-pub(crate) fn of_threads(mut story: PageData, execution: Vec<Move>) -> PageData {
-    story.name_processes(|number| number.parse().map_or_else(|_| number.to_owned(), long_name));
-    story.execution = execution;
-    story
+/// Adds the names of the threads and the steps of the execution to a page.
+pub(crate) fn with_execution(mut data: PageData, execution: Vec<Move>) -> PageData {
+    data.name_processes(|number| number.parse().map_or_else(|_| number.to_owned(), long_name));
+    data.execution = execution;
+    data
 }
 
 fn long_name(thread: usize) -> String {
@@ -97,14 +97,14 @@ fn long_name(thread: usize) -> String {
 }
 
 /// The steps of an execution.
-pub(crate) fn moves(program: &dyn Test, execution: &Execution) -> Vec<Move> {
-    let steps = execution.steps.iter().take_while(|step| !step.forced);
+pub(crate) fn moves(program: &dyn Test, trace: &Trace) -> Vec<Move> {
+    let steps = trace.steps().iter().take_while(|step| !step.forced);
     let told = steps.enumerate().map(|(position, step)| Move {
         process: long_name(usize::from(step.thread)),
         text: format!(
             "{}: {}",
             program.label(step.op as usize),
-            step_text(program, execution, position)
+            step_text(program, trace, position)
         ),
         memory: String::new(),
     });
@@ -125,7 +125,8 @@ pub(crate) fn test_name(program: &dyn Test) -> String {
     threads.join(" ‖ ")
 }
 
-/// What happened, call by call. Other operations than the one that is stuck for no reason stay open, and do nothing.
+/// The history for the checker. Of the pending operations, the one that is stuck for no reason "never returns"; the others stay
+/// pending and have no effect.
 fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Call, Answer> {
     let stuck = match what {
         What::Stuck(op) | What::Blocks { op, .. } => Some(*op),
@@ -134,9 +135,9 @@ fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Cal
     };
     let mut typed = TypedHistory::new();
     let mut ids = HashMap::new();
-    for &(op, returns) in &history.events {
-        let op = op as usize;
-        if returns {
+    for event in &history.events {
+        let op = event.op();
+        if matches!(event, Event::Return(_)) {
             typed.ret(ids[&op], Answer::of(program, op, history.outcomes[op]));
             continue;
         }
@@ -209,12 +210,12 @@ impl fmt::Debug for Past {
 /// What an object did serially.
 #[derive(Default)]
 struct Behaviour {
-    /// By what happened before: the answers that operations gave next, and what had happened then.
+    /// For each sequence of operations: the next operation, its answer, and the sequence with it.
     next: HashMap<Past, Vec<(usize, Answer, Past)>>,
 }
 
 impl Behaviour {
-    /// Stuck histories say something about one that is stuck after all that returned in it.
+    /// Adds the serial histories. A stuck one counts if all operations have returned in it that returned in the observed history.
     fn learn_all(&mut self, program: &dyn Test, serial: &Serial, seen: &[Outcome]) {
         let has_all = |outcomes: &[Outcome]| {
             let mut both = outcomes.iter().zip(seen);
@@ -231,7 +232,7 @@ impl Behaviour {
         }
     }
 
-    /// What has happened after these operations.
+    /// Adds the answers of a serial history. Returns the state after it.
     fn learn(&mut self, program: &dyn Test, order: &[u8], outcomes: &[Outcome]) -> Past {
         order.iter().fold(Past::default(), |past, &op| {
             let op = usize::from(op);

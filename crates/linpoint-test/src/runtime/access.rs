@@ -1,5 +1,7 @@
 //! What a step does to a shared object, and which steps commute.
 
+use super::execution::ObjectName;
+
 /// How an object is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -7,7 +9,7 @@ pub(crate) enum Kind {
     Read,
     /// Changes it, perhaps to the same value.
     Write,
-    /// Takes it for itself.
+    /// Takes it exclusively.
     Acquire,
     /// Gives it back.
     Release,
@@ -21,20 +23,39 @@ pub(crate) enum Kind {
     Take,
 }
 
+/// What an access does to the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Unchanged,
+    Changed,
+    /// The object is changed, and the thread waited until the access was possible.
+    AwaitedChange,
+}
+
+impl Effect {
+    #[inline(always)]
+    pub(crate) fn changed_if(changed: bool) -> Self {
+        match changed {
+            true => Effect::Changed,
+            false => Effect::Unchanged,
+        }
+    }
+}
+
 /// How a thread comes to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// It is always possible, and what it was is told afterwards.
+    /// The access is always possible. Its kind is reported afterwards.
     Open,
-    /// It is always possible, and known beforehand: whether it changes the object.
+    /// The access is always possible, and its kind and whether it changes the object are known beforehand.
     Known { changed: bool },
     /// The thread waits until it is possible.
     Blocking,
-    /// The thread would rather wait, but gives up if it is not possible.
+    /// The thread waits until the access is possible, or its time is up.
     Timed,
 }
 
-/// The state of an object as far as it can block somebody: how many share it, a permit, or [`EXCLUSIVE`].
+/// The state of an object as far as it can block a thread: how many threads share it, whether there is a permit, or [`EXCLUSIVE`].
 pub(crate) type Hold = u32;
 
 const EXCLUSIVE: Hold = 1 << 31;
@@ -77,6 +98,7 @@ impl Kind {
 pub(crate) struct Access {
     /// The object, by its place in the table of the execution.
     pub(crate) object: u32,
+    pub(crate) name: ObjectName,
     pub(crate) kind: Kind,
     /// The thread waits until the access is possible.
     pub(crate) blocking: bool,

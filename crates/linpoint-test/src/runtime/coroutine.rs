@@ -1,7 +1,7 @@
 //! Stackful coroutines: the threads of a controlled run, all on one OS thread.
 //!
-//! With `unsafe` code: an operation of the facade is called from deep inside the object under
-//! test, so the way back to the scheduler cannot be handed down as a reference and lies in a thread-local pointer.
+//! This module needs `unsafe`: an operation of the facade is called from deep inside the object under test, so the way back to the
+//! scheduler cannot be passed down as a reference, and lies in a thread-local pointer.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -24,7 +24,7 @@ pub(crate) enum Signal {
 pub(crate) enum Switch {
     /// It is the turn of this thread.
     To(usize),
-    /// Nobody can go on.
+    /// No thread can go on.
     Stuck,
     /// It unwinds, and has to wait for another thread to do the same.
     Unwinding,

@@ -1,8 +1,7 @@
-//! Controlled runs: the threads of a test are coroutines of one OS thread, and every operation of the facade asks here whose
-//! turn it is.
+//! Controlled runs: the threads of a test are coroutines of one OS thread, and every operation of the facade is a scheduling point.
 //!
-//! Each OS thread has an engine of its own, so several checks run side by side. Whoever comes to a scheduling point decides
-//! who goes on; there is a switch only if it is somebody else.
+//! Each OS thread has an execution of its own, so several checks run side by side. The thread that reaches a scheduling point asks the
+//! search which thread goes on; the coroutines are switched only if it is another one.
 
 pub(crate) mod access;
 pub(crate) mod causality;
@@ -18,13 +17,13 @@ pub(crate) mod search;
 use std::cell::Cell;
 use std::panic::Location;
 
-use access::{Kind, Manner};
+use access::{Effect, Kind, Manner};
 use coroutine::{Signal, Switch};
-use execution::{Execution, Pending};
+use execution::{Execution, Notify, Pending};
 
 pub(crate) use current::with;
 
-/// So many threads a test can have.
+/// The most threads that a test can have.
 pub(crate) const MAX_WORKERS: usize = 8;
 /// The thread that constructs the object and runs the initial and final sequences.
 pub(crate) const MAIN: usize = MAX_WORKERS;
@@ -64,14 +63,21 @@ pub(crate) struct Handle {
     object: u32,
 }
 
+/// Whether a wait may end because its time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    Never,
+    Possible,
+}
+
 /// What an operation of the facade may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// What `std` does, for it is not controlled.
     Std,
-    /// Its work without waiting and without telling anybody.
+    /// Its work, without waiting and without reporting it.
     Direct,
-    /// Its work, and tell what it did.
+    /// Its work, and report what it did.
     Scheduled(Scheduled),
 }
 
@@ -79,7 +85,7 @@ pub(crate) enum Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheduled {
     object: u32,
-    /// Somebody wants to read what it did.
+    /// Steps are described in words.
     verbose: bool,
 }
 
@@ -99,21 +105,21 @@ impl Handle {
             };
         }
         with(|execution, _| Handle {
-            epoch: execution.epoch,
+            epoch: execution.epoch(),
             object: execution.create(),
         })
     }
 
     #[inline(always)]
     fn object(&self, execution: &mut Execution) -> u32 {
-        if self.epoch == execution.epoch {
+        if self.epoch == execution.epoch() {
             self.object
         } else {
-            execution.foreign(std::ptr::from_ref(self).addr())
+            execution.external(std::ptr::from_ref(self).addr())
         }
     }
 
-    /// An access that is always possible. Its kind is told afterwards, see [`Turn::touch`].
+    /// An access that is always possible. The caller reports its kind afterwards, see [`Turn::touch`].
     #[track_caller]
     #[inline(always)]
     pub(crate) fn access(&self) -> Turn {
@@ -139,7 +145,7 @@ impl Handle {
         self.enter(kind, Manner::Blocking, Location::caller())
     }
 
-    /// Would rather wait for the access, but not for ever. What came of it is told afterwards.
+    /// Waits until the access is possible or its time is up. The caller reports which of the two it was, see [`Turn::touch`].
     #[track_caller]
     pub(crate) fn wait_some_time(&self, kind: Kind) -> Turn {
         self.enter(kind, Manner::Timed, Location::caller())
@@ -150,7 +156,7 @@ impl Handle {
         if !controlled() || std::thread::panicking() {
             return self.unscheduled(kind, manner);
         }
-        match self.again(kind, manner) {
+        match self.repeat(kind, manner) {
             Some((turn, switch)) => {
                 follow(switch);
                 Turn::Scheduled(turn)
@@ -159,18 +165,18 @@ impl Handle {
         }
     }
 
-    /// Its turn, if it had it before: the short way for nearly all accesses of a search.
+    /// Repeats an access of the execution before: the short path, which nearly all accesses of a search take.
     #[inline(always)]
-    fn again(&self, kind: Kind, manner: Manner) -> Option<(Scheduled, Option<Switch>)> {
+    fn repeat(&self, kind: Kind, manner: Manner) -> Option<(Scheduled, Option<Switch>)> {
         with(|execution, _| {
-            if self.epoch != execution.epoch {
+            if self.epoch != execution.epoch() {
                 return None;
             }
             let turn = Scheduled {
                 object: self.object,
-                verbose: execution.settings.verbose,
+                verbose: execution.keeps_words(),
             };
-            let switch = execution.comes_again(turn.pending(kind, manner))?;
+            let switch = execution.repeat_step(turn.pending(kind, manner))?;
             Some((turn, switch))
         })
     }
@@ -188,7 +194,7 @@ impl Handle {
         }
     }
 
-    /// Waits for its turn.
+    /// Asks which thread goes on, and waits until it is this one.
     #[inline(never)]
     fn ask(&self, kind: Kind, manner: Manner, location: &'static Location<'static>) -> Turn {
         loop {
@@ -213,7 +219,7 @@ impl Handle {
     fn scheduled(&self, execution: &mut Execution) -> Scheduled {
         Scheduled {
             object: self.object(execution),
-            verbose: execution.settings.verbose,
+            verbose: execution.keeps_words(),
         }
     }
 
@@ -226,8 +232,11 @@ impl Handle {
                 _ if !possible => execution.fail(
                     "an operation waits in a destructor while it unwinds from a panic".to_owned(),
                 ),
-                Manner::Blocking => _ = execution.tell_touch(turn.object, kind, true),
-                Manner::Known { changed } => _ = execution.tell_touch(turn.object, kind, changed),
+                Manner::Blocking => _ = execution.report_touch(turn.object, kind, Effect::Changed),
+                Manner::Known { changed } => {
+                    let effect = Effect::changed_if(changed);
+                    execution.report_touch(turn.object, kind, effect);
+                }
                 Manner::Open | Manner::Timed => {}
             }
             (turn, possible)
@@ -250,21 +259,21 @@ impl Scheduled {
         }
     }
 
-    fn touch(self, kind: Kind, changed: bool) {
-        with(|execution, _| execution.tell_touch(self.object, kind, changed));
+    fn touch(self, kind: Kind, effect: Effect) {
+        with(|execution, _| execution.report_touch(self.object, kind, effect));
     }
 }
 
 impl Turn {
-    /// What the access was.
-    pub(crate) fn touch(self, kind: Kind, changed: bool, words: impl FnOnce() -> String) {
+    /// Reports what the access was.
+    pub(crate) fn touch(self, kind: Kind, effect: Effect, words: impl FnOnce() -> String) {
         if let Turn::Scheduled(scheduled) = self {
-            scheduled.touch(kind, changed);
+            scheduled.touch(kind, effect);
             self.describe(words);
         }
     }
 
-    /// Words about an access that was told already.
+    /// Describes an access that was reported already.
     pub(crate) fn describe(self, words: impl FnOnce() -> String) {
         if let Turn::Scheduled(Scheduled { verbose: true, .. }) = self {
             with(|execution, _| execution.describe(words));
@@ -286,7 +295,7 @@ impl Turn {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopped;
 
-/// Leaves to whoever's turn it is, and comes back when it is ours.
+/// Switches to the thread that goes on, and returns when the running one is resumed.
 #[inline(always)]
 fn leave(switch: Option<Switch>) -> Result<(), Stopped> {
     match switch {
@@ -295,7 +304,7 @@ fn leave(switch: Option<Switch>) -> Result<(), Stopped> {
     }
 }
 
-/// The same from inside an operation, which has to be unwound.
+/// The same from inside an operation, which is unwound if the execution is over.
 #[inline(always)]
 fn follow(switch: Option<Switch>) {
     if leave(switch).is_err() {
@@ -308,20 +317,20 @@ pub(crate) fn wait_to_unwind() {
     coroutine::suspend(Switch::Unwinding);
 }
 
-/// Ends the execution that runs here: nothing can be said about the test.
+/// Ends the execution that runs here: the test cannot be decided, for this reason.
 pub(crate) fn give_up(why: &str) {
     with(|execution, _| execution.fail(why.to_owned()));
 }
 
 /// The operations of the test that this OS thread runs from now on, for the watchdog.
 pub(crate) fn watch(names: impl Iterator<Item = String>) {
-    current::look(|engine| engine.execution.pulse.watch(names));
+    current::look(|current| current.execution.watch(names));
 }
 
 /// Works with an execution that has ended.
 #[cfg(feature = "loom")]
 pub(crate) fn with_ended<R>(work: impl FnOnce(&mut Execution) -> R) -> R {
-    current::change(|engine| work(&mut engine.execution))
+    current::change(|current| work(&mut current.execution))
 }
 
 /// Whether operations of the facade are scheduling points here and now.
@@ -329,7 +338,7 @@ pub(crate) fn controlled() -> bool {
     MODE.get() == Mode::Controlled
 }
 
-/// Lets others run. `false` if it is for `std` to do so.
+/// Lets other threads run. Returns `false` outside of a check, where the caller yields by `std`.
 #[track_caller]
 pub(crate) fn yield_now() -> bool {
     match MODE.get() {
@@ -352,13 +361,13 @@ fn pause(location: &'static Location<'static>) {
 
 /// The running thread of a controlled run.
 pub(crate) fn current() -> Option<usize> {
-    controlled().then(|| with(|execution, _| execution.now.current))
+    controlled().then(|| with(|execution, _| execution.current()))
 }
 
 /// The permit of a thread of this run: what `park` waits for.
 pub(crate) fn permit(thread: usize) -> Handle {
     with(|execution, _| Handle {
-        epoch: execution.epoch,
+        epoch: execution.epoch(),
         object: execution.permit(thread),
     })
 }
@@ -368,7 +377,9 @@ pub(crate) fn permit(thread: usize) -> Handle {
 pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnce()) -> Turn {
     let turn = condvar.access();
     give_back();
-    turn.touch(Kind::Write, true, || "waits, and unlocks".to_owned());
+    turn.touch(Kind::Write, Effect::Changed, || {
+        "waits, and unlocks".to_owned()
+    });
     if turn != Turn::Direct {
         with(|execution, _| {
             let mutex = mutex.object(execution);
@@ -378,10 +389,10 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
     turn
 }
 
-/// Waits for a notification and for the mutex. Whether it was notified.
+/// Waits for a notification and for the mutex. Returns whether the wait was notified.
 #[track_caller]
 #[inline(always)]
-pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
+pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
     let Turn::Scheduled(Scheduled {
         object: condvar, ..
     }) = turn
@@ -393,22 +404,22 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timed: bool) -> bool {
         let pending = Pending::Wake {
             condvar,
             mutex: mutex.object(execution),
-            timed,
+            timed: timeout == Timeout::Possible,
         };
         execution.announce(pending, location, search)
     }));
     with(|execution, _| execution.was_notified())
 }
 
-/// Notifies one or all of those who wait for a condition.
+/// Notifies one or all of the threads that wait for a condition.
 #[track_caller]
-pub(crate) fn notify(condvar: &Handle, all: bool) -> Turn {
+pub(crate) fn notify(condvar: &Handle, notify: Notify) -> Turn {
     let turn = condvar.access();
     if let Turn::Scheduled(Scheduled { object, .. }) = turn {
         with(|execution, search| {
-            let waiting = execution.notify(object, all, search);
+            let waiting = execution.notify(object, notify, search);
             execution.describe(|| match waiting {
-                0 => "notifies nobody".to_owned(),
+                0 => "notifies, and no thread waits".to_owned(),
                 _ => "notifies".to_owned(),
             });
         });

@@ -1,4 +1,4 @@
-//! Runs a program again and again, each time under the schedule that a search asks for.
+//! Runs a program once for each schedule that a search asks for.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use corosensei::stack::DefaultStack;
 
 use super::coroutine::{Fiber, Signal, Switch};
-use super::execution::{Execution, Outcome, Settings};
+use super::execution::{Outcome, Settings, Trace};
 use super::panics;
 use super::program::{Program, Subject};
 use super::search::Search;
 use super::{MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, with};
 
-/// Whether to look at more executions.
+/// Whether more executions are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     More,
@@ -29,16 +29,17 @@ pub(crate) enum Prefix {
     /// Answers its threads from the log, up to the checkpoint at which the executions differ.
     FromCheckpoint,
     /// Runs it again from the start: the threads belong to a foreign scheduler.
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
     FromStart,
 }
 
-/// Lets `execute` run one execution after another, each recorded by the [`Execution`] of this OS thread.
+/// Lets `execute` run one execution after another, each recorded by the execution of this OS thread.
 pub(crate) fn repeat<S: Search>(
     program: &Rc<dyn Program>,
     settings: Settings,
     prefix: Prefix,
     search: S,
-    mut visit: impl FnMut(&Execution, &mut S) -> Flow,
+    mut visit: impl FnMut(&Trace, &mut S) -> Flow,
     mut execute: impl FnMut(),
 ) -> S {
     let mut search: Box<S> = Box::new(search);
@@ -47,18 +48,18 @@ pub(crate) fn repeat<S: Search>(
         begin(program, settings, search, known, prefix);
         execute();
         search = ended();
-        let flow = current::look(|engine| visit(&engine.execution, &mut search));
+        let flow = current::look(|current| visit(current.execution.trace(), &mut search));
         if flow == Flow::Enough {
             return *search;
         }
-        match current::look(|engine| search.advance(&engine.execution)) {
+        match current::look(|current| search.advance(current.execution.trace())) {
             Some(choices) => known = choices,
             None => return *search,
         }
     }
 }
 
-/// Opens the record of an execution, for which the search decides after the first choices, which are known.
+/// Begins an execution whose first `known` choices are those of the one before; the search decides after them.
 pub(crate) fn begin<S: Search>(
     program: &Rc<dyn Program>,
     settings: Settings,
@@ -67,24 +68,24 @@ pub(crate) fn begin<S: Search>(
     prefix: Prefix,
 ) {
     static EPOCH: AtomicU64 = AtomicU64::new(1);
-    current::change(|engine| {
+    current::change(|current| {
         let epoch = EPOCH.fetch_add(1, Ordering::Relaxed);
-        let execution = &mut engine.execution;
+        let execution = &mut current.execution;
         match prefix {
             Prefix::FromCheckpoint if known > 0 => execution.resume(epoch, known),
             _ => execution.reset(epoch, program.layout(), settings, known),
         }
-        engine.search = Some(search);
+        current.search = Some(search);
     });
 }
 
-/// Closes the record of an execution; gives its search back.
+/// Ends an execution; gives its search back.
 pub(crate) fn ended<S: Search>() -> Box<S> {
-    current::change(|engine| {
-        let Some(mut search) = engine.search.take() else {
+    current::change(|current| {
+        let Some(mut search) = current.search.take() else {
             panic!("bug: the search was lost");
         };
-        engine.execution.conclude(&mut *search);
+        current.execution.conclude(&mut *search);
         let search: Box<dyn Any> = search;
         search
             .downcast()
@@ -119,7 +120,7 @@ impl Driver {
         }
         MODE.set(Mode::Controlled);
         if std::thread::panicking() {
-            let why = "a destructor of a stuck thread waits for a lock that nobody gives back: nothing more can be run here";
+            let why = "a destructor of a stuck thread waits for a lock that is never given back: no more executions can be run on this OS thread";
             give_up(why);
         } else {
             take_turns(&mut self.fibers);
@@ -144,7 +145,7 @@ impl Driver {
         let main = index == program.layout().threads.len();
         Fiber::new(stack, move || {
             let body = || {
-                // Whoever stopped has nothing left to unwind.
+                // A thread that has stopped has nothing left to unwind.
                 let _ = match main {
                     true => main_thread(&program, &slot),
                     false => worker(&program, &slot, index),
@@ -164,7 +165,7 @@ pub(crate) fn object_panicked(message: &str) -> String {
     format!("the constructor or destructor of the object panicked: {message}")
 }
 
-/// Runs whoever's turn it is, until all have finished or nobody can go on.
+/// Resumes one thread after the other, as the schedule says, until all have finished or none can go on.
 fn take_turns(fibers: &mut [Fiber]) {
     // The main thread is the last one here, and number `MAIN` everywhere else.
     let main = fibers.len() - 1;
@@ -184,7 +185,7 @@ fn take_turns(fibers: &mut [Fiber]) {
     }
 }
 
-/// Unwinds what has not finished. Whether everything could be.
+/// Unwinds the threads that have not finished. Returns whether all could be unwound.
 ///
 /// A destructor may wait for a lock that another thread gives back when it unwinds, and a thread that catches our unwinding
 /// meets it again at its next access: hence several rounds.
@@ -204,7 +205,7 @@ fn tear_down(fibers: &mut [Fiber]) -> bool {
 fn main_thread(program: &Rc<dyn Program>, slot: &Slot) -> Result<(), Stopped> {
     let subject = program.construct();
     let layout = program.layout();
-    // If the execution stops, the object is dropped when nobody runs any more.
+    // If the execution stops, the object is dropped after all threads have unwound.
     *slot.borrow_mut() = Some(Rc::clone(&subject));
     run_all(program, &*subject, 0..layout.init, wait_for_turn)?;
     leave(with(|execution, search| execution.join(search)))?;
@@ -235,7 +236,8 @@ pub(crate) fn wait_for_turn(op: usize) -> Result<(), Stopped> {
 
 /// Runs operations of the running thread, each when it is its turn. A panic of the object is an answer.
 ///
-/// All of them in as few calls as possible: after a change of stacks every return is a surprise to the processor.
+/// The loop is inside of one `catch_unwind`: after a switch of stacks the processor mispredicts each return, so few nested calls are
+/// faster.
 #[inline(always)]
 pub(crate) fn run_all(
     program: &Rc<dyn Program>,

@@ -4,16 +4,16 @@ use std::any::Any;
 
 #[cfg(feature = "loom")]
 use super::execution::Choice;
-use super::execution::Execution;
+use super::execution::{Threads, Trace};
 
-/// A moment at which somebody must go on.
+/// A point of an execution at which a thread is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// Who may, one bit per thread.
+    /// The threads that can go on, one bit each.
     pub(crate) enabled: u16,
-    /// Who ran last.
+    /// The thread that ran last.
     pub(crate) current: u8,
-    /// Anybody but `current` is a preemption: it stands in the middle of an operation and could go on.
+    /// To choose another thread than `current` is a preemption: it is in the middle of an operation and could go on.
     pub(crate) costs: bool,
 }
 
@@ -27,7 +27,7 @@ impl Point {
         current.into_iter().chain(others)
     }
 
-    /// Who goes on if nobody has a reason to choose another.
+    /// The thread that goes on if the search has no reason to choose another: the running one if possible.
     pub(crate) fn default_choice(self) -> usize {
         match self.enabled & 1 << self.current {
             0 => self.enabled.trailing_zeros() as usize,
@@ -39,16 +39,16 @@ impl Point {
 /// What a search decides at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
-    /// Who goes on.
+    /// The thread that goes on.
     pub(crate) thread: usize,
-    /// The next execution may begin as this one, and decide otherwise here.
+    /// A later execution may begin as this one, and decide differently here.
     pub(crate) may_change: bool,
-    /// From here on nobody is preempted in this execution: the search need not be asked where that is the only choice.
+    /// From here on no thread is preempted in this execution, so the search is not asked where a thread can go on.
     pub(crate) settled: bool,
 }
 
 impl Decision {
-    /// For this execution.
+    /// A decision that later executions do not change.
     pub(crate) fn now(thread: usize) -> Self {
         Decision {
             thread,
@@ -58,20 +58,20 @@ impl Decision {
     }
 }
 
-/// Decides at each point who goes on, and between executions what to try next.
+/// Chooses a thread at each point, and between executions what to try next.
 pub(crate) trait Search: Any {
-    /// Who goes on; `None` if something else was offered here before.
-    fn choose(&mut self, execution: &Execution, point: Point) -> Option<Decision>;
+    /// Chooses a thread; `None` if the choice here was between other threads in an earlier execution.
+    fn choose(&mut self, trace: &Trace, threads: &Threads, point: Point) -> Option<Decision>;
 
-    /// One of several outcomes that are not a matter of scheduling; `None` if there were others here before.
-    fn pick(&mut self, execution: &Execution, ways: usize) -> Option<usize>;
+    /// Picks one of several outcomes that are not a matter of scheduling; `None` if there were others in an earlier execution.
+    fn pick(&mut self, trace: &Trace, ways: usize) -> Option<usize>;
 
-    /// The last step of the execution is complete, and the execution before did not begin with it.
-    fn closed(&mut self, execution: &Execution);
+    /// The last step of the execution is complete. Steps of a repeated prefix are not reported again.
+    fn closed(&mut self, trace: &Trace);
 
-    /// The execution has ended. The next one, if there is one, begins with so many of its choices; about them nothing is
-    /// asked again. The one after them was said to be one that may change.
-    fn advance(&mut self, execution: &Execution) -> Option<usize>;
+    /// The execution has ended. Returns with how many of its choices the next one begins, or `None` if there is no next one. The
+    /// search is not asked about these choices again. The first choice after them is one whose decision was `may_change`.
+    fn advance(&mut self, trace: &Trace) -> Option<usize>;
 
     /// The schedule that is asked for, if it is a single one.
     #[cfg(feature = "loom")]
@@ -79,12 +79,12 @@ pub(crate) trait Search: Any {
         &[]
     }
 
-    /// Whether the execution that just ended was left to itself because everything it could show was seen before.
+    /// Whether the execution that just ended was redundant: all that it could show was seen before.
     fn pruned(&self) -> bool {
         false
     }
 
-    /// Whether a bound kept it from something.
+    /// Whether a bound kept the search from some schedule.
     fn bounded(&self) -> bool {
         false
     }

@@ -1,16 +1,16 @@
-//! Depth first: every schedule, or every one with few preemptions.
+//! Depth-first search: every schedule, or every one with few preemptions.
 //!
 //! With a memory of states, a state that was reached before with as many preemptions to spare is not explored again
 //! (happens-before caching, as in CHESS): two executions whose threads have the same causal past are in the same state.
 
 use crate::Map;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::Execution;
+use crate::runtime::execution::{Threads, Trace};
 use crate::runtime::search::{Decision, Point, Search};
 
 #[derive(Debug)]
 struct Node {
-    /// So many choices came before it.
+    /// How many choices came before it.
     choices: usize,
     /// Choices left, one bit each.
     left: u16,
@@ -31,7 +31,9 @@ enum Offer {
 #[derive(Debug)]
 pub(crate) struct Dfs {
     bound: Option<u32>,
-    /// Something would have cost more preemptions.
+    /// Threads change between operations only.
+    is_serial: bool,
+    /// Whether the bound kept the search from some schedule.
     bounded: bool,
     nodes: Vec<Node>,
     depth: usize,
@@ -45,11 +47,20 @@ impl Dfs {
     pub(crate) fn new(bound: Option<u32>) -> Self {
         Dfs {
             bound,
+            is_serial: false,
             bounded: false,
             nodes: Vec::new(),
             depth: 0,
             seen: None,
             pruned: false,
+        }
+    }
+
+    /// All serial schedules.
+    pub(crate) fn serial() -> Self {
+        Dfs {
+            is_serial: true,
+            ..Dfs::new(None)
         }
     }
 
@@ -59,23 +70,16 @@ impl Dfs {
         self
     }
 
-    /// Another choice where there was one before, if the same is offered.
-    fn again(&mut self, offered: Offer) -> Option<usize> {
+    /// The next choice at a node of an earlier execution; `None` if something else is offered now.
+    fn at_node(&mut self, offered: Offer) -> Option<usize> {
         let node = &self.nodes[self.depth];
         self.depth += 1;
         (node.offered == offered).then_some(usize::from(node.chosen))
     }
 
-    fn new_node(
-        &mut self,
-        execution: &Execution,
-        offered: Offer,
-        spent: u32,
-        options: u16,
-        chosen: usize,
-    ) {
+    fn new_node(&mut self, trace: &Trace, offered: Offer, spent: u32, options: u16, chosen: usize) {
         self.nodes.push(Node {
-            choices: execution.schedule.len(),
+            choices: trace.schedule().len(),
             left: options & !(1 << chosen),
             chosen: chosen as u8,
             offered,
@@ -85,15 +89,14 @@ impl Dfs {
     }
 
     /// What the last node says.
-    fn decision(&self, execution: &Execution) -> Option<Decision> {
+    fn decision(&self) -> Option<Decision> {
         let node = self.nodes.last()?;
         let is_exhausted = self.bound.is_some_and(|bound| self.spent() >= bound);
         Some(Decision {
             thread: usize::from(node.chosen),
             may_change: node.left != 0,
             // A bound that kept it from something is known by then, and a memory of states looks at all of them.
-            settled: self.seen.is_none()
-                && (execution.settings.serial || self.bounded && is_exhausted),
+            settled: self.seen.is_none() && (self.is_serial || self.bounded && is_exhausted),
         })
     }
 
@@ -109,18 +112,20 @@ impl Dfs {
 }
 
 impl Search for Dfs {
-    fn choose(&mut self, execution: &Execution, point: Point) -> Option<Decision> {
+    fn choose(&mut self, trace: &Trace, threads: &Threads, point: Point) -> Option<Decision> {
         if self.pruned {
             return Some(Decision::now(point.default_choice()));
         }
         if self.depth < self.nodes.len() {
-            self.again(Offer::Threads(point))?;
-            return self.decision(execution);
+            self.at_node(Offer::Threads(point))?;
+            return self.decision();
         }
         let spent = self.spent();
         if let Some(seen) = &mut self.seen {
             let running = if point.costs { point.current } else { u8::MAX };
-            let least = seen.entry((execution.state(), running)).or_insert(u32::MAX);
+            let least = seen
+                .entry((threads.state(trace.layout().threads.len()), running))
+                .or_insert(u32::MAX);
             if *least <= spent {
                 self.pruned = true;
                 return Some(Decision::now(point.default_choice()));
@@ -134,25 +139,25 @@ impl Search for Dfs {
             false => point.enabled,
         };
         let chosen = point.default_choice();
-        self.new_node(execution, Offer::Threads(point), spent, options, chosen);
-        self.decision(execution)
+        self.new_node(trace, Offer::Threads(point), spent, options, chosen);
+        self.decision()
     }
 
-    fn pick(&mut self, execution: &Execution, ways: usize) -> Option<usize> {
+    fn pick(&mut self, trace: &Trace, ways: usize) -> Option<usize> {
         if self.pruned {
             return Some(0);
         }
         if self.depth < self.nodes.len() {
-            return self.again(Offer::Ways(ways));
+            return self.at_node(Offer::Ways(ways));
         }
         let spent = self.spent();
-        self.new_node(execution, Offer::Ways(ways), spent, (1 << ways) - 1, 0);
+        self.new_node(trace, Offer::Ways(ways), spent, (1 << ways) - 1, 0);
         Some(0)
     }
 
-    fn closed(&mut self, _: &Execution) {}
+    fn closed(&mut self, _: &Trace) {}
 
-    fn advance(&mut self, _: &Execution) -> Option<usize> {
+    fn advance(&mut self, _: &Trace) -> Option<usize> {
         self.pruned = false;
         while let Some(node) = self.nodes.last_mut() {
             if node.left != 0 {

@@ -1,19 +1,19 @@
-//! One execution of each class that differs in the order of independent steps only.
+//! Partial-order reduction: one execution of each class of executions that differ only in the order of independent steps.
 //!
 //! Source-DPOR (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): after each step, the races that it closes ask for the
 //! other order at the place where it can begin; sleep sets keep what was explored from being explored again. Calls and
-//! returns are no steps of their own, so the classes say nothing about real time: whoever looks at an execution must look at
-//! all executions of its class (`check/extension.rs`).
+//! returns are no steps of their own, so the classes say nothing about real time: the checks must decide all executions of a class,
+//! not the one that is run (`check/extension.rs`).
 
 use smallvec::SmallVec;
 
 use super::races::{self, Late};
 use crate::runtime::access::Kind;
-use crate::runtime::execution::Execution;
+use crate::runtime::execution::{ObjectName, Threads, Trace};
 use crate::runtime::search::{Decision, Point, Search};
 
 /// The objects of a step, by name, and how it touches them.
-type Touches = SmallVec<[(u32, Kind); 2]>;
+type Touches = SmallVec<[(ObjectName, Kind); 2]>;
 
 /// A thread whose next step was explored; it sleeps until something happens that matters to the step.
 #[derive(Clone, Debug)]
@@ -56,13 +56,7 @@ impl Dpor {
     }
 
     /// The other order of a race must be tried, beginning before the step `early`.
-    fn reverse(
-        nodes: &mut [Node],
-        places: &[usize],
-        execution: &Execution,
-        early: usize,
-        late: &Late<'_>,
-    ) {
+    fn reverse(nodes: &mut [Node], places: &[usize], trace: &Trace, early: usize, late: &Late<'_>) {
         let Node::Threads {
             point,
             backtrack,
@@ -72,7 +66,7 @@ impl Dpor {
         else {
             panic!("bug: a step belongs to no choice of threads");
         };
-        let initials = late.initials(execution, early);
+        let initials = late.initials(trace, early);
         let asleep = sleep
             .iter()
             .fold(0, |mask, sleeper| mask | 1 << sleeper.thread);
@@ -80,7 +74,10 @@ impl Dpor {
             return;
         }
         let possible = initials & point.enabled;
-        debug_assert!(possible != 0, "nobody can begin the other order of a race");
+        debug_assert!(
+            possible != 0,
+            "no thread can begin the other order of a race"
+        );
         *backtrack |= match possible {
             0 => point.enabled,
             _ => 1 << possible.trailing_zeros(),
@@ -88,11 +85,11 @@ impl Dpor {
     }
 }
 
-fn touches(execution: &Execution) -> Touches {
-    execution
-        .accesses_of(execution.steps.len() - 1)
+fn touches(trace: &Trace) -> Touches {
+    trace
+        .accesses_of(trace.steps().len() - 1)
         .iter()
-        .map(|access| (execution.objects[access.object as usize].name, access.kind))
+        .map(|access| (access.name, access.kind))
         .collect()
 }
 
@@ -102,7 +99,7 @@ fn independent(a: &Touches, b: &Touches) -> bool {
 }
 
 impl Search for Dpor {
-    fn choose(&mut self, _: &Execution, point: Point) -> Option<Decision> {
+    fn choose(&mut self, _: &Trace, _: &Threads, point: Point) -> Option<Decision> {
         if self.pruned {
             return Some(Decision::now(point.default_choice()));
         }
@@ -140,7 +137,7 @@ impl Search for Dpor {
         Some(decision(chosen))
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
+    fn pick(&mut self, _: &Trace, ways: usize) -> Option<usize> {
         if self.pruned {
             return Some(0);
         }
@@ -159,7 +156,7 @@ impl Search for Dpor {
         Some(0)
     }
 
-    fn closed(&mut self, execution: &Execution) {
+    fn closed(&mut self, trace: &Trace) {
         if self.pruned {
             return;
         }
@@ -174,23 +171,23 @@ impl Search for Dpor {
         else {
             panic!("bug: a step belongs to no choice of threads");
         };
-        *kept = touches(execution);
+        *kept = touches(trace);
         self.sleep = sleep
             .iter()
             .filter(|sleeper| independent(&sleeper.touches, kept))
             .cloned()
             .collect();
         let (nodes, places) = (&mut self.nodes, &self.places);
-        races::of_last_step(execution, |early, late| {
-            Dpor::reverse(nodes, places, execution, early, late);
+        races::of_last_step(trace, |early, late| {
+            Dpor::reverse(nodes, places, trace, early, late);
         });
     }
 
-    fn advance(&mut self, execution: &Execution) -> Option<usize> {
+    fn advance(&mut self, trace: &Trace) -> Option<usize> {
         if !self.pruned {
             let (nodes, places) = (&mut self.nodes, &self.places);
-            races::of_stuck_threads(execution, |early, late| {
-                Dpor::reverse(nodes, places, execution, early, late);
+            races::of_stuck_threads(trace, |early, late| {
+                Dpor::reverse(nodes, places, trace, early, late);
             });
         }
         self.pruned = false;

@@ -1,13 +1,14 @@
-//! Which steps of an execution could have come in the other order.
+//! Races: which steps of an execution could have come in the other order.
 //!
 //! Two steps of different threads race if they touch the same object, at least one of them changes it, and nothing between
 //! them orders them. A race can be reversed unless the second thread had to wait for the first step: a lock that was held, a
 //! notification that had not come, a change that it spun for. Such a step does not hide what came before it, so a lock is compared with the lock before
 //! it across the unlock between them.
 
-use crate::runtime::access::{Access, Kind, Manner};
+use crate::runtime::MAIN;
+use crate::runtime::access::Access;
 use crate::runtime::causality::Clock;
-use crate::runtime::execution::{End, Execution, Pending};
+use crate::runtime::execution::{Trace, Wait};
 
 /// A step that is tried against those before it: one that happened, or one that a stuck thread waits for.
 pub(super) struct Late<'a> {
@@ -22,63 +23,63 @@ pub(super) struct Late<'a> {
 }
 
 impl<'a> Late<'a> {
-    /// The last step of an execution.
-    fn last(execution: &'a Execution) -> Self {
-        let position = execution.steps.len() - 1;
-        let thread = usize::from(execution.steps[position].thread);
+    /// The last step of an trace.
+    fn last(trace: &'a Trace) -> Self {
+        let position = trace.steps().len() - 1;
+        let thread = usize::from(trace.steps()[position].thread);
         let previous = (0..position)
             .rev()
-            .find(|&step| usize::from(execution.steps[step].thread) == thread);
+            .find(|&step| usize::from(trace.steps()[step].thread) == thread);
         let known = match previous {
-            // Not before everybody else had stopped.
-            _ if execution.steps[position].forced => *execution.clock_of(position),
-            Some(step) => *execution.clock_of(step),
+            // A forced step comes after all steps that all other threads could take.
+            _ if trace.steps()[position].forced => *trace.clock_of(position),
+            Some(step) => *trace.clock_of(step),
             None => Clock::default(),
         };
         Late {
             thread,
             position,
-            accesses: execution.accesses_of(position),
+            accesses: trace.accesses_of(position),
             known,
-            wakers: execution.wakers_of(position),
+            wakers: trace.wakers_of(position),
         }
     }
 
     /// The steps before it that it races with and that could have come after it.
-    fn races(mut self, execution: &Execution, mut report: impl FnMut(usize, &Self)) {
+    fn races(mut self, trace: &Trace, mut report: impl FnMut(usize, &Self)) {
         for early in (0..self.position).rev() {
-            let step = &execution.steps[early];
+            let step = &trace.steps()[early];
             let thread = usize::from(step.thread);
             if thread == self.thread || self.known.includes(thread, step.number) {
                 continue;
             }
-            let conflict = execution.accesses_of(early).iter().any(|a| {
+            let conflict = trace.accesses_of(early).iter().any(|a| {
                 let meets = |b: &&Access| a.object == b.object && a.kind.conflicts(b.kind);
                 self.accesses.iter().any(|b| meets(&b))
             });
-            if conflict && self.possible_without(execution, early) {
+            if conflict && self.possible_without(trace, early) {
                 report(early, &self);
-                self.known.join(execution.clock_of(early));
+                self.known.join(trace.clock_of(early));
             }
         }
     }
 
     /// The step that lets the thread go on if `early` and all that follows from it do not happen.
-    fn waker_without(&self, execution: &Execution, early: usize) -> Option<usize> {
+    fn waker_without(&self, trace: &Trace, early: usize) -> Option<usize> {
         let mut wakers = self.wakers.iter().map(|&waker| waker as usize);
-        wakers.find(|&waker| !execution.happened_before(early, waker))
+        wakers.find(|&waker| !trace.happened_before(early, waker))
     }
 
     /// Whether the thread would not have to wait if `early` and all that follows from it had not happened.
-    fn possible_without(&self, execution: &Execution, early: usize) -> bool {
-        if !self.wakers.is_empty() && self.waker_without(execution, early).is_none() {
+    fn possible_without(&self, trace: &Trace, early: usize) -> bool {
+        if !self.wakers.is_empty() && self.waker_without(trace, early).is_none() {
             return false;
         }
         self.accesses.iter().filter(|a| a.blocking).all(|wanted| {
-            let start = execution.objects[wanted.object as usize].held_at_start;
+            let start = trace.hold_at_start(wanted.object);
             let held = (0..self.position)
-                .filter(|&step| step < early || !execution.happened_before(early, step))
-                .flat_map(|step| execution.accesses_of(step))
+                .filter(|&step| step < early || !trace.happened_before(early, step))
+                .flat_map(|step| trace.accesses_of(step))
                 .filter(|access| access.object == wanted.object)
                 .fold(start, |held, access| access.kind.apply(held));
             wanted.kind.enabled(held)
@@ -86,10 +87,10 @@ impl<'a> Late<'a> {
     }
 
     /// The threads that could begin what happened after `early` independently of it, up to and including this step.
-    pub(super) fn initials(&self, execution: &Execution, early: usize) -> u16 {
+    pub(super) fn initials(&self, trace: &Trace, early: usize) -> u16 {
         let (mut seen, mut initials) = (0u16, 0u16);
         let mut steps_before = Clock::default();
-        for step in &execution.steps[..early] {
+        for step in &trace.steps()[..early] {
             steps_before.0[usize::from(step.thread)] = step.number;
         }
         let mut consider = |thread: usize, clock: &Clock| {
@@ -105,16 +106,16 @@ impl<'a> Late<'a> {
             }
         };
         for step in early + 1..self.position {
-            if !execution.happened_before(early, step) {
+            if !trace.happened_before(early, step) {
                 consider(
-                    usize::from(execution.steps[step].thread),
-                    execution.clock_of(step),
+                    usize::from(trace.steps()[step].thread),
+                    trace.clock_of(step),
                 );
             }
         }
         let mut known = self.known;
-        if let Some(waker) = self.waker_without(execution, early) {
-            known.join(execution.clock_of(waker));
+        if let Some(waker) = self.waker_without(trace, early) {
+            known.join(trace.clock_of(waker));
         }
         consider(self.thread, &known);
         initials
@@ -122,43 +123,41 @@ impl<'a> Late<'a> {
 }
 
 /// Reports the reversible races of the last step with those before it.
-pub(super) fn of_last_step(execution: &Execution, report: impl FnMut(usize, &Late<'_>)) {
-    Late::last(execution).races(execution, report);
+pub(super) fn of_last_step(trace: &Trace, report: impl FnMut(usize, &Late<'_>)) {
+    Late::last(trace).races(trace, report);
 }
 
 /// Reports the reversible races of the steps that stuck threads wait for.
-pub(super) fn of_stuck_threads(execution: &Execution, mut report: impl FnMut(usize, &Late<'_>)) {
-    if execution.end != End::Stuck {
-        return;
-    }
-    for thread in 0..execution.layout.threads.len() {
-        let (object, kind, notifier) = match execution.now.threads[thread].pending {
-            Pending::Access {
-                object,
-                kind,
-                manner: Manner::Blocking,
-            } => (object, kind, None),
-            Pending::Wake { mutex, .. } => match execution.notifier_of(thread) {
-                // Nobody notified it: to come before another step would not help.
-                None => continue,
-                notifier => (mutex, Kind::Acquire, notifier),
-            },
-            _ => continue,
+pub(super) fn of_stuck_threads(trace: &Trace, mut report: impl FnMut(usize, &Late<'_>)) {
+    for blocked in trace.blocked() {
+        // A thread that was never notified would not be helped by coming before another step.
+        let Wait::Access {
+            object,
+            name,
+            kind,
+            ref notifier,
+        } = blocked.wait
+        else {
+            continue;
         };
+        if blocked.thread == MAIN {
+            continue;
+        }
         let wanted = [Access {
             object,
+            name,
             kind,
             blocking: true,
             version: 0,
             changed: false,
         }];
         let late = Late {
-            thread,
-            position: execution.steps.len(),
+            thread: blocked.thread,
+            position: trace.steps().len(),
             accesses: &wanted,
-            known: *execution.clock_of_thread(thread),
+            known: blocked.clock,
             wakers: notifier.as_slice(),
         };
-        late.races(execution, &mut report);
+        late.races(trace, &mut report);
     }
 }

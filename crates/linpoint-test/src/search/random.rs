@@ -2,13 +2,13 @@
 //!
 //! Priorities are those of PCT (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010): the enabled thread with the
 //! highest one runs, and at `depth - 1` random steps the running thread falls below all others. A bug that needs `depth`
-//! ordering constraints is found with a known probability in each execution.
+//! ordering constraints is found with a known probability in each trace.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::runtime::MAX_WORKERS;
-use crate::runtime::execution::Execution;
+use crate::runtime::execution::{Threads, Trace};
 use crate::runtime::search::{Decision, Point, Search};
 
 /// See the [module](self).
@@ -60,7 +60,7 @@ impl Random {
         search
     }
 
-    /// New priorities for the next execution.
+    /// New priorities for the next trace.
     fn shuffle(&mut self) {
         let Some(priorities) = &mut self.priorities else {
             return;
@@ -102,12 +102,12 @@ impl Priorities {
         point
             .options()
             .max_by_key(|&thread| self.of_thread[thread])
-            .expect("bug: nobody is enabled")
+            .expect("bug: no thread is enabled")
     }
 }
 
 impl Search for Random {
-    fn choose(&mut self, _: &Execution, point: Point) -> Option<Decision> {
+    fn choose(&mut self, _: &Trace, _: &Threads, point: Point) -> Option<Decision> {
         if let Some(priorities) = &mut self.priorities {
             return Some(Decision::now(priorities.choose(point)));
         }
@@ -117,13 +117,13 @@ impl Search for Random {
         point.options().nth(nth).map(Decision::now)
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
+    fn pick(&mut self, _: &Trace, ways: usize) -> Option<usize> {
         Some(self.rng.random_range(0..ways))
     }
 
-    fn closed(&mut self, _: &Execution) {}
+    fn closed(&mut self, _: &Trace) {}
 
-    fn advance(&mut self, _: &Execution) -> Option<usize> {
+    fn advance(&mut self, _: &Trace) -> Option<usize> {
         self.shuffle();
         self.left -= 1;
         (self.left > 0).then_some(0)

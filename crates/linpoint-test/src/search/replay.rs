@@ -1,6 +1,6 @@
 //! One given schedule.
 
-use crate::runtime::execution::{Choice, Execution};
+use crate::runtime::execution::{Choice, Threads, Trace};
 use crate::runtime::search::{Decision, Point, Search};
 
 /// Follows a schedule; where it ends or does not fit, goes on by default.
@@ -28,7 +28,7 @@ impl Replay {
 }
 
 impl Search for Replay {
-    fn choose(&mut self, _: &Execution, point: Point) -> Option<Decision> {
+    fn choose(&mut self, _: &Trace, _: &Threads, point: Point) -> Option<Decision> {
         Some(Decision::now(match self.follow() {
             Some(Choice::Thread(thread)) if point.enabled & 1 << thread != 0 => usize::from(thread),
             Some(_) => {
@@ -39,7 +39,7 @@ impl Search for Replay {
         }))
     }
 
-    fn pick(&mut self, _: &Execution, ways: usize) -> Option<usize> {
+    fn pick(&mut self, _: &Trace, ways: usize) -> Option<usize> {
         Some(match self.follow() {
             Some(Choice::Pick(pick)) if usize::from(pick) < ways => usize::from(pick),
             Some(_) => {
@@ -55,9 +55,9 @@ impl Search for Replay {
         &self.schedule
     }
 
-    fn closed(&mut self, _: &Execution) {}
+    fn closed(&mut self, _: &Trace) {}
 
-    fn advance(&mut self, _: &Execution) -> Option<usize> {
+    fn advance(&mut self, _: &Trace) -> Option<usize> {
         None
     }
 }

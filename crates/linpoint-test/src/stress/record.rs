@@ -225,7 +225,7 @@ pub(super) fn record<A: Activity>(
             if done.is_err() {
                 batch.gate.close();
             }
-            // Nobody listens any more if they did not wait for this one.
+            // The receiver is gone if the run ended without waiting for this thread.
             let _ = sender.send((number, log, done.err()));
         });
     }

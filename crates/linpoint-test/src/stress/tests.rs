@@ -301,8 +301,8 @@ fn threads_keep_to_their_operations_and_weights() {
         .runs(20)
         .run();
     assert_eq!(report.runs, 20);
-    let nobody = queue().only_on([1]).op0("peek", |_| ()).only_on([5]);
-    assert!(nobody.check().is_ok());
+    let on_no_thread = queue().only_on([1]).op0("peek", |_| ()).only_on([5]);
+    assert!(on_no_thread.check().is_ok());
     let idle = stress(Queue::default).object_type("queue").check();
     assert_eq!(
         idle.expect_err("no operation").to_string(),

@@ -1,4 +1,4 @@
-//! What is called, and who judges it: a built-in type by name, or a user's specification.
+//! What a stress test calls, and what decides its history: a built-in type by name, or a user's specification.
 
 use std::fmt;
 use std::hash::Hash;
@@ -342,7 +342,7 @@ where
     }
 
     fn blank(&self) -> Option<Record<S::Op, S::Ret>> {
-        None // Nobody knows how to make a result.
+        None // There is no conversion from a value to a result.
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic as std_atomic;
 pub use std_atomic::{Ordering, compiler_fence};
 
 use crate::runtime::Handle;
-use crate::runtime::access::Kind;
+use crate::runtime::access::{Effect, Kind};
 
 /// A fence: nothing in a controlled run, where memory is sequentially consistent anyway.
 pub fn fence(order: Ordering) {
@@ -30,12 +30,12 @@ macro_rules! atomic_cell {
                 Self { handle: Handle::new(), inner: std_atomic::$name::new(value) }
             }
 
-            /// The value, without any scheduling: the borrow shows that nobody else can see it.
+            /// The value, without a scheduling point: the mutable borrow is exclusive.
             pub fn get_mut(&mut self) -> &mut $value {
                 self.inner.get_mut()
             }
 
-            /// The value, which nobody else can see.
+            /// Consumes it and returns the value.
             pub fn into_inner(self) -> $value {
                 self.inner.into_inner()
             }
@@ -57,7 +57,7 @@ macro_rules! atomic_cell {
                 let turn = self.handle.access();
                 if let crate::runtime::Turn::Scheduled(_) = turn {
                     let old = self.inner.swap(value, Ordering::SeqCst);
-                    turn.touch(Kind::Write, old != value, || format!("store {value:?}"));
+                    turn.touch(Kind::Write, Effect::changed_if(old != value), || format!("store {value:?}"));
                 } else {
                     self.inner.store(value, order);
                 }
@@ -69,7 +69,7 @@ macro_rules! atomic_cell {
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let turn = self.handle.access();
                 let old = self.inner.swap(value, order);
-                turn.touch(Kind::Write, old != value, || format!("swap {old:?} -> {value:?}"));
+                turn.touch(Kind::Write, Effect::changed_if(old != value), || format!("swap {old:?} -> {value:?}"));
                 old
             }
 
@@ -86,8 +86,8 @@ macro_rules! atomic_cell {
                 let turn = self.handle.access();
                 let result = self.inner.compare_exchange(current, new, success, failure);
                 match result {
-                    Ok(_) => turn.touch(Kind::Write, current != new, || format!("cas {current:?} -> {new:?}")),
-                    Err(found) => turn.touch(Kind::Read, false, || {
+                    Ok(_) => turn.touch(Kind::Write, Effect::changed_if(current != new), || format!("cas {current:?} -> {new:?}")),
+                    Err(found) => turn.touch(Kind::Read, Effect::Unchanged, || {
                         format!("cas {current:?} -> {new:?} fails on {found:?}")
                     }),
                 }
@@ -111,7 +111,7 @@ macro_rules! atomic_cell {
                 }
             }
 
-            /// Writes what `f` makes of the value, until nobody interferes or `f` answers `None`.
+            /// Replaces the value by what `f` makes of it. Tries again while another thread interferes; ends if `f` returns `None`.
             #[track_caller]
             #[inline]
             pub fn fetch_update(
@@ -158,7 +158,7 @@ macro_rules! fetch {
                     let old = self.inner.$method(value, order);
                     if let crate::runtime::Turn::Scheduled(_) = turn {
                         let new = self.inner.load(Ordering::SeqCst);
-                        turn.touch(Kind::Write, old != new, || {
+                        turn.touch(Kind::Write, Effect::changed_if(old != new), || {
                             format!("{} {value:?}: {old:?} -> {new:?}", stringify!($method))
                         });
                     }

@@ -4,10 +4,11 @@ use std::sync::{self, LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Mutex, MutexGuard};
-use crate::runtime::{self, Handle, Turn};
+use crate::runtime::execution::Notify;
+use crate::runtime::{self, Handle, Timeout, Turn};
 
-/// As [`std::sync::Condvar`]. In a controlled run nobody wakes up without a reason, and any of those who wait may be the one
-/// that [`notify_one`](Self::notify_one) wakes.
+/// As [`std::sync::Condvar`]. In a controlled run there are no spurious wake-ups, and [`notify_one`](Self::notify_one) is tried with
+/// every thread that waits.
 #[derive(Debug, Default)]
 pub struct Condvar {
     handle: Handle,
@@ -26,7 +27,7 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// A condition that nobody waits for yet.
+    /// A new condition variable.
     pub fn new() -> Self {
         Condvar {
             handle: Handle::new(),
@@ -37,7 +38,7 @@ impl Condvar {
     /// Unlocks the mutex, waits for a notification, locks the mutex again.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        match self.controlled(guard, false) {
+        match self.controlled(guard, Timeout::Never) {
             Ok((result, _)) => result,
             Err(mut guard) => {
                 let (lock, inner) = (guard.lock, lent(&mut guard));
@@ -59,14 +60,14 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits, but not longer than this. In a controlled run the time may be up whenever nobody has notified it.
+    /// Waits, but not longer than this. In a controlled run the time may be up as long as the wait is not notified.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
         timeout: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let (result, timed_out) = match self.controlled(guard, true) {
+        let (result, timed_out) = match self.controlled(guard, Timeout::Possible) {
             Ok((result, notified)) => (result, !notified),
             Err(mut guard) => {
                 let (lock, inner) = (guard.lock, lent(&mut guard));
@@ -116,18 +117,18 @@ impl Condvar {
         }
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one of the threads that wait.
     #[track_caller]
     pub fn notify_one(&self) {
-        if runtime::notify(&self.handle, false) == Turn::Std {
+        if runtime::notify(&self.handle, Notify::One) == Turn::Std {
             self.inner.notify_one();
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all threads that wait.
     #[track_caller]
     pub fn notify_all(&self) {
-        if runtime::notify(&self.handle, true) == Turn::Std {
+        if runtime::notify(&self.handle, Notify::All) == Turn::Std {
             self.inner.notify_all();
         }
     }
@@ -139,7 +140,7 @@ impl Condvar {
     fn controlled<'a, T>(
         &self,
         mut guard: MutexGuard<'a, T>,
-        timed: bool,
+        timeout: Timeout,
     ) -> Result<(LockResult<MutexGuard<'a, T>>, bool), MutexGuard<'a, T>> {
         if !runtime::controlled() {
             return Err(guard);
@@ -151,7 +152,7 @@ impl Condvar {
             std::mem::forget(guard);
             drop(inner);
         });
-        let notified = runtime::end_wait(turn, &lock.handle, timed);
+        let notified = runtime::end_wait(turn, &lock.handle, timeout);
         turn.describe(|| match notified {
             true => "wakes up, and locks".to_owned(),
             false => "times out, and locks".to_owned(),

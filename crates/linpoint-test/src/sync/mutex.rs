@@ -6,7 +6,8 @@ use std::panic::Location;
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
-use crate::runtime::access::Kind;
+use super::poison;
+use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle, Turn};
 
 /// As [`std::sync::Mutex`]. A thread that locks it twice is stuck.
@@ -35,7 +36,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value, which nobody else can see.
+    /// Consumes it and returns the value.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
@@ -77,25 +78,19 @@ impl<T: ?Sized> Mutex<T> {
         self.attempt(turn)
     }
 
-    /// Whether somebody panicked while holding it.
+    /// Whether a thread panicked while holding it.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        let turn = self.handle.look();
-        let is_poisoned = self.inner.is_poisoned();
-        turn.describe(|| format!("poisoned: {is_poisoned}"));
-        is_poisoned
+        poison::is_poisoned(&self.handle, &self.inner)
     }
 
-    /// Forgets that somebody did.
+    /// Makes it unpoisoned.
     #[track_caller]
     pub fn clear_poison(&self) {
-        let turn = self.handle.access();
-        let was_poisoned = self.inner.is_poisoned();
-        self.inner.clear_poison();
-        turn.touch(Kind::Write, was_poisoned, || "clear poison".to_owned());
+        poison::clear(&self.handle, &self.inner);
     }
 
-    /// The value: the borrow shows that nobody else can see it.
+    /// The value: the mutable borrow is exclusive.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.inner.get_mut()
     }
@@ -103,7 +98,9 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     fn attempt(&self, turn: Turn) -> TryLockResult<MutexGuard<'_, T>> {
         if !turn.available(Kind::Acquire) {
-            turn.touch(Kind::Read, false, || "lock: not free".to_owned());
+            turn.touch(Kind::Read, Effect::Unchanged, || {
+                "lock: not free".to_owned()
+            });
             return Err(TryLockError::WouldBlock);
         }
         let result = match self.inner.try_lock() {
@@ -115,9 +112,11 @@ impl<T: ?Sized> Mutex<T> {
         };
         match result {
             Err(TryLockError::WouldBlock) => {
-                turn.touch(Kind::Read, false, || "lock: not free".to_owned());
+                turn.touch(Kind::Read, Effect::Unchanged, || {
+                    "lock: not free".to_owned()
+                });
             }
-            _ => turn.touch(Kind::Acquire, true, || "lock".to_owned()),
+            _ => turn.touch(Kind::Acquire, Effect::Changed, || "lock".to_owned()),
         }
         result
     }

@@ -7,7 +7,7 @@ use std::sync;
 use super::atomic::{AtomicBool, Ordering};
 use super::{Mutex, PoisonError};
 use crate::runtime::Handle;
-use crate::runtime::access::Kind;
+use crate::runtime::access::{Effect, Kind};
 
 /// As [`std::sync::Once`].
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl<T> OnceLock<T> {
         value
     }
 
-    /// The value: the borrow shows that nobody else can see it.
+    /// The value: the mutable borrow is exclusive.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
     }
@@ -111,16 +111,16 @@ impl<T> OnceLock<T> {
         let value = f();
         let turn = self.handle.access();
         let value = self.value.get_or_init(|| value);
-        turn.touch(Kind::Write, true, || "set".to_owned());
+        turn.touch(Kind::Write, Effect::Changed, || "set".to_owned());
         value
     }
 
-    /// The value, which nobody else can see.
+    /// Consumes it and returns the value.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 
-    /// Takes the value out: the borrow shows that nobody else can see it.
+    /// Takes the value out: the mutable borrow is exclusive.
     pub fn take(&mut self) -> Option<T> {
         self.value.take()
     }

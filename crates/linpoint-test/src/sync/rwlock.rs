@@ -5,7 +5,8 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
-use crate::runtime::access::Kind;
+use super::poison;
+use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle, Turn};
 
 /// As [`std::sync::RwLock`].
@@ -40,7 +41,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// The value, which nobody else can see.
+    /// Consumes it and returns the value.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
@@ -96,10 +97,14 @@ macro_rules! side {
                     Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
                 };
                 match result {
-                    Err(TryLockError::WouldBlock) => turn.touch(Kind::Read, false, || {
-                        concat!("lock to ", $verb, ": not free").to_owned()
+                    Err(TryLockError::WouldBlock) => {
+                        turn.touch(Kind::Read, Effect::Unchanged, || {
+                            concat!("lock to ", $verb, ": not free").to_owned()
+                        })
+                    }
+                    _ => turn.touch($take, Effect::Changed, || {
+                        concat!("lock to ", $verb).to_owned()
                     }),
-                    _ => turn.touch($take, true, || concat!("lock to ", $verb).to_owned()),
                 }
                 result
             }
@@ -183,25 +188,19 @@ side!(
 );
 
 impl<T: ?Sized> RwLock<T> {
-    /// Whether somebody panicked while writing.
+    /// Whether a thread panicked while writing.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        let turn = self.handle.look();
-        let is_poisoned = self.inner.is_poisoned();
-        turn.describe(|| format!("poisoned: {is_poisoned}"));
-        is_poisoned
+        poison::is_poisoned(&self.handle, &self.inner)
     }
 
-    /// Forgets that somebody did.
+    /// Makes it unpoisoned.
     #[track_caller]
     pub fn clear_poison(&self) {
-        let turn = self.handle.access();
-        let was_poisoned = self.inner.is_poisoned();
-        self.inner.clear_poison();
-        turn.touch(Kind::Write, was_poisoned, || "clear poison".to_owned());
+        poison::clear(&self.handle, &self.inner);
     }
 
-    /// The value: the borrow shows that nobody else can see it.
+    /// The value: the mutable borrow is exclusive.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.inner.get_mut()
     }

@@ -80,19 +80,23 @@ fn a_correct_counter_passes() {
 /// As many as an independent harness over shuttle needed: its calls are steps of their own.
 #[test]
 fn plain_enumeration_needs_the_known_numbers_of_executions() {
-    let executions = |bound| {
-        let report = counter(Counter::inc)
-            .matrix(COUNTER_TEST)
-            .strategy(Strategy::Plain(Some(bound)))
-            .check();
-        assert!(report.passed(), "{report}");
-        report.effort().executions
-    };
-    assert_eq!(executions(0), 1_680);
-    assert_eq!(executions(1), 36_960);
-    if std::env::var_os("LINPOINT_COUNTS").is_some() {
-        assert_eq!(executions(2), 434_046);
-    }
+    assert_eq!(plain_executions(0), 1_680);
+    assert_eq!(plain_executions(1), 36_960);
+}
+
+#[test]
+#[ignore = "takes a minute: 434,046 executions"]
+fn plain_enumeration_with_two_preemptions_needs_the_known_number_of_executions() {
+    assert_eq!(plain_executions(2), 434_046);
+}
+
+fn plain_executions(bound: u32) -> u64 {
+    let report = counter(Counter::inc)
+        .matrix(COUNTER_TEST)
+        .strategy(Strategy::Plain(Some(bound)))
+        .check();
+    assert!(report.passed(), "{report}");
+    report.effort().executions
 }
 
 /// A queue whose `take` waits for an element.
@@ -108,7 +112,7 @@ impl Channel {
         self.added.notify_one();
     }
 
-    /// Nobody is told.
+    /// Wrong: does not notify.
     fn silent_add(&self, item: u32) {
         self.items.lock().unwrap().push_back(item);
     }
@@ -150,10 +154,10 @@ fn a_lost_notification_is_a_stuck_history_without_a_witness() {
     let report = adds.check();
     assert!(report.passed(), "adds alone are fine: {report}");
     let report = channel(Channel::silent_add).auto(2).check();
-    let failure = report.failure().expect("nobody wakes `take`");
+    let failure = report.failure().expect("no thread wakes `take`");
     assert_eq!(failure.kind, FailureKind::NoStuckWitness, "{failure}");
     assert_eq!(failure.matrix, [["add(1)"], ["take"]], "{failure}");
-    assert_eq!(failure.stands.len(), 1, "{failure}");
+    assert_eq!(failure.blocked.len(), 1, "{failure}");
 }
 
 /// Guards a number by spinning.
@@ -187,7 +191,7 @@ fn threads_that_spin_let_others_run() {
 }
 
 #[test]
-fn a_thread_that_nobody_unparks_is_stuck() {
+fn a_thread_that_is_never_unparked_is_stuck() {
     let report = object(|| ())
         .op0("park", |()| thread::park())
         .matrix([["park"], ["park"]])
@@ -209,10 +213,7 @@ fn a_panic_is_an_answer() {
         .matrix([["relock"], ["relock"]])
         .under(Engine::Shuttle)
         .check();
-    assert!(
-        report.passed(),
-        "shuttle panics, whoever is first: {report}"
-    );
+    assert!(report.passed(), "shuttle panics in every order: {report}");
 }
 
 #[test]

@@ -49,13 +49,11 @@ fn partial_order_reduction_needs_the_known_numbers_of_executions() {
     assert_eq!(executions(small, Strategy::Exhaustive), 222);
 }
 
-/// The larger ones, for whoever has the time: `LINPOINT_COUNTS=1`.
+/// The larger ones.
 #[test]
+#[ignore = "takes minutes: millions of executions"]
 fn larger_tests_need_the_known_numbers_of_executions() {
     use Strategy::{Bounded, FewestPreemptions, Plain};
-    if std::env::var_os("LINPOINT_COUNTS").is_none() {
-        return;
-    }
     assert_eq!(executions(objects::mutex_queue(), Plain(Some(2))), 345_930);
     assert_eq!(
         executions(objects::cas_counter().matrix(COUNTER_TEST), Plain(Some(2))),

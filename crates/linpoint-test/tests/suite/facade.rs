@@ -85,7 +85,7 @@ fn a_lost_wake_up_is_a_stuck_history() {
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
     assert!(
-        failure.stands[0].contains("waits on a condition variable"),
+        failure.blocked[0].contains("waits on a condition variable"),
         "{failure}"
     );
 }
@@ -103,7 +103,7 @@ fn a_deadlock_is_a_stuck_history() {
         .check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
-    assert_eq!(failure.stands.len(), 2);
+    assert_eq!(failure.blocked.len(), 2);
     assert_eq!(failure.preemptions, 1);
 }
 
@@ -123,7 +123,7 @@ fn a_livelock_is_a_stuck_history() {
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
     assert!(
-        failure.stands.iter().all(|line| line.contains("spins")),
+        failure.blocked.iter().all(|line| line.contains("spins")),
         "{failure}"
     );
 }
@@ -153,7 +153,7 @@ fn panics_are_results_and_poison_locks() {
     // The first of two panics, and the serial order says which it is: no false alarm. With a race there is one.
     let report = object(|| AtomicU32::new(0))
         .op0("enter", |count| {
-            assert_eq!(count.fetch_add(1, SeqCst), 0, "somebody is in");
+            assert_eq!(count.fetch_add(1, SeqCst), 0, "another thread is in");
             count.fetch_sub(1, SeqCst);
         })
         .matrix([["enter"], ["enter"]])
@@ -163,7 +163,7 @@ fn panics_are_results_and_poison_locks() {
         event
             .result
             .as_deref()
-            .is_some_and(|result| result.contains("somebody is in"))
+            .is_some_and(|result| result.contains("another thread is in"))
     }));
 }
 
@@ -196,7 +196,7 @@ fn sequences_before_and_after_belong_to_the_history() {
 
 #[test]
 fn what_is_intended_can_be_declared() {
-    // `peek` looks at two cells one after the other: not linearizable, and nobody minds.
+    // `peek` looks at two cells one after the other: not linearizable, and that does not matter.
     let pair = || {
         object(|| [AtomicU32::new(0), AtomicU32::new(0)])
             .op0("put", |cells| {
@@ -280,8 +280,8 @@ fn everything_that_blocks_can_be_passed() {
 }
 
 #[test]
-fn notify_one_may_wake_anybody() {
-    // Two kinds of waiters share a condition: whoever wakes the wrong one is stuck.
+fn notify_one_may_wake_any_waiter() {
+    // Two kinds of waiters share a condition: if `notify_one` wakes the wrong one, the test is stuck.
     #[derive(Default)]
     struct Slot {
         value: Mutex<Option<u32>>,

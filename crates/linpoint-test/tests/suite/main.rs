@@ -3,7 +3,6 @@
 // What goes wrong in a test should fail it, also outside the functions that are marked as tests.
 #![allow(clippy::unwrap_used)]
 
-mod again;
 mod campaigns;
 mod counts;
 mod differential;
@@ -15,6 +14,7 @@ mod observations;
 mod orders;
 mod pages;
 mod paper;
+mod prefixes;
 mod replays;
 mod reports;
 mod specs;

@@ -196,7 +196,7 @@ impl Counter {
         self.count.load(SeqCst)
     }
 
-    /// Right: tries until nobody interferes.
+    /// Right: tries until no other thread interferes.
     pub(crate) fn cas_inc(&self) {
         loop {
             let count = self.count.load(SeqCst);

@@ -22,7 +22,7 @@ fn passes<X: 'static>(test: impl Fn() -> Object<X>) -> bool {
     expected
 }
 
-/// Two operations that lock and never unlock: whoever comes second is stuck. Only if `tell` is first can it tell what `mark`
+/// Two operations that lock and never unlock: the second one is stuck. Only if `tell` is first can it tell what `mark`
 /// did before it got stuck.
 #[test]
 fn a_stuck_operation_could_have_come_first() {
@@ -129,7 +129,7 @@ fn a_try_that_fails_could_have_come_before_the_lock() {
         .matrix([["look"], ["bump"]])));
 }
 
-/// `look` reads, then waits in vain for a while: until nobody else can go on. So it cannot return before the last `write`,
+/// `look` reads, then waits in vain for a while: until no other thread can go on. So it cannot return before the last `write`,
 /// which writes what the first one had written for a moment.
 #[test]
 fn a_thread_that_spins_in_vain_returns_last() {
@@ -152,7 +152,7 @@ fn a_thread_that_spins_in_vain_returns_last() {
         .matrix([vec!["look"], vec!["write(2)", "write(1)"]])));
 }
 
-/// A write that changes nothing wakes nobody: the thread that spins tries again when the other one is done, not before.
+/// A write that changes nothing wakes no thread: the thread that spins tries again when the other one is done, not before.
 #[test]
 fn a_write_that_changes_nothing_comes_before_another_try() {
     assert!(passes(|| object(AtomicU32::default)

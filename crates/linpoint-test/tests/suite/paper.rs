@@ -15,7 +15,7 @@ fn counter1_has_a_full_history_without_witness() {
 }
 
 #[test]
-fn counter2_blocks_where_nobody_expects_it() {
+fn counter2_blocks_although_it_was_not_declared_to() {
     let counter = || object(Counter2::default).op0("inc", Counter2::inc);
     let report = counter().op0("get", Counter2::get).auto(2).check();
     println!("{report}");

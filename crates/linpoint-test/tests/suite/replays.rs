@@ -24,7 +24,7 @@ fn every_failure_runs_again_from_its_token() {
     let event = objects::event(true).matrix([vec!["wait"], vec!["set", "reset", "set"]]);
     let found = failure(&event);
     let again = failure(&event.replay(&found.token));
-    assert_eq!(found.stands, again.stands);
+    assert_eq!(found.blocked, again.blocked);
     assert_eq!(found.history, again.history);
 }
 

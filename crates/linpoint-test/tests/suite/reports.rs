@@ -9,7 +9,7 @@ use crate::campaigns::failure;
 use crate::objects::{self, Counter2};
 
 #[test]
-fn a_stuck_thread_stands_before_a_lock_that_somebody_holds() {
+fn a_blocked_thread_is_reported_with_the_lock_and_its_holder() {
     let left_then_right = |locks: &(Mutex<()>, Mutex<()>)| {
         let _left = locks.0.lock().unwrap();
         let _right = locks.1.lock().unwrap();
@@ -25,7 +25,7 @@ fn a_stuck_thread_stands_before_a_lock_that_somebody_holds() {
             .matrix([["left"], ["right"]]),
     );
     assert_eq!(found.kind, FailureKind::NoStuckWitness);
-    let [left, right] = &found.stands[..] else {
+    let [left, right] = &found.blocked[..] else {
         panic!("{found}");
     };
     let expected =
@@ -36,14 +36,14 @@ fn a_stuck_thread_stands_before_a_lock_that_somebody_holds() {
 }
 
 #[test]
-fn an_operation_that_blocks_serially_stands_somewhere_too() {
+fn an_operation_that_blocks_serially_is_reported_with_the_lock() {
     let counter = object(Counter2::default)
         .op0("inc", Counter2::inc)
         .op0("get", Counter2::get);
     let found = failure(&counter.auto(2));
     assert_eq!(found.kind, FailureKind::Blocks);
-    assert_eq!(found.stands.len(), 1, "{found}");
-    assert!(found.stands[0].contains("waits for a lock"), "{found}");
+    assert_eq!(found.blocked.len(), 1, "{found}");
+    assert!(found.blocked[0].contains("waits for a lock"), "{found}");
     let itself = failure(
         &object(|| RwLock::new(()))
             .op0("upgrade", |lock| {
@@ -53,7 +53,7 @@ fn an_operation_that_blocks_serially_stands_somewhere_too() {
             .matrix([["upgrade"]]),
     );
     assert!(
-        itself.stands[0].contains("that it holds itself"),
+        itself.blocked[0].contains("that it holds itself"),
         "{itself}"
     );
 }

@@ -1,4 +1,4 @@
-//! BlockingCollection: whoever takes waits until something was added, or until nothing more will be.
+//! BlockingCollection: `take` waits until an item is added, or until adding is complete.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct BlockingCollection {
     changed: Condvar,
     /// H: how many items there are.
     counter: AtomicI32,
-    /// K: somebody asked for cancellation.
+    /// K: cancellation was requested.
     is_requested: AtomicBool,
 }
 
@@ -100,7 +100,7 @@ impl BlockingCollection {
                 break Err(Refused);
             }
             if self.seed == Seed::D {
-                // D: the lock is let go between the look and the sleep; nobody wakes those who are not asleep yet.
+                // D: the lock is let go between the look and the sleep; a thread that does not sleep yet is not woken.
                 drop(state);
                 state = lock(&self.state);
             }
@@ -128,7 +128,7 @@ impl BlockingCollection {
         let waited = self
             .changed
             .wait_timeout_while(lock(&self.state), timeout, is_waiting);
-        let (mut state, _) = waited.expect("nobody panics here");
+        let (mut state, _) = waited.expect("no holder panics");
         let taken = state.items.pop_front();
         drop(state);
         self.counted(if taken.is_some() { -1 } else { 0 });
@@ -152,7 +152,7 @@ impl BlockingCollection {
         }
     }
 
-    /// K: whoever is done applies a cancellation that was asked for.
+    /// K: the next operation to finish applies a cancellation that was requested.
     fn done<R>(&self, result: R) -> R {
         if self.seed == Seed::K && self.is_requested.swap(false, SeqCst) {
             lock(&self.state).is_completed = true;

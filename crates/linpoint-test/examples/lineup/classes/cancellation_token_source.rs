@@ -33,7 +33,7 @@ impl CancellationTokenSource {
             state.counter += 1;
         } else {
             if self.seed == Seed::Mutant {
-                // Cancellation may come between the look and the registration; then nobody runs the callback.
+                // Cancellation may come between the look and the registration; then the callback is never run.
                 drop(state);
                 state = lock(&self.state);
             }

@@ -28,7 +28,7 @@ impl ConcurrentDictionary {
 
     /// All stripes at once.
     fn frozen(&self) -> [MutexGuard<'_, Stripe>; 2] {
-        // Always in the same order: nobody who holds the second waits for the first.
+        // Always in the same order: no thread that holds a later lock waits for an earlier one.
         let [first, second] = &self.stripes;
         [lock(first), lock(second)]
     }

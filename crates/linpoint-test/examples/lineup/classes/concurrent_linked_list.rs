@@ -40,7 +40,7 @@ impl ConcurrentLinkedList {
         (Some(front), Some(lock(&self.back)))
     }
 
-    /// C: each end has its lock, and nobody thinks of the last item, which is at both ends: it is removed twice.
+    /// C: each end has its own lock, but the last item is at both ends: it is removed twice.
     fn at_front(&self) -> Held<'_> {
         match self.seed {
             Seed::C => (Some(lock(&self.front)), None),
@@ -56,12 +56,12 @@ impl ConcurrentLinkedList {
     }
 
     fn put(&self, place: i32, item: u32) {
-        let mut places = self.places.lock().expect("nobody panics here");
+        let mut places = self.places.lock().expect("no holder panics");
         places.insert(place, item);
     }
 
     fn item(&self, place: i32) -> Option<u32> {
-        let places = self.places.lock().expect("nobody panics here");
+        let places = self.places.lock().expect("no holder panics");
         places.get(&place).copied()
     }
 

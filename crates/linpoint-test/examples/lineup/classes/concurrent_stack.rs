@@ -33,7 +33,7 @@ impl ConcurrentStack {
     /// The chain of nodes from one downwards.
     fn below(&self, top: usize) -> impl Iterator<Item = Node> {
         let node = |number: usize| {
-            let nodes = self.nodes.lock().expect("nobody panics here");
+            let nodes = self.nodes.lock().expect("no holder panics");
             Some(nodes[number.checked_sub(1)?])
         };
         std::iter::successors(node(top), move |above| node(above.below))
@@ -53,7 +53,7 @@ impl ConcurrentStack {
             let top = self.top.load(SeqCst);
             let mut new_top = top;
             for item in items.clone() {
-                let mut nodes = self.nodes.lock().expect("nobody panics here");
+                let mut nodes = self.nodes.lock().expect("no holder panics");
                 nodes.push(Node {
                     item,
                     below: new_top,
@@ -79,7 +79,7 @@ impl ConcurrentStack {
                 return Vec::new();
             };
             let is_ours = if self.seed == Seed::Mutant {
-                // Whoever popped the same nodes meanwhile is not noticed.
+                // That another thread popped the same nodes meanwhile is not noticed.
                 self.top.store(last.below, SeqCst);
                 true
             } else {

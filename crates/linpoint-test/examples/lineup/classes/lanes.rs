@@ -17,7 +17,7 @@ pub struct Lanes {
     lanes: [Mutex<Lane>; LANES],
 }
 
-/// All lists at once. Nobody gets a new one meanwhile.
+/// All lists at once. No thread gets a new list meanwhile.
 pub struct Frozen<'a> {
     owners: MutexGuard<'a, Vec<ThreadId>>,
     pub lanes: Vec<MutexGuard<'a, Lane>>,

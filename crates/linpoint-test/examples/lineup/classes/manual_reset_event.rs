@@ -66,7 +66,7 @@ impl ManualResetEvent {
                 return;
             }
             // A: the new word is computed from a second read. If the event was set before that read and reset
-            // after it, the swap succeeds and sets the event again, without anybody who would wake this thread.
+            // after it, the swap succeeds and sets the event again, and no thread wakes this one.
             let basis = match self.seed {
                 Seed::A => self.word.load(SeqCst),
                 _ => word,

@@ -52,9 +52,9 @@ pub enum Seed {
 pub struct Refused;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("nobody panics here")
+    mutex.lock().expect("no holder panics")
 }
 
 fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    condvar.wait(guard).expect("nobody panics here")
+    condvar.wait(guard).expect("no holder panics")
 }

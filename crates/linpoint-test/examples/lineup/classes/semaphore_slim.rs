@@ -1,4 +1,4 @@
-//! SemaphoreSlim: a number of permits; whoever wants one waits until there is one.
+//! SemaphoreSlim: a number of permits; `wait` takes one, and waits until there is one.
 
 use linpoint_test::sync::{Condvar, Mutex};
 

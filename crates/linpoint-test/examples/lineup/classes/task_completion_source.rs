@@ -45,7 +45,7 @@ impl TaskCompletionSource {
                 }
                 is_open
             }
-            // G: reserves the task before its end can be seen. Whoever is too late learns that the task has ended when
+            // G: reserves the task before its end can be seen. A thread that is too late learns that the task has ended when
             // there is nothing to see of it yet.
             Seed::G => {
                 let is_first = self.swap(RESERVED);

@@ -1,105 +1,140 @@
-//! An execution whose threads another scheduler runs: it knows who could go on, and asks here who does.
+//! Executions whose threads a foreign scheduler runs: it knows which threads can go on, and asks here which one does.
 
 use super::super::MAIN;
-use super::super::access::Kind;
+use super::super::access::{Effect, Kind};
 use super::super::coroutine::Switch;
 #[cfg(feature = "loom")]
 use super::super::history::History;
+use super::super::search::Search;
 #[cfg(feature = "loom")]
-use super::{Choice, End, Outcome};
-use super::{Execution, Guest, Pending, Question};
-use crate::runtime::search::Search;
+use super::{Choice, Outcome};
+use super::{Entry, Execution, Foreign, ObjectName, Pending, Switches};
 
-/// The object that every step of a guest touches, for want of better knowledge.
+/// The object that every step of a foreign thread touches: what the step really touches is not known.
 const WORLD: u32 = 0;
+
+/// Whether the running thread lets others go first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Yields {
+    No,
+    Yes,
+}
+
+impl Yields {
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn of(yields: bool) -> Self {
+        match yields {
+            true => Yields::Yes,
+            false => Yields::No,
+        }
+    }
+}
 
 impl Execution {
     /// The workers may run; the main thread waits for them.
     pub(crate) fn release(&mut self) {
-        self.insert(WORLD);
-        self.expect(MAIN, Pending::Join);
-        self.now.workers = true;
+        self.insert(ObjectName::external(0));
+        self.threads.expect(MAIN, Pending::Join);
+        self.threads.released = true;
     }
 
-    /// Whether it is for the workers to run.
+    /// Whether the workers run.
     pub(crate) fn released(&self) -> bool {
-        self.now.workers
+        self.threads.released
+    }
+
+    /// How many workers the test has.
+    pub(crate) fn workers(&self) -> usize {
+        self.trace.layout().threads.len()
+    }
+
+    /// The workers that are in the middle of an operation, one bit each.
+    pub(crate) fn inside(&self) -> u16 {
+        (0..self.workers())
+            .filter(|&thread| self.threads.is_inside(thread))
+            .fold(0, |mask, thread| mask | 1 << thread)
+    }
+
+    /// Whether the execution is serial.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.settings.switches == Switches::BetweenOperations
     }
 
     /// The running thread stands before an operation.
     pub(crate) fn stand_before(&mut self, op: usize) {
-        self.expect(self.now.current, Pending::Start(op as u32));
+        self.threads
+            .expect(self.threads.current, Pending::Start(op as u32));
     }
 
     /// The operation of the running thread.
     #[cfg(feature = "loom")]
-    pub(crate) fn running(&self) -> usize {
-        let op = self.now.threads[self.now.current].op;
+    pub(crate) fn running_op(&mut self) -> usize {
+        let op = self.threads.running().op;
         op.expect("bug: a thread runs without an operation") as usize
     }
 
     /// Forgets everything and starts anew with the main thread.
     #[cfg(feature = "loom")]
     pub(crate) fn restart(&mut self) {
-        let layout = self.layout.clone();
+        let layout = self.trace.layout().clone();
         self.reset(self.epoch, &layout, self.settings, 0);
     }
 
-    /// A thread whose turns are not ours to give calls an operation.
+    /// A thread that we do not schedule calls an operation.
     #[cfg(feature = "loom")]
     pub(crate) fn calls(&mut self, thread: usize, op: usize) {
-        self.expect(thread, Pending::Start(op as u32));
+        self.threads.expect(thread, Pending::Start(op as u32));
         self.begin(thread);
     }
 
-    /// It returns from it.
+    /// A thread that we do not schedule returns from an operation.
     #[cfg(feature = "loom")]
     pub(crate) fn returns(&mut self, thread: usize, op: usize, outcome: Outcome) {
-        self.now.current = thread;
+        self.threads.current = thread;
         self.finish(op, outcome);
     }
 
-    /// Becomes an execution that was recorded before.
+    /// Becomes an execution of which loom has kept the history.
     #[cfg(feature = "loom")]
     pub(crate) fn show(&mut self, history: &History, schedule: Vec<Choice>, repetitions: u64) {
-        self.outcomes.clone_from(&history.outcomes);
-        self.before.clone_from(&history.before);
-        self.events.clone_from(&history.events);
-        self.steps.clear();
-        self.schedule = schedule;
-        self.repetitions = repetitions;
-        self.end = End::Complete;
+        self.trace.show(history, schedule, repetitions);
     }
 
-    /// Who goes on of those who could (one bit per thread); `yields` if the running thread would rather not.
-    pub(crate) fn next_of(&mut self, ready: u16, yields: bool, search: &mut dyn Search) -> Switch {
-        let current = self.now.current;
-        let question = Question::guest(ready, yields);
-        for index in 0..self.layout.threads.len() {
-            if !self.inside(index) {
+    /// Chooses one of the threads that can go on, one bit each.
+    pub(crate) fn next_of(
+        &mut self,
+        ready: u16,
+        yields: Yields,
+        search: &mut dyn Search,
+    ) -> Switch {
+        let current = self.threads.current;
+        let entry = Entry::foreign(ready, yields);
+        for index in 0..self.trace.layout().threads.len() {
+            if !self.threads.is_inside(index) {
                 continue;
             }
-            let guest = match ready & 1 << index {
-                0 => Guest::Waits,
-                _ if yields && index == current => Guest::Yields,
-                _ => Guest::Ready,
+            let foreign = match ready & 1 << index {
+                0 => Foreign::Waits,
+                _ if yields == Yields::Yes && index == current => Foreign::Yields,
+                _ => Foreign::Ready,
             };
-            self.expect(index, Pending::Guest(guest));
+            self.threads.expect(index, Pending::Foreign(foreign));
         }
         let switch = self.next(search);
         if let Switch::To(chosen) = switch
             && chosen != MAIN
         {
-            if !self.inside(chosen) {
+            if !self.threads.is_inside(chosen) {
                 // From now on it is in the middle of its operation.
-                self.expect(chosen, Pending::Guest(Guest::Ready));
+                self.threads
+                    .expect(chosen, Pending::Foreign(Foreign::Ready));
                 self.describe(|| "begins".to_owned());
             } else {
-                self.touch(WORLD, Kind::Write, false, true);
+                self.touch(WORLD, Kind::Write, Effect::Changed);
                 self.describe(|| "goes on".to_owned());
             }
         }
-        self.answer_with(question, usize::MAX, switch);
+        self.answer_with(entry, usize::MAX, switch);
         switch
     }
 }

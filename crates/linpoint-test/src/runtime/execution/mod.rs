@@ -1,9 +1,20 @@
-//! One execution: who waits for what, who may go on, and what has happened.
+//! One execution: which threads wait for what, which may go on, and what has happened.
 //!
-//! A step is what a thread does between two scheduling points: one visible access, then whatever is local. The first step of
-//! an operation contains its call, the last one its return: a later call and an earlier return only make a history harder to
-//! explain, so nothing is lost.
+//! A step is what a thread does between two scheduling points: one visible access, then local work. The first step of an
+//! operation contains its call, the last one its return: a later call and an earlier return only make a history harder to
+//! explain, so no violation is lost.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`schedule`] | which thread goes on: the operations of [`Execution`] that threads call |
+//! | [`threads`] | the positions of the threads |
+//! | [`memory`] | the shared objects |
+//! | [`trace`] | what has happened: all that is read from outside the runtime |
+//! | [`prefix_log`] | the answers of the execution before, for the prefix that is repeated |
+//! | [`checkpoint`] | earlier states of the execution, to go on from there with another choice |
+//! | `foreign` | executions whose threads a foreign scheduler runs |
 
+mod checkpoint;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod foreign;
 mod layout;
@@ -13,27 +24,31 @@ mod schedule;
 mod threads;
 mod trace;
 
-use std::panic::Location;
 use std::sync::Arc;
 
-use super::MAIN;
-use super::access::{Access, Kind, Manner};
-use super::causality::Clock;
-use crate::Map;
-use crate::watchdog::{self, Pulse};
-use memory::{Causes, Object, Reversible};
-use prefix_log::{Kept, Log, Question};
-use threads::{State, Thread};
+use super::access::{Access, Effect, Kind, Manner};
+use super::{MAIN, UNCONTROLLED};
+use crate::watchdog::{self, Heartbeat};
+use checkpoint::Checkpoints;
+use memory::Memory;
+use prefix_log::{Entry, PrefixLog, Recall};
+use threads::Thread;
 
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+pub(crate) use foreign::Yields;
 pub(crate) use layout::{Layout, Outcome};
+pub(crate) use memory::{Creator, ObjectName};
+pub(crate) use schedule::Notify;
+pub(crate) use threads::Threads;
+pub(crate) use trace::{BlockedThread, Choice, End, Step, Trace, Wait};
 
-/// What is known of a thread of another scheduler that is in the middle of an operation.
+/// What is known of a thread of a foreign scheduler that is in the middle of an operation.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Guest {
-    /// It could go on.
+pub(crate) enum Foreign {
+    /// It can go on.
     Ready,
-    /// It could, and lets others go first.
+    /// It can go on, and lets others go first.
     Yields,
     /// It cannot go on.
     Waits,
@@ -49,7 +64,7 @@ pub(crate) enum Pending {
         kind: Kind,
         manner: Manner,
     },
-    /// Lets others run; sleeps while nothing changes that it has seen.
+    /// Lets others run; sleeps while nothing changes that it has read.
     Yield,
     /// Waits for a notification, then for the mutex.
     Wake {
@@ -58,178 +73,111 @@ pub(crate) enum Pending {
         timed: bool,
     },
     #[cfg(any(feature = "loom", feature = "shuttle"))]
-    /// Another scheduler runs the thread, and knows what it waits for.
-    Guest(Guest),
+    /// A foreign scheduler runs the thread, and knows what it waits for.
+    Foreign(Foreign),
     /// Waits for all workers.
     Join,
     Done,
 }
 
-/// What a thread did in one turn.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) thread: u8,
-    /// Its number among the steps of its thread, from 1.
-    pub(crate) number: u16,
-    pub(crate) op: u32,
-    /// Contains the call.
-    pub(crate) calls: bool,
-    /// Contains the return.
-    pub(crate) returns: bool,
-    /// The call was made, or the thread woke up, and the next access was not possible: nothing happened.
-    pub(crate) blocked: bool,
-    /// A spinning thread tried again because nobody else could go on.
-    pub(crate) forced: bool,
-    /// Another thread notified it.
-    notified: bool,
-    accesses: (u32, u32),
-    wakers: (u32, u32),
-    /// Which of several outcomes was picked.
-    pub(crate) pick: Option<u8>,
-    pub(crate) location: Option<&'static Location<'static>>,
-}
-
-/// How an execution ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Running,
-    Complete,
-    /// Nobody can make progress.
-    Stuck,
-    /// The bound on steps was hit.
-    TooLong,
-    /// The object did something that cannot be checked.
-    Fault(String),
-}
-
-/// What a search decided.
+/// Where threads may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// Who goes on.
-    Thread(u8),
-    /// Which of several outcomes.
-    Pick(u8),
+pub(crate) enum Switches {
+    /// At every scheduling point.
+    Everywhere,
+    /// Between operations only: the execution is serial.
+    BetweenOperations,
 }
 
-/// What may differ between phases.
+/// What is computed about the order of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Causality {
+    /// Nothing.
+    Ignored,
+    /// Clocks and pasts of the accesses to shared objects.
+    Accesses,
+    /// The same, and the past of a call contains the operations that had returned by then.
+    RealTime,
+}
+
+/// Whether each step is described in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    Omitted,
+    Kept,
+}
+
+/// How executions are run, and how much of them is recorded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Threads change at the borders of operations only.
-    pub(crate) serial: bool,
-    /// The pasts tell apart which operations had returned at each call.
-    pub(crate) real_time: bool,
-    /// Clocks and pasts are needed.
-    pub(crate) causality: bool,
-    /// Words for every step.
-    pub(crate) verbose: bool,
+    pub(crate) switches: Switches,
+    pub(crate) causality: Causality,
+    pub(crate) words: Words,
     pub(crate) max_steps: usize,
 }
 
 impl Settings {
-    /// For somebody who wants to know everything.
-    pub(crate) fn verbose(serial: bool, max_steps: usize) -> Self {
+    /// Records all that can be recorded.
+    pub(crate) fn verbose(switches: Switches, max_steps: usize) -> Self {
         Settings {
-            serial,
-            real_time: true,
-            causality: true,
-            verbose: true,
+            switches,
+            causality: Causality::RealTime,
+            words: Words::Kept,
             max_steps,
         }
     }
 
-    /// Whether anybody looks at single steps.
-    fn records(&self) -> bool {
-        self.causality || self.verbose
+    /// Whether single steps are recorded.
+    #[inline(always)]
+    fn records_steps(&self) -> bool {
+        self.has_causality() || self.words == Words::Kept
+    }
+
+    #[inline(always)]
+    fn has_causality(&self) -> bool {
+        self.causality != Causality::Ignored
     }
 }
 
+/// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Execution {
-    pub(crate) pulse: Arc<Pulse>,
-    pub(crate) epoch: u64,
-    pub(crate) settings: Settings,
-    pub(crate) layout: Layout,
-    pub(crate) now: State,
-    pub(crate) objects: Reversible<Object>,
-    /// Of each object, if causality is asked for.
-    causes: Reversible<Causes>,
-    /// Objects of no execution, by their addresses in this one.
-    foreign: Map<usize, u32>,
-    /// The same in the order in which they appear, with those that will.
-    foreigners: Vec<u32>,
-    /// The steps, if anybody looks at them.
-    pub(crate) steps: Vec<Step>,
-    accesses: Vec<Access>,
-    wakers: Vec<u32>,
-    clocks: Vec<Clock>,
-    /// Whose turn it was at each point, and what was picked: enough to run the same again. Under another scheduler it begins
-    /// with choices of the execution before that are to be made again.
-    pub(crate) schedule: Vec<Choice>,
-    /// How many of them were made.
-    choices: usize,
-    log: Log,
-    /// Choices that may be made another way; the first ones are in use.
-    kept: Vec<Kept>,
-    keeps: usize,
-    pub(crate) details: Vec<(usize, String)>,
-    pub(crate) end: End,
-    /// So many executions looked like this one.
-    pub(crate) repetitions: u64,
-    pub(crate) outcomes: Vec<Outcome>,
-    /// For each operation, those that had returned at its call.
-    pub(crate) before: Vec<u64>,
-    pub(crate) events: Vec<(u32, bool)>,
+    heartbeat: Arc<Heartbeat>,
+    /// The number of this execution in the process.
+    epoch: u64,
+    settings: Settings,
+    threads: Threads,
+    memory: Memory,
+    trace: Trace,
+    log: PrefixLog,
+    checkpoints: Checkpoints,
 }
 
 impl Execution {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Execution {
-            pulse: watchdog::register(),
+            heartbeat: watchdog::register(),
             epoch: 0,
             settings: Settings {
-                serial: false,
-                real_time: false,
-                causality: false,
-                verbose: false,
+                switches: Switches::Everywhere,
+                causality: Causality::Ignored,
+                words: Words::Omitted,
                 max_steps: 0,
             },
-            layout: Layout {
-                init: 0,
-                threads: Vec::new(),
-                last: 0,
-            },
-            now: State::new(),
-            objects: Reversible::default(),
-            causes: Reversible::default(),
-            foreign: Map::default(),
-            foreigners: Vec::new(),
-            steps: Vec::new(),
-            accesses: Vec::new(),
-            wakers: Vec::new(),
-            clocks: Vec::new(),
-            schedule: Vec::new(),
-            choices: 0,
-            log: Log::default(),
-            kept: Vec::new(),
-            keeps: 0,
-            details: Vec::new(),
-            end: End::Complete,
-            repetitions: 1,
-            outcomes: Vec::new(),
-            before: Vec::new(),
-            events: Vec::new(),
+            threads: Threads::new(),
+            memory: Memory::default(),
+            trace: Trace::new(),
+            log: PrefixLog::default(),
+            checkpoints: Checkpoints::default(),
         }
     }
 
-    /// Forgets everything but the first choices, and starts anew with the main thread.
-    pub(crate) fn reset(&mut self, epoch: u64, layout: &Layout, settings: Settings, known: usize) {
-        self.pulse.beat(0);
+    /// Forgets everything but the first `known` choices, and starts with the main thread.
+    pub(super) fn reset(&mut self, epoch: u64, layout: &Layout, settings: Settings, known: usize) {
+        self.heartbeat.execution(0);
         self.epoch = epoch;
         self.settings = settings;
-        if self.layout != *layout {
-            self.layout = layout.clone();
-        }
-        self.now = State::new();
+        self.threads = Threads::new();
         let mut first_op = layout.init as u32;
         for index in (0..layout.threads.len()).chain([MAIN]) {
             let pending = match layout.threads.get(index) {
@@ -240,166 +188,242 @@ impl Execution {
                     Pending::Start(first_op - ops as u32)
                 }
             };
-            self.expect(index, pending);
+            self.threads.expect(index, pending);
         }
-        self.objects.clear();
-        self.causes.clear();
-        self.foreign.clear();
-        self.foreigners.clear();
-        self.steps.clear();
-        self.accesses.clear();
-        self.wakers.clear();
-        self.clocks.clear();
-        self.forget_after(known);
-        self.details.clear();
-        self.end = End::Running;
-        self.repetitions = 1;
-        let ops = layout.ops();
-        self.outcomes.clear();
-        self.outcomes.resize(ops, Outcome::ABSENT);
-        self.before.clear();
-        self.before.resize(ops, 0);
-        self.events.clear();
+        self.memory.clear();
+        self.trace.reset(layout, known);
+        self.log.forget_after(known);
+        self.checkpoints.clear();
+    }
+
+    /// Begins again, and goes on from the choice with this number, at which there is a checkpoint.
+    pub(super) fn resume(&mut self, epoch: u64, choice: usize) {
+        self.epoch = epoch;
+        let checkpoint = self.checkpoints.at(choice);
+        self.threads
+            .copy(&checkpoint.threads, &self.trace.history.layout);
+        self.memory.return_to(checkpoint.memory);
+        self.trace.return_to(&checkpoint.trace, choice);
+        self.log.repeat(checkpoint.entries);
+        let running = self.threads.list.iter().filter_map(|thread| thread.op);
+        self.heartbeat
+            .execution(running.fold(0, |mask, op| mask | 1 << op));
+        self.threads.current = MAIN;
+    }
+
+    /// Records the state before the next choice, to go on from there with another one.
+    fn save_checkpoint(&mut self) {
+        let choices = self.trace.choices.made();
+        let Some(checkpoint) = self.checkpoints.next(choices) else {
+            return;
+        };
+        checkpoint
+            .threads
+            .copy(&self.threads, &self.trace.history.layout);
+        checkpoint.memory = self.memory.checkpoint();
+        checkpoint.entries = self.log.asked();
+        checkpoint.trace = self.trace.checkpoint();
+    }
+
+    /// What has happened.
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    #[inline(always)]
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The test is about to run on this OS thread; the watchdog is told the names of its operations.
+    pub(super) fn watch(&self, names: impl Iterator<Item = String>) {
+        self.heartbeat.watch(names);
+    }
+
+    /// Whether steps are described in words.
+    #[inline(always)]
+    pub(super) fn keeps_words(&self) -> bool {
+        self.settings.words == Words::Kept
+    }
+
+    /// The thread that runs.
+    pub(crate) fn current(&self) -> usize {
+        self.threads.current
     }
 
     /// A new object of the running thread.
-    pub(crate) fn create(&mut self) -> u32 {
-        if let Some(object) = self.known_object() {
+    pub(super) fn create(&mut self) -> u32 {
+        if let Some(object) = self.log.next_created()
+            && self.recall(Entry::create(object)).is_some()
+        {
             return object;
         }
-        let creator = self.now.current;
-        let number = self.now.created[creator];
-        self.now.created[creator] += 1;
-        let object = self.insert((creator as u32) << 24 | number);
-        self.answer(Question::create(object), 0);
+        let creator = self.threads.current;
+        let number = self.threads.created[creator];
+        self.threads.created[creator] += 1;
+        let object = self.insert(ObjectName::created(creator, number));
+        self.answer(Entry::create(object), 0);
         object
     }
 
-    fn insert(&mut self, name: u32) -> u32 {
-        self.objects.push(Object {
-            name,
-            hold: 0,
-            held_at_start: 0,
-            version: 0,
-        });
-        if self.settings.causality {
-            self.causes.push(Causes::default());
+    /// Adds an object to the memory. The execution fails if there are too many.
+    fn insert(&mut self, name: ObjectName) -> u32 {
+        match self.memory.insert(name, self.settings.causality) {
+            Some(object) => object,
+            None => {
+                self.fail(format!(
+                    "an execution can have {} objects of linpoint_test::sync, and this one needs more",
+                    memory::MOST_OBJECTS
+                ));
+                0
+            }
         }
-        self.objects.len() as u32 - 1
     }
 
     /// An object that was not created in this execution: known by its address, named in the order of appearance.
-    pub(crate) fn foreign(&mut self, address: usize) -> u32 {
-        if let Some(&object) = self.foreign.get(&address) {
-            return object;
-        }
-        let number = self.foreign.len();
-        let object = match self.foreigners.get(number) {
-            Some(&object) => object,
-            None => {
-                let object = self.insert(0xFF00_0000 | number as u32);
-                self.foreigners.push(object);
+    pub(super) fn external(&mut self, address: usize) -> u32 {
+        match self.memory.external(address) {
+            Ok(object) => object,
+            Err(number) => {
+                let object = self.insert(ObjectName::external(number));
+                self.memory.add_external(address, object);
                 object
             }
-        };
-        self.foreign.insert(address, object);
-        object
+        }
     }
 
     /// The permit of a thread, which `unpark` gives and `park` takes.
-    pub(crate) fn permit(&mut self, thread: usize) -> u32 {
-        match self.now.permits[thread] {
+    pub(super) fn permit(&mut self, thread: usize) -> u32 {
+        match self.threads.permits[thread] {
             Some(object) => object,
             None => {
-                let object = self.insert(0xFE00_0000 | thread as u32);
-                self.now.permits[thread] = Some(object);
+                let object = self.insert(ObjectName::permit(thread));
+                self.threads.permits[thread] = Some(object);
                 object
             }
         }
     }
 
-    /// Whether somebody who waits for this access could have it now.
-    #[inline(always)]
-    fn available(&self, object: u32, kind: Kind) -> bool {
-        kind.enabled(self.objects[object as usize].hold)
-    }
-
     /// Whether the running thread could have this access, if it asked for it.
-    pub(crate) fn finds_available(&mut self, object: u32, kind: Kind) -> bool {
-        let question = Question::available(object, kind);
-        if let Some(answer) = self.known_answer(question) {
+    pub(super) fn finds_available(&mut self, object: u32, kind: Kind) -> bool {
+        let entry = Entry::available(object, kind);
+        if let Some(answer) = self.recall(entry) {
             return answer != 0;
         }
-        let available = self.available(object, kind);
-        self.answer(question, u8::from(available));
+        let available = self.memory.available(object, kind);
+        self.answer(entry, u8::from(available));
         available
     }
 
-    /// The running thread tells that it touched an object. Whether this is new.
+    /// The running thread reports that it touched an object. Returns whether this is new.
     #[inline(always)]
-    pub(crate) fn tell_touch(&mut self, object: u32, kind: Kind, changed: bool) -> bool {
-        // What a constructor finds in an object that was made outside may be left from the execution before.
-        let told = Question::touch(object, kind, changed && self.now.current != MAIN);
-        let is_new = !self.is_known(told);
+    pub(super) fn report_touch(&mut self, object: u32, kind: Kind, effect: Effect) -> bool {
+        // The constructor of an object that was made outside may find what the execution before left in it, so the log does not
+        // compare its effects.
+        let compared = match self.threads.current {
+            MAIN => Effect::Unchanged,
+            _ => effect,
+        };
+        let entry = Entry::touch(object, kind, compared);
+        let is_new = self.recall(entry).is_none();
         if is_new {
-            self.touch(object, kind, false, changed);
-            self.answer(told, 0);
+            self.touch(object, kind, effect);
+            self.answer(entry, 0);
         }
         is_new
     }
 
     /// The running thread touches an object.
     #[inline(always)]
-    fn touch(&mut self, object: u32, kind: Kind, blocking: bool, changed: bool) {
-        let entry = self.objects.change(object);
-        entry.hold = kind.apply(entry.hold);
-        entry.version += u32::from(changed);
-        let version = entry.version;
-        if changed {
-            self.now.idle = 0;
-        }
-        let thread = &mut self.now.threads[self.now.current];
-        match thread.reads.iter_mut().find(|read| read.0 == object) {
-            Some(read) if read.1 == version => thread.repeats += 1,
-            Some(read) => {
-                read.1 = version;
-                thread.repeats = 0;
-            }
-            None => {
-                thread.reads.push((object, version));
-                thread.repeats = 0;
-            }
-        }
-        self.now.touched += usize::from(self.now.current != MAIN);
-        if self.settings.records() {
+    fn touch(&mut self, object: u32, kind: Kind, effect: Effect) {
+        let changed = effect != Effect::Unchanged;
+        let (name, version) = self.memory.touch(object, kind, changed);
+        self.threads.note_access(object, version, changed);
+        if self.settings.records_steps() {
             self.record(Access {
                 object,
+                name,
                 kind,
-                blocking,
+                blocking: effect == Effect::AwaitedChange,
                 version,
                 changed,
             });
         }
     }
 
-    /// An access belongs to the last step.
+    /// Records an access of the running step. Accesses of the main thread are not recorded.
     fn record(&mut self, access: Access) {
-        if let Some(step) = self.open_step() {
-            step.accesses.1 += 1;
-            self.accesses.push(access);
+        if self.threads.current != MAIN {
+            self.trace.record(access);
         }
     }
 
     /// The step of the running thread, if it is recorded.
     #[inline(always)]
     fn open_step(&mut self) -> Option<&mut Step> {
-        self.steps.last_mut().filter(|_| self.now.current != MAIN)
+        let is_worker = self.threads.current != MAIN;
+        self.trace.steps.last_mut().filter(|_| is_worker)
     }
 
-    /// Words about what the running thread does.
+    /// Adds words about what the running thread does.
     pub(crate) fn describe(&mut self, words: impl FnOnce() -> String) {
-        if self.settings.verbose && self.now.current != MAIN && !self.steps.is_empty() {
-            self.details.push((self.steps.len() - 1, words()));
+        if self.keeps_words() && self.threads.current != MAIN {
+            self.trace.describe(words);
+        }
+    }
+
+    /// The answer to this entry in the execution before, if the prefix that is repeated is not over.
+    #[inline(always)]
+    fn recall(&mut self, entry: Entry) -> Option<u8> {
+        match self.log.recall(entry) {
+            Recall::Same(answer) => Some(answer),
+            Recall::New => None,
+            Recall::Different => {
+                self.differs();
+                None
+            }
+        }
+    }
+
+    /// Appends an entry and its answer to the log, for the executions that begin like this one.
+    #[inline(always)]
+    fn answer(&mut self, entry: Entry, answer: u8) {
+        if self.log.append(entry, answer).is_err() {
+            self.differs();
+        }
+    }
+
+    /// The object did not repeat itself under the same schedule: the test cannot be decided.
+    #[cold]
+    fn differs(&mut self) {
+        if !matches!(self.trace.end, End::Fault(_)) {
+            self.fail(format!(
+                "the object did not do the same under the same schedule: it depends on {UNCONTROLLED}"
+            ));
+        }
+    }
+
+    /// The execution cannot be judged. It ends at the next scheduling point.
+    pub(crate) fn fail(&mut self, why: String) {
+        self.trace.end = End::Fault(why);
+        self.log.stop_repeating();
+    }
+
+    /// The execution has ended: what is known by now is added to the trace.
+    fn end(&mut self) {
+        self.heartbeat.execution(0);
+        if !self.log.is_complete() || !self.trace.choices.is_complete() {
+            self.differs();
+        }
+        if self.trace.end == End::Running {
+            self.trace.end = End::Complete;
+        }
+        self.trace.totals = self.threads.totals;
+        if self.trace.end == End::Stuck {
+            self.trace.history.stuck = true;
+            self.trace
+                .blocked
+                .extend(self.threads.blocked(&self.memory));
         }
     }
 }

@@ -1,24 +1,24 @@
-//! What an execution does again: it begins as the one before did, up to a choice that is made another way.
+//! The log of an execution, from which the next one repeats its prefix.
 //!
-//! Until then its threads do run, for a stack cannot be copied. But whatever they ask here they have asked before, and get the
-//! same answers, from a log: where the execution stands need not be worked out, since it was kept at that choice.
+//! The next execution begins as this one did, up to a choice that is made differently. The threads run that prefix again, since a
+//! stack cannot be copied. But each request they make of the execution they have made before, so the log answers it, and the state of
+//! the execution is not computed again: a [checkpoint](super::checkpoint) has it.
 
-use super::super::MAIN;
-use super::super::access::{Kind, Manner};
-use super::super::coroutine::Switch;
-use super::memory::Moment;
-use super::threads::State;
-use super::{Choice, End, Execution, Outcome, Pending, Step};
-use crate::runtime::UNCONTROLLED;
-use crate::runtime::search::Search;
+use super::super::access::{Effect, Kind, Manner};
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+use super::Yields;
+use super::memory::MOST_OBJECTS;
+use super::{Notify, Pending};
 
-/// What threads ask or tell.
+/// What a thread requests or reports.
 #[derive(Clone, Copy, Debug)]
-enum What {
+#[repr(u8)]
+enum Tag {
     Access,
     Border,
     Yield,
     Wake,
+    TimedWake,
     Join,
     Done,
     Spin,
@@ -29,60 +29,75 @@ enum What {
     Notify,
     Notified,
     Pick,
-    Guest,
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
+    Foreign,
 }
 
-/// Something that a thread asks or tells, as a number. The lowest byte is left for the answer.
+/// A request or report of a thread, packed into a number so that it is compared at once; the lowest byte is left for the answer.
+///
+/// From the highest bit: 8 bits for the tag, 24 for its details, 24 for its subject, 8 for the answer. Different requests have
+/// different numbers: objects, operations and threads all have numbers below [`MOST_OBJECTS`], which is 2^24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Question(u64);
+pub(super) struct Entry(u64);
 
-impl Question {
+const ANSWER: u64 = 0xFF;
+
+impl Entry {
     #[inline(always)]
-    fn new(what: What, about: u32, how: u64) -> Self {
-        Question((what as u64) << 56 | how << 40 | u64::from(about) << 8)
+    fn new(tag: Tag, subject: u32, details: u32) -> Self {
+        debug_assert!(subject < MOST_OBJECTS && details < MOST_OBJECTS);
+        Entry((tag as u64) << 56 | u64::from(details) << 32 | u64::from(subject) << 8)
     }
 
     #[inline(always)]
-    pub(super) fn touch(object: u32, kind: Kind, changed: bool) -> Self {
-        Question::new(What::Touch, object, (kind as u64) << 1 | u64::from(changed))
+    pub(super) fn touch(object: u32, kind: Kind, effect: Effect) -> Self {
+        let details = (kind as u32) << 1 | u32::from(effect != Effect::Unchanged);
+        Entry::new(Tag::Touch, object, details)
     }
 
     #[inline(always)]
     pub(super) fn available(object: u32, kind: Kind) -> Self {
-        Question::new(What::Available, object, kind as u64)
+        Entry::new(Tag::Available, object, kind as u32)
     }
 
     #[inline(always)]
     pub(super) fn returns(op: usize) -> Self {
-        Question::new(What::Return, op as u32, 0)
+        Entry::new(Tag::Return, op as u32, 0)
     }
 
     #[inline(always)]
     pub(super) fn create(object: u32) -> Self {
-        Question::new(What::Create, object, 0)
+        Entry::new(Tag::Create, object, 0)
     }
 
-    pub(super) fn notify(condvar: u32, all: bool) -> Self {
-        Question::new(What::Notify, condvar, u64::from(all))
+    pub(super) fn notify(condvar: u32, notify: Notify) -> Self {
+        Entry::new(Tag::Notify, condvar, notify as u32)
     }
 
-    pub(super) const SPINS: Question = Question((What::Spin as u64) << 56);
-    pub(super) const WAS_NOTIFIED: Question = Question((What::Notified as u64) << 56);
+    /// The running thread is found to spin.
+    #[inline(always)]
+    pub(super) fn spins() -> Self {
+        Entry::new(Tag::Spin, 0, 0)
+    }
+
+    /// The running thread asks whether its wait was notified.
+    pub(super) fn was_notified() -> Self {
+        Entry::new(Tag::Notified, 0, 0)
+    }
 
     pub(super) fn pick(ways: usize) -> Self {
-        Question::new(What::Pick, ways as u32, 0)
+        Entry::new(Tag::Pick, ways as u32, 0)
     }
 
+    /// A foreign scheduler offers these threads, one bit each.
     #[cfg(any(feature = "loom", feature = "shuttle"))]
-    pub(super) fn guest(ready: u16, yields: bool) -> Self {
-        Question::new(What::Guest, u32::from(ready), u64::from(yields))
+    pub(super) fn foreign(ready: u16, yields: Yields) -> Self {
+        Entry::new(Tag::Foreign, u32::from(ready), yields as u32)
     }
-}
 
-/// What a thread comes to.
-impl From<Pending> for Question {
+    /// A thread comes to its next step.
     #[inline(always)]
-    fn from(pending: Pending) -> Self {
+    pub(super) fn comes_to(pending: Pending) -> Self {
         match pending {
             Pending::Access {
                 object,
@@ -92,284 +107,206 @@ impl From<Pending> for Question {
                 let manner = match manner {
                     Manner::Open => 0,
                     Manner::Blocking => 1,
-                    Manner::Known { changed } => 2 | u64::from(changed),
+                    Manner::Known { changed } => 2 | u32::from(changed),
                     Manner::Timed => 4,
                 };
-                Question::new(What::Access, object, (kind as u64) << 3 | manner)
+                Entry::new(Tag::Access, object, (kind as u32) << 3 | manner)
             }
-            Pending::Start(op) => Question::new(What::Border, op, 0),
-            Pending::Yield => Question::new(What::Yield, 0, 0),
+            Pending::Start(op) => Entry::new(Tag::Border, op, 0),
+            Pending::Yield => Entry::new(Tag::Yield, 0, 0),
             Pending::Wake {
                 condvar,
                 mutex,
                 timed,
-            } => Question::new(What::Wake, condvar << 16 ^ mutex, u64::from(timed)),
+            } => {
+                let tag = if timed { Tag::TimedWake } else { Tag::Wake };
+                Entry::new(tag, condvar, mutex)
+            }
             #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(_) => panic!("bug: the threads of another scheduler do not ask"),
-            Pending::Join => Question::new(What::Join, 0, 0),
-            Pending::Done => Question::new(What::Done, 0, 0),
+            Pending::Foreign(_) => panic!("bug: the threads of a foreign scheduler do not ask"),
+            Pending::Join => Entry::new(Tag::Join, 0, 0),
+            Pending::Done => Entry::new(Tag::Done, 0, 0),
         }
+    }
+
+    #[inline(always)]
+    fn with_answer(self, answer: u8) -> u64 {
+        self.0 | u64::from(answer)
+    }
+
+    #[inline(always)]
+    fn is_of(self, logged: u64) -> bool {
+        logged & !ANSWER == self.0
     }
 }
 
-/// All questions of an execution, with their answers.
+/// What the log says about a request.
+pub(super) enum Recall {
+    /// The prefix that is repeated is over.
+    New,
+    /// The same was requested before, with this answer.
+    Same(u8),
+    /// Something else was requested before.
+    Different,
+}
+
+/// All entries of an execution, with their answers.
+///
+/// Invariant: while the prefix is repeated, `asked < known <= logged.len()`. The entry at `known`, if there is one, is that of
+/// the choice that is made differently: the request must be the same, the answer need not be.
 #[derive(Debug, Default)]
-pub(super) struct Log {
-    entries: Vec<u64>,
-    /// So many were asked.
+pub(super) struct PrefixLog {
+    logged: Vec<u64>,
+    /// How many requests this execution has made.
     asked: usize,
-    /// So many of them get the answers of the execution before.
+    /// How many of them get the answers of the execution before.
     known: usize,
 }
 
-impl Log {
-    /// The next question with its answer, if it was asked before.
+impl PrefixLog {
+    /// The next entry of the execution before, as long as its prefix is repeated.
     #[inline(always)]
     fn upcoming(&self) -> Option<u64> {
-        self.entries[..self.known].get(self.asked).copied()
+        self.logged[..self.known].get(self.asked).copied()
     }
 
-    /// How many questions came before a choice, if each choice is one of another scheduler.
-    fn before_choice(&self, choice: usize) -> usize {
-        let is_choice = |entry: u64| entry >> 56 == What::Guest as u64;
-        let mut choices = (0..self.entries.len()).filter(|&place| is_choice(self.entries[place]));
-        match choice {
-            0 => 0,
-            _ => choices.nth(choice).unwrap_or(self.entries.len()),
+    /// Asks for the answer to the next request.
+    #[inline(always)]
+    pub(super) fn recall(&mut self, entry: Entry) -> Recall {
+        let Some(logged) = self.upcoming() else {
+            return Recall::New;
+        };
+        if !entry.is_of(logged) {
+            return Recall::Different;
         }
-    }
-}
-
-/// Where an execution stood at a choice.
-#[derive(Debug)]
-pub(super) struct Kept {
-    state: State,
-    objects: Moment,
-    causes: Moment,
-    choices: usize,
-    /// So many were answered; the next one is whose answer is to be chosen.
-    questions: usize,
-    steps: usize,
-    /// As far as it had come.
-    last_step: Option<Step>,
-    accesses: usize,
-    wakers: usize,
-    /// Of the steps that were complete.
-    clocks: usize,
-    events: usize,
-}
-
-impl Execution {
-    /// What was answered before, if this question is asked again.
-    #[inline(always)]
-    pub(super) fn known_answer(&mut self, question: Question) -> Option<u8> {
-        let entry = self.log.upcoming()?;
-        if entry & !0xFF != question.0 {
-            self.differs();
-            return None;
-        }
-        self.log.asked += 1;
-        Some(entry as u8)
+        self.asked += 1;
+        Recall::Same(logged as u8)
     }
 
-    /// The running thread comes to an access: whom it leaves to, if it came to the same one before.
+    /// The same, if the request is the expected one; otherwise nothing happens.
     #[inline(always)]
-    pub(crate) fn comes_again(&mut self, pending: Pending) -> Option<Option<Switch>> {
-        let entry = self.log.upcoming()?;
-        if entry & !0xFF != Question::from(pending).0 {
-            return None;
-        }
-        self.log.asked += 1;
-        Some(self.follow(entry as u8))
+    pub(super) fn recall_same(&mut self, entry: Entry) -> Option<u8> {
+        let logged = self.upcoming().filter(|&logged| entry.is_of(logged))?;
+        self.asked += 1;
+        Some(logged as u8)
     }
 
-    /// Whether the same was told before.
+    /// The object that the execution before created next, if it created one.
     #[inline(always)]
-    pub(super) fn is_known(&mut self, what: Question) -> bool {
-        self.known_answer(what).is_some()
+    pub(super) fn next_created(&self) -> Option<u32> {
+        Some((self.upcoming()? >> 8) as u32 & (MOST_OBJECTS - 1))
     }
 
-    /// The object that was created here before.
+    /// Whether the running thread was found to spin here in the execution before; `None` if the prefix is over.
     #[inline(always)]
-    pub(super) fn known_object(&mut self) -> Option<u32> {
-        let object = (self.log.upcoming()? >> 8) as u32;
-        self.is_known(Question::create(object)).then_some(object)
-    }
-
-    /// Whether the running thread was found to spin here before, if that is known.
-    #[inline(always)]
-    pub(super) fn known_to_spin(&mut self) -> Option<bool> {
-        let spins = self.log.upcoming()? == Question::SPINS.0;
-        self.log.asked += usize::from(spins);
+    pub(super) fn recall_spin(&mut self) -> Option<bool> {
+        let spins = Entry::spins().is_of(self.upcoming()?);
+        self.asked += usize::from(spins);
         Some(spins)
     }
 
-    /// Keeps a question and its answer for the executions that begin like this one.
+    /// Appends a request with its answer. Fails if the execution before made another request here.
     #[inline(always)]
-    pub(super) fn answer(&mut self, question: Question, answer: u8) {
-        let entry = question.0 | u64::from(answer);
-        let log = &mut self.log;
-        let is_open = log.known > 0 && log.asked == log.known;
-        match log.entries.get_mut(log.asked) {
-            None => log.entries.push(entry),
-            Some(before) if *before == entry => {}
-            Some(before) if is_open && *before & !0xFF == question.0 => *before = entry,
-            Some(_) => self.differs(),
+    pub(super) fn append(&mut self, entry: Entry, answer: u8) -> Result<(), ()> {
+        let new = entry.with_answer(answer);
+        let is_other_choice = self.known > 0 && self.asked == self.known;
+        let asked = self.asked;
+        self.asked += 1;
+        match self.logged.get_mut(asked) {
+            None => self.logged.push(new),
+            Some(logged) if *logged == new => {}
+            Some(logged) if is_other_choice && entry.is_of(*logged) => *logged = new,
+            Some(_) => return Err(()),
         }
-        self.log.asked += 1;
+        Ok(())
     }
 
-    /// Keeps who goes on: `None` if it is the thread that asks.
-    #[inline(always)]
-    pub(super) fn answer_with(
-        &mut self,
-        question: Question,
-        asks: usize,
-        switch: Switch,
-    ) -> Option<Switch> {
-        let Switch::To(thread) = switch else {
-            return Some(switch);
-        };
-        self.answer(question, thread as u8);
-        (thread != asks).then_some(switch)
+    /// How many requests were made.
+    pub(super) fn asked(&self) -> usize {
+        self.asked
     }
 
-    /// The turn goes to whom it went to before.
-    #[inline(always)]
-    pub(super) fn follow(&mut self, answer: u8) -> Option<Switch> {
-        let thread = usize::from(answer);
-        let before = std::mem::replace(&mut self.now.current, thread);
-        (thread != before).then_some(Switch::To(thread))
+    /// Repeats the first `known` requests in the next execution. The one after them gets another answer.
+    pub(super) fn repeat(&mut self, known: usize) {
+        self.logged.truncate(known + 1);
+        self.known = known;
+        self.asked = 0;
     }
 
-    /// What was chosen here in the execution before, if it is to be chosen again.
-    pub(super) fn known_choice(&self) -> Option<Choice> {
-        self.schedule.get(self.choices).copied()
+    /// From now on every request is new.
+    pub(super) fn stop_repeating(&mut self) {
+        self.known = 0;
     }
 
-    /// Makes a choice.
-    #[inline(always)]
-    pub(super) fn choose(&mut self, choice: Choice) {
-        if self.choices == self.schedule.len() {
-            self.schedule.push(choice);
-        }
-        self.choices += 1;
-    }
-
-    /// Keeps where the execution stands before its next choice.
-    pub(super) fn keep(&mut self) {
-        let kept = match self.kept[..self.keeps].last() {
-            Some(last) if last.choices == self.choices => return,
-            _ => self.keeps,
-        };
-        self.keeps += 1;
-        if kept == self.kept.len() {
-            self.kept.push(Kept {
-                state: State::new(),
-                objects: Moment::default(),
-                causes: Moment::default(),
-                choices: 0,
-                questions: 0,
-                steps: 0,
-                last_step: None,
-                accesses: 0,
-                wakers: 0,
-                clocks: 0,
-                events: 0,
-            });
-        }
-        let kept = &mut self.kept[kept];
-        kept.state.copy(&self.now, &self.layout);
-        kept.objects = self.objects.remember();
-        kept.causes = self.causes.remember();
-        kept.choices = self.choices;
-        kept.questions = self.log.asked;
-        kept.steps = self.steps.len();
-        kept.last_step = self.steps.last().copied();
-        kept.accesses = self.accesses.len();
-        kept.wakers = self.wakers.len();
-        kept.clocks = self.clocks.len();
-        kept.events = self.events.len();
-    }
-
-    /// Begins again, and goes on from the choice with this number.
-    pub(crate) fn resume(&mut self, epoch: u64, choice: usize) {
-        while self.keeps > 0 && self.kept[self.keeps - 1].choices > choice {
-            self.keeps -= 1;
-        }
-        let kept = (self.kept[..self.keeps].last())
-            .filter(|kept| kept.choices == choice)
-            .expect("bug: nothing was kept of a choice that is to be made again");
-        self.epoch = epoch;
-        self.now.copy(&kept.state, &self.layout);
-        self.objects.return_to(kept.objects);
-        self.causes.return_to(kept.causes);
-        self.schedule.truncate(choice);
-        self.choices = choice;
-        // With the question that gets another answer now.
-        self.log.entries.truncate(kept.questions + 1);
-        self.log.known = kept.questions;
-        self.log.asked = 0;
-        self.steps.truncate(kept.steps);
-        if let (Some(last), Some(kept)) = (self.steps.last_mut(), kept.last_step) {
-            *last = kept;
-        }
-        self.accesses.truncate(kept.accesses);
-        self.wakers.truncate(kept.wakers);
-        self.clocks.truncate(kept.clocks);
-        self.details.clear();
-        for (op, returned) in self.events.drain(kept.events..).rev() {
-            let op = op as usize;
-            match returned {
-                true => self.outcomes[op] = Outcome::PENDING,
-                false => (self.outcomes[op], self.before[op]) = (Outcome::ABSENT, 0),
-            }
-        }
-        let objects = self.objects.len();
-        self.foreign.clear();
-        self.foreigners
-            .retain(|&object| (object as usize) < objects);
-        self.end = End::Running;
-        let running = self.now.threads.iter().filter_map(|thread| thread.op);
-        self.pulse.beat(running.fold(0, |mask, op| mask | 1 << op));
-        self.now.current = MAIN;
-    }
-
-    /// Forgets what was done but the first choices, which another scheduler is asked to make again.
+    /// Forgets all requests but those before a choice. A foreign scheduler makes them again: they are compared, not answered.
     pub(super) fn forget_after(&mut self, choices: usize) {
-        self.schedule.truncate(choices);
-        self.choices = 0;
-        self.log.entries.truncate(self.log.before_choice(choices));
-        self.log.known = 0;
-        self.log.asked = 0;
-        self.keeps = 0;
+        self.logged.truncate(self.entries_before(choices));
+        self.known = 0;
+        self.asked = 0;
     }
 
-    /// The program did not repeat itself: nothing can be said about it.
-    #[cold]
-    pub(super) fn differs(&mut self) {
-        if !matches!(self.end, End::Fault(_)) {
-            self.fail(format!(
-                "the object did not do the same under the same schedule: it depends on {UNCONTROLLED}"
-            ));
+    /// How many entries come before a choice, if each choice is one of a foreign scheduler.
+    fn entries_before(&self, choice: usize) -> usize {
+        #[cfg(any(feature = "loom", feature = "shuttle"))]
+        if choice > 0 {
+            let is_choice = |&at: &usize| self.logged[at] >> 56 == Tag::Foreign as u64;
+            let mut choices = (0..self.logged.len()).filter(is_choice);
+            return choices.nth(choice).unwrap_or(self.logged.len());
         }
+        debug_assert_eq!(choice, 0);
+        0
     }
 
-    /// Nothing can be said about this execution, which ends with the next question.
-    pub(crate) fn fail(&mut self, why: String) {
-        self.end = End::Fault(why);
-        self.log.known = 0;
+    /// Whether all requests that were to be repeated were made.
+    pub(super) fn is_complete(&self) -> bool {
+        self.asked >= self.logged.len()
     }
+}
 
-    /// The execution has ended.
-    pub(crate) fn conclude(&mut self, search: &mut dyn Search) {
-        self.pulse.beat(0);
-        self.close(search);
-        if self.log.asked < self.log.entries.len() || self.choices < self.schedule.len() {
-            self.differs();
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn different_requests_have_different_entries() {
+        let numbers = [0, 1, 2, 0xFFFF, 0x1_0000, 0x1_0001, MOST_OBJECTS - 1];
+        let mut seen = HashSet::new();
+        for a in numbers {
+            for b in numbers {
+                for timed in [false, true] {
+                    let wake = Pending::Wake {
+                        condvar: a,
+                        mutex: b,
+                        timed,
+                    };
+                    assert!(seen.insert(Entry::comes_to(wake).0), "{wake:?}");
+                }
+            }
+            for kind in [Kind::Read, Kind::Write, Kind::Acquire, Kind::Take] {
+                for manner in [
+                    Manner::Open,
+                    Manner::Blocking,
+                    Manner::Timed,
+                    Manner::Known { changed: false },
+                    Manner::Known { changed: true },
+                ] {
+                    let access = Pending::Access {
+                        object: a,
+                        kind,
+                        manner,
+                    };
+                    assert!(seen.insert(Entry::comes_to(access).0), "{access:?}");
+                }
+                assert!(seen.insert(Entry::available(a, kind).0));
+                assert!(seen.insert(Entry::touch(a, kind, Effect::Changed).0));
+                assert!(seen.insert(Entry::touch(a, kind, Effect::Unchanged).0));
+            }
+            assert!(seen.insert(Entry::create(a).0));
+            assert!(seen.insert(Entry::notify(a, Notify::One).0));
+            assert!(seen.insert(Entry::notify(a, Notify::All).0));
         }
-        if self.end == End::Running {
-            self.end = End::Complete;
-        }
+        assert!(seen.iter().all(|entry| entry & ANSWER == 0));
     }
 }

@@ -1,19 +1,27 @@
-//! Whose turn it is: who waits for what, who sleeps, who is woken, and who goes on.
+//! Scheduling: which threads wait or sleep, which are woken, and which one goes on.
 //!
-//! What is needed at every access is inlined: a call costs as much as what it does, and after a change of stacks the
-//! processor does not foresee where it returns to.
+//! The functions that every access needs are inlined: the call itself would cost as much as their work, and after a switch of
+//! stacks the processor mispredicts each return.
 
 use std::panic::Location;
 
 use smallvec::SmallVec;
 
-use super::super::access::{Access, Kind, Manner};
+use super::super::access::{Access, Effect, Kind, Manner};
 use super::super::coroutine::Switch;
+use super::super::history::Event;
+use super::super::search::{Decision, Point, Search};
 use super::super::{MAIN, MAX_WORKERS};
 #[cfg(any(feature = "loom", feature = "shuttle"))]
-use super::Guest;
-use super::{Choice, End, Execution, Outcome, Pending, Question, Step, Thread};
-use crate::runtime::search::{Decision, Point, Search};
+use super::Foreign;
+use super::{Choice, End, Entry, Execution, Outcome, Pending, Step, Switches, Thread};
+
+/// How many of the threads that wait for a condition are notified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notify {
+    One,
+    All,
+}
 
 /// The numbers of the bits that are set.
 fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
@@ -24,21 +32,21 @@ fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
     })
 }
 
-/// After so many accesses that saw nothing new, a thread is taken to spin.
+/// After this many accesses in a row that showed nothing new, a thread counts as spinning.
 const SPIN: u32 = 20;
-/// How often spinning threads are tried again before nobody is believed to make progress: local back-off counters end.
+/// How often each spinning thread is tried again before the execution counts as stuck: until then, local back-off counters run out.
 const IDLE_ROUNDS: u32 = 16;
 
 impl Execution {
-    /// Whether the running thread only repeats itself.
+    /// Whether the running thread spins: its last accesses showed nothing new.
     #[inline(always)]
     pub(crate) fn spins(&mut self) -> bool {
-        if let Some(spins) = self.known_to_spin() {
+        if let Some(spins) = self.log.recall_spin() {
             return spins;
         }
-        let spins = self.now.threads[self.now.current].repeats >= SPIN;
+        let spins = self.threads.running().repeats >= SPIN;
         if spins {
-            self.answer(Question::SPINS, 0);
+            self.answer(Entry::spins(), 0);
         }
         spins
     }
@@ -50,59 +58,69 @@ impl Execution {
             && thread
                 .reads
                 .iter()
-                .all(|&(object, version)| self.objects[object as usize].version == version)
+                .all(|&(object, version)| self.memory.version(object) == version)
     }
 
-    /// A thread comes to its next step.
-    #[inline(always)]
-    pub(super) fn expect(&mut self, index: usize, pending: Pending) {
-        let bit = 1 << index;
-        self.now.ready &= !bit;
-        self.now.waiting &= !bit;
-        match pending {
-            Pending::Access {
-                manner: Manner::Blocking,
-                ..
-            }
-            | Pending::Yield
-            | Pending::Wake { .. } => self.now.waiting |= bit,
-            Pending::Start(_) | Pending::Access { .. } => self.now.ready |= bit,
-            #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(_) => self.now.waiting |= bit,
-            Pending::Join | Pending::Done => {}
-        }
-        self.now.threads[index].pending = pending;
-    }
-
-    /// Whether a thread that may have to wait has no need to.
+    /// Whether a thread that may have to wait can go on.
     fn may_go_on(&self, thread: &Thread) -> bool {
         match thread.pending {
-            Pending::Access { object, kind, .. } => self.available(object, kind),
+            Pending::Access { object, kind, .. } => self.memory.available(object, kind),
             Pending::Yield => !self.asleep(thread),
             Pending::Wake { mutex, timed, .. } => {
-                (timed || thread.notified.is_some()) && self.available(mutex, Kind::Acquire)
+                (timed || thread.notified.is_some()) && self.memory.available(mutex, Kind::Acquire)
             }
             #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(guest) => guest != Guest::Waits,
+            Pending::Foreign(foreign) => foreign != Foreign::Waits,
             Pending::Start(_) | Pending::Join | Pending::Done => false,
         }
     }
 
-    /// Whether others may run instead of `thread` at no cost, although it could go on.
+    /// Whether a switch away from `thread` is no preemption, although it could go on.
     #[inline(always)]
     fn free(&self, thread: &Thread) -> bool {
         match thread.pending {
             Pending::Start(_) | Pending::Yield => true,
             #[cfg(any(feature = "loom", feature = "shuttle"))]
-            Pending::Guest(guest) => guest == Guest::Yields,
+            Pending::Foreign(foreign) => foreign == Foreign::Yields,
             Pending::Access {
                 object,
                 kind,
                 manner: Manner::Timed,
-            } => !self.available(object, kind),
+            } => !self.memory.available(object, kind),
             Pending::Wake { timed: true, .. } => thread.notified.is_none(),
             _ => false,
         }
+    }
+
+    /// The running thread comes to the next step that the log expects: which thread goes on in its place. Returns `None` if the log
+    /// expects another step or none, and changes nothing then.
+    #[inline(always)]
+    pub(crate) fn repeat_step(&mut self, pending: Pending) -> Option<Option<Switch>> {
+        let answer = self.log.recall_same(Entry::comes_to(pending))?;
+        Some(self.follow(answer))
+    }
+
+    /// The thread goes on that went on in the execution before.
+    #[inline(always)]
+    fn follow(&mut self, answer: u8) -> Option<Switch> {
+        let thread = usize::from(answer);
+        let before = std::mem::replace(&mut self.threads.current, thread);
+        (thread != before).then_some(Switch::To(thread))
+    }
+
+    /// Logs which thread goes on. Returns `None` if it is the one that asks.
+    #[inline(always)]
+    pub(super) fn answer_with(
+        &mut self,
+        entry: Entry,
+        asking: usize,
+        switch: Switch,
+    ) -> Option<Switch> {
+        let Switch::To(thread) = switch else {
+            return Some(switch);
+        };
+        self.answer(entry, thread as u8);
+        (thread != asking).then_some(switch)
     }
 
     /// The running thread comes to an access: `None` if it goes on.
@@ -113,26 +131,26 @@ impl Execution {
         location: &'static Location<'static>,
         search: &mut dyn Search,
     ) -> Option<Switch> {
-        let question = Question::from(pending);
-        if let Some(answer) = self.known_answer(question) {
+        let entry = Entry::comes_to(pending);
+        if let Some(answer) = self.recall(entry) {
             return self.follow(answer);
         }
-        let current = self.now.current;
-        self.now.threads[current].location = Some(location);
+        let current = self.threads.current;
+        self.threads.list[current].location = Some(location);
         let switch = if self.passes(pending, location) {
             self.begin_access(pending);
             Switch::To(current)
         } else {
-            self.expect(current, pending);
+            self.threads.expect(current, pending);
             self.next(search)
         };
-        self.answer_with(question, current, switch)
+        self.answer_with(entry, current, switch)
     }
 
-    /// Whether the running thread goes on to an access without a word of the search.
+    /// Whether the running thread goes on to an access without asking the search.
     #[inline(always)]
     fn passes(&mut self, pending: Pending, location: &'static Location<'static>) -> bool {
-        if !std::mem::take(&mut self.now.threads[self.now.current].fresh) {
+        if !std::mem::take(&mut self.threads.running().fresh) {
             return self.steps_on(pending);
         }
         let possible = match pending {
@@ -140,7 +158,7 @@ impl Execution {
                 object,
                 kind,
                 manner: Manner::Blocking,
-            } => self.available(object, kind),
+            } => self.memory.available(object, kind),
             _ => true,
         };
         if let Some(step) = self.open_step() {
@@ -150,11 +168,11 @@ impl Execution {
         possible
     }
 
-    /// Whether the running thread takes its next step because nothing else is possible, and nobody looks at steps.
+    /// Whether the running thread takes its next step because no other thread is a candidate, and steps are not recorded.
     #[inline(always)]
     fn steps_on(&mut self, pending: Pending) -> bool {
-        let goes_on = self.now.settled
-            && self.now.workers
+        let goes_on = self.threads.settled
+            && self.threads.released
             && matches!(
                 pending,
                 Pending::Access {
@@ -162,17 +180,19 @@ impl Execution {
                     ..
                 }
             )
-            && matches!(self.end, End::Running)
-            && self.now.taken < self.settings.max_steps;
+            && matches!(self.trace.end, End::Running)
+            && self.threads.totals.steps < self.settings.max_steps;
         if goes_on {
-            self.choose(Choice::Thread(self.now.current as u8));
-            self.now.taken += 1;
-            self.now.threads[self.now.current].pending = pending;
+            self.trace
+                .choices
+                .make(Choice::Thread(self.threads.current as u8));
+            self.threads.totals.steps += 1;
+            self.threads.running().pending = pending;
         }
         goes_on
     }
 
-    /// The running thread has the access that it came to, if it is known what it is.
+    /// The running thread performs the access that it came to, if its kind is known.
     #[inline(always)]
     fn begin_access(&mut self, pending: Pending) {
         if let Pending::Access {
@@ -182,9 +202,9 @@ impl Execution {
         } = pending
         {
             if let Manner::Known { changed } = manner {
-                self.touch(object, kind, false, changed);
+                self.touch(object, kind, Effect::changed_if(changed));
             } else if manner == Manner::Blocking {
-                self.touch(object, kind, true, true);
+                self.touch(object, kind, Effect::AwaitedChange);
             }
         }
     }
@@ -193,31 +213,31 @@ impl Execution {
     #[inline(always)]
     pub(crate) fn border(&mut self, op: usize, search: &mut dyn Search) -> Option<Switch> {
         let pending = Pending::Start(op as u32);
-        let question = Question::from(pending);
-        if let Some(answer) = self.known_answer(question) {
+        let entry = Entry::comes_to(pending);
+        if let Some(answer) = self.recall(entry) {
             return self.follow(answer);
         }
-        let current = self.now.current;
-        self.now.threads[current].location = None;
-        self.expect(current, pending);
+        let current = self.threads.current;
+        self.threads.list[current].location = None;
+        self.threads.expect(current, pending);
         let switch = self.next(search);
-        self.answer_with(question, current, switch)
+        self.answer_with(entry, current, switch)
     }
 
     /// The running thread returns from its operation.
     #[inline(always)]
     pub(crate) fn finish(&mut self, op: usize, outcome: Outcome) {
-        self.outcomes[op] = outcome;
-        let told = Question::returns(op);
-        if self.is_known(told) {
+        self.trace.history.outcomes[op] = outcome;
+        let told = Entry::returns(op);
+        if self.recall(told).is_some() {
             return;
         }
         self.answer(told, 0);
-        self.pulse.toggle(op);
-        self.now.returned |= 1 << op;
-        self.events.push((op as u32, true));
-        self.now.idle = 0;
-        let thread = &mut self.now.threads[self.now.current];
+        self.heartbeat.toggle(op);
+        self.threads.returned |= 1 << op;
+        self.trace.history.events.push(Event::Return(op as u32));
+        self.threads.idle = 0;
+        let thread = self.threads.running();
         thread.op = None;
         thread.fresh = false;
         if let Some(step) = self.open_step() {
@@ -227,19 +247,19 @@ impl Execution {
 
     /// The running thread has nothing more to do.
     pub(crate) fn done(&mut self) {
-        self.expect(self.now.current, Pending::Done);
+        self.threads.expect(self.threads.current, Pending::Done);
     }
 
-    /// Who goes on after a thread that has nothing more to do.
+    /// Chooses the next thread after one that has finished.
     pub(crate) fn next_after_last(&mut self, search: &mut dyn Search) -> Switch {
-        let question = Question::from(Pending::Done);
-        let current = self.now.current;
-        let switch = match self.known_answer(question) {
+        let entry = Entry::comes_to(Pending::Done);
+        let current = self.threads.current;
+        let switch = match self.recall(entry) {
             Some(answer) => self.follow(answer),
             None => {
                 self.done();
                 let switch = self.next(search);
-                self.answer_with(question, current, switch)
+                self.answer_with(entry, current, switch)
             }
         };
         switch.expect("bug: a thread goes on that has nothing more to do")
@@ -247,69 +267,69 @@ impl Execution {
 
     /// The main thread waits until the workers have finished.
     pub(crate) fn join(&mut self, search: &mut dyn Search) -> Option<Switch> {
-        let question = Question::from(Pending::Join);
-        if let Some(answer) = self.known_answer(question) {
+        let entry = Entry::comes_to(Pending::Join);
+        if let Some(answer) = self.recall(entry) {
             return self.follow(answer);
         }
-        self.expect(MAIN, Pending::Join);
-        self.now.workers = true;
-        if self.settings.causality {
-            for object in self.objects.iter_mut() {
-                object.held_at_start = object.hold;
-            }
+        self.threads.expect(MAIN, Pending::Join);
+        self.threads.released = true;
+        if self.settings.has_causality() {
+            self.trace.note_start(self.memory.holds());
         }
         let switch = self.next(search);
-        self.answer_with(question, MAIN, switch)
+        self.answer_with(entry, MAIN, switch)
     }
 
-    /// Who goes on of all who can. Its step begins.
+    /// Chooses a thread among those that can go on, and begins its step.
     #[inline(never)]
     pub(crate) fn next(&mut self, search: &mut dyn Search) -> Switch {
         self.close(search);
-        if !matches!(self.end, End::Running) {
+        if !matches!(self.trace.end, End::Running) {
             return Switch::Stuck;
         }
-        if self.now.taken >= self.settings.max_steps {
-            self.end = End::TooLong;
+        if self.threads.totals.steps >= self.settings.max_steps {
+            self.trace.end = End::TooLong;
             return Switch::Stuck;
         }
-        let candidates: u16 = if !self.now.workers {
+        let candidates: u16 = if !self.threads.released {
             1 << MAIN
-        } else if self.settings.serial && self.inside(self.now.current) {
-            1 << self.now.current
+        } else if self.settings.switches == Switches::BetweenOperations
+            && self.threads.is_inside(self.threads.current)
+        {
+            1 << self.threads.current
         } else {
             !(1 << MAIN)
         };
-        let mut enabled = self.now.ready & candidates;
-        let waiting = self.now.waiting & candidates;
+        let mut enabled = self.threads.ready & candidates;
+        let waiting = self.threads.waiting & candidates;
         for index in bits(waiting) {
-            if self.may_go_on(&self.now.threads[index]) {
+            if self.may_go_on(&self.threads.list[index]) {
                 enabled |= 1 << index;
             }
         }
         if enabled | waiting == 0 {
-            self.now.workers = false;
-            self.now.current = MAIN;
+            self.threads.released = false;
+            self.threads.current = MAIN;
             return Switch::To(MAIN);
         }
         if enabled == 0 {
             match self.force(waiting) {
                 Some(thread) => enabled = 1 << thread,
                 None => {
-                    self.end = End::Stuck;
+                    self.trace.end = End::Stuck;
                     return Switch::Stuck;
                 }
             }
         }
-        let chosen = if self.now.workers {
-            let current = self.now.current;
+        let chosen = if self.threads.released {
+            let current = self.threads.current;
             let keeps = current != MAIN && enabled & 1 << current != 0;
             let point = Point {
                 enabled,
                 current: current as u8,
-                costs: keeps && !self.free(&self.now.threads[current]),
+                costs: keeps && !self.free(&self.threads.list[current]),
             };
-            let chosen = match self.known_choice() {
+            let chosen = match self.trace.choices.known() {
                 None => self.ask(point, search),
                 Some(Choice::Thread(thread)) => Some(usize::from(thread)),
                 Some(Choice::Pick(_)) => None,
@@ -318,8 +338,8 @@ impl Execution {
                 self.differs();
                 return Switch::Stuck;
             };
-            self.choose(Choice::Thread(chosen as u8));
-            self.now.preemptions += u32::from(point.costs && chosen != current);
+            self.trace.choices.make(Choice::Thread(chosen as u8));
+            self.threads.totals.preemptions += u32::from(point.costs && chosen != current);
             chosen
         } else {
             MAIN
@@ -328,59 +348,50 @@ impl Execution {
         Switch::To(chosen)
     }
 
-    /// Asks the search who goes on.
+    /// Asks the search which thread goes on.
     #[inline(always)]
     fn ask(&mut self, point: Point, search: &mut dyn Search) -> Option<usize> {
         let Decision {
             thread,
             may_change,
             settled,
-        } = search.choose(self, point)?;
+        } = search.choose(&self.trace, &self.threads, point)?;
         if may_change {
-            self.keep();
+            self.save_checkpoint();
         }
-        self.now.settled = settled && !self.settings.records();
+        self.threads.settled = settled && !self.settings.records_steps();
         Some(thread)
     }
 
-    /// Whether a thread is in the middle of an operation.
-    pub(crate) fn inside(&self, thread: usize) -> bool {
-        !matches!(
-            self.now.threads[thread].pending,
-            Pending::Start(_) | Pending::Done | Pending::Join
-        )
-    }
-
-    /// A sleeper that tries again although nothing has changed, each in its turn, not for ever.
+    /// A sleeping thread that tries again although nothing has changed: each in turn, [`IDLE_ROUNDS`] times.
     fn force(&mut self, waiting: u16) -> Option<usize> {
         let sleepers =
-            || bits(waiting).filter(|&index| self.now.threads[index].pending == Pending::Yield);
-        if self.now.idle >= sleepers().count() as u32 * IDLE_ROUNDS {
+            || bits(waiting).filter(|&index| self.threads.list[index].pending == Pending::Yield);
+        if self.threads.idle >= sleepers().count() as u32 * IDLE_ROUNDS {
             return None;
         }
         let next = sleepers()
-            .find(|&index| index > self.now.last_forced)
+            .find(|&index| index > self.threads.last_forced)
             .or_else(|| sleepers().next())?;
-        self.now.idle += 1;
-        self.now.last_forced = next;
-        self.now.threads[next].forced = true;
+        self.threads.idle += 1;
+        self.threads.last_forced = next;
+        self.threads.list[next].forced = true;
         Some(next)
     }
 
     #[inline(always)]
     pub(super) fn begin(&mut self, index: usize) {
-        self.now.current = index;
+        self.threads.current = index;
         let traced = index != MAIN;
-        let thread = &mut self.now.threads[index];
+        let thread = &mut self.threads.list[index];
         let pending = thread.pending;
         if traced {
-            self.now.taken += 1;
-            self.now.open = true;
+            self.threads.totals.steps += 1;
+            self.threads.step_is_open = true;
         }
-        if traced && self.settings.records() {
+        if traced && self.settings.records_steps() {
             thread.steps += 1;
-            let (accesses, wakers) = (self.accesses.len() as u32, self.wakers.len() as u32);
-            self.steps.push(Step {
+            self.trace.begin_step(Step {
                 thread: index as u8,
                 number: thread.steps,
                 op: thread.op.unwrap_or(u32::MAX),
@@ -389,8 +400,8 @@ impl Execution {
                 blocked: false,
                 forced: thread.forced,
                 notified: false,
-                accesses: (accesses, accesses),
-                wakers: (wakers, wakers),
+                accesses: (0, 0),
+                wakers: (0, 0),
                 pick: None,
                 location: thread.location,
             });
@@ -405,18 +416,20 @@ impl Execution {
                 mutex,
                 timed,
             } => {
-                match self.now.threads[index].notified {
+                match self.threads.list[index].notified {
                     // Without a notification the time is up: it leaves the queue of the condition.
-                    None => self.touch(condvar, Kind::Write, false, true),
-                    Some(_) if timed => self.touch(condvar, Kind::Read, false, false),
+                    None => self.touch(condvar, Kind::Write, Effect::Changed),
+                    Some(_) if timed => self.touch(condvar, Kind::Read, Effect::Unchanged),
                     Some(step) => {
-                        self.woken_by(step);
-                        if let Some(last) = self.steps.last_mut() {
+                        if index != MAIN {
+                            self.trace.record_waker(step);
+                        }
+                        if let Some(last) = self.trace.steps.last_mut() {
                             last.notified = true;
                         }
                     }
                 }
-                self.touch(mutex, Kind::Acquire, true, true);
+                self.touch(mutex, Kind::Acquire, Effect::AwaitedChange);
             }
             _ => {}
         }
@@ -425,52 +438,51 @@ impl Execution {
     /// The running thread calls an operation.
     #[inline(always)]
     fn begin_operation(&mut self, op: u32) {
-        let thread = &mut self.now.threads[self.now.current];
+        let thread = self.threads.running();
         thread.op = Some(op);
         thread.fresh = true;
         thread.reads.clear();
         thread.repeats = 0;
-        self.pulse.toggle(op as usize);
-        self.before[op as usize] = self.now.returned;
-        self.outcomes[op as usize] = Outcome::PENDING;
-        self.events.push((op, false));
+        self.heartbeat.toggle(op as usize);
+        self.trace.history.before[op as usize] = self.threads.returned;
+        self.trace.history.outcomes[op as usize] = Outcome::PENDING;
+        self.trace.history.events.push(Event::Call(op));
         if let Some(step) = self.open_step() {
             step.op = op;
             step.calls = true;
         }
     }
 
-    /// A thread goes on after a yield: by which changes, if it slept. It has then looked at all that it had read.
+    /// A thread goes on after a yield. Records the steps that woke it, if it slept, and that it depends on all objects that it had read.
     fn wake(&mut self, index: usize) {
-        let reads = std::mem::take(&mut self.now.threads[index].reads);
-        if index != MAIN && self.settings.causality && self.steps.last().is_some_and(|s| !s.forced)
+        let reads = std::mem::take(&mut self.threads.list[index].reads);
+        if index != MAIN
+            && self.settings.has_causality()
+            && self.trace.steps.last().is_some_and(|s| !s.forced)
         {
             for &(object, _) in &reads {
-                let version = self.objects[object as usize].version;
                 self.record(Access {
                     object,
+                    name: self.memory.name(object),
                     kind: Kind::Read,
                     blocking: false,
-                    version,
+                    version: self.memory.version(object),
                     changed: false,
                 });
             }
-            for position in 0..self.steps.len() - 1 {
-                let (from, to) = self.steps[position].accesses;
-                let changed = self.accesses[from as usize..to as usize]
-                    .iter()
-                    .any(|access| {
-                        access.changed
-                            && reads.iter().any(|&(object, version)| {
-                                object == access.object && access.version > version
-                            })
-                    });
+            for position in 0..self.trace.steps.len() - 1 {
+                let changed = self.trace.accesses_of(position).iter().any(|access| {
+                    access.changed
+                        && reads.iter().any(|&(object, version)| {
+                            object == access.object && access.version > version
+                        })
+                });
                 if changed {
-                    self.woken_by(position as u32);
+                    self.trace.record_waker(position as u32);
                 }
             }
         }
-        let thread = &mut self.now.threads[index];
+        let thread = &mut self.threads.list[index];
         thread.reads = reads;
         thread.reads.clear();
         thread.repeats = 0;
@@ -478,19 +490,10 @@ impl Execution {
         thread.fresh = true;
     }
 
-    fn woken_by(&mut self, step: u32) {
-        if self.now.current != MAIN {
-            self.wakers.push(step);
-            if let Some(last) = self.steps.last_mut() {
-                last.wakers.1 += 1;
-            }
-        }
-    }
-
     /// The threads that wait for a condition and were not notified yet.
     fn waiters(&self, condvar: u32) -> impl Iterator<Item = usize> + '_ {
-        self.now
-            .threads
+        self.threads
+            .list
             .iter()
             .enumerate()
             .filter_map(move |(index, thread)| {
@@ -500,26 +503,35 @@ impl Execution {
             })
     }
 
-    /// The running thread notifies one or all who wait for a condition. How many could be.
-    pub(crate) fn notify(&mut self, condvar: u32, all: bool, search: &mut dyn Search) -> usize {
-        let told = Question::notify(condvar, all);
-        let known = self.known_answer(told);
+    /// The running thread notifies one or all of the threads that wait for a condition. Returns how many waited.
+    pub(crate) fn notify(
+        &mut self,
+        condvar: u32,
+        notify: Notify,
+        search: &mut dyn Search,
+    ) -> usize {
+        let told = Entry::notify(condvar, notify);
+        let known = self.recall(told);
         let waiting: SmallVec<[usize; MAX_WORKERS]> = self.waiters(condvar).collect();
         let ways = match known {
             Some(ways) => usize::from(ways),
             None => {
-                self.touch(condvar, Kind::Write, false, !waiting.is_empty());
+                self.touch(
+                    condvar,
+                    Kind::Write,
+                    Effect::changed_if(!waiting.is_empty()),
+                );
                 self.answer(told, waiting.len() as u8);
                 waiting.len()
             }
         };
         let is_new = known.is_none();
-        if all {
+        if notify == Notify::All {
             for &thread in waiting.iter().filter(|_| is_new) {
                 self.wake_up(thread);
             }
         } else if ways > 1 {
-            // The one who notifies was told before, but perhaps not whom.
+            // The notification may be repeated from the log while its pick is new.
             if let Some(pick) = self.pick(ways, search) {
                 self.wake_up(waiting[pick]);
             }
@@ -531,34 +543,35 @@ impl Execution {
 
     /// The running thread notifies another.
     fn wake_up(&mut self, thread: usize) {
-        self.now.threads[thread].notified = Some((self.steps.len() as u32).saturating_sub(1));
+        self.threads.list[thread].notified =
+            Some((self.trace.steps.len() as u32).saturating_sub(1));
     }
 
     /// The running thread gives a mutex back and begins to wait for a condition.
     pub(crate) fn begin_wait(&mut self, mutex: u32) {
-        if self.tell_touch(mutex, Kind::Release, true) {
-            self.now.threads[self.now.current].notified = None;
+        if self.report_touch(mutex, Kind::Release, Effect::Changed) {
+            self.threads.running().notified = None;
         }
     }
 
     /// Whether the wait that just ended was notified.
     pub(crate) fn was_notified(&mut self) -> bool {
-        if let Some(answer) = self.known_answer(Question::WAS_NOTIFIED) {
+        if let Some(answer) = self.recall(Entry::was_notified()) {
             return answer != 0;
         }
-        let notified = self.now.threads[self.now.current].notified.is_some();
-        self.answer(Question::WAS_NOTIFIED, u8::from(notified));
+        let notified = self.threads.running().notified.is_some();
+        self.answer(Entry::was_notified(), u8::from(notified));
         notified
     }
 
-    /// One of several ways to go on that are not a matter of scheduling; `None` if the same one was taken before.
+    /// Picks one of several outcomes that are not a matter of scheduling; `None` if the log has the pick already.
     fn pick(&mut self, ways: usize, search: &mut dyn Search) -> Option<usize> {
-        let question = Question::pick(ways);
-        if self.is_known(question) {
+        let entry = Entry::pick(ways);
+        if self.recall(entry).is_some() {
             return None;
         }
-        let pick = match self.known_choice() {
-            None => search.pick(self, ways),
+        let pick = match self.trace.choices.known() {
+            None => search.pick(&self.trace, ways),
             Some(Choice::Pick(pick)) => Some(usize::from(pick)),
             Some(Choice::Thread(_)) => None,
         };
@@ -566,12 +579,12 @@ impl Execution {
             self.differs();
             return None;
         };
-        self.keep();
-        self.choose(Choice::Pick(pick as u8));
-        if let Some(step) = self.steps.last_mut() {
+        self.save_checkpoint();
+        self.trace.choices.make(Choice::Pick(pick as u8));
+        if let Some(step) = self.trace.steps.last_mut() {
             step.pick = Some(pick as u8);
         }
-        self.answer(question, pick as u8);
+        self.answer(entry, pick as u8);
         Some(pick)
     }
 }

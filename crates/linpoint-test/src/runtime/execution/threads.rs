@@ -1,28 +1,33 @@
-//! Where the threads of an execution stand: what is kept of a choice, to go on from there another way.
+//! The positions of the threads of an execution: what each does next, and what is counted for all of them.
 
 use std::panic::Location;
 
+use super::super::access::{Kind, Manner};
 use super::super::causality::{Clock, Past};
 use super::super::{MAIN, MAX_WORKERS};
+use super::memory::Memory;
+use super::trace::{BlockedThread, Totals, Wait};
 use super::{Layout, Pending};
 
 #[derive(Debug)]
-pub(crate) struct Thread {
-    pub(crate) pending: Pending,
-    pub(crate) op: Option<u32>,
+pub(super) struct Thread {
+    pub(super) pending: Pending,
+    /// The operation that the thread is in.
+    pub(super) op: Option<u32>,
     /// The call was just made, or the thread woke up: the next access needs no scheduling point of its own.
     pub(super) fresh: bool,
-    /// Its next turn comes although nothing changed.
+    /// The thread sleeps, and its next step comes although nothing changed.
     pub(super) forced: bool,
     /// The step that notified it.
     pub(super) notified: Option<u32>,
     /// What it has read since its last call or yield: object and version.
     pub(super) reads: Vec<(u32, u32)>,
+    /// How many accesses in a row showed nothing new.
     pub(super) repeats: u32,
     pub(super) steps: u16,
     pub(super) clock: Clock,
     pub(super) past: Past,
-    pub(crate) location: Option<&'static Location<'static>>,
+    pub(super) location: Option<&'static Location<'static>>,
 }
 
 impl Thread {
@@ -42,98 +47,202 @@ impl Thread {
         }
     }
 
-    /// Becomes what another one is.
+    /// Becomes equal to `other`. The buffer of `reads` is used again.
     fn copy(&mut self, other: &Thread) {
         let reads = std::mem::take(&mut self.reads);
         *self = Thread { reads, ..*other };
         self.reads.clone_from(&other.reads);
     }
+
+    /// What the thread waits for, if it waits.
+    fn wait(&self, memory: &Memory) -> Option<Wait> {
+        let access = |object, kind, notifier| Wait::Access {
+            object,
+            name: memory.name(object),
+            kind,
+            notifier,
+        };
+        match self.pending {
+            Pending::Access {
+                object,
+                kind,
+                manner: Manner::Blocking,
+            } => Some(access(object, kind, None)),
+            Pending::Wake { mutex, .. } if self.notified.is_some() => {
+                Some(access(mutex, Kind::Acquire, self.notified))
+            }
+            Pending::Wake { condvar, .. } => Some(Wait::Notification(memory.name(condvar))),
+            Pending::Yield => Some(Wait::Change),
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Foreign(_) => Some(Wait::Foreign),
+            _ => None,
+        }
+    }
 }
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(crate) struct State {
-    pub(crate) threads: [Thread; MAX_WORKERS + 1],
+pub(crate) struct Threads {
+    pub(super) list: [Thread; MAX_WORKERS + 1],
     /// Those whose next step is possible, whatever the others do; one bit per thread.
     pub(super) ready: u16,
-    /// Those whose next step may have to wait for others.
+    /// Those whose next step may have to wait for others; one bit per thread.
     pub(super) waiting: u16,
+    /// How many objects each thread has created.
     pub(super) created: [u32; MAX_WORKERS + 1],
+    /// The objects that are the permits of the threads.
     pub(super) permits: [Option<u32>; MAX_WORKERS + 1],
-    pub(crate) current: usize,
-    /// Workers may run.
-    pub(super) workers: bool,
-    /// A step was begun.
-    pub(super) open: bool,
-    /// Nobody is preempted any more: the search need not be asked.
+    /// The thread that runs.
+    pub(super) current: usize,
+    /// The workers run, and the main thread waits for them.
+    pub(super) released: bool,
+    /// A step was begun and is not complete.
+    pub(super) step_is_open: bool,
+    /// The search preempts no thread any more in this execution, so it is not asked where a thread can only go on.
     pub(super) settled: bool,
+    /// How many forced steps in a row changed nothing.
     pub(super) idle: u32,
     pub(super) last_forced: usize,
-    /// So many steps were begun.
-    pub(crate) taken: usize,
-    /// So often workers touched something under control.
-    pub(crate) touched: usize,
-    pub(crate) preemptions: u32,
+    pub(super) totals: Totals,
     /// The operations that returned, one bit each.
     pub(super) returned: u64,
 }
 
-impl State {
+impl Threads {
     pub(super) fn new() -> Self {
-        State {
-            threads: std::array::from_fn(Thread::new),
+        Threads {
+            list: std::array::from_fn(Thread::new),
             ready: 0,
             waiting: 0,
             created: [0; MAX_WORKERS + 1],
             permits: [None; MAX_WORKERS + 1],
             current: MAIN,
-            workers: false,
-            open: false,
+            released: false,
+            step_is_open: false,
             settled: false,
             idle: 0,
             last_forced: 0,
-            taken: 0,
-            touched: 0,
-            preemptions: 0,
+            totals: Totals::default(),
             returned: 0,
         }
     }
 
-    /// Becomes what another one is, both of this test.
-    pub(super) fn copy(&mut self, other: &State, layout: &Layout) {
-        let State {
-            threads,
+    /// Becomes equal to `other`, both of a test with this layout.
+    pub(super) fn copy(&mut self, other: &Threads, layout: &Layout) {
+        let Threads {
+            list,
             ready,
             waiting,
             created,
             permits,
             current,
-            workers,
-            open,
+            released,
+            step_is_open,
             settled,
             idle,
             last_forced,
-            taken,
-            touched,
-            preemptions,
+            totals,
             returned,
         } = other;
         for index in (0..layout.threads.len()).chain([MAIN]) {
-            self.threads[index].copy(&threads[index]);
+            self.list[index].copy(&list[index]);
         }
         self.ready = *ready;
         self.waiting = *waiting;
         self.created = *created;
         self.permits = *permits;
         self.current = *current;
-        self.workers = *workers;
-        self.open = *open;
+        self.released = *released;
+        self.step_is_open = *step_is_open;
         self.settled = *settled;
         self.idle = *idle;
         self.last_forced = *last_forced;
-        self.taken = *taken;
-        self.touched = *touched;
-        self.preemptions = *preemptions;
+        self.totals = *totals;
         self.returned = *returned;
+    }
+
+    /// The thread that runs.
+    #[inline(always)]
+    pub(super) fn running(&mut self) -> &mut Thread {
+        &mut self.list[self.current]
+    }
+
+    /// A thread comes to its next step.
+    #[inline(always)]
+    pub(super) fn expect(&mut self, index: usize, pending: Pending) {
+        let bit = 1 << index;
+        self.ready &= !bit;
+        self.waiting &= !bit;
+        match pending {
+            Pending::Access {
+                manner: Manner::Blocking,
+                ..
+            }
+            | Pending::Yield
+            | Pending::Wake { .. } => self.waiting |= bit,
+            Pending::Start(_) | Pending::Access { .. } => self.ready |= bit,
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
+            Pending::Foreign(_) => self.waiting |= bit,
+            Pending::Join | Pending::Done => {}
+        }
+        self.list[index].pending = pending;
+    }
+
+    /// Whether a thread is in the middle of an operation.
+    pub(super) fn is_inside(&self, thread: usize) -> bool {
+        !matches!(
+            self.list[thread].pending,
+            Pending::Start(_) | Pending::Done | Pending::Join
+        )
+    }
+
+    /// The running thread has seen this version of an object.
+    #[inline(always)]
+    pub(super) fn note_access(&mut self, object: u32, version: u32, changed: bool) {
+        if changed {
+            self.idle = 0;
+        }
+        let thread = &mut self.list[self.current];
+        match thread.reads.iter_mut().find(|read| read.0 == object) {
+            Some(read) if read.1 == version => thread.repeats += 1,
+            Some(read) => {
+                read.1 = version;
+                thread.repeats = 0;
+            }
+            None => {
+                thread.reads.push((object, version));
+                thread.repeats = 0;
+            }
+        }
+        self.totals.accesses += usize::from(self.current != MAIN);
+    }
+
+    /// The threads that wait in the middle of an operation.
+    pub(super) fn blocked(&self, memory: &Memory) -> impl Iterator<Item = BlockedThread> {
+        self.list.iter().enumerate().filter_map(|(index, thread)| {
+            Some(BlockedThread {
+                thread: index,
+                op: thread.op? as usize,
+                wait: thread.wait(memory)?,
+                clock: thread.clock,
+                location: thread.location,
+            })
+        })
+    }
+
+    /// A hash of everything that determines what can happen from here on in a test with so many workers.
+    pub(crate) fn state(&self, workers: usize) -> Past {
+        let mut state = Past::default().then(u64::from(self.idle));
+        for thread in &self.list[..workers] {
+            let position = match thread.pending {
+                Pending::Start(_) => 0,
+                Pending::Yield => 1,
+                Pending::Done => 2,
+                Pending::Wake { .. } if thread.notified.is_some() => 3,
+                _ => 4,
+            };
+            state = state.with(thread.past).then(position);
+        }
+        state
     }
 }

@@ -77,7 +77,7 @@ fn changes_after(executions: usize, strategy: Strategy) -> Report {
         locks: made.fetch_add(1, SeqCst) < executions,
     })
     .against(Anything, [Op::Hold, Op::Maybe, Op::Look], |object, op| {
-        let lock = || object.lock.lock().expect("nobody panics here");
+        let lock = || object.lock.lock().expect("no holder panics");
         match op {
             Op::Hold => {
                 let _held = lock();
