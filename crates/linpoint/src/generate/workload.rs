@@ -8,8 +8,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::engine::monitor::slot::bit::Bit;
-use crate::engine::monitor::slot::register::Rw;
+use crate::engine::monitor::Bit;
+use crate::engine::monitor::Rw;
 use crate::engine::monitor::{Act, Log};
 use crate::history::NEVER;
 use crate::spec::Discipline;

@@ -230,7 +230,7 @@ impl<O> TypedHistory<O, Value> {
     }
 }
 
-fn decode_action<S: Object>(
+pub(crate) fn decode_action<S: Object>(
     object: &S,
     history: &History,
     id: OpId,

@@ -110,16 +110,12 @@ impl<S: Object> AnyObject for S {
             }
             report
         };
-        if let Some(report) = checker.check_columns(self, history, budget)? {
-            return Ok(named(report));
-        }
-        let typed = TypedHistory::decode(self, history)?;
         let describe = |id| {
             let op = history.op(id);
             format!("{} by process {}", shortened(&op.text()), op.process)
         };
         Ok(named(
-            checker.check_decoded(self, &typed, budget, &describe)?,
+            checker.check_recorded(self, history, budget, &describe)?,
         ))
     }
 

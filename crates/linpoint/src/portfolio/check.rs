@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Config, Cores, EngineChoice, Witnesses, columns, guided};
+use super::columns::{self, ByColumns, Findings};
+use super::{Config, Cores, EngineChoice, Witnesses, guided};
 use crate::engine::monitor::{self, Decision, Monitored, Refusal, Suspect};
 use crate::engine::{
     Answer, Budget, Facts, GaveUp, Task, TaskOp, Ticker, brute, count_events, hitting, search,
@@ -80,19 +81,28 @@ impl Checker {
         self.check_decoded(spec, &history.interned(), &self.budget(), &describe)
     }
 
-    /// Decides a recorded history without decoding it, where that can be done and the history is linearizable.
-    pub(crate) fn check_columns<S: Object>(
+    /// Decides a recorded history: from its columns where that is possible, decoded otherwise. `describe` names operations in
+    /// explanations.
+    pub(crate) fn check_recorded<S: Object>(
         &self,
         object: &S,
         history: &History,
         budget: &Budget,
-    ) -> Result<Option<Report>, Error> {
-        let parts = self.on_threads(|| columns::check(object, history, &self.config, budget))?;
-        Ok(parts.map(|parts| Report {
-            verdict: merge(history.calls(), &parts),
-            parts,
-            skipped: 0,
-        }))
+        describe: &(dyn Fn(OpId) -> String + Sync),
+    ) -> Result<Report, Error> {
+        let known = self.on_threads(|| columns::check(object, history, &self.config, budget))?;
+        let findings = match known {
+            ByColumns::Undecided(findings) => findings,
+            ByColumns::Linearizable(parts) => {
+                return Ok(Report {
+                    verdict: merge(history.calls(), &parts),
+                    parts,
+                    skipped: 0,
+                });
+            }
+        };
+        let typed = TypedHistory::decode(object, history)?;
+        self.run(object, &typed, budget, describe, &findings)
     }
 
     /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is used: a
@@ -118,12 +128,24 @@ impl Checker {
         budget: &Budget,
         describe: &(dyn Fn(OpId) -> String + Sync),
     ) -> Result<Report, Error> {
+        self.run(spec, history, budget, describe, &Findings::default())
+    }
+
+    fn run<S: Spec>(
+        &self,
+        spec: &S,
+        history: &TypedHistory<S::Op, S::Ret>,
+        budget: &Budget,
+        describe: &(dyn Fn(OpId) -> String + Sync),
+        findings: &Findings,
+    ) -> Result<Report, Error> {
         let run = Run {
             spec,
             history,
             budget,
             describe,
             config: &self.config,
+            findings,
         };
         self.on_threads(|| run.report_all())
     }
@@ -136,6 +158,8 @@ struct Run<'a, S: Spec> {
     budget: &'a Budget,
     describe: &'a (dyn Fn(OpId) -> String + Sync),
     config: &'a Config,
+    /// What is known of the history already.
+    findings: &'a Findings,
 }
 
 /// How long the violations of one history may be reduced and explained, all together.
@@ -205,6 +229,14 @@ impl<'a, S: Spec> Run<'a, S> {
         };
         match self.budget.check().and_then(|()| memory()) {
             Ok(()) => {
+                if let Some(answer) = self.findings.answer(task) {
+                    return Decided {
+                        answer: Ok(answer),
+                        engine: monitor::NAME,
+                        reason: self.findings.reason().into(),
+                        shown_by: None,
+                    };
+                }
                 let wants_order = self.config.witnesses == Witnesses::Certified;
                 self.decide(task, wants_order, self.budget)
             }

@@ -8,8 +8,9 @@ use super::fault::Fault;
 use super::general::{Effect, General, Unclear};
 use super::simplify::{Changes, simple_entries};
 use super::{simple, witness};
-use crate::engine::monitor::{Decision, Log, Refusal, Suspect, relevant};
-use crate::engine::{Facts, TaskOp};
+use crate::engine::monitor::admit::Prepared;
+use crate::engine::monitor::{Decision, Evidence, Log, NotApplicable, Refusal, Suspect, relevant};
+use crate::engine::{Budget, Facts, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::{Value, ValueTable};
@@ -44,7 +45,7 @@ pub(super) enum Act {
 
 impl Case {
     /// The operations of a task in numbers, or why they cannot be.
-    pub(crate) fn new(task: &dyn Facts) -> Result<Self, Refusal> {
+    pub(crate) fn new(task: &dyn Facts) -> Result<Self, NotApplicable> {
         let mut values = ValueTable::default();
         let mut number =
             |value: Option<Value>| value.map_or(INITIAL, |value| values.intern(value.into()) + 1);
@@ -61,11 +62,11 @@ impl Case {
                     shown.extend(entries.into_iter().map(&mut number));
                     seen.extend((0u32..).zip(shown[from as usize..].iter().copied()));
                     let to = u32::try_from(shown.len());
-                    let to = to.map_err(|_| Refusal::HandOn("the scans show too many values"))?;
+                    let to = to.map_err(|_| NotApplicable("the scans show too many values"))?;
                     Act::Scan { from, to }
                 }
                 _ => {
-                    return Err(Refusal::HandOn(
+                    return Err(NotApplicable(
                         "some operation is neither an update nor a scan",
                     ));
                 }
@@ -85,47 +86,12 @@ impl Case {
             positions: ops.iter().map(|&(position, ..)| position).collect(),
             log: Log::new(
                 ops.iter().map(|&(.., act)| act).collect(),
-                vec![0; ops.len()],
+                Vec::new(),
                 calls,
                 rets,
             ),
             shown,
             simple,
-        })
-    }
-
-    /// What kind of monitor decides it.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.simple {
-            Some(_) => "simple snapshot",
-            None => "snapshot",
-        }
-    }
-
-    /// Decides it; positions are those of the task.
-    pub(crate) fn decide(&self, wants_order: bool) -> Result<Decision, Refusal> {
-        if !wants_order
-            && let Some((events, slots)) = self.simple_events()
-            && simple::decide(&events, slots).is_ok()
-        {
-            return Ok(Decision::Linearizable(None));
-        }
-        let run = self.run()?;
-        let at = |&op: &u32| self.positions[op as usize];
-        Ok(match run.fault {
-            None => Decision::Linearizable(wants_order.then(|| {
-                let order = witness::order(&self.log, &run.snapshot, run.scans, run.repeats);
-                order.iter().map(at).collect()
-            })),
-            Some(fault) => {
-                let cut = self.log.rets[fault.scan as usize];
-                let suspect = |op: u32| Suspect {
-                    position: at(&op),
-                    is_open: self.log.rets[op as usize] > cut,
-                };
-                let ops = self.suspects(&fault, &run.repeats);
-                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
-            }
         })
     }
 
@@ -160,7 +126,7 @@ impl Case {
     }
 
     /// Tells the general monitor everything, until it finds something wrong.
-    pub(super) fn run(&self) -> Result<Run, Refusal> {
+    pub(super) fn run(&self) -> Result<Run, NotApplicable> {
         let mut run = Run {
             snapshot: General::new(INITIAL),
             fault: None,
@@ -176,12 +142,12 @@ impl Case {
                         Ok(Effect::Changes) => {}
                         Ok(Effect::Nothing) => run.repeats.push(op as u32),
                         Err(Unclear::Overlap(_)) => {
-                            return Err(Refusal::HandOn(
+                            return Err(NotApplicable(
                                 "updates of one entry overlap, as with several writers",
                             ));
                         }
                         Err(Unclear::Repeated(_)) => {
-                            return Err(Refusal::HandOn(
+                            return Err(NotApplicable(
                                 "an entry is given a value again that scans may still show from before",
                             ));
                         }
@@ -257,6 +223,42 @@ impl Case {
         let mut ops: Vec<u32> = ops.into_iter().collect();
         ops.sort_unstable();
         ops
+    }
+}
+
+impl Prepared for Case {
+    fn name(&self) -> &'static str {
+        match self.simple {
+            Some(_) => "simple snapshot",
+            None => "snapshot",
+        }
+    }
+
+    fn decide(self: Box<Self>, evidence: Evidence, _: &Budget) -> Result<Decision, Refusal> {
+        if evidence == Evidence::Verdict
+            && let Some((events, slots)) = self.simple_events()
+            && simple::decide(&events, slots).is_ok()
+        {
+            return Ok(Decision::Linearizable(None));
+        }
+        let run = self.run()?;
+        let position = |&op: &u32| self.positions[op as usize];
+        Ok(match (run.fault, evidence) {
+            (None, Evidence::Verdict) => Decision::Linearizable(None),
+            (None, Evidence::Order) => {
+                let order = witness::order(&self.log, &run.snapshot, run.scans, run.repeats);
+                Decision::Linearizable(Some(order.iter().map(position).collect()))
+            }
+            (Some(fault), _) => {
+                let cut = self.log.rets[fault.scan as usize];
+                let suspect = |op: u32| Suspect {
+                    position: position(&op),
+                    is_open: self.log.rets[op as usize] > cut,
+                };
+                let ops = self.suspects(&fault, &run.repeats);
+                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
+            }
+        })
     }
 }
 

@@ -9,8 +9,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Case;
 use super::simple::{self, Event, Side};
-use crate::engine::monitor::{Decision, Refusal};
-use crate::engine::{Task, TaskOp, brute};
+use crate::engine::monitor::admit::Prepared;
+use crate::engine::monitor::{Decision, Evidence, Refusal};
+use crate::engine::{Budget, Task, TaskOp, brute};
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Snapshot, SnapshotOp, Writers};
 use crate::value::Value;
@@ -175,8 +176,12 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
     let history = random_history(values, &mut rng);
     let whole = prefix(&history, u32::MAX);
     let case = Case::new(&whole).unwrap();
-    let said = case.decide(true);
-    let quickly = case.decide(false);
+    let decide = |evidence| {
+        let case = Case::new(&whole).unwrap();
+        Box::new(case).decide(evidence, &Budget::new(None, None))
+    };
+    let said = decide(Evidence::Order);
+    let quickly = decide(Evidence::Verdict);
     let count = &mut |what| *counts.entry(what).or_default() += 1;
     let bad = first_bad(&history);
     let shown = || format!("seed {seed}, bad {bad:?}\n{}", show(&history));
