@@ -142,7 +142,10 @@ fn time<M: Monitor>(monitor: &M, log: &Log<M::Act>) -> Result<f64, Error> {
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
         let started = Instant::now();
-        if !monitor.decide(log).is_ok_and(|found| found.is_linearizable()) {
+        if !monitor
+            .decide(log)
+            .is_ok_and(|found| found.is_linearizable())
+        {
             return Err(Error::bug("a simulated history was called a violation"));
         }
         best = best.min(started.elapsed().as_secs_f64());

@@ -138,3 +138,111 @@ where
         certify::witness(&Task::new(self.object, &history, &ids), &begin)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ByColumns, check};
+    use super::*;
+    use crate::engine::Budget;
+    use crate::history::{Call, HistoryBuilder, Operation, Ties};
+    use crate::portfolio::Config;
+    use crate::spec::{
+        CallView, Container, ContainerOp, Discipline, Kind, Outcomes, Pattern, Role, Sampler, Spec,
+    };
+    use std::collections::VecDeque;
+
+    /// A queue whose peeks are said to have this pattern.
+    struct Peeked(Pattern);
+
+    const QUEUE: Container = Container {
+        discipline: Discipline::Fifo,
+        capacity: None,
+    };
+
+    impl Spec for Peeked {
+        type Op = ContainerOp;
+        type Ret = Value;
+        type State = VecDeque<Value>;
+
+        fn init(&self) -> Self::State {
+            QUEUE.init()
+        }
+
+        fn apply(&self, state: &Self::State, op: &ContainerOp) -> Outcomes<Value, Self::State> {
+            QUEUE.apply(state, op)
+        }
+
+        fn kind(&self) -> Option<Kind> {
+            QUEUE.kind()
+        }
+
+        fn role(&self, op: &ContainerOp, ret: Option<&Value>) -> Role {
+            QUEUE.role(op, ret)
+        }
+    }
+
+    impl Object for Peeked {
+        fn decode(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
+            QUEUE.decode(call)
+        }
+
+        fn decode_result(&self, op: &ContainerOp, result: &Value) -> Result<Value, String> {
+            QUEUE.decode_result(op, result)
+        }
+
+        fn pattern(&self, method: &str) -> Option<Pattern> {
+            match method {
+                "peek" => Some(self.0),
+                _ => QUEUE.pattern(method),
+            }
+        }
+
+        fn sample(
+            &self,
+            state: &Self::State,
+            process: u32,
+            sampler: &mut Sampler,
+        ) -> (&'static str, Value) {
+            QUEUE.sample(state, process, sampler)
+        }
+    }
+
+    /// Values 0 to `values` are added, one after the other; the first is peeked at the end.
+    fn history(values: i64) -> History {
+        let mut builder = HistoryBuilder::new();
+        let adds = (0..values).map(|i| (Call::new("enq", i), Value::Nil));
+        let peek = (Call::new("peek", Value::Nil), Value::Int(0));
+        for (i, (call, result)) in (0..).zip(adds.chain([peek])) {
+            let operation = Operation {
+                process: Some(Value::Int(0)),
+                call,
+                result,
+                called: 2 * i,
+                returned: Some(2 * i + 1),
+            };
+            builder.operation(0, operation).unwrap();
+        }
+        builder.finish(Ties::default()).unwrap()
+    }
+
+    fn check_peeks(pattern: Pattern, values: i64, config: Config) -> Result<ByColumns, Error> {
+        let budget = Budget::new(None, None);
+        check(&Peeked(pattern), &history(values), &config, &budget)
+    }
+
+    #[test]
+    fn a_wrong_pattern_is_a_bug_and_no_verdict() {
+        for values in [1, 5, 2_000] {
+            for config in [Config::default(), Config::default().without_witnesses()] {
+                let right = check_peeks(Pattern::Peeks, values, config.clone());
+                assert!(matches!(right, Ok(ByColumns::Linearizable(_))));
+                // Both explain the history, so that no replay of what was read could notice.
+                let wrong = check_peeks(Pattern::Removes, values, config);
+                let Err(error) = wrong else {
+                    panic!("a pattern that is wrong is believed");
+                };
+                assert!(error.to_string().contains("pattern"), "{error}");
+            }
+        }
+    }
+}

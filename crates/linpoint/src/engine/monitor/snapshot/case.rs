@@ -1,4 +1,8 @@
-//! Recorded operations in numbers, and the monitor that decides them.
+//! Chooses the monitor for the recorded operations on a snapshot, and makes a witness or a contradiction of its finding.
+//!
+//! Ours. A pending update whose value no scan shows is left out: it need not have taken effect. Of a violation, the contradiction
+//! has the scans of the fault and all updates with values that these scans show; where such a value was written several times, all
+//! updates of its entry, since they decide which of them a scan saw.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,15 +22,15 @@ use crate::value::{Value, ValueTable};
 /// The number of the initial value.
 pub(super) const INITIAL: u32 = 0;
 
-/// A task on a snapshot, in numbers.
+/// The operations on a snapshot, with values as numbers.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(super) log: Log<Act>,
     /// The positions of the log's operations in the task.
     positions: Vec<u32>,
-    /// The values of scans, one after the other.
+    /// The values of all scans, one scan after the other.
     shown: Vec<u32>,
-    /// The two entries that change, and the values that they get, where the history is simple.
+    /// If the history is simple: the two entries that change, and the values that they get.
     pub(super) simple: Option<Changes>,
 }
 
@@ -36,7 +40,7 @@ pub(super) enum Act {
         entry: u32,
         value: u32,
     },
-    /// From this place to that one among the values of scans.
+    /// Shows `shown[from..to]`.
     Scan {
         from: u32,
         to: u32,
@@ -44,7 +48,7 @@ pub(super) enum Act {
 }
 
 impl Case {
-    /// The operations of a task in numbers, or why they cannot be.
+    /// The operations of a task, or why they are not those of a snapshot.
     pub(crate) fn new(task: &dyn Facts) -> Result<Self, NotApplicable> {
         let mut values = ValueTable::default();
         let mut number =
@@ -73,7 +77,7 @@ impl Case {
             };
             ops.push((position, op, act));
         }
-        // A pending update that nobody saw need not have happened.
+        // A pending update that no scan saw need not have taken effect.
         ops.retain(|(_, op, act)| match act {
             Act::Update { entry, value } if op.ret == NEVER => {
                 *value == INITIAL || seen.contains(&(*entry, *value))
@@ -125,7 +129,7 @@ impl Case {
         }
     }
 
-    /// Tells the general monitor everything, until it finds something wrong.
+    /// Runs the general monitor on all events, up to the first violation.
     pub(super) fn run(&self) -> Result<Run, NotApplicable> {
         let mut run = Run {
             snapshot: General::new(INITIAL),
@@ -174,8 +178,8 @@ impl Case {
         Ok(run)
     }
 
-    /// The operations that contradict each other by themselves: the culprits, and all updates with what the scans among them
-    /// show, but for those that change nothing.
+    /// The operations that contradict each other by themselves: those of the fault, and all updates with values that the scans
+    /// among them show, except those that change nothing.
     fn suspects(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
         let mut ops: HashSet<u32> = fault.others().into_iter().copied().collect();
         ops.insert(fault.scan);
@@ -185,7 +189,7 @@ impl Case {
         let scans: Vec<&[u32]> = scans.filter(|values| !values.is_empty()).collect();
         let cut = self.log.rets[fault.scan as usize];
         let repeats: HashSet<u32> = repeats.iter().copied().collect();
-        // Which update a value is from that was written several times depends on those between.
+        // Entries in which a shown value was written several times: which of these updates a scan saw depends on the others.
         let mut writes: HashMap<(u32, u32), u32> = HashMap::new();
         let mut again = HashSet::new();
         let updates = || {
@@ -262,11 +266,11 @@ impl Prepared for Case {
     }
 }
 
-/// What the general monitor makes of a case.
+/// What the general monitor found out.
 pub(super) struct Run {
     snapshot: General<u32, u32>,
     pub(super) fault: Option<Fault<u32>>,
-    /// The scans, with the numbers by which they are ordered.
+    /// The scans, each with the number by which they are ordered.
     scans: Vec<(u64, u32)>,
     /// The updates that change nothing.
     repeats: Vec<u32>,

@@ -248,7 +248,7 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
 /// The monitor of simple histories finds the same event, step by step and at once.
 fn compare_simple(case: &Case, bad: Option<u32>, shown: &str) {
     let Some((events, slots)) = case.simple_events() else {
-        assert!(bad.is_some(), "nobody wrote what a scan shows: {shown}");
+        assert!(bad.is_some(), "no update wrote what a scan shows: {shown}");
         return;
     };
     let mut monitor = simple::Monitor::default();
