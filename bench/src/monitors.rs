@@ -7,9 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use linpoint::Ties;
 use linpoint::generate::Workload;
-use linpoint::engine::monitor::Log;
-use linpoint::engine::monitor::container::{priority, queue, stack};
-use linpoint::engine::monitor::slot::{bit as bits, register};
+use linpoint::engine::monitor::{BitState, Bits, Log, Monitor, PriorityQueue, Queue, Register, Stack};
 use linpoint::spec::Discipline;
 
 use crate::child::peak_mib;
@@ -77,31 +75,23 @@ pub fn answer(args: &[&str]) -> anyhow::Result<()> {
         ..Workload::default()
     };
     match object {
-        "queue" => {
-            let (log, _) = workload.container(Discipline::Fifo);
-            measure(&log, |log| queue::decide(log).is_ok_and(|found| found.is_linearizable()))
-        }
+        "queue" => measure(&Queue, &workload.container(Discipline::Fifo).0),
         "priority queue" => {
             let (log, priorities) = workload.container(Discipline::Largest);
-            measure(&log, |log| priority::decide(log, &priorities).is_ok_and(|found| found.is_linearizable()))
+            measure(&PriorityQueue { priorities }, &log)
         }
-        "stack" => {
-            let (log, _) = workload.container(Discipline::Lifo);
-            measure(&log, |log| stack::decide(log).is_ok_and(|found| found.is_linearizable()))
-        }
+        "stack" => measure(&Stack, &workload.container(Discipline::Lifo).0),
         "set" => {
-            let log = workload.set((variant == "1000 keys").then_some(1000));
-            measure(&log, |log| bits::decide(log, false).is_linearizable())
+            let keys = (variant == "1000 keys").then_some(1000);
+            measure(&Bits { initially: BitState::Off }, &workload.set(keys))
         }
-        "register" => {
-            let log = workload.register();
-            measure(&log, |log| register::decide(log, Some(0)).is_ok_and(|found| found.is_linearizable()))
-        }
+        "register" => measure(&Register { initial: Some(0) }, &workload.register()),
         _ => bail!("unknown object"),
     }
 }
 
-fn measure<A: Copy>(log: &Log<A>, decide: impl Fn(&Log<A>) -> bool) -> anyhow::Result<()> {
+fn measure<M: Monitor>(monitor: &M, log: &Log<M::Act>) -> anyhow::Result<()> {
+    let decide = |log: &Log<M::Act>| monitor.decide(log).is_ok_and(|found| found.is_linearizable());
     let runs = (30_000_000 / log.len()).clamp(3, 50);
     let best = |work: &dyn Fn()| {
         let once = |_| {

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use linpoint::Error;
-use linpoint::engine::monitor::container::{priority, queue, stack};
-use linpoint::engine::monitor::slot::bit as bits;
+use linpoint::engine::monitor::{BitState, Bits, Log, Monitor, PriorityQueue, Queue, Stack};
 use linpoint::generate::Workload;
 use linpoint::spec::Discipline;
 use serde_json::json;
@@ -129,30 +128,29 @@ fn measure_all(
 fn measure(object: &str, workload: &Workload) -> Result<f64, Error> {
     match object {
         "set" => {
-            let log = workload.set(None);
-            time(|| bits::decide(&log, false).is_linearizable())
+            let bits = Bits {
+                initially: BitState::Off,
+            };
+            time(&bits, &workload.set(None))
         }
-        "stack" => {
-            let (log, _) = workload.container(Discipline::Lifo);
-            time(|| stack::decide(&log).is_ok_and(|found| found.is_linearizable()))
-        }
-        "queue" => {
-            let (log, _) = workload.container(Discipline::Fifo);
-            time(|| queue::decide(&log).is_ok_and(|found| found.is_linearizable()))
-        }
+        "stack" => time(&Stack, &workload.container(Discipline::Lifo).0),
+        "queue" => time(&Queue, &workload.container(Discipline::Fifo).0),
         _ => {
             let (log, priorities) = workload.container(Discipline::Largest);
-            time(|| priority::decide(&log, &priorities).is_ok_and(|found| found.is_linearizable()))
+            time(&PriorityQueue { priorities }, &log)
         }
     }
 }
 
-fn time(decide: impl Fn() -> bool) -> Result<f64, Error> {
+fn time<M: Monitor>(monitor: &M, log: &Log<M::Act>) -> Result<f64, Error> {
     const RUNS: usize = 3;
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
         let started = Instant::now();
-        if !decide() {
+        if !monitor
+            .decide(log)
+            .is_ok_and(|found| found.is_linearizable())
+        {
             return Err(Error::bug("a simulated history was called a violation"));
         }
         best = best.min(started.elapsed().as_secs_f64());

@@ -29,7 +29,7 @@ impl<S: Spec> Engine<S> for Brute {
         };
         Outcome {
             answer,
-            method: "all orders were tried",
+            method: "all orders were tried".into(),
         }
     }
 }

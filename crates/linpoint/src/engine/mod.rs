@@ -21,6 +21,8 @@ pub(crate) use shortcuts::Shortcuts;
 pub(crate) use task::{Facts, count_events, until};
 pub use task::{Task, TaskOp};
 
+use std::borrow::Cow;
+
 use crate::history::OpId;
 use crate::spec::Spec;
 
@@ -44,7 +46,7 @@ pub(crate) trait Engine<S: Spec>: Sync {
 
 /// What an answer that a task is linearizable must come with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
+pub enum Evidence {
     /// An order of the operations.
     Order,
     /// Nothing: an order may be left out where it costs extra.
@@ -57,7 +59,7 @@ pub(crate) struct Outcome {
     /// The answer, or why there is none.
     pub(crate) answer: Result<Answer, GaveUp>,
     /// How the engine went about it, in words.
-    pub(crate) method: &'static str,
+    pub(crate) method: Cow<'static, str>,
 }
 
 /// What a complete engine found out.
@@ -123,19 +125,10 @@ pub struct GaveUp {
     pub reached: usize,
 }
 
-impl From<Limit> for GaveUp {
-    fn from(limit: Limit) -> Self {
+impl<C: Into<Cause>> From<C> for GaveUp {
+    fn from(cause: C) -> Self {
         GaveUp {
-            cause: Cause::Limit(limit),
-            reached: 0,
-        }
-    }
-}
-
-impl From<NotApplicable> for GaveUp {
-    fn from(NotApplicable(why): NotApplicable) -> Self {
-        GaveUp {
-            cause: Cause::NotApplicable(why),
+            cause: cause.into(),
             reached: 0,
         }
     }
@@ -153,6 +146,21 @@ pub enum Cause {
     Depth(usize),
 }
 
+impl From<Limit> for Cause {
+    fn from(limit: Limit) -> Self {
+        Cause::Limit(limit)
+    }
+}
+
+impl From<NotApplicable> for Cause {
+    fn from(NotApplicable(why): NotApplicable) -> Self {
+        Cause::NotApplicable(why)
+    }
+}
+
 /// An engine cannot decide a history, for this reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotApplicable(pub(crate) &'static str);
+pub struct NotApplicable(
+    /// The reason, in words.
+    pub &'static str,
+);

@@ -433,6 +433,7 @@ fn prefix_of_cut_off(text: &str, format: Format) -> Option<(&str, u64)> {
     }
     let is_cut_off = match format {
         Format::Jsonl => json::is_cut_off(last),
+        #[cfg(feature = "edn")]
         Format::Edn | Format::PorcupineKv => edn::Forms::plain(last).any(|form| form.is_err()),
         _ => false,
     };

@@ -1,15 +1,15 @@
-//! Large logs that are linearizable by construction, for measuring.
+//! Large logs for benchmarks, linearizable by construction.
 //!
-//! The workload of Lee and Mathur's paper: half of the processes produce, half consume, all of them busy all the time, on
-//! one simulated object.
+//! The workload of Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority Queues* (2024):
+//! half of the processes add, half remove, all of them always busy, on one simulated object.
 
 use std::collections::{BinaryHeap, VecDeque};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::engine::monitor::slot::bit::Bit;
-use crate::engine::monitor::slot::register::Rw;
+use crate::engine::monitor::Bit;
+use crate::engine::monitor::Rw;
 use crate::engine::monitor::{Act, Log};
 use crate::history::NEVER;
 use crate::spec::Discipline;

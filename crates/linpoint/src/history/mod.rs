@@ -22,6 +22,7 @@ pub(crate) use order::{Ranks, Times};
 pub use order::{Shape, Ties};
 pub(crate) use partition::partition;
 pub use partition::{Part, Partitioning};
+pub(crate) use typed::decode_action;
 pub use typed::{Action, TypedHistory};
 #[cfg(feature = "parquet")]
 pub(crate) use values::SmallValues;

@@ -238,7 +238,7 @@ impl<O> TypedHistory<O, Value> {
     }
 }
 
-fn decode_action<S: Recorded>(
+pub(crate) fn decode_action<S: Recorded>(
     object: &S,
     history: &History,
     id: OpId,

@@ -37,15 +37,11 @@ impl<S: Recorded> CheckRecorded for S {
             }
             report
         };
-        if let Some(report) = checker.check_columns(self, history, budget)? {
-            return Ok(named(report));
-        }
-        let typed = TypedHistory::decode(self, history)?;
         let describe = |id| {
             let op = history.op(id);
             format!("{} by process {}", shortened(&op.text()), op.process)
         };
-        let report = checker.check_decoded(self, &typed, budget, &describe)?;
+        let report = checker.check_history(self, history, budget, &describe)?;
         Ok(named(report))
     }
 

@@ -1,8 +1,9 @@
 //! The checker: takes histories, gives reports.
 
+use super::Config;
+use super::columns::{self, ByColumns, Findings};
 use super::merge::merge;
 use super::run::Run;
-use super::{Config, columns};
 use crate::engine::{Budget, Shortcut, Shortcuts};
 use crate::error::Error;
 use crate::history::{History, OpId, Partitioning, TypedHistory};
@@ -83,24 +84,41 @@ impl Checker {
         self.check_decoded(spec, &history.interned(), &self.budget(), &describe)
     }
 
-    /// Decides a recorded history without decoding it, where that can be done and the history is linearizable.
-    pub(crate) fn check_columns<S: Recorded>(
+    /// Decides a recorded history: from its columns where that is possible, decoded otherwise. `describe` names operations in
+    /// explanations.
+    pub(crate) fn check_history<S: Recorded>(
         &self,
         object: &S,
         history: &History,
         budget: &Budget,
-    ) -> Result<Option<Report>, Error> {
+        describe: &(dyn Fn(OpId) -> String + Sync),
+    ) -> Result<Report, Error> {
+        let findings = match self.check_columns(object, history, budget)? {
+            ByColumns::Undecided(findings) => findings,
+            ByColumns::Linearizable(parts) => {
+                return Ok(Report {
+                    verdict: merge(history.calls(), &parts),
+                    parts,
+                    skipped: 0,
+                    // Columns are gathered by object; keys are never looked at.
+                    partitioning: Partitioning::ByObject,
+                });
+            }
+        };
+        let typed = TypedHistory::decode(object, history)?;
+        self.run(object, &typed, budget, describe, &findings)
+    }
+
+    fn check_columns<S: Recorded>(
+        &self,
+        object: &S,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<ByColumns, Error> {
         if !self.shortcuts.has(Shortcut::Columns) {
-            return Ok(None);
+            return Ok(ByColumns::Undecided(Findings::default()));
         }
-        let parts = self.on_threads(|| columns::check(object, history, &self.config, budget))?;
-        Ok(parts.map(|parts| Report {
-            verdict: merge(history.calls(), &parts),
-            parts,
-            skipped: 0,
-            // Columns are gathered by object; keys are never looked at.
-            partitioning: Partitioning::ByObject,
-        }))
+        self.on_threads(|| columns::check(object, history, &self.config, budget))
     }
 
     /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is used: a
@@ -126,6 +144,17 @@ impl Checker {
         budget: &Budget,
         describe: &(dyn Fn(OpId) -> String + Sync),
     ) -> Result<Report, Error> {
+        self.run(spec, history, budget, describe, &Findings::default())
+    }
+
+    fn run<S: Spec>(
+        &self,
+        spec: &S,
+        history: &TypedHistory<S::Op, S::Ret>,
+        budget: &Budget,
+        describe: &(dyn Fn(OpId) -> String + Sync),
+        findings: &Findings,
+    ) -> Result<Report, Error> {
         let run = Run {
             spec,
             history,
@@ -133,6 +162,7 @@ impl Checker {
             describe,
             config: &self.config,
             shortcuts: self.shortcuts,
+            findings,
         };
         self.on_threads(|| run.report_all())
     }

@@ -6,8 +6,10 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::choose::{Step, choose, with_engine};
+use super::columns::Findings;
 use super::merge::merge;
 use super::{Config, Cores, EngineChoice, Witnesses};
+use crate::engine::monitor;
 use crate::engine::{
     Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Task, TaskOp,
 };
@@ -27,6 +29,8 @@ pub(super) struct Run<'a, S: Spec> {
     pub(super) describe: &'a (dyn Fn(OpId) -> String + Sync),
     pub(super) config: &'a Config,
     pub(super) shortcuts: Shortcuts,
+    /// What is known of the history already.
+    pub(super) findings: &'a Findings,
 }
 
 /// How long the violations of one history may be reduced and explained, all together.
@@ -97,6 +101,13 @@ impl<'a, S: Spec> Run<'a, S> {
         };
         match self.budget.check().and_then(|()| memory()) {
             Ok(()) => {
+                if let Some(answer) = self.findings.answer(task) {
+                    return Decided {
+                        answer: Ok(answer),
+                        engine: monitor::NAME,
+                        reason: self.findings.reason().into(),
+                    };
+                }
                 let evidence = match self.config.witnesses {
                     Witnesses::Certified => Evidence::Order,
                     Witnesses::Omitted => Evidence::Verdict,
@@ -144,7 +155,7 @@ impl<'a, S: Spec> Run<'a, S> {
             }
             let reason = match (self.config.engine, passed_over) {
                 (EngineChoice::Auto, Some(why)) => format!("{why}: {}", outcome.method),
-                (EngineChoice::Auto, None) => outcome.method.to_owned(),
+                (EngineChoice::Auto, None) => outcome.method.into_owned(),
                 _ => step.reason.to_owned(),
             };
             return Decided {

@@ -32,7 +32,7 @@ impl<S: Spec> Engine<S> for Hitting {
         };
         Outcome {
             answer,
-            method: "looked at schedules that delay few operations first",
+            method: "looked at schedules that delay few operations first".into(),
         }
     }
 }

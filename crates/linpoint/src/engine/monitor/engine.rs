@@ -1,11 +1,12 @@
 //! The monitors as an engine: admits the kinds that a monitor knows, and puts what it finds into the terms of the task.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{BYTES, Decision, Monitored, NAME, Refusal, Suspect, knows};
+use super::{BYTES, Decision, Monitored, NAME, Suspect, knows};
 use crate::engine::{
-    Answer, Budget, Engine, Evidence, Facts, GaveUp, NotApplicable, Outcome, Profile, Task, TaskOp,
-    count_events,
+    Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, NotApplicable, Outcome, Profile, Task,
+    TaskOp, count_events,
 };
 use crate::history::NEVER;
 use crate::spec::Spec;
@@ -32,18 +33,19 @@ impl<S: Spec> Engine<S> for Monitors {
 }
 
 fn decide(task: &dyn Facts, evidence: Evidence, budget: &Budget) -> Outcome {
-    let mut method = "the monitors were at work";
-    let decided = Monitored::admit(task).and_then(|monitored| {
-        budget.reserve_for(task.ops().len(), BYTES)?;
-        let by = monitored.method();
-        let decision = monitored.decide(evidence, budget)?;
-        method = by;
-        Ok(decision)
-    });
+    let mut method = Cow::Borrowed("the monitors were at work");
+    let decided = Monitored::admit(task)
+        .map_err(Cause::from)
+        .and_then(|monitored| {
+            budget.reserve_for(task.ops().len(), BYTES)?;
+            let name = monitored.name();
+            let decision = monitored.decide(evidence, budget)?;
+            method = format!("the {name} monitor decides it in log-linear time").into();
+            Ok(decision)
+        });
     let op = |position: u32| task.ops()[position as usize];
     let answer = match decided {
-        Err(Refusal::HandOn(why)) => Err(GaveUp::from(NotApplicable(why))),
-        Err(Refusal::Limit(limit)) => Err(GaveUp::from(limit)),
+        Err(cause) => Err(GaveUp::from(cause)),
         Ok(Decision::Linearizable(order)) => {
             let order = order.unwrap_or_default().into_iter();
             Ok(Answer::in_order(order.map(|at| op(at).id).collect()))

@@ -1,17 +1,18 @@
-//! ViolationKind monitors see of a history: integers in columns, and the events in order.
+//! What monitors see of a history: columns of integers, and the events in their order.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::history::{EventKind, NEVER, events_in_order};
 
-/// A history of one object as columns of integers. Operations stand in the order of their calls.
+/// A history of one object as columns of integers.
 ///
-/// Ranks are dense: every rank below [`end`](Self::end) is the call or the return of exactly one operation.
+/// Invariants: operations stand in the order of their calls, and every rank below [`end`](Self::end) is the call or the
+/// return of exactly one operation.
 #[derive(Clone, Debug)]
 pub struct Log<A> {
-    /// ViolationKind each operation does.
+    /// What each operation does.
     pub acts: Vec<A>,
-    /// The number of the value that it does it with; any number where there is none.
+    /// The number of the value of each operation; any number where it has none. Empty where the object has no values.
     pub values: Vec<u32>,
     /// The ranks of the calls.
     pub calls: Arc<Vec<u32>>,
@@ -20,7 +21,7 @@ pub struct Log<A> {
     /// Numbers of values are below this.
     pub distinct: u32,
     end: u32,
-    /// Made when first asked for: not every monitor goes from event to event.
+    /// Made when first asked for: not every monitor needs it.
     events: OnceLock<Vec<Event>>,
 }
 
@@ -46,11 +47,12 @@ impl Event {
     }
 }
 
-/// The most operations that a log can hold: ranks leave one bit free.
+/// The most operations that a log can hold: an event is twice a position and one bit, and ranks leave one bit free.
 pub(crate) const MOST_OPS: usize = (1 << 30) - 1;
 
 impl<A> Log<A> {
-    /// The log of these operations. Ranks must be distinct and calls ascend; gaps between ranks are closed.
+    /// The log of these operations. Ranks must be distinct and calls must ascend; gaps between ranks are closed. `values` is
+    /// empty or has one for each operation.
     pub fn new(acts: Vec<A>, values: Vec<u32>, mut calls: Vec<u32>, mut rets: Vec<u32>) -> Self {
         assert!(acts.len() <= MOST_OPS, "too many operations for one log");
         let distinct = values.iter().map(|&value| value + 1).max().unwrap_or(0);
@@ -58,7 +60,7 @@ impl<A> Log<A> {
         let mut end = calls.last().map_or(0, |&call| call + 1);
         for &ret in &rets {
             count += usize::from(ret != NEVER);
-            // The moment after what never happens is the first one.
+            // NEVER is u32::MAX, so NEVER + 1 wraps to 0 and pending operations do not raise the maximum.
             end = end.max(ret.wrapping_add(1));
         }
         if end as usize != count {
@@ -75,7 +77,7 @@ impl<A> Log<A> {
         }
     }
 
-    /// The log of all operations of a history, whose ranks have no gaps: nothing has to be found out about them.
+    /// The log of all operations of a history. Ranks must have no gaps, and numbers of values must be below `distinct`.
     pub(crate) fn of_history(
         acts: Vec<A>,
         values: Vec<u32>,
@@ -109,7 +111,7 @@ impl<A> Log<A> {
         })
     }
 
-    /// Does two things at once, where the log is large enough for that to pay.
+    /// Runs two closures, on two threads if the log is large enough for that to pay.
     pub(super) fn both<T: Send, U: Send>(
         &self,
         first: impl FnOnce() -> T + Send,
@@ -122,9 +124,9 @@ impl<A> Log<A> {
         }
     }
 
-    /// Whether there is enough to do for several threads.
+    /// Whether the log is large enough for several threads.
     pub(super) fn is_worth_sharing(&self) -> bool {
-        /// Smaller logs are decided before another thread is awake.
+        /// Smaller logs are decided before another thread wakes up.
         const WORTH_SHARING: usize = 1 << 14;
         self.len() >= WORTH_SHARING
     }
@@ -139,12 +141,12 @@ impl<A> Log<A> {
         self.calls.is_empty()
     }
 
-    /// The moment after all events.
+    /// The first rank after all events.
     pub fn end(&self) -> u32 {
         self.end
     }
 
-    /// Whether the operation never returned.
+    /// Whether the operation is pending.
     pub fn is_pending(&self, op: usize) -> bool {
         self.rets[op] == NEVER
     }
@@ -163,7 +165,10 @@ fn close_gaps(calls: &mut [u32], rets: &mut [u32]) {
 impl<A: Copy> Log<A> {
     /// The log of some operations only, given by position in ascending order.
     pub fn restricted(&self, ops: &[u32]) -> Self {
-        let column = |of: &[u32]| ops.iter().map(|&op| of[op as usize]).collect();
+        let column = |of: &[u32]| match of {
+            [] => Vec::new(),
+            _ => ops.iter().map(|&op| of[op as usize]).collect(),
+        };
         let mut log = Log::new(
             ops.iter().map(|&op| self.acts[op as usize]).collect(),
             column(&self.values),
@@ -174,7 +179,7 @@ impl<A: Copy> Log<A> {
         log
     }
 
-    /// The operations of a contradiction as far as it looks at them: what returned after the cut is pending.
+    /// The operations of a contradiction; those that returned after its cut are pending.
     #[cfg(test)]
     pub(super) fn contradicting(&self, contradiction: &super::Contradiction) -> Self {
         let mut log = self.clone();
@@ -186,16 +191,16 @@ impl<A: Copy> Log<A> {
     }
 }
 
-/// ViolationKind an operation does to a container, or to a slot that one value fits in.
+/// What an operation does to a container, or to a cell for one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Act {
-    /// Puts the value in.
+    /// Adds the value.
     Add,
-    /// Takes the value out. May be pending, if it was found out which value it must have taken.
+    /// Removes the value. May be pending; it takes effect then, after all operations on the value that returned.
     Remove,
     /// Sees the value as the next to be served.
     Peek,
-    /// Finds nothing there.
+    /// Finds the container empty.
     Empty,
 }

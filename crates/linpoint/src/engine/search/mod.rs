@@ -96,13 +96,13 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
     if queue::admits(task) {
         return Outcome {
             answer: queue::decide(task, budget),
-            method: "searched at both ends of the queue at once",
+            method: "searched at both ends of the queue at once".into(),
         };
     }
     if stack::admits(task) {
         return Outcome {
             answer: stack::decide(task, budget),
-            method: "searched without what lies below",
+            method: "searched without what lies below".into(),
         };
     }
     let ops = task.ops();
@@ -117,7 +117,7 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
     if !implied.is_consistent(&events, ops.len()) {
         return Outcome {
             answer: Ok(Answer::nothing_fits()),
-            method: "the order that follows from the values contradicts real time",
+            method: "the order that follows from the values contradicts real time".into(),
         };
     }
     let problem = Problem {
@@ -146,7 +146,10 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         Found::Order(order) => Answer::in_order(ids(order)),
         Found::Nothing { partial, reached } => Answer::explains_only(ids(partial), reached),
     });
-    Outcome { answer, method }
+    Outcome {
+        answer,
+        method: method.into(),
+    }
 }
 
 /// A number for each operation, the same for those of which one may go before the other.

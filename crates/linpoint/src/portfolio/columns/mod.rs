@@ -1,89 +1,196 @@
-//! Deciding recorded histories straight from their columns.
+//! Decides recorded histories from their columns, without decoding their operations.
 //!
-//! Where the [`Pattern`] of every method is known, a monitor can read what it needs off the columns of a history: no call is
-//! decoded, no value looked at. Whatever does not fit, and every history that is not linearizable, goes the long way, where
-//! values are checked, violations explained, and the search stands ready.
+//! Where the [`Pattern`] of every method is known, the log of a monitor can be read off the columns of a history (`read`). The
+//! monitors, and the table that chooses among them, are those of decoded histories; this is only another source of logs.
+//! `audit` compares what was read with the specification. A history that does not fit is decoded and decided as all others
+//! are. So is one with a violation, which has to be explained; what was found here is then not decided again ([`Findings`]).
 
+mod audit;
 mod read;
-
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 
 use rayon::prelude::*;
 
+use audit::{Audit, Column};
 use read::{Acts, Columns, Reader, Turns, Unfit, Writes};
 
 use super::{Config, EngineChoice, Witnesses};
-use crate::engine::Budget;
-use crate::engine::monitor::slot::bit::{self as bits, Bit};
-use crate::engine::monitor::slot::register::{self, Rw};
-use crate::engine::monitor::{self, Act, ContainerMonitor, Finding, Log};
+use crate::engine::monitor::{
+    self, Act, BitState, Bits, ContainerMonitor, Contradiction, Evidence, Finding, Log, Monitor,
+    NotApplicable, Register, Source,
+};
+use crate::engine::{Answer, Budget, Facts, TaskOp};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId};
-use crate::spec::{Kind, Pattern, Recorded};
+use crate::spec::{Discipline, Pattern, Recorded};
 use crate::value::Value;
-use crate::verdict::replay::Replayed;
+use crate::verdict::replay::Replay;
 use crate::verdict::{PartReport, Verdict, Witness, certify};
 
-/// The reports on all objects of a history, if each one is found linearizable; `None` to go the long way.
+/// Why a history is decided from its columns.
+const REASON: &str = "decided from the columns in log-linear time";
+
+/// Bytes that reading and deciding the columns may take for each operation.
+const BYTES: u64 = 150;
+
+/// What is known of a history from its columns.
+pub(super) enum ByColumns {
+    /// All objects are linearizable.
+    Linearizable(Vec<PartReport>),
+    /// The history has to be decoded; this is known of it.
+    Undecided(Findings),
+}
+
+/// Violations that were found in the columns of a history.
+#[derive(Default)]
+pub(super) struct Findings {
+    /// For each of them the operations that contradict each other, ascending.
+    violations: Vec<Vec<Suspect>>,
+}
+
+/// An operation of a contradiction.
+#[derive(Clone, Copy)]
+struct Suspect {
+    id: OpId,
+    /// Its return does not count: it is to be seen as pending.
+    is_open: bool,
+}
+
+impl Findings {
+    /// The answer for a task in which all operations of a contradiction are, with these as suspects.
+    pub(super) fn answer(&self, task: &dyn Facts) -> Option<Answer> {
+        let find = |suspect: &Suspect| -> Option<TaskOp> {
+            let ops = task.ops();
+            let position = ops.binary_search_by_key(&suspect.id, |op| op.id).ok()?;
+            let op = ops[position];
+            Some(match suspect.is_open {
+                true => TaskOp { ret: NEVER, ..op },
+                false => op,
+            })
+        };
+        let mut violations = self.violations.iter();
+        let suspects = violations.find_map(|ops| ops.iter().map(find).collect::<Option<_>>())?;
+        Some(Answer::NotLinearizable {
+            partial: Vec::new(),
+            reached: 0,
+            suspects: Some(suspects),
+            first_bad: None,
+        })
+    }
+
+    /// Why an answer was given.
+    pub(super) fn reason(&self) -> &'static str {
+        REASON
+    }
+}
+
+/// Decides a history from its columns, if that is possible.
 pub(super) fn check<S: Recorded>(
     object: &S,
     history: &History,
     config: &Config,
     budget: &Budget,
-) -> Result<Option<Vec<PartReport>>, Error> {
+) -> Result<ByColumns, Error> {
+    let undecided = || Ok(ByColumns::Undecided(Findings::default()));
     if !matches!(config.engine, EngineChoice::Auto | EngineChoice::Monitor)
         || budget.check().is_err()
-        || budget.reserve_for(history.len(), 150).is_err()
+        || budget.reserve_for(history.len(), BYTES).is_err()
     {
-        return Ok(None);
+        return undecided();
     }
-    let patterns: Option<Vec<Pattern>> = history
-        .methods()
-        .iter()
-        .map(|method| object.pattern(method))
-        .collect();
+    let methods = history.methods().iter();
+    let patterns: Option<Vec<Pattern>> = methods.map(|method| object.pattern(method)).collect();
     let (Some(kind), Some(patterns)) = (object.kind(), patterns) else {
-        return Ok(None);
+        return undecided();
     };
-    let columns = Columns::new(history, patterns);
-    let certify = config.witnesses == Witnesses::Certified;
-    match kind {
-        Kind::Queue => columns.decide_container(certify, &ContainerMonitor::Queue),
-        Kind::Stack => columns.decide_container(certify, &ContainerMonitor::Stack),
-        Kind::Bag => columns.decide_container(certify, &ContainerMonitor::Bag),
-        Kind::MaxPriorityQueue | Kind::MinPriorityQueue => {
-            let priorities = priorities(history.values(), kind == Kind::MinPriorityQueue);
-            match priorities {
-                Some(priorities) => {
-                    columns.decide_container(certify, &ContainerMonitor::Priority(priorities))
-                }
-                None => Ok(None),
-            }
-        }
-        Kind::Slot(initial) => {
-            let is_register =
-                |pattern: &Pattern| matches!(pattern, Pattern::Reads | Pattern::Writes);
-            if columns.patterns.iter().all(is_register) {
-                let initial = find(history, &initial);
-                columns.decide(certify, Writes, &|log, certify| {
-                    register_orders(log, initial, certify)
-                })
-            } else {
-                columns.decide(certify, Turns, &bit_orders)
-            }
-        }
-        _ => Ok(None),
+    let source = FromColumns {
+        object,
+        columns: Columns::new(history, patterns),
+        evidence: match config.witnesses {
+            Witnesses::Certified => Evidence::Order,
+            Witnesses::Omitted => Evidence::Verdict,
+        },
+    };
+    match monitor::choose(&kind, source) {
+        Ok(decided) => decided,
+        Err(NotApplicable(_)) => undecided(),
     }
 }
 
-/// The number of a value; [`NEVER`] if it does not occur.
-fn find(history: &History, wanted: &Value) -> u32 {
-    history.find_value(wanted).unwrap_or(NEVER)
+const NO_PATTERNS: NotApplicable = NotApplicable("no patterns describe such operations");
+
+/// The columns of a history, as a source of operations.
+struct FromColumns<'a, S> {
+    object: &'a S,
+    columns: Columns<'a>,
+    evidence: Evidence,
 }
 
-/// Decides a log, with an order that was replayed if that is wanted; `None` if it is not linearizable or not decided.
-type Orders<'a, A> = &'a (dyn Fn(&Log<A>, bool) -> Result<Option<Vec<u32>>, Error> + Sync);
+impl<S: Recorded> Source for FromColumns<'_, S> {
+    type Answer = Result<ByColumns, Error>;
+
+    fn container(self, discipline: Discipline) -> Result<Self::Answer, NotApplicable> {
+        let acts = Acts::of(&self.columns).ok_or(NO_PATTERNS)?;
+        let values = self.columns.history.values();
+        let gathered = self.columns.gather(&acts)?;
+        if matches!(discipline, Discipline::Largest | Discipline::Smallest) {
+            check_priorities(values, gathered.iter().map(|of| &of.log))?;
+        }
+        let monitor = ContainerMonitor::new(discipline, values);
+        Ok(self.decide(&monitor, &Column::Value, gathered))
+    }
+
+    fn slot(self, initial: &Value) -> Result<Self::Answer, NotApplicable> {
+        let is_access = |pattern: &Pattern| matches!(pattern, Pattern::Reads | Pattern::Writes);
+        if self.columns.patterns.iter().all(is_access) {
+            let gathered = self.columns.gather(&Writes)?;
+            let register = Register {
+                initial: self.columns.history.find_value(initial),
+            };
+            return Ok(self.decide(&register, &Column::Value, gathered));
+        }
+        let gathered = self.columns.gather(&Turns)?;
+        let bits = Bits {
+            initially: BitState::Off,
+        };
+        let column = Column::Key {
+            initial: initial.clone(),
+        };
+        Ok(self.decide(&bits, &column, gathered))
+    }
+
+    fn plain<M: Monitor + 'static>(self, _: M) -> Result<Self::Answer, NotApplicable> {
+        Err(NO_PATTERNS)
+    }
+
+    fn snapshot(self) -> Result<Self::Answer, NotApplicable> {
+        Err(NO_PATTERNS)
+    }
+}
+
+/// Checks that all values of some logs are integers: others may be no priorities, which decoding tells the user.
+fn check_priorities<'a>(
+    values: &[Value],
+    mut logs: impl Iterator<Item = &'a Log<Act>>,
+) -> Result<(), NotApplicable> {
+    const NO_INTEGER: NotApplicable = NotApplicable("some priority is not an integer");
+    let mut others = Vec::new();
+    for (number, value) in (0u32..).zip(values) {
+        match value {
+            Value::Int(_) => {}
+            // What operations return that find nothing, or that add a value.
+            Value::Nil | Value::Bool(_) => others.push(number),
+            Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+                return Err(NO_INTEGER);
+            }
+        }
+    }
+    let is_other = |(act, value): (&Act, &u32)| *act != Act::Empty && others.contains(value);
+    let has_others = |log: &Log<Act>| log.acts.iter().zip(&log.values).any(is_other);
+    match logs.any(has_others) {
+        true => Err(NO_INTEGER),
+        false => Ok(()),
+    }
+}
 
 /// The operations of one object.
 struct Gathered<A> {
@@ -92,59 +199,113 @@ struct Gathered<A> {
     ids: Option<Vec<u32>>,
 }
 
-impl Columns<'_> {
-    fn decide_container(
+impl<A> Gathered<A> {
+    fn id(&self, op: u32) -> OpId {
+        OpId(self.ids.as_ref().map_or(op, |ids| ids[op as usize]))
+    }
+}
+
+/// What was found out about one object.
+enum Decided {
+    /// Linearizable, in this order if one was asked for.
+    Linearizable(Vec<OpId>),
+    Violation(Vec<Suspect>),
+    Undecided,
+}
+
+impl<S: Recorded> FromColumns<'_, S> {
+    /// Decides all objects, and combines what was found.
+    fn decide<M>(
         &self,
-        certify: bool,
-        shelf: &ContainerMonitor,
-    ) -> Result<Option<Vec<PartReport>>, Error> {
-        let Some(acts) = Acts::of(self) else {
-            return Ok(None);
+        monitor: &M,
+        column: &Column,
+        gathered: Vec<Gathered<M::Act>>,
+    ) -> Result<ByColumns, Error>
+    where
+        M: Replay + Sync,
+        M::Act: PartialEq + Send + Sync,
+    {
+        let audit = Audit {
+            object: self.object,
+            history: self.columns.history,
+            monitor,
+            column,
         };
-        self.decide(certify, acts, &|log, certify| {
-            container_orders(shelf, log, certify)
+        let decide = |of: &Gathered<M::Act>| self.decide_one(&audit, of);
+        let decided: Result<Vec<Decided>, Error> = match gathered.len() {
+            // Waking another thread takes longer than most small histories do.
+            0 | 1 => gathered.iter().map(decide).collect(),
+            _ => gathered.par_iter().map(decide).collect(),
+        };
+        let (mut reports, mut findings) = (Vec::new(), Findings::default());
+        for (number, (decided, of)) in (0u32..).zip(decided?.into_iter().zip(&gathered)) {
+            match decided {
+                Decided::Linearizable(order) => reports.push(PartReport {
+                    object: Value::Nil,
+                    object_number: number,
+                    key: None,
+                    ops: of.log.len(),
+                    verdict: Verdict::Linearizable(Witness {
+                        order,
+                        shown_by: None,
+                    }),
+                    engine: monitor::NAME,
+                    reason: REASON.into(),
+                }),
+                Decided::Violation(suspects) => findings.violations.push(suspects),
+                Decided::Undecided => {}
+            }
+        }
+        Ok(match reports.len() == gathered.len() {
+            true => ByColumns::Linearizable(reports),
+            false => ByColumns::Undecided(findings),
         })
     }
 
-    fn decide<A: Copy + Send + Sync>(
+    /// Decides one object, and certifies what was found.
+    fn decide_one<M>(
         &self,
-        certify: bool,
-        reader: impl Reader<A>,
-        orders: Orders<'_, A>,
-    ) -> Result<Option<Vec<PartReport>>, Error> {
-        let Ok(gathered) = self.gather(&reader) else {
-            return Ok(None);
+        audit: &Audit<'_, S, M>,
+        of: &Gathered<M::Act>,
+    ) -> Result<Decided, Error>
+    where
+        M: Replay,
+        M::Act: PartialEq,
+    {
+        let log = &of.log;
+        audit.sample(of)?;
+        let Ok(finding) = audit.monitor.judge(log, self.evidence) else {
+            return Ok(Decided::Undecided);
         };
-        let decide = |(number, of): (usize, Gathered<A>)| {
-            let ops = of.log.len();
-            let Some(order) = orders(&of.log, certify)? else {
-                return Ok(None);
-            };
-            let id = |op: u32| OpId(of.ids.as_ref().map_or(op, |ids| ids[op as usize]));
-            let order = order.into_iter().map(id).collect();
-            Ok(Some(PartReport {
-                object: Value::Nil,
-                object_number: number as u32,
-                key: None,
-                ops,
-                verdict: Verdict::Linearizable(Witness {
-                    order,
-                    shown_by: None,
-                }),
-                engine: monitor::NAME,
-                reason: "decided from the columns in log-linear time".into(),
-            }))
-        };
-        let reports: Result<Vec<Option<PartReport>>, Error> = match gathered.len() {
-            // Waking another thread takes longer than most small histories do.
-            0 | 1 => gathered.into_iter().enumerate().map(decide).collect(),
-            _ => gathered.into_par_iter().enumerate().map(decide).collect(),
-        };
-        Ok(reports?.into_iter().collect())
+        match finding {
+            Finding::Linearizable(None) => Ok(Decided::Linearizable(Vec::new())),
+            Finding::Linearizable(Some(order)) => {
+                let mut object = audit.monitor.object(log.distinct);
+                certify::log_order(&log.calls, &log.rets, &order, |op| {
+                    M::apply(&mut object, log.acts[op], log.values[op])
+                })?;
+                audit.replay(of, &order)?;
+                let order = order.into_iter().map(|op| of.id(op)).collect();
+                Ok(Decided::Linearizable(order))
+            }
+            Finding::Violation(Contradiction { ops, cut, .. }) => {
+                audit.compare(of, ops.iter().copied())?;
+                let suspect = |op: u32| Suspect {
+                    id: of.id(op),
+                    is_open: log.rets[op as usize] > cut,
+                };
+                Ok(Decided::Violation(ops.into_iter().map(suspect).collect()))
+            }
+        }
     }
+}
 
+impl Columns<'_> {
     /// The operations of each object.
-    fn gather<A: Copy + Send>(&self, reader: &impl Reader<A>) -> Result<Vec<Gathered<A>>, Unfit> {
+    fn gather<A: Copy + Send>(
+        &self,
+        reader: &impl Reader<A>,
+    ) -> Result<Vec<Gathered<A>>, NotApplicable> {
         let history = self.history;
         let objects = history.objects().len();
         if objects == 1
@@ -156,7 +317,8 @@ impl Columns<'_> {
         let mut gathered: Vec<(Vec<A>, Vec<u32>, Vec<u32>)> = Vec::new();
         gathered.resize_with(objects, Default::default);
         for (op, row) in (0..).zip(self.rows(0..history.len())) {
-            let Some((act, value)) = reader.one(self, row)? else {
+            let read = reader.one(self, row);
+            let Some((act, value)) = read.map_err(|Unfit| NO_PATTERNS)? else {
                 continue;
             };
             let object = history.object_number(OpId(op));
@@ -175,9 +337,9 @@ impl Columns<'_> {
         Ok(gathered.collect())
     }
 
-    /// All operations, if each of them fits and matters: the ranks are those of the history.
+    /// All operations, if each of them fits its pattern and can matter: the ranks are those of the history.
     fn whole<A: Copy + Send>(&self, reader: &impl Reader<A>) -> Option<Log<A>> {
-        /// Fewer operations are read before another thread is awake.
+        /// Fewer operations are read before another thread wakes up.
         const SHARE: usize = 1 << 14;
         let ops = self.history.len();
         let (first, _) = reader.one(self, self.rows(0..1).next()?).ok()??;
@@ -194,114 +356,4 @@ impl Columns<'_> {
         let distinct = self.history.count_values() as u32;
         are_read.then(|| Log::of_history(acts, values, distinct, self.history.shared_ranks()))
     }
-}
-
-/// Of values that cannot be priorities, such as nil.
-const NO_PRIORITY: u32 = u32::MAX - 1;
-
-/// The rank of each value, larger ones served first, and [`NO_PRIORITY`] for what cannot be one; `None` if some are not plain
-/// integers, which need a closer look.
-fn priorities(values: &[Value], smallest_first: bool) -> Option<Vec<u32>> {
-    let mut sorted = Vec::with_capacity(values.len());
-    for (number, value) in (0u32..).zip(values) {
-        match value {
-            Value::Int(i) => sorted.push((*i, number)),
-            Value::Nil | Value::Bool(_) => {}
-            _ => return None,
-        }
-    }
-    if smallest_first {
-        sorted.sort_unstable_by_key(|&(value, _)| Reverse(value));
-    } else {
-        sorted.sort_unstable();
-    }
-    let mut ranks = vec![NO_PRIORITY; values.len()];
-    for (rank, (_, number)) in (0u32..).zip(sorted) {
-        ranks[number as usize] = rank;
-    }
-    Some(ranks)
-}
-
-/// Replays the order of a linearizable log on the object itself.
-fn replayed<A: Copy, P>(
-    log: &Log<A>,
-    finding: Finding<P>,
-    certify: bool,
-    order: impl FnOnce(P) -> Vec<u32>,
-    mut happens: impl FnMut(A, u32) -> bool,
-) -> Result<Option<Vec<u32>>, Error> {
-    match finding {
-        Finding::Violation(_) => Ok(None),
-        Finding::Linearizable(_) if !certify => Ok(Some(Vec::new())),
-        Finding::Linearizable(proof) => {
-            let order = order(proof);
-            certify::log_order(&log.calls, &log.rets, &order, |op| {
-                happens(log.acts[op], log.values[op])
-            })?;
-            Ok(Some(order))
-        }
-    }
-}
-
-fn container_orders(
-    shelf: &ContainerMonitor,
-    log: &Log<Act>,
-    certify: bool,
-) -> Result<Option<Vec<u32>>, Error> {
-    let mut object = match shelf {
-        ContainerMonitor::Queue => Replayed::Queue(VecDeque::new()),
-        ContainerMonitor::Stack => Replayed::Stack(Vec::new()),
-        ContainerMonitor::Bag => Replayed::Bag(vec![false; log.distinct as usize], 0),
-        ContainerMonitor::Priority(of) => {
-            let mut columns = log.acts.iter().zip(&log.values);
-            let without = |(&act, &value): (&Act, &u32)| {
-                act != Act::Empty && of[value as usize] == NO_PRIORITY
-            };
-            if columns.any(without) {
-                return Ok(None);
-            }
-            Replayed::Heap(BinaryHeap::new(), of)
-        }
-    };
-    let Ok(finding) = shelf.decide(log, certify) else {
-        return Ok(None);
-    };
-    replayed(
-        log,
-        finding,
-        certify,
-        Option::unwrap_or_default,
-        |act, value| object.happens(act, value),
-    )
-}
-
-fn register_orders(log: &Log<Rw>, initial: u32, certify: bool) -> Result<Option<Vec<u32>>, Error> {
-    let known = (initial != NEVER).then_some(initial);
-    let Ok(finding) = register::decide(log, known) else {
-        return Ok(None);
-    };
-    let mut held = initial;
-    let witness = |()| register::witness(log, known);
-    replayed(log, finding, certify, witness, |act, value| match act {
-        Rw::Write => {
-            held = value;
-            true
-        }
-        Rw::Read => held == value,
-    })
-}
-
-fn bit_orders(log: &Log<Bit>, certify: bool) -> Result<Option<Vec<u32>>, Error> {
-    let finding = bits::decide(log, false);
-    let mut on = vec![false; log.distinct as usize];
-    let witness = |()| bits::witness(log, false);
-    replayed(log, finding, certify, witness, |act, key| {
-        let on = &mut on[key as usize];
-        match act {
-            Bit::TurnOn => !std::mem::replace(on, true),
-            Bit::TurnOff => std::mem::replace(on, false),
-            Bit::SeesOn => *on,
-            Bit::SeesOff => !*on,
-        }
-    })
 }

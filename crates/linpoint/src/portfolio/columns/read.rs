@@ -3,15 +3,12 @@
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
-use super::find;
-use crate::engine::monitor::Act;
-use crate::engine::monitor::slot::bit::Bit;
-use crate::engine::monitor::slot::register::Rw;
+use crate::engine::monitor::{Act, Bit, Rw};
 use crate::history::{History, MethodId, NEVER};
 use crate::spec::Pattern;
 use crate::value::{Value, ValueId};
 
-/// The columns of a history, and what its methods do.
+/// The columns of a history, and the patterns of its methods.
 pub(super) struct Columns<'a> {
     pub(super) history: &'a History,
     methods: &'a [MethodId],
@@ -20,6 +17,7 @@ pub(super) struct Columns<'a> {
     rets: &'a [u32],
     /// By method.
     pub(super) patterns: Vec<Pattern>,
+    /// The number of nil; [`NEVER`] if it does not occur.
     nil: u32,
 }
 
@@ -40,10 +38,11 @@ impl Row {
         (!self.is_pending).then_some(self.result)
     }
 
-    /// Whether this is what operations on containers mostly are, that do `act` unless they find nothing; what it does then, with
-    /// which value. Without a branch: what the next operation does is hard to foresee.
+    /// Reads an operation on a container whose method does `act`, or finds the container empty. Returns whether it fits the common
+    /// case: it returned, an insertion answers nil or its argument, other operations have no argument. If so, what it does
+    /// and with which value. Must compile without branches: the kind of the next operation is hard to predict.
     #[inline(always)]
-    fn usual(self, act: Act, nil: u32) -> (bool, Act, u32) {
+    fn common_case(self, act: Act, nil: u32) -> (bool, Act, u32) {
         let adds = act == Act::Add;
         let value = if adds { self.argument } else { self.result };
         let other = if adds { self.result } else { self.argument };
@@ -57,10 +56,11 @@ impl Row {
     }
 }
 
-/// What an operation does with which value; `None` if it cannot matter, an error if it does not fit the pattern.
+/// What an operation does and with which value; `None` if it is pending and changes nothing, an error if it does not fit the
+/// pattern.
 pub(super) type Reading<A> = Result<Option<(A, u32)>, Unfit>;
 
-/// Something that only the long way can tell.
+/// An operation that does not fit the pattern of its method. The history has to be decoded.
 pub(super) struct Unfit;
 
 /// Reads what operations do.
@@ -68,7 +68,7 @@ pub(super) trait Reader<A: Copy>: Sync {
     /// What one operation does.
     fn one(&self, columns: &Columns<'_>, row: Row) -> Reading<A>;
 
-    /// What all operations from `start` on do, as many as there is room for; whether each of them fits and matters.
+    /// Reads the operations from `start` on into `acts` and `values`. Returns whether each of them fits and can matter.
     fn many(
         &self,
         columns: &Columns<'_>,
@@ -97,9 +97,9 @@ fn one_by_one<A: Copy>(
     true
 }
 
-/// What operations do to a container.
+/// Reads operations on a container.
 pub(super) struct Acts {
-    /// What each method does, unless it finds nothing.
+    /// What each method does, unless it finds the container empty.
     by_method: Vec<Act>,
 }
 
@@ -122,7 +122,7 @@ impl Reader<Act> for Acts {
         columns.act(self.by_method[row.method.0 as usize], row)
     }
 
-    /// In plain passes, several operations in each instruction, if all of them are usual.
+    /// In two passes that compile to vector instructions, if all operations are of the common case.
     fn many(
         &self,
         columns: &Columns<'_>,
@@ -134,20 +134,20 @@ impl Reader<Act> for Acts {
         for (act, method) in acts.iter_mut().zip(&columns.methods[ops.clone()]) {
             *act = self.by_method[method.0 as usize];
         }
-        let (mut are_usual, nil) = (true, columns.nil);
+        let (mut are_common, nil) = (true, columns.nil);
         for (row, (act, value)) in columns
             .rows(ops)
             .zip(acts.iter_mut().zip(values.iter_mut()))
         {
-            let is_usual;
-            (is_usual, *act, *value) = row.usual(*act, nil);
-            are_usual &= is_usual;
+            let is_common;
+            (is_common, *act, *value) = row.common_case(*act, nil);
+            are_common &= is_common;
         }
-        are_usual || one_by_one(self, columns, start, acts, values)
+        are_common || one_by_one(self, columns, start, acts, values)
     }
 }
 
-/// What operations do to a register.
+/// Reads operations on a register.
 pub(super) struct Writes;
 
 impl Reader<Rw> for Writes {
@@ -171,7 +171,7 @@ impl Reader<Rw> for Writes {
     }
 }
 
-/// What operations do to a set or a lock.
+/// Reads operations on a set or a lock.
 pub(super) struct Turns;
 
 impl Reader<Bit> for Turns {
@@ -206,7 +206,7 @@ impl<'a> Columns<'a> {
             results: history.result_column(),
             rets: history.rets(),
             patterns,
-            nil: find(history, &Value::Nil),
+            nil: history.find_value(&Value::Nil).unwrap_or(NEVER),
         }
     }
 
@@ -237,24 +237,24 @@ impl<'a> Columns<'a> {
         *self.value(number) == Value::Bool(true)
     }
 
-    /// What an operation does that does `act`, unless it finds nothing.
+    /// Reads an operation whose method does `act`, unless it finds the container empty.
     #[inline]
     fn act(&self, act: Act, row: Row) -> Reading<Act> {
-        match row.usual(act, self.nil) {
+        match row.common_case(act, self.nil) {
             (true, act, value) => Ok(Some((act, value))),
-            _ => self.unusual_act(act, row.argument, row.result()),
+            _ => self.uncommon_act(act, row.argument, row.result()),
         }
     }
 
     #[cold]
-    fn unusual_act(&self, act: Act, argument: u32, result: Option<u32>) -> Reading<Act> {
+    fn uncommon_act(&self, act: Act, argument: u32, result: Option<u32>) -> Reading<Act> {
         let is_true = |result: u32| self.is_true(result);
         match (act, result) {
             (Act::Add, result) if argument != self.nil && result.is_none_or(is_true) => {
                 Ok(Some((Act::Add, argument)))
             }
             (Act::Peek, None) if argument == self.nil => Ok(None),
-            // What a removal took that never returned has to be found out.
+            // It is not known what a pending removal removed.
             _ => Err(Unfit),
         }
     }

@@ -1,27 +1,50 @@
-//! Bags: any value may be served next, so only each value by itself and empty results matter.
+//! Decides bags: any value may be served next.
+//!
+//! Ours. With nothing to order the values, only the conditions that all containers share are left: the operations on each
+//! value do not contradict each other (`critical`), and each operation that found the bag empty has a gap without critical
+//! values (`empties`). Every value must be added once. O(n); the witness takes O(n log n).
 
-use super::{Act, CriticalIntervals, Finding, Log, empties};
-use crate::engine::monitor::container::critical::{judge, known};
+use super::critical::{CriticalIntervals, judge, known};
+use super::{empties, read};
+use crate::engine::monitor::{Act, Effect, Finding, Log, Monitor, NotApplicable, Reading};
 
-/// Decides a bag whose values were each put in once; the value that was not, otherwise.
-pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
-    judge(CriticalIntervals::of(log), |intervals| {
-        empties::place(log, intervals).map(|_| ())
-    })
+/// The monitor of bags whose values are each added once.
+#[derive(Clone, Copy, Debug)]
+pub struct Bag;
+
+impl Monitor for Bag {
+    type Act = Act;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "bag"
+    }
+
+    fn read(&self, effect: Effect) -> Result<Reading<Act>, NotApplicable> {
+        read(effect)
+    }
+
+    fn decide(&self, log: &Log<Act>) -> Result<Finding, NotApplicable> {
+        judge(CriticalIntervals::of(log), |intervals| {
+            empties::place(log, intervals).map(|_| ())
+        })
+    }
+
+    fn witness(&self, log: &Log<Act>, (): &()) -> Vec<u32> {
+        witness(log)
+    }
 }
 
-/// An order that explains a log that was found to be linearizable, as positions.
-///
-/// Values come as late and go as early as they can; those that can do so at once never show. In a gap that is free for
-/// empty results, what has to go does so before them, and what has to come after them.
-pub fn witness(log: &Log<Act>) -> Vec<u32> {
+/// Adds values as late and removes them as early as their critical intervals allow; values that are never critical are added
+/// and removed at once. In a gap that is free for empty results, removals come before these and insertions after them.
+fn witness(log: &Log<Act>) -> Vec<u32> {
     let intervals = known(log);
     let Ok(empties) = empties::place(log, &intervals) else {
-        panic!("bug: a witness is asked for, and an empty result has no gap");
+        panic!("bug: a witness of a log in which an empty result has no gap");
     };
-    let mut places: Vec<(u32, Turn, u32, u8, u32)> = empties
+    let mut places: Vec<(u32, Place, u32, u8, u32)> = empties
         .into_iter()
-        .map(|(op, gap)| (gap, Turn::Empty, 0, 0, op))
+        .map(|(op, gap)| (gap, Place::Empty, 0, 0, op))
         .collect();
     for (op, (&act, &value)) in log.acts.iter().zip(&log.values).enumerate() {
         if act == Act::Empty || !intervals.at(value).exists() {
@@ -29,10 +52,10 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
         }
         let interval = intervals.at(value);
         let (gap, turn) = match act {
-            _ if !interval.is_critical() => (interval.last_call, Turn::AtOnce),
-            Act::Remove => (interval.last_call, Turn::Goes),
-            Act::Peek if log.calls[op] >= interval.first_return => (log.calls[op], Turn::Stays),
-            _ => (interval.first_return - 1, Turn::Comes),
+            _ if !interval.is_critical() => (interval.last_call, Place::AddedAndRemoved),
+            Act::Remove => (interval.last_call, Place::Removed),
+            Act::Peek if log.calls[op] >= interval.first_return => (log.calls[op], Place::Stays),
+            _ => (interval.first_return - 1, Place::Added),
         };
         let stage = match act {
             Act::Add => 0,
@@ -47,32 +70,32 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
 
 /// ViolationKind comes first in a gap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
+enum Place {
+    /// Peeks of a value that is there before and after.
     Stays,
-    Goes,
-    AtOnce,
+    Removed,
+    AddedAndRemoved,
     Empty,
-    Comes,
+    Added,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::monitor::testing::{self, containers};
+    use crate::engine::monitor::testing;
+    use crate::engine::monitor::testing::containers::{self, unbounded};
     use crate::spec::Discipline;
-
-    fn judge_alike(log: &Log<Act>) -> bool {
-        let finding = decide(log).expect("no value is put in twice");
-        testing::judge_alike(&Discipline::Any, log, finding, |()| witness(log))
-    }
 
     #[test]
     fn agrees_with_the_reference() {
-        testing::assert_judged_alike(&Discipline::Any, |log| Some(judge_alike(log)));
+        testing::assert_agrees(&unbounded(Discipline::Any), &Bag);
     }
 
     #[test]
     fn pending_removals_take_effect_sometime() {
-        containers::assert_pending_removals_may_happen(Discipline::Any, judge_alike);
+        let bag = unbounded(Discipline::Any);
+        containers::assert_pending_removals_may_happen(&bag, |log| {
+            testing::judge_alike(&bag, &Bag, log)
+        });
     }
 }

@@ -1,21 +1,25 @@
-//! The few operations that show a contradiction.
+//! The few operations that show a contradiction between values of a container.
+//!
+//! Ours, on the ground of Lee and Mathur (2024), proposition 3.5: deleting all operations on a value from a linearizable
+//! history of a container leaves a linearizable history. So the operations on some values prove as much by themselves as
+//! among all others. Peeks change nothing and may be left out one by one.
 
-use super::{Act, Contradiction, CriticalIntervals, Log, ViolationKind};
+use super::critical::CriticalIntervals;
+use crate::engine::monitor::{Act, Contradiction, Log, ViolationKind};
 
-/// The contradiction of all that was done with some values, and of further operations.
+/// The contradiction of all operations on some values, and of further operations.
 ///
-/// A container stays correct when everything about a value is left out, so the operations on some values prove as much
-/// as they would among all others. Of the peeks only those are kept that say when the value was there.
-pub(crate) fn contradiction(
+/// Of the peeks only those are kept that determine a critical interval: the first to return and the last to be called.
+pub(in crate::engine::monitor) fn contradiction(
     log: &Log<Act>,
     kind: ViolationKind,
     values: &[u32],
     others: &[u32],
 ) -> Contradiction {
-    // A chain of values that cover each other may be long.
+    // Sorted for the search below: there may be many values.
     let mut values = values.to_vec();
     values.sort_unstable();
-    // First and last, by return and call, of all operations on a value, and of those that saw it.
+    // By value: the first operation to return, the last to be called, and the first peek or removal to return.
     let mut telling: Vec<[Option<u32>; 3]> = vec![[None; 3]; values.len()];
     let mut ops = others.to_vec();
     let about = |op: usize| {
@@ -49,8 +53,9 @@ pub(crate) fn contradiction(
     }
 }
 
-/// The fewest critical values among `candidates` that together cover all gaps from `from` up to `to`, if they do.
-pub(crate) fn cover(
+/// The fewest values among `candidates` whose critical intervals together cover all gaps from `from` up to `to`; `None` if
+/// all of them do not. Greedy: of the intervals that begin early enough, the one that reaches furthest.
+pub(in crate::engine::monitor) fn cover(
     intervals: &CriticalIntervals,
     candidates: impl Iterator<Item = u32>,
     from: u32,

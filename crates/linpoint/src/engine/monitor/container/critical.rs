@@ -1,31 +1,43 @@
-//! ViolationKind the operations on each value of a container say about when it was there.
+//! Critical intervals: when each value of a container is in it in every linearization.
+//!
+//! After Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority Queues* (2024), section
+//! 3, for logs in which every value is added once. As printed, histories are first extended by removals of all values that
+//! are left, in any order; but the order of these removals matters to all containers except bags. Here a value that is never
+//! removed is critical up to the end of the log instead. Insertions are counted before removals are: two removals of a
+//! value contradict each other only if it is added once, so `add 1`, `remove 1`, `remove 1`, `add 1` is a repeated value and
+//! no violation.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::cover;
-use super::{Act, Contradiction, Finding, Log, ViolationKind};
+use crate::engine::monitor::{
+    Act, Contradiction, Finding, Log, NotApplicable, REPEATED_VALUE, ViolationKind,
+};
 use crate::history::NEVER;
 
-/// When one value was in the container.
+/// What the operations on one value say about when it is in the container.
+///
+/// The value is critical in the gaps from `first_return` up to `last_call`, if there are any. Outside them it need not be in
+/// the container: all operations on it fit before, or after, each other gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CriticalInterval {
-    /// The call of its insertion; [`NEVER`] if it can be left out of the history: no operation on it returned.
+    /// The call of its insertion; [`NEVER`] if no operation on it returned, so that it can be left out of the history.
     pub added: u32,
-    /// The first return of any operation on it: it was put in by then.
+    /// The first return of an operation on it. It is added before that.
     pub first_return: u32,
-    /// The last call of any operation on it: it was not taken out before. The end, if it was never taken out.
+    /// The last call of an operation on it. It is removed after that. The end of the log if it is never removed.
     pub last_call: u32,
-    /// The first return of an operation that saw it served; [`NEVER`] if none did. A pending removal counts as if it
-    /// returned with the last event: only values that are never taken out outlast it.
+    /// The first return of a peek or removal of it; [`NEVER`] if there is none. A pending removal counts as if it returned with
+    /// the last event.
     pub first_served: u32,
-    /// The return of its removal; [`NEVER`] if it was not taken out, [`OPEN`](Self::OPEN) if the removal is pending.
+    /// The return of its removal; [`NEVER`] if there is none, [`PENDING`](Self::PENDING) if it is pending.
     pub removal_return: u32,
 }
 
 impl CriticalInterval {
-    /// The return of a removal that never returned.
-    pub const OPEN: u32 = NEVER - 1;
+    /// The return of a pending removal.
+    pub const PENDING: u32 = NEVER - 1;
 
     #[inline]
     fn new(calls: &Calls, returns: &Returns) -> Self {
@@ -38,13 +50,13 @@ impl CriticalInterval {
         }
     }
 
-    /// Whether it is in the container in all gaps from `first_return` up to `last_call`, and there are such.
+    /// Whether the value is critical in some gap.
     #[inline]
     pub fn is_critical(&self) -> bool {
         self.first_return < self.last_call
     }
 
-    /// Whether it was taken out.
+    /// Whether the value is removed.
     #[inline]
     pub fn is_removed(&self) -> bool {
         self.removal_return != NEVER
@@ -57,29 +69,29 @@ impl CriticalInterval {
     }
 }
 
-/// The intervals of all values, by number. ViolationKind calls say about them stands apart from what returns say: two threads find that out
-/// at the same time.
+/// The critical intervals of all values, by number. Two threads read calls and returns at the same time, so the two are
+/// stored apart.
 #[derive(Clone, Debug)]
 pub struct CriticalIntervals {
     calls: Vec<Calls>,
     returns: Vec<Returns>,
     /// Some operation is a peek.
     pub has_peeks: bool,
-    /// Some operation found nothing.
+    /// Some operation found the container empty.
     pub has_empties: bool,
     /// Some removal is pending.
-    pub has_open: bool,
+    pub has_pending_removals: bool,
 }
 
-/// ViolationKind the calls of operations on a value say about its interval.
+/// What the calls of the operations on a value say.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
     added: u32,
-    /// The last call, also of a value that was never taken out, while the intervals are made.
+    /// The last call. While the log is read, also of a value that is never removed.
     last_call: u32,
 }
 
-/// ViolationKind their returns say.
+/// What the returns of the operations on a value say.
 #[derive(Clone, Copy, Debug)]
 struct Returns {
     first_return: u32,
@@ -87,8 +99,8 @@ struct Returns {
     removal_return: u32,
 }
 
-/// The number of the value that an operation is about, or that of a place for those about none. ViolationKind the next operation does is
-/// hard to foresee, so all of them are recorded, without a branch.
+/// Where an operation is recorded: at its value, or `elsewhere` if it has none. The kind of the next operation is hard to
+/// predict, so this must compile to a conditional move, not a branch.
 #[inline]
 fn place(act: Act, value: u32, elsewhere: usize) -> usize {
     select_unpredictable(act == Act::Empty, elsewhere, value as usize)
@@ -100,7 +112,7 @@ impl Calls {
         last_call: 0,
     };
 
-    /// Those of all values and what kinds of operations there are.
+    /// The calls by value, and what kinds of operations there are.
     fn of_all(log: &Log<Act>) -> (Vec<Self>, Kinds) {
         let elsewhere = log.distinct as usize;
         let mut all = vec![Calls::NONE; elsewhere + 1];
@@ -108,7 +120,7 @@ impl Calls {
         for ((&act, &value), &call) in log.acts.iter().zip(&log.values).zip(log.calls.iter()) {
             let calls = &mut all[place(act, value, elsewhere)];
             calls.added = select_unpredictable(act == Act::Add, call, calls.added);
-            // Operations stand in the order of their calls.
+            // Operations stand in the order of their calls, so the last one wins.
             calls.last_call = call;
             kinds.insertions += usize::from(act == Act::Add);
             kinds.has_peeks |= act == Act::Peek;
@@ -126,7 +138,7 @@ impl Returns {
         removal_return: NEVER,
     };
 
-    /// Those of all values and how many removals there are.
+    /// The returns by value, and how many removals there are.
     fn of_all(log: &Log<Act>) -> (Vec<Self>, usize) {
         let elsewhere = log.distinct as usize;
         let mut all = vec![Returns::NONE; elsewhere + 1];
@@ -138,7 +150,7 @@ impl Returns {
             returns.first_served = select_unpredictable(adds, NEVER, ret).min(returns.first_served);
             returns.removal_return = select_unpredictable(
                 removes,
-                ret.min(CriticalInterval::OPEN),
+                ret.min(CriticalInterval::PENDING),
                 returns.removal_return,
             );
             removals += usize::from(removes);
@@ -148,7 +160,7 @@ impl Returns {
     }
 }
 
-/// ViolationKind kinds of operations there are.
+/// What kinds of operations there are.
 #[derive(Default)]
 struct Kinds {
     insertions: usize,
@@ -156,26 +168,26 @@ struct Kinds {
     has_empties: bool,
 }
 
-/// ViolationKind is found out about some values when all operations were recorded.
+/// What is known of some values after all operations were read.
 struct Completed {
-    /// How many were put in.
+    /// How many of them are added.
     added: usize,
-    /// How many were taken out.
+    /// How many of them are removed.
     removed: usize,
-    /// The removal of one is pending.
-    has_open: bool,
-    /// The first one that contradicts itself.
+    /// Some removal is pending.
+    has_pending_removals: bool,
+    /// The first value whose operations contradict each other.
     flaw: Option<(u32, ViolationKind)>,
 }
 
-/// Puts together what was recorded about some values, of which `first` is the first one.
+/// Combines calls and returns of the values from number `first` on.
 fn complete(calls: &mut [Calls], returns: &mut [Returns], first: u32, end: u32) -> Completed {
-    let (mut added, mut removed, mut has_open, mut flaw) = (0, 0, false, None);
+    let (mut added, mut removed, mut has_pending_removals, mut flaw) = (0, 0, false, None);
     for (value, (calls, returns)) in (first..).zip(calls.iter_mut().zip(returns)) {
         let is_removed = returns.removal_return != NEVER;
         added += usize::from(calls.added != NEVER);
         removed += usize::from(is_removed);
-        has_open |= returns.removal_return == CriticalInterval::OPEN;
+        has_pending_removals |= returns.removal_return == CriticalInterval::PENDING;
         if returns.first_return == NEVER {
             // No operation on it returned.
             (calls.added, calls.last_call) = (NEVER, NEVER);
@@ -187,7 +199,7 @@ fn complete(calls: &mut [Calls], returns: &mut [Returns], first: u32, end: u32) 
         if (calls.added > returns.first_served) | (returns.removal_return < calls.last_call) {
             flaw = flaw.or(Some((
                 value,
-                what_is_wrong(calls.added, returns.first_served),
+                kind_of_flaw(calls.added, returns.first_served),
             )));
         }
         calls.last_call = select_unpredictable(is_removed, calls.last_call, end);
@@ -195,13 +207,13 @@ fn complete(calls: &mut [Calls], returns: &mut [Returns], first: u32, end: u32) 
     Completed {
         added,
         removed,
-        has_open,
+        has_pending_removals,
         flaw,
     }
 }
 
 #[cold]
-fn what_is_wrong(added: u32, first_served: u32) -> ViolationKind {
+fn kind_of_flaw(added: u32, first_served: u32) -> ViolationKind {
     if added == NEVER {
         ViolationKind::NeverAdded
     } else if added > first_served {
@@ -211,17 +223,17 @@ fn what_is_wrong(added: u32, first_served: u32) -> ViolationKind {
     }
 }
 
-/// Why there are no intervals: what is the matter with one value. Others may have other flaws.
+/// Why a log has no critical intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoIntervals {
-    /// This value was put in more than once, so nobody can tell which of them an operation is about.
-    Ambiguous(u32),
+    /// Some value is added more than once, so it is not known which insertion an operation on it is about.
+    RepeatedValue,
     /// The operations on one value contradict each other.
     Contradiction(Contradiction),
 }
 
 impl CriticalIntervals {
-    /// Looks at every operation twice, on both of two threads.
+    /// The critical intervals of a log, in O(n). Large logs are read by two threads.
     pub fn of(log: &Log<Act>) -> Result<Self, NoIntervals> {
         let ((mut calls, kinds), (mut returns, removals)) =
             log.both(|| Calls::of_all(log), || Returns::of_all(log));
@@ -236,18 +248,15 @@ impl CriticalIntervals {
             || complete(calls_before, returns_before, 0, log.end()),
             || complete(calls_after, returns_after, half as u32, log.end()),
         );
-        // Checked before anything else: two removals are no contradiction then.
+        // Tested before removals are counted: two removals of a value that is added twice are no contradiction.
         if before.added + after.added != kinds.insertions {
-            let value = done_again(log, Act::Add, |_| true);
-            return Err(NoIntervals::Ambiguous(
-                value.expect("bug: no value is put in twice"),
-            ));
+            return Err(NoIntervals::RepeatedValue);
         }
         let mut flaw = before.flaw.or(after.flaw);
         if before.removed + after.removed != removals {
-            // Those that can be left out of the history are not to blame.
+            // Values without a returned operation are left out of the history.
             let exists = |value: u32| returns[value as usize].first_return != NEVER;
-            let value = done_again(log, Act::Remove, exists);
+            let value = removed_again(log, exists);
             flaw = value
                 .map(|value| (value, ViolationKind::RemovedTwice))
                 .or(flaw);
@@ -265,11 +274,11 @@ impl CriticalIntervals {
             returns,
             has_peeks: kinds.has_peeks,
             has_empties: kinds.has_empties,
-            has_open: before.has_open | after.has_open,
+            has_pending_removals: before.has_pending_removals | after.has_pending_removals,
         })
     }
 
-    /// The interval of a value.
+    /// The critical interval of a value.
     #[inline]
     pub fn at(&self, value: u32) -> CriticalInterval {
         let value = value as usize;
@@ -277,17 +286,17 @@ impl CriticalIntervals {
     }
 
     #[inline]
-    pub(crate) fn get(&self, value: u32) -> Option<CriticalInterval> {
+    pub(in crate::engine::monitor) fn get(&self, value: u32) -> Option<CriticalInterval> {
         ((value as usize) < self.len()).then(|| self.at(value))
     }
 
-    /// All intervals with the numbers of their values.
+    /// All values that are in the history, with their intervals.
     pub fn iter(&self) -> impl Iterator<Item = (u32, CriticalInterval)> {
         self.within(0..self.len())
     }
 
-    /// Those of the values with these numbers.
-    pub(crate) fn within(
+    /// The same for the values with these numbers.
+    pub(in crate::engine::monitor) fn within(
         &self,
         values: Range<usize>,
     ) -> impl Iterator<Item = (u32, CriticalInterval)> {
@@ -298,13 +307,13 @@ impl CriticalIntervals {
         intervals.filter(|(_, interval)| interval.exists())
     }
 
-    /// How many values have a number.
-    pub(crate) fn len(&self) -> usize {
+    /// How many numbers of values there are.
+    pub(in crate::engine::monitor) fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// The same intervals, but with other moments when each value was seen and could leave.
-    pub(crate) fn with_moments<E>(
+    /// The same intervals with other values of `first_served` and `last_call`.
+    pub(in crate::engine::monitor) fn with_moments<E>(
         &self,
         moments: impl Fn(u32, &CriticalInterval) -> Result<(u32, u32), E>,
     ) -> Result<Self, E> {
@@ -318,36 +327,31 @@ impl CriticalIntervals {
     }
 }
 
-/// One of some values with which this was done before.
+/// The first value that `exists` and is removed a second time.
 #[cold]
-fn done_again(log: &Log<Act>, wanted: Act, is_one: impl Fn(u32) -> bool) -> Option<u32> {
-    let mut is_done = vec![false; log.distinct as usize];
+fn removed_again(log: &Log<Act>, exists: impl Fn(u32) -> bool) -> Option<u32> {
+    let mut is_removed = vec![false; log.distinct as usize];
     let columns = log.acts.iter().zip(&log.values);
-    let mut values = columns.filter_map(|(&act, &value)| (act == wanted).then_some(value));
-    values.find(|&value| is_one(value) && std::mem::replace(&mut is_done[value as usize], true))
+    let mut values = columns.filter_map(|(&act, &value)| (act == Act::Remove).then_some(value));
+    values.find(|&value| exists(value) && std::mem::replace(&mut is_removed[value as usize], true))
 }
 
-/// ViolationKind a container's rule says about the intervals, if every interval makes sense by itself; the value that was put in more than
-/// once, if there is one.
-pub(crate) fn judge<P>(
+/// Applies the rule of a container to critical intervals, if the operations on each value do not already contradict each
+/// other.
+pub(in crate::engine::monitor) fn judge<P>(
     intervals: Result<CriticalIntervals, NoIntervals>,
     rule: impl FnOnce(&CriticalIntervals) -> Result<P, Contradiction>,
-) -> Result<Finding<P>, u32> {
-    let judged = match intervals {
-        Ok(intervals) => rule(&intervals),
-        Err(NoIntervals::Ambiguous(value)) => return Err(value),
-        Err(NoIntervals::Contradiction(contradiction)) => Err(contradiction),
-    };
-    Ok(match judged {
-        Ok(order) => Finding::Linearizable(order),
-        Err(contradiction) => Finding::Violation(contradiction),
-    })
+) -> Result<Finding<P>, NotApplicable> {
+    match intervals {
+        Ok(intervals) => Ok(rule(&intervals).into()),
+        Err(NoIntervals::RepeatedValue) => Err(REPEATED_VALUE),
+        Err(NoIntervals::Contradiction(contradiction)) => Ok(Finding::Violation(contradiction)),
+    }
 }
 
-/// The intervals of a log whose values were found to make sense.
-pub(crate) fn known(log: &Log<Act>) -> CriticalIntervals {
-    CriticalIntervals::of(log)
-        .expect("bug: a witness is asked for, and values contradict themselves")
+/// The critical intervals of a log that was found linearizable.
+pub(in crate::engine::monitor) fn known(log: &Log<Act>) -> CriticalIntervals {
+    CriticalIntervals::of(log).expect("bug: a witness of a log whose values contradict themselves")
 }
 
 #[cfg(test)]
@@ -375,7 +379,7 @@ mod tests {
         ]);
         assert_eq!(
             CriticalIntervals::of(&log).unwrap_err(),
-            NoIntervals::Ambiguous(1)
+            NoIntervals::RepeatedValue
         );
     }
 

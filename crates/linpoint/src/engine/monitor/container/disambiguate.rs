@@ -1,17 +1,31 @@
-//! Containers as they are recorded: with removals that never returned, and with values that were put in twice.
+//! Guesses what a record of a container leaves open: what pending removals removed, and which insertion a repeated value is
+//! from.
 //!
-//! The monitors want to know of every removal what it took out, and of every value which insertion it is from. ViolationKind the
-//! record leaves open is tried, guided by what the monitor finds wrong, for a limited number of runs.
+//! Ours. The monitors of queues, stacks, priority queues and bags want to know of every removal what it removed, and every
+//! value to be added once. Two searches run them on variants of the history:
+//!
+//! * *Pending removals.* First none of them takes effect. A contradiction that the monitor then finds names values that some
+//!   pending removal must have removed if there is a linearization at all; only these are tried ([`removable`] says why).
+//!   No greedy assignment is exact: in the stack history `push 2 [0,1]`, `push 7 [2,3]`, `push 5 [4,5]`, `pop ? [6,-]`,
+//!   `pop 7 [7,8]`, `pop ? [9,-]`, `pop empty [10,11]`, which is linearizable, the earlier pending removal must not be given
+//!   the value that was pushed first.
+//! * *Repeated values.* Without all operations on them the history must be linearizable, since deleting all operations on a
+//!   value preserves that. Then each insertion gets a value of its own, and every other operation on the value is tried
+//!   with each insertion that was called before it returned.
+//!
+//! Both stop after [`MOST_RUNS`] runs of the monitor, and the history is not decided here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::{
-    Act, ContainerMonitor, Contradiction, CriticalIntervals, Decision, Finding, Log, Suspect,
-    ViolationKind, stack,
+use super::critical::CriticalIntervals;
+use super::{ContainerMonitor, read, stack};
+use crate::engine::monitor::admit::Prepared;
+use crate::engine::monitor::{
+    Act, Contradiction, Decision, Effect, Evidence, Finding, Log, Monitor, NotApplicable,
+    REPEATED_VALUE, Suspect, ViolationKind,
 };
-use crate::engine::Budget;
-use crate::engine::Limit;
+use crate::engine::{Budget, Cause, TaskOp};
 use crate::history::NEVER;
 
 /// Operations on a container, in the order of their calls; ranks may have gaps.
@@ -23,18 +37,38 @@ pub(crate) struct Ambiguous {
     rets: Vec<u32>,
     /// Their positions in the task.
     positions: Vec<u32>,
-    /// Removals that never returned, so that nobody knows what they took out.
-    lost: Vec<Lost>,
+    /// Pending removals, of which it is not known what they removed.
+    pending_removals: Vec<PendingRemoval>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Lost {
+struct PendingRemoval {
     position: u32,
     call: u32,
 }
 
 impl Ambiguous {
-    pub(crate) fn push(&mut self, position: u32, act: Act, value: u32, call: u32, ret: u32) {
+    /// Adds the next operation, or returns why no monitor can decide histories with it.
+    pub(crate) fn push(
+        &mut self,
+        position: u32,
+        op: TaskOp,
+        effect: Effect,
+    ) -> Result<(), NotApplicable> {
+        if effect == Effect::RemovesUnknown {
+            self.pending_removals.push(PendingRemoval {
+                position,
+                call: op.call,
+            });
+            return Ok(());
+        }
+        let reading = read(effect)?;
+        let value = reading.value.unwrap_or_default();
+        self.push_act(position, reading.act, value, op.call, op.ret);
+        Ok(())
+    }
+
+    fn push_act(&mut self, position: u32, act: Act, value: u32, call: u32, ret: u32) {
         self.acts.push(act);
         self.values.push(value);
         self.calls.push(call);
@@ -42,148 +76,136 @@ impl Ambiguous {
         self.positions.push(position);
     }
 
-    pub(crate) fn push_lost(&mut self, position: u32, call: u32) {
-        self.lost.push(Lost { position, call });
-    }
-
+    /// Whether some operation found the container empty.
     pub(crate) fn has_empties(&self) -> bool {
         self.acts.contains(&Act::Empty)
     }
 
-    /// The log and its positions in the task, as if the lost removals had not happened.
-    pub(crate) fn without_lost(self) -> (Log<Act>, Vec<u32>) {
+    /// The log and its positions in the task, as if no pending removal had taken effect.
+    pub(crate) fn without_pending_removals(self) -> (Log<Act>, Vec<u32>) {
         let log = Log::new(self.acts, self.values, self.calls, self.rets);
         (log, self.positions)
     }
 
-    /// The operations of some values, and those about no value.
-    fn about(&self, keep: impl Fn(u32) -> bool) -> Ambiguous {
-        let mut case = Ambiguous {
-            lost: self.lost.clone(),
+    /// The operations, to be decided by this monitor.
+    pub(crate) fn prepared(self, monitor: ContainerMonitor) -> PreparedContainer {
+        PreparedContainer { ops: self, monitor }
+    }
+
+    /// The operations on some values, and those without a value.
+    fn restricted(&self, is_kept: impl Fn(u32) -> bool) -> Ambiguous {
+        let mut restricted = Ambiguous {
+            pending_removals: self.pending_removals.clone(),
             ..Ambiguous::default()
         };
         for i in 0..self.acts.len() {
-            if self.acts[i] == Act::Empty || keep(self.values[i]) {
-                let (call, ret) = (self.calls[i], self.rets[i]);
-                case.push(self.positions[i], self.acts[i], self.values[i], call, ret);
+            let (act, value) = (self.acts[i], self.values[i]);
+            if act == Act::Empty || is_kept(value) {
+                let (position, call, ret) = (self.positions[i], self.calls[i], self.rets[i]);
+                restricted.push_act(position, act, value, call, ret);
             }
         }
-        case
+        restricted
     }
 
-    /// The log in which lost removals took out the given values, and those without one did not happen; with the
-    /// positions in the task.
-    fn log(&self, taken: &[Option<u32>]) -> (Log<Act>, Vec<u32>) {
-        let mut taken = self
-            .lost
+    /// The log in which each pending removal removed the value given for it, and did not take effect if none is given; with
+    /// the positions in the task.
+    fn log(&self, removed: &[Option<u32>]) -> (Log<Act>, Vec<u32>) {
+        let mut removals = self
+            .pending_removals
             .iter()
-            .zip(taken)
-            .filter_map(|(lost, taken)| Some((lost, (*taken)?)))
+            .zip(removed)
+            .filter_map(|(removal, value)| Some((removal, (*value)?)))
             .peekable();
-        if taken.peek().is_none() {
-            let log = Log::new(
-                self.acts.clone(),
-                self.values.clone(),
-                self.calls.clone(),
-                self.rets.clone(),
-            );
-            return (log, self.positions.clone());
+        if removals.peek().is_none() {
+            return self.clone().without_pending_removals();
         }
         let mut merged = Ambiguous::default();
         for i in 0..=self.acts.len() {
             let next = self.calls.get(i).copied().unwrap_or(NEVER);
-            while let Some((lost, value)) = taken.next_if(|(lost, _)| lost.call < next) {
-                merged.push(lost.position, Act::Remove, value, lost.call, NEVER);
+            while let Some((removal, value)) = removals.next_if(|(removal, _)| removal.call < next)
+            {
+                merged.push_act(removal.position, Act::Remove, value, removal.call, NEVER);
             }
             if i < self.acts.len() {
-                let (call, ret) = (next, self.rets[i]);
-                merged.push(self.positions[i], self.acts[i], self.values[i], call, ret);
+                let (act, value) = (self.acts[i], self.values[i]);
+                merged.push_act(self.positions[i], act, value, next, self.rets[i]);
             }
         }
-        let log = Log::new(merged.acts, merged.values, merged.calls, merged.rets);
-        (log, merged.positions)
+        merged.without_pending_removals()
+    }
+
+    /// The values that are added more than once, with the indices of all operations on them.
+    fn repeated_values(&self) -> BTreeMap<u32, Vec<usize>> {
+        let distinct = self.values.iter().map(|&value| value as usize + 1).max();
+        let mut added = vec![0u8; distinct.unwrap_or(0)];
+        for (&act, &value) in self.acts.iter().zip(&self.values) {
+            if act == Act::Add {
+                added[value as usize] = added[value as usize].saturating_add(1);
+            }
+        }
+        let mut repeated: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        if added.iter().any(|&times| times > 1) {
+            for i in (0..self.acts.len()).filter(|&i| self.acts[i] != Act::Empty) {
+                if added[self.values[i] as usize] > 1 {
+                    repeated.entry(self.values[i]).or_default().push(i);
+                }
+            }
+        }
+        repeated
     }
 }
 
-/// Why a case was not decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// The monitors cannot tell, for this reason.
-    HandOn(&'static str),
-    /// A limit was hit.
-    Limit(Limit),
+/// Operations on a container, and the monitor that decides them.
+pub(crate) struct PreparedContainer {
+    ops: Ambiguous,
+    monitor: ContainerMonitor,
 }
 
-impl From<Limit> for Refusal {
-    fn from(limit: Limit) -> Self {
-        Refusal::Limit(limit)
+impl Prepared for PreparedContainer {
+    fn name(&self) -> &'static str {
+        self.monitor.name()
+    }
+
+    fn decide(self: Box<Self>, evidence: Evidence, budget: &Budget) -> Result<Decision, Cause> {
+        let PreparedContainer { ops, monitor } = *self;
+        let mut search = Search {
+            evidence,
+            budget,
+            runs: 0,
+            work: 0,
+            contradicting: BTreeSet::new(),
+        };
+        let repeated = ops.repeated_values();
+        if repeated.is_empty() {
+            return search.with_distinct_values(&ops, &monitor);
+        }
+        let rest = ops.restricted(|value| !repeated.contains_key(&value));
+        match search.with_distinct_values(&rest, &monitor)? {
+            Decision::Linearizable(_) => search.with_repeated_values(ops, monitor, &repeated),
+            violation => Ok(violation),
+        }
     }
 }
 
-/// How often the monitors may run on one case.
+/// How often the monitor may run on one history.
 const MOST_RUNS: u64 = 1000;
 
-/// How many operations they may look at, all runs together: some seconds.
+/// How many operations all runs together may look at: some seconds.
 const MOST_WORK: u64 = 1 << 26;
 
-/// Decides a case; with an order of the task's positions if that is wanted.
-pub(crate) fn decide(
-    case: Ambiguous,
-    shelf: &ContainerMonitor,
-    wants_order: bool,
-    budget: &Budget,
-) -> Result<Decision, Refusal> {
-    let mut trial = Trial {
-        wants_order,
-        budget,
-        runs: 0,
-        work: 0,
-        clashed: BTreeSet::new(),
-    };
-    let repeated = repeated_values(&case);
-    if repeated.is_empty() {
-        return trial.with_lost(&case, shelf);
-    }
-    // Leaving out values leaves a correct container.
-    let rest = case.about(|value| !repeated.contains_key(&value));
-    match trial.with_lost(&rest, shelf)? {
-        Decision::Linearizable(_) => trial.with_copies(&case, shelf, &repeated),
-        violation => Ok(violation),
-    }
-}
-
-/// The values that were put in more than once, with the places of all operations on them.
-fn repeated_values(case: &Ambiguous) -> BTreeMap<u32, Vec<usize>> {
-    let distinct = case.values.iter().map(|&value| value as usize + 1).max();
-    let mut added = vec![0u8; distinct.unwrap_or(0)];
-    for (&act, &value) in case.acts.iter().zip(&case.values) {
-        if act == Act::Add {
-            added[value as usize] = added[value as usize].saturating_add(1);
-        }
-    }
-    let mut repeated: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    if added.iter().any(|&times| times > 1) {
-        for i in (0..case.acts.len()).filter(|&i| case.acts[i] != Act::Empty) {
-            if added[case.values[i] as usize] > 1 {
-                repeated.entry(case.values[i]).or_default().push(i);
-            }
-        }
-    }
-    repeated
-}
-
-/// Runs of the monitor on variants of a case.
-struct Trial<'a> {
-    wants_order: bool,
+/// A search over variants of a history.
+struct Search<'a> {
+    evidence: Evidence,
     budget: &'a Budget,
     runs: u64,
     work: u64,
-    /// Positions in the task of all operations that some run found contradictory.
-    clashed: BTreeSet<u32>,
+    /// Positions in the task of all operations that were part of a contradiction in some run.
+    contradicting: BTreeSet<u32>,
 }
 
-/// The monitor's answer for one variant.
-enum Run {
+/// What the monitor found out about one variant.
+enum Variant {
     Linearizable(Option<Vec<u32>>),
     Violation {
         log: Log<Act>,
@@ -192,33 +214,39 @@ enum Run {
     },
 }
 
-impl Trial<'_> {
+/// What a search over variants found out.
+enum Outcome {
+    /// One of them is linearizable; with an order of positions in the task if one was asked for.
+    Linearizable(Option<Vec<u32>>),
+    /// None is.
+    Violation,
+}
+
+impl Search<'_> {
+    /// Runs the monitor on the variant in which pending removals removed the given values.
     fn run(
         &mut self,
-        case: &Ambiguous,
-        shelf: &ContainerMonitor,
-        taken: &[Option<u32>],
-    ) -> Result<Run, Refusal> {
+        ops: &Ambiguous,
+        monitor: &ContainerMonitor,
+        removed: &[Option<u32>],
+    ) -> Result<Variant, Cause> {
         self.budget.check()?;
         self.runs += 1;
-        self.work += case.acts.len() as u64;
+        self.work += ops.acts.len() as u64;
         if self.runs > MOST_RUNS || (self.runs > 8 && self.work > MOST_WORK) {
-            return Err(Refusal::HandOn(
-                "too many ways to tell what pending removals or repeated values stand for",
-            ));
+            let why = "too many ways to tell what pending removals or repeated values stand for";
+            return Err(NotApplicable(why).into());
         }
-        let (log, positions) = case.log(taken);
-        let at = |op: &u32| positions[*op as usize];
-        let finding = shelf
-            .decide(&log, self.wants_order)
-            .map_err(|_| Refusal::HandOn("values are put in more than once"))?;
-        Ok(match finding {
+        let (log, positions) = ops.log(removed);
+        let position = |op: &u32| positions[*op as usize];
+        Ok(match monitor.judge(&log, self.evidence)? {
             Finding::Linearizable(order) => {
-                Run::Linearizable(order.map(|order| order.iter().map(at).collect()))
+                Variant::Linearizable(order.map(|order| order.iter().map(position).collect()))
             }
             Finding::Violation(contradiction) => {
-                self.clashed.extend(contradiction.ops.iter().map(at));
-                Run::Violation {
+                let ops = contradiction.ops.iter().map(position);
+                self.contradicting.extend(ops);
+                Variant::Violation {
                     log,
                     positions,
                     contradiction,
@@ -227,205 +255,222 @@ impl Trial<'_> {
         })
     }
 
-    /// Decides a case in which every value is put in once.
-    fn with_lost(
+    /// Decides a history in which every value is added once.
+    fn with_distinct_values(
         &mut self,
-        case: &Ambiguous,
-        shelf: &ContainerMonitor,
-    ) -> Result<Decision, Refusal> {
-        let mut taken = vec![None; case.lost.len()];
-        let (contradiction, positions) = match self.run(case, shelf, &taken)? {
-            Run::Linearizable(order) => return Ok(Decision::Linearizable(order)),
-            Run::Violation {
+        ops: &Ambiguous,
+        monitor: &ContainerMonitor,
+    ) -> Result<Decision, Cause> {
+        let mut removed = vec![None; ops.pending_removals.len()];
+        let (contradiction, positions) = match self.run(ops, monitor, &removed)? {
+            Variant::Linearizable(order) => return Ok(Decision::Linearizable(order)),
+            Variant::Violation {
                 contradiction,
                 positions,
                 ..
             } => (contradiction, positions),
         };
-        if case.lost.is_empty() || contradiction.kind.is_about_one_value() {
-            let at = |&op: &u32| Suspect::whole(positions[op as usize]);
-            return Ok(Decision::Violation(
-                contradiction.ops.iter().map(at).collect(),
-            ));
+        if ops.pending_removals.is_empty() || contradiction.kind.is_about_one_value() {
+            let suspect = |&op: &u32| Suspect::whole(positions[op as usize]);
+            let suspects = contradiction.ops.iter().map(suspect);
+            return Ok(Decision::Violation(suspects.collect()));
         }
-        match self.assign(case, shelf, &mut taken)? {
-            Some(order) => Ok(Decision::Linearizable(order)),
-            None => Ok(self.violation(case)),
-        }
+        Ok(match self.assign(ops, monitor, &mut removed)? {
+            Outcome::Linearizable(order) => Decision::Linearizable(order),
+            Outcome::Violation => self.violation(ops),
+        })
     }
 
-    /// Everything that contradicted something, and the lost removals: most often that is contradictory by itself.
-    fn violation(&self, case: &Ambiguous) -> Decision {
-        let lost = case.lost.iter().map(|lost| lost.position);
-        let ops: BTreeSet<u32> = self.clashed.iter().copied().chain(lost).collect();
-        Decision::Violation(ops.into_iter().map(Suspect::whole).collect())
+    /// All operations that were part of a contradiction, and the pending removals: mostly these are not linearizable by
+    /// themselves.
+    fn violation(&self, ops: &Ambiguous) -> Decision {
+        let pending = ops.pending_removals.iter().map(|removal| removal.position);
+        let suspects: BTreeSet<u32> = self.contradicting.iter().copied().chain(pending).collect();
+        Decision::Violation(suspects.into_iter().map(Suspect::whole).collect())
     }
 
-    /// Looks for values that the lost removals took out such that everything fits: an order, if there is one.
-    ///
-    /// ViolationKind the monitor finds wrong tells which values must have been taken out by someone, so only these are tried.
-    #[allow(clippy::type_complexity, reason = "an order only if it is wanted")]
+    /// Looks for values that the remaining pending removals may have removed.
     fn assign(
         &mut self,
-        case: &Ambiguous,
-        shelf: &ContainerMonitor,
-        taken: &mut Vec<Option<u32>>,
-    ) -> Result<Option<Option<Vec<u32>>>, Refusal> {
-        let (log, positions, contradiction) = match self.run(case, shelf, taken)? {
-            Run::Linearizable(order) => return Ok(Some(order)),
-            Run::Violation {
+        ops: &Ambiguous,
+        monitor: &ContainerMonitor,
+        removed: &mut Vec<Option<u32>>,
+    ) -> Result<Outcome, Cause> {
+        let (log, positions, contradiction) = match self.run(ops, monitor, removed)? {
+            Variant::Linearizable(order) => return Ok(Outcome::Linearizable(order)),
+            Variant::Violation {
                 log,
                 positions,
                 contradiction,
             } => (log, positions, contradiction),
         };
-        let (values, before) = blockers(shelf, &log, &contradiction);
-        // Ranks in the log have no gaps; those of the case are wanted.
+        let Removable { values, before } = removable(monitor, &log, &contradiction);
+        // The ranks of the log have no gaps; the comparison below needs those of the task.
         let before = before.map_or(NEVER, |op| {
-            let place = case.positions.binary_search(&positions[op as usize]);
-            place.map_or(NEVER, |place| case.rets[place])
+            let index = ops.positions.binary_search(&positions[op as usize]);
+            index.map_or(NEVER, |index| ops.rets[index])
         });
         for value in values {
-            for i in 0..taken.len() {
-                if taken[i].is_none() && case.lost[i].call < before {
-                    taken[i] = Some(value);
-                    let found = self.assign(case, shelf, taken)?;
-                    if found.is_some() {
-                        return Ok(found);
+            for i in 0..removed.len() {
+                if removed[i].is_none() && ops.pending_removals[i].call < before {
+                    removed[i] = Some(value);
+                    let outcome = self.assign(ops, monitor, removed)?;
+                    if let Outcome::Linearizable(_) = outcome {
+                        return Ok(outcome);
                     }
-                    taken[i] = None;
+                    removed[i] = None;
                 }
             }
         }
-        Ok(None)
+        Ok(Outcome::Violation)
     }
 
-    /// Decides a case in which some values are put in several times: each insertion makes a copy of its own, and every
-    /// other operation is about one of the copies.
-    fn with_copies(
+    /// Decides a history in which these values are added several times: each insertion gets a value of its own.
+    fn with_repeated_values(
         &mut self,
-        case: &Ambiguous,
-        shelf: &ContainerMonitor,
+        mut ops: Ambiguous,
+        mut monitor: ContainerMonitor,
         repeated: &BTreeMap<u32, Vec<usize>>,
-    ) -> Result<Decision, Refusal> {
-        let (mut case, mut shelf) = (case.clone(), shelf.clone());
-        let mut fresh = case.values.iter().max().map_or(0, |&value| value + 1);
-        let mut open = Vec::new();
+    ) -> Result<Decision, Cause> {
+        let all = repeated.values().flatten();
+        let about: Vec<u32> = all.map(|&i| ops.positions[i]).collect();
+        let mut next = ops.values.iter().max().map_or(0, |&value| value + 1);
+        let mut choices = Vec::new();
         let mut ways = 1u64;
-        for (&value, ops) in repeated {
-            let first = fresh;
-            let mut copied_at = Vec::new();
-            for &i in ops.iter().filter(|&&i| case.acts[i] == Act::Add) {
-                shelf.copy(value, fresh);
-                case.values[i] = fresh;
-                copied_at.push(case.calls[i]);
-                fresh += 1;
+        for (&value, indices) in repeated {
+            let first = next;
+            let mut added = Vec::new();
+            for &i in indices.iter().filter(|&&i| ops.acts[i] == Act::Add) {
+                monitor.copy_priority(value, next);
+                ops.values[i] = next;
+                added.push(ops.calls[i]);
+                next += 1;
             }
-            for &i in ops.iter().filter(|&&i| case.acts[i] != Act::Add) {
-                // The copies stand in the order of their calls.
-                let copies = copied_at.partition_point(|&call| call < case.rets[i]) as u32;
+            for &i in indices.iter().filter(|&&i| ops.acts[i] != Act::Add) {
+                // The insertions stand in the order of their calls.
+                let copies = added.partition_point(|&call| call < ops.rets[i]) as u32;
                 if copies == 0 {
-                    let about = ops.iter().map(|&i| case.positions[i]);
-                    self.clashed.extend(about);
-                    return Ok(self.violation(&case));
+                    let on_value = indices.iter().map(|&i| ops.positions[i]);
+                    self.contradicting.extend(on_value);
+                    return Ok(self.violation(&ops));
                 }
                 ways = ways.saturating_mul(u64::from(copies));
-                open.push(Choice {
+                choices.push(Choice {
                     op: i,
                     copies: first..first + copies,
                 });
             }
         }
         if ways > MOST_RUNS {
-            return Err(Refusal::HandOn("values are put in more than once"));
+            return Err(REPEATED_VALUE.into());
         }
-        let all = repeated.values().flatten();
-        let about: Vec<u32> = all.map(|&i| case.positions[i]).collect();
-        match self.choose(&mut case, &shelf, &open)? {
-            Some(order) => Ok(Decision::Linearizable(order)),
-            None => {
-                self.clashed.extend(about);
-                Ok(self.violation(&case))
+        match self.choose(&mut ops, &monitor, &choices)? {
+            Outcome::Linearizable(order) => Ok(Decision::Linearizable(order)),
+            Outcome::Violation => {
+                self.contradicting.extend(about);
+                Ok(self.violation(&ops))
             }
         }
     }
 
-    #[allow(clippy::type_complexity, reason = "an order only if it is wanted")]
+    /// Tries all combinations of the choices.
     fn choose(
         &mut self,
-        case: &mut Ambiguous,
-        shelf: &ContainerMonitor,
-        open: &[Choice],
-    ) -> Result<Option<Option<Vec<u32>>>, Refusal> {
-        let Some((first, rest)) = open.split_first() else {
-            return Ok(match self.with_lost(case, shelf)? {
-                Decision::Linearizable(order) => Some(order),
-                Decision::Violation(_) | Decision::FirstViolation(_) => None,
+        ops: &mut Ambiguous,
+        monitor: &ContainerMonitor,
+        choices: &[Choice],
+    ) -> Result<Outcome, Cause> {
+        let Some((first, rest)) = choices.split_first() else {
+            return Ok(match self.with_distinct_values(ops, monitor)? {
+                Decision::Linearizable(order) => Outcome::Linearizable(order),
+                Decision::Violation(_) | Decision::FirstViolation(_) => Outcome::Violation,
             });
         };
         for copy in first.copies.clone() {
-            case.values[first.op] = copy;
-            if let Some(order) = self.choose(case, shelf, rest)? {
-                return Ok(Some(order));
+            ops.values[first.op] = copy;
+            let outcome = self.choose(ops, monitor, rest)?;
+            if let Outcome::Linearizable(_) = outcome {
+                return Ok(outcome);
             }
         }
-        Ok(None)
+        Ok(Outcome::Violation)
     }
 }
 
-/// An operation that is about one of several copies.
+/// An operation on one of several copies of a value.
 struct Choice {
     op: usize,
     copies: Range<u32>,
 }
 
-/// Values of which some must be taken out by a lost removal if the contradiction is to go away, and an operation before whose
-/// return that has to happen.
-fn blockers(
-    shelf: &ContainerMonitor,
+/// What pending removals have to do for a contradiction to go away.
+struct Removable {
+    /// One of these values must be removed by a pending removal.
+    values: Vec<u32>,
+    /// It must be removed before the return of this operation.
+    before: Option<u32>,
+}
+
+/// The values of which a pending removal must have removed one, unless the history is not linearizable.
+fn removable(
+    monitor: &ContainerMonitor,
     log: &Log<Act>,
     contradiction: &Contradiction,
-) -> (Vec<u32>, Option<u32>) {
+) -> Removable {
+    let none = Removable {
+        values: Vec::new(),
+        before: None,
+    };
     let Ok(intervals) = CriticalIntervals::of(log) else {
-        return (Vec::new(), None);
+        return none;
     };
     let stays = |value: &u32| !intervals.at(*value).is_removed();
-    let earliest = |values: &mut dyn Iterator<Item = u32>| {
+    let earliest_first = |values: &mut dyn Iterator<Item = u32>| {
         let mut values: Vec<u32> = values.filter(stays).collect();
         values.sort_unstable_by_key(|&value| intervals.at(value).first_return);
         values
     };
     match contradiction.kind {
-        // Every gap in which the operation could have its result is covered by a value that stays: gaps before the
-        // first of these are covered by values about which nothing is open. So the first one must go.
+        // Every gap in which the operation could have its result is covered by critical values. Gaps before the first value
+        // that is never removed are covered by values whose removals are known. So that first value must be removed.
         ViolationKind::NotEmpty(op) | ViolationKind::Overtaken(op) => {
             let (act, value) = (log.acts[op as usize], log.values[op as usize]);
-            let higher = |other: &u32| act == Act::Empty || shelf.overtakes(*other, value);
-            let mut values = earliest(&mut intervals.iter().map(|(value, _)| value).filter(higher));
+            let covers = |other: &u32| act == Act::Empty || monitor.overtakes(*other, value);
+            let all = intervals.iter().map(|(value, _)| value);
+            let mut values = earliest_first(&mut all.filter(covers));
             values.truncate(1);
-            (values, Some(op))
+            Removable {
+                values,
+                before: Some(op),
+            }
         }
         ViolationKind::OutOfOrder => {
             let mut involved = contradiction.ops.iter().map(|&op| log.values[op as usize]);
-            let mut values = earliest(&mut involved);
+            let mut values = earliest_first(&mut involved);
             values.dedup();
-            (values, None)
+            Removable { values, ..none }
         }
-        // The lowest value that stays lies under something in every order, unless it is the one whose peek has no place.
+        // The first value that is never removed is covered in every order, unless it is the one whose peek has no gap.
         ViolationKind::Buried => {
-            let stuck = stack::layer(log, &intervals)
-                .err()
-                .map_or_else(Vec::new, |stuck| stuck.values);
-            let mut values = earliest(&mut stuck.into_iter());
-            let peeked = |value: u32| intervals.at(value).first_served != NEVER;
-            let tried = if values.first().is_some_and(|&first| peeked(first)) {
-                2
-            } else {
-                1
+            let stuck = stack::eliminate_all(log, &intervals).err();
+            let stuck = stuck.map_or_else(Vec::new, |stuck| stuck.values);
+            let mut values = earliest_first(&mut stuck.into_iter());
+            let is_peeked = |value: u32| intervals.at(value).first_served != NEVER;
+            let tried = match values.first() {
+                Some(&first) if is_peeked(first) => 2,
+                _ => 1,
             };
             values.truncate(tried);
-            (values, None)
+            Removable { values, ..none }
         }
-        _ => (Vec::new(), None),
+        ViolationKind::NeverAdded
+        | ViolationKind::RemovedTwice
+        | ViolationKind::SeenBeforeAdded
+        | ViolationKind::SeenAfterRemoved
+        | ViolationKind::Replaced
+        | ViolationKind::WrongState
+        | ViolationKind::Crowded
+        | ViolationKind::Miscounted
+        | ViolationKind::NoPermits => none,
     }
 }

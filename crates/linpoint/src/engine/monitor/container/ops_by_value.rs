@@ -1,14 +1,15 @@
-//! Which operations use each value of a container.
+//! The operations on each value of a container, as an index for making witnesses.
 
-use super::{Act, CriticalIntervals, Log};
+use super::critical::CriticalIntervals;
+use crate::engine::monitor::{Act, Log};
 use crate::history::NEVER;
 
-/// The operations on each value that is in the history, by number.
+/// The operations on each value, by number.
 #[derive(Debug)]
 pub(super) struct OpsByValue {
     adds: Vec<u32>,
     removes: Vec<u32>,
-    /// Where the peeks of each value end; empty if there is none at all.
+    /// Where in `peeks` those of each value end; empty if the log has no peeks.
     ends: Vec<u32>,
     peeks: Vec<u32>,
 }
@@ -49,7 +50,7 @@ impl OpsByValue {
         self.adds[value as usize]
     }
 
-    /// The removal of a value that is taken out.
+    /// The removal of a value. The value must be removed.
     #[inline]
     pub(super) fn remove(&self, value: u32) -> u32 {
         self.removes[value as usize]
@@ -71,7 +72,7 @@ impl OpsByValue {
 
 fn peeks_by_value(log: &Log<Act>) -> (Vec<u32>, Vec<u32>) {
     let peeks = || (0..log.len()).filter(|&op| log.acts[op] == Act::Peek);
-    // Counts, then starts, then, as they are filled, ends.
+    // First the count of each value, then where its peeks start, then, as they are filled in, where they end.
     let mut ends = vec![0u32; log.distinct as usize];
     for op in peeks() {
         ends[log.values[op] as usize] += 1;

@@ -1,30 +1,55 @@
-//! Priority queues, after Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority
-//! Queues*, section 7; with values of equal priority, of which any may be served.
+//! Decides priority queues whose values are each added once; values may have equal priorities.
 //!
-//! Decides histories in which every value was put in once, in O(n log n): every operation that serves a value needs a
-//! gap in which no value of a higher priority is critical. A peek cannot use the gaps before the value was put in. Tested
-//! against the reference on small random histories.
+//! After Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority Queues* (2024), corollary
+//! 7.3 and algorithm 5: every peek, removal and empty result needs a gap in which no value of a higher priority is critical.
+//! O(n log n).
+//!
+//! Corrections of algorithm 5 as printed: a peek may not be placed before its value is added (otherwise it accepts `add 2
+//! [0,2]`, `peek 0 [1,4]`, `add 0 [3,5]`); the test of line 13, whether the value is critical at all, is needed (otherwise it
+//! rejects `add 0 [0,2]`, `poll 2 [1,4]`, `add 2 [3,5]`); the comparison of line 20 is strict, which also makes it exact for
+//! equal priorities, which the paper excludes (with `<=` it rejects `add 0 [0,1]`, `peek 0 [2,3]`).
 
 use super::cover::{contradiction, cover};
-use super::priority_sweep::{self, Blocked};
-use super::{Act, Contradiction, CriticalIntervals, Finding, Log, ViolationKind};
-use crate::engine::monitor::container::critical::{judge, known};
+use super::critical::{CriticalIntervals, judge, known};
+use super::priority_sweep::{self, Blocked, Insertions};
+use super::read;
+use crate::engine::monitor::{
+    Act, Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+};
 
-/// Decides a priority queue whose values were each put in once; the value that was not, otherwise. Larger priorities are
-/// served first; `priorities` has one below `u32::MAX` for every number of a value in the log.
-pub fn decide(log: &Log<Act>, priorities: &[u32]) -> Result<Finding, u32> {
-    judge(CriticalIntervals::of(log), |intervals| {
-        priority_sweep::place(log, intervals, priorities, None, |_, _| {})
-            .map_err(|blocked| overtaken(log, intervals, priorities, blocked))
-    })
+/// The monitor of priority queues whose values are each added once.
+#[derive(Clone, Debug)]
+pub struct PriorityQueue {
+    /// By number of a value: its priority, below `u32::MAX`. Larger ones are served first. Has one for each number in the log.
+    pub priorities: Vec<u32>,
 }
 
-/// An order that explains a log that was found to be linearizable, as positions.
-pub fn witness(log: &Log<Act>, priorities: &[u32]) -> Vec<u32> {
-    priority_sweep::order(log, &known(log), priorities, false)
+impl Monitor for PriorityQueue {
+    type Act = Act;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "priority queue"
+    }
+
+    fn read(&self, effect: Effect) -> Result<Reading<Act>, NotApplicable> {
+        read(effect)
+    }
+
+    fn decide(&self, log: &Log<Act>) -> Result<Finding, NotApplicable> {
+        let priorities = &self.priorities;
+        judge(CriticalIntervals::of(log), |intervals| {
+            priority_sweep::place(log, intervals, priorities, None, |_, _| {})
+                .map_err(|blocked| overtaken(log, intervals, priorities, blocked))
+        })
+    }
+
+    fn witness(&self, log: &Log<Act>, (): &()) -> Vec<u32> {
+        priority_sweep::order(log, &known(log), &self.priorities, Insertions::Free)
+    }
 }
 
-/// The blocked operation with the fewest values that block it.
+/// The blocked operation, with the fewest values that leave it no gap.
 fn overtaken(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
@@ -54,36 +79,39 @@ fn overtaken(
 mod tests {
     use super::*;
     use crate::engine::monitor::testing;
-    use crate::engine::monitor::testing::containers::{self, Ranked};
+    use crate::engine::monitor::testing::containers::{self, Ranked, unbounded};
     use crate::spec::Discipline;
 
-    fn judge_alike(log: &Log<Act>, priorities: Vec<u32>) -> bool {
-        let finding = decide(log, &priorities).expect("no value is put in twice");
-        let container = Ranked(priorities);
-        testing::judge_alike(&container, log, finding, |()| witness(log, &container.0))
-    }
-
-    fn judge_by_value(log: &Log<Act>) -> bool {
-        judge_alike(log, (0..log.distinct).collect())
+    fn by_value(log: &Log<Act>) -> PriorityQueue {
+        PriorityQueue {
+            priorities: (0..log.distinct).collect(),
+        }
     }
 
     #[test]
     fn agrees_with_the_reference() {
-        testing::assert_judged_alike(&Discipline::Largest, |log| Some(judge_by_value(log)));
+        let queue = unbounded(Discipline::Largest);
+        testing::assert_judged_alike(&queue, |log| {
+            Some(testing::judge_alike(&queue, &by_value(log), log))
+        });
     }
 
     #[test]
-    fn any_of_equal_priority_may_be_served() {
-        testing::for_random_logs(&Discipline::Largest, |log| {
-            judge_alike(&log, (0..log.distinct).map(|value| value / 2).collect());
-        });
-        testing::for_random_logs(&Discipline::Any, |log| {
-            judge_alike(&log, (0..log.distinct).map(|value| value / 3).collect());
-        });
+    fn values_of_equal_priority_are_served_in_any_order() {
+        for (discipline, equal) in [(Discipline::Largest, 2), (Discipline::Any, 3)] {
+            testing::for_random_logs(&unbounded(discipline), |log| {
+                let priorities: Vec<u32> = (0..log.distinct).map(|value| value / equal).collect();
+                let model = Ranked(priorities.clone());
+                testing::judge_alike(&model, &PriorityQueue { priorities }, &log);
+            });
+        }
     }
 
     #[test]
     fn pending_removals_take_effect_sometime() {
-        containers::assert_pending_removals_may_happen(Discipline::Largest, judge_by_value);
+        let queue = unbounded(Discipline::Largest);
+        containers::assert_pending_removals_may_happen(&queue, |log| {
+            testing::judge_alike(&queue, &by_value(log), log)
+        });
     }
 }

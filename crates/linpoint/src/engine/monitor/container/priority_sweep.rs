@@ -1,17 +1,18 @@
-//! Containers that serve the highest of their values: where each operation takes effect, and an order of all.
+//! Sweep over the highest critical priority: places the operations of containers that serve the highest of their values.
 //!
-//! A priority queue is one, and so is a stack once it is known which of its values lie below which. An operation on a
-//! value fits in a gap iff no higher value is critical there (Lee and Mathur, *Efficient Linearizability Monitoring for
-//! Sets, Stacks, Queues and Priority Queues*, corollary 7.3). Costs O(n log n).
+//! After Lee and Mathur (2024), corollary 7.3: an operation on a value fits in a gap iff no higher value is critical there.
+//! That decides priority queues, see `priority`. It also makes witnesses of stacks, whose priority is the order of
+//! elimination, the bottom lowest. The construction of witnesses is ours. O(n log n).
 
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
-use super::{Act, CriticalInterval, CriticalIntervals, Log};
-use crate::engine::monitor::container::ops_by_value::OpsByValue;
+use super::critical::{CriticalInterval, CriticalIntervals};
+use super::ops_by_value::OpsByValue;
+use crate::engine::monitor::{Act, Log};
 use crate::history::NEVER;
 
-/// How high a value stands. Nothing at all stands at 0, values of priority 0 at 1.
+/// The priority of a value plus one; 0 is the level of an empty container.
 pub(super) type Level = u32;
 
 /// The level of an operation: that of its value.
@@ -22,20 +23,31 @@ fn level(log: &Log<Act>, priority: &[u32], op: usize) -> Level {
     }
 }
 
-/// An operation that higher values leave no gap for.
+/// An operation that has no gap, because higher values are critical in all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocked {
     pub(super) op: u32,
-    /// The gaps from this one on, up to the other, are all too high.
+    /// The first gap in which it could take effect, were it not for higher values.
     pub(super) from: u32,
+    /// The first gap in which it could not.
     pub(super) to: u32,
 }
 
-/// Finds the latest gap for each operation; the first one in the order of returns that has none, if there is one.
+/// Whether insertions need a gap in which no higher value is critical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Insertions {
+    /// They fit anywhere, as in a priority queue.
+    Free,
+    /// They need such a gap, as in a stack.
+    Placed,
+}
+
+/// Finds for each operation the latest gap in which no higher value is critical. Returns the first operation, by return, that
+/// has none.
 ///
-/// Hands those gaps to `placed` that are not the very last ones before the return, or, for an insertion, before the value
-/// is in for sure. Insertions are looked at if `adds` says which operations they are; without, they fit anywhere. Nor are
-/// peeks looked at that return after the removal: they fit where that does.
+/// Calls `placed(op, gap)` only if that gap differs from the default, which is the last gap before the return (for an insertion:
+/// before `first_return`). Insertions, given by value, are skipped if `adds` is `None`. A peek that returns after the removal
+/// of its value is skipped: the gap of the removal fits it.
 pub(super) fn place(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
@@ -64,7 +76,7 @@ pub(super) fn place(
         };
         let standing = RankedValue::new(priority[value as usize] + 1, value);
         let level = select_unpredictable(is_empty, 0, standing.level());
-        // Most events are none of these, but which ones is hard to foresee: one branch for all.
+        // Most events are none of these, but which ones is hard to predict: one branch for all.
         let is_low = level < highest.top.level();
         let serves =
             event.is_return() & (act != Act::Add) & (is_empty | (interval.removal_return >= rank));
@@ -95,7 +107,7 @@ pub(super) fn place(
             highest.leave(rank, intervals);
         }
     }
-    if intervals.has_open {
+    if intervals.has_pending_removals {
         let is_open = |&op: &usize| log.acts[op] == Act::Remove && log.is_pending(op);
         for op in (0..log.len()).filter(is_open) {
             let (interval, level) = (intervals.at(log.values[op]), level(log, priority, op));
@@ -107,18 +119,18 @@ pub(super) fn place(
     Ok(())
 }
 
-/// The highest critical value of each gap so far, as much of it as matters for the latest gap below some level.
+/// The highest critical value in each gap so far, as far as later questions need it.
 #[derive(Default)]
 struct HighestCritical {
-    /// The critical values, and some that no longer are.
+    /// The critical values. May hold values that no longer are, but not at the top.
     critical: BinaryHeap<RankedValue>,
     /// The highest of them.
     top: RankedValue,
-    /// Lower levels with the last gap that was as low; both ascend.
+    /// Levels below that of `top`, with the last gap of which it was the level. Invariant: both ascend.
     lower: Vec<(Level, u32)>,
 }
 
-/// A value with its level, as one number that is compared at once. 0 is that of no value.
+/// A value with its level in the upper half, so that one comparison orders them. 0 stands for no value.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct RankedValue(u64);
 
@@ -140,7 +152,7 @@ impl RankedValue {
 }
 
 impl HighestCritical {
-    /// The latest gap that is at most that high, which the current one is not.
+    /// The latest gap whose level is at most this one. The current gap must be higher.
     fn latest_below(&self, level: Level) -> Option<u32> {
         let low = self.lower.partition_point(|&(lower, _)| lower <= level);
         Some(self.lower[..low].last()?.1)
@@ -157,7 +169,7 @@ impl HighestCritical {
         }
     }
 
-    /// Lets the highest one leave. Others are left in until they are the highest.
+    /// Removes the highest value. Values that stop being critical earlier are removed once they are at the top.
     #[inline]
     fn leave(&mut self, rank: u32, intervals: &CriticalIntervals) {
         self.critical.pop();
@@ -175,29 +187,28 @@ impl HighestCritical {
     }
 }
 
-/// An order that explains a log of which every operation has a gap. `constrained_adds` tells whether insertions need a
-/// low gap, too.
+/// A linearization of a log in which every operation has a gap.
 ///
-/// Every operation is placed in its latest gap. If a higher value was touched before that gap, and could not be finished
-/// in it, then the operation that touched it would have had a later gap. So at each gap the values above are either not
-/// in yet, or can be finished first.
+/// Every operation is placed in its latest gap. Suppose that an operation on a higher value was placed before that gap and
+/// the higher value could not be removed in it: then all operations on the higher value are still open, and that one would
+/// have had a later gap. So in each gap every higher value is either not added yet, or can be removed first.
 pub(super) fn order(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
     priority: &[u32],
-    constrained_adds: bool,
+    insertions: Insertions,
 ) -> Vec<u32> {
     let by_value = OpsByValue::of(log, intervals);
-    let gaps = gaps(log, intervals, priority, constrained_adds, &by_value);
+    let gaps = gaps(log, intervals, priority, insertions, &by_value);
     let (starts, mut visits) = by_gap(&gaps, log.end());
     let mut order = Order {
         by_value: &by_value,
         taken: vec![false; log.len()],
         ops: Vec::with_capacity(log.len()),
     };
-    // Values that nobody will touch after the current gap.
+    // Values with no call after the current gap.
     let mut closing = BinaryHeap::new();
-    let is_free = |op: u32| !constrained_adds && log.acts[op as usize] == Act::Add;
+    let is_free = |op: u32| insertions == Insertions::Free && log.acts[op as usize] == Act::Add;
     for (gap, event) in log.events().iter().enumerate() {
         let op = event.op();
         if !event.is_return() && log.acts[op] != Act::Empty {
@@ -235,30 +246,30 @@ pub(super) fn order(
     order.ops
 }
 
-/// The gap of each operation; [`NEVER`] for those to be left out.
+/// The gap of each operation; [`NEVER`] for those that are left out.
 fn gaps(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
     priority: &[u32],
-    constrained_adds: bool,
+    insertions: Insertions,
     by_value: &OpsByValue,
 ) -> Vec<u32> {
-    // Where nothing stands in the way.
+    // The defaults of `place`.
     let mut gaps = log.rets.to_vec();
     for gap in gaps.iter_mut().filter(|gap| **gap != NEVER) {
         *gap -= 1;
     }
     for (value, interval) in intervals.iter() {
         gaps[by_value.add(value) as usize] = interval.first_return - 1;
-        if interval.removal_return == CriticalInterval::OPEN {
+        if interval.removal_return == CriticalInterval::PENDING {
             gaps[by_value.remove(value) as usize] = log.end() - 1;
         }
     }
-    let adds = constrained_adds.then(|| by_value.adds());
+    let adds = (insertions == Insertions::Placed).then(|| by_value.adds());
     place(log, intervals, priority, adds, |op, gap| {
         gaps[op as usize] = gap;
     })
-    .expect("bug: a witness is asked for, and an operation has no gap");
+    .expect("bug: a witness of a log in which an operation has no gap");
     for (value, _) in intervals
         .iter()
         .filter(|(_, interval)| interval.is_removed())
@@ -292,7 +303,7 @@ fn by_gap(gaps: &[u32], end: u32) -> (Vec<u32>, Vec<u32>) {
     (starts, ops)
 }
 
-/// An order that grows.
+/// A linearization in the making.
 struct Order<'a> {
     by_value: &'a OpsByValue,
     taken: Vec<bool>,
@@ -306,7 +317,7 @@ impl Order<'_> {
         }
     }
 
-    /// Takes all that is missing of a value that is taken out.
+    /// Takes all missing operations on a value, up to its removal.
     fn finish(&mut self, value: u32) {
         self.take(self.by_value.add(value));
         for &peek in self.by_value.peeks(value) {
@@ -320,9 +331,10 @@ impl Order<'_> {
 mod tests {
     use super::*;
     use crate::engine::monitor::testing;
+    use crate::engine::monitor::testing::containers::unbounded;
     use crate::spec::Discipline;
 
-    /// All ways to give the numbers from 0 on to this many values.
+    /// All permutations of the numbers below this one.
     fn permutations(values: usize) -> Vec<Vec<u32>> {
         let mut all = vec![Vec::new()];
         for next in 0..values as u32 {
@@ -340,7 +352,8 @@ mod tests {
 
     #[test]
     fn stacks_are_layered_somehow() {
-        testing::for_random_logs(&Discipline::Lifo, |log| {
+        let stack = unbounded(Discipline::Lifo);
+        testing::for_random_logs(&stack, |log| {
             let Ok(intervals) = CriticalIntervals::of(&log) else {
                 return;
             };
@@ -365,13 +378,13 @@ mod tests {
                 .is_ok()
                 {
                     is_layered = true;
-                    let order = order(&log, &intervals, &priority, true);
-                    testing::assert_explains(&Discipline::Lifo, &log, &order);
+                    let order = order(&log, &intervals, &priority, Insertions::Placed);
+                    testing::assert_explains(&stack, &log, &order);
                 }
             }
             assert_eq!(
                 is_layered,
-                testing::is_linearizable(&Discipline::Lifo, &log),
+                testing::is_linearizable(&stack, &log),
                 "{log:#?}"
             );
         });

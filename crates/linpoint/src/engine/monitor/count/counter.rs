@@ -1,104 +1,111 @@
-//! Counters that only grow, with increments that tell what they found, increments that do not, and reads.
+//! Decides counters that only grow, by increments that return the count they found, increments that do not, and reads.
 //!
-//! A counter that only grows is at each count once. An increment that found a count is therefore the one that leads away
-//! from it; from all other counts some untold increment does. Where the untold ones add the same amount, the counts that
-//! the counter goes through are fixed, and what remains is when. Nothing is done until a return forces it, and of the
-//! untold increments the one that returns first is taken: the counter is at all times as low as any order can have it,
-//! and increments that may stand in for each other differ in their deadlines only. A read is right if its count was
-//! passed after its call. A pending increment, told or not, is an untold one without a deadline. O(n log n) for n
-//! operations.
+//! Ours. A counter that only grows is at each count once. An increment that returned a count is therefore the one that leads away
+//! from it; one of the other increments leads away from each other count. If these all add the same amount, the counts that the
+//! counter goes through are fixed, and only the moments are open. Nothing takes effect until a return forces it, and of the
+//! open increments that return nothing the one that returns first takes effect: the count is at all times as low as in any
+//! linearization, and these increments differ only in their deadlines. A read is right iff its count was left after its call,
+//! or is the current one. A pending increment is one that returns nothing and has no deadline. O(n log n).
 //!
-//! Untold increments by different amounts make a subset sum of it, and a counter that falls as well may be at a count
-//! several times: both are handed on.
-//!
-//! Tested against the reference, witnesses and contradictions included.
+//! Increments by different amounts that return nothing make this a subset sum problem. A counter that also falls may be at a
+//! count several times, and waiting is wrong: it would reject `read = 1 [0,4]`, `decrement [1,3]`, `increment [2,5]`. Neither is
+//! decided here.
 
+use super::DEPENDS_ON_COUNT;
 use crate::engine::monitor::structure::{EMPTY, Heap, PairingHeaps};
-use crate::engine::monitor::sweep_order::SweepOrder;
-use crate::engine::monitor::{Contradiction, Finding, Log, ViolationKind};
+use crate::engine::monitor::sweep_order::{Forcing, Observer, SweepOrder};
+use crate::engine::monitor::{
+    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+};
 use crate::history::NEVER;
 
-/// ViolationKind an operation does to a counter.
+/// The monitor of counters that only grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter {
+    /// The count at first.
+    pub initial: i64,
+}
+
+/// What an operation does to a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// ViolationKind it adds; 0 for a read.
+    /// What it adds; 0 for a read.
     pub by: i64,
     /// The count before it, if it is known. Not of pending operations.
     pub seen: Option<i64>,
 }
 
-/// Decides a counter. If that is not possible, why.
-pub fn decide(log: &Log<Count>, initial: i64) -> Result<Finding, &'static str> {
-    let mut forcing = Forcing(Vec::new());
-    Ok(match sweep(log, initial, &mut forcing)? {
-        Ok(()) => Finding::Linearizable(()),
-        Err(stuck) => Finding::Violation(contradiction(log, stuck, forcing.0)),
-    })
+impl Monitor for Counter {
+    type Act = Count;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "counter"
+    }
+
+    fn read(&self, effect: Effect) -> Result<Reading<Count>, NotApplicable> {
+        match effect {
+            Effect::Counts(act) => Ok(Reading { act, value: None }),
+            _ => Err(DEPENDS_ON_COUNT),
+        }
+    }
+
+    fn decide(&self, log: &Log<Count>) -> Result<Finding, NotApplicable> {
+        let mut forcing = Forcing::default();
+        let swept = sweep(log, self.initial, &mut forcing)?;
+        Ok(swept
+            .map_err(|stuck| contradiction(log, stuck, forcing.0))
+            .into())
+    }
+
+    fn witness(&self, log: &Log<Count>, (): &()) -> Vec<u32> {
+        let mut order = SweepOrder::new(log.len());
+        let swept = sweep(log, self.initial, &mut order);
+        assert_eq!(swept, Ok(Ok(())), "bug: a witness of a violation");
+        order.finish()
+    }
 }
 
-/// An order that explains everything, if [`decide`] found that there is one.
-pub fn witness(log: &Log<Count>, initial: i64) -> Vec<u32> {
-    let mut witness = Witness::default();
-    let result = sweep(log, initial, &mut witness);
-    assert_eq!(result, Ok(Ok(())), "bug: a violation has no witness");
-    witness.order.finish()
-}
-
-/// Sees what a sweep does.
-trait Watch {
-    /// The operation changes the count right before the current event.
-    fn step(&mut self, op: u32);
-
-    /// The operation changes nothing and takes effect right before the current event.
-    fn now(&mut self, op: u32);
-
-    /// The read takes effect right before a step, given by number.
-    fn before_step(&mut self, step: usize, read: u32);
-
-    /// This read could not have its result without a step.
-    fn forces(&mut self, read: u32);
-}
-
-/// A return that forces what cannot be.
+/// A return that cannot be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stuck {
     /// The operation that returns.
     op: u32,
-    /// An increment that had to come first but was called later.
+    /// An increment that must take effect before but is called only later.
     late: Option<u32>,
 }
 
-/// A counter, in the course of a sweep.
-struct Sweep<'a, W> {
+/// A counter, during a sweep.
+struct Sweep<'a, O> {
     log: &'a Log<Count>,
-    watch: &'a mut W,
-    /// All counts so far.
+    observer: &'a mut O,
+    /// All counts so far; each step leads from one to the next.
     counts: Vec<i64>,
     increments: Increments,
-    /// Untold increments that were called and not yet done.
+    /// Increments that return nothing, are open and have not taken effect.
     open: Heap,
     heaps: PairingHeaps,
-    /// How many told increments found less than the count, or are done.
+    /// How many of `increments.found` found less than the count, or have taken effect.
     passed: usize,
 }
 
 /// The increments of a log.
 struct Increments {
-    /// ViolationKind untold ones add.
+    /// The amount of those that return nothing.
     amount: i64,
-    /// Those that told what they found, by that.
-    told: Vec<(i64, u32)>,
+    /// Those that returned the count they found, as (count, operation), ascending.
+    found: Vec<(i64, u32)>,
 }
 
-fn sweep<W: Watch>(
+fn sweep<O: Observer>(
     log: &Log<Count>,
     initial: i64,
-    watch: &mut W,
-) -> Result<Result<(), Stuck>, &'static str> {
+    observer: &mut O,
+) -> Result<Result<(), Stuck>, NotApplicable> {
     let increments = Increments::of(log, initial)?;
     let sweep = Sweep {
         log,
-        watch,
+        observer,
         counts: vec![initial],
         increments,
         open: EMPTY,
@@ -109,42 +116,44 @@ fn sweep<W: Watch>(
 }
 
 impl Increments {
-    fn of(log: &Log<Count>, initial: i64) -> Result<Self, &'static str> {
+    fn of(log: &Log<Count>, initial: i64) -> Result<Self, NotApplicable> {
         let mut amount = 0;
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         let mut sum = initial;
         for (op, &Count { by, seen }) in (0u32..).zip(&log.acts) {
             if by == 0 {
                 continue;
             }
             if by < 0 {
-                return Err("the counter falls");
+                return Err(NotApplicable("the counter falls"));
             }
-            sum = sum.checked_add(by).ok_or("the counter may overflow")?;
+            sum = sum
+                .checked_add(by)
+                .ok_or(NotApplicable("the counter may overflow"))?;
             match seen {
-                Some(seen) if !log.is_pending(op as usize) => told.push((seen, op)),
+                Some(seen) if !log.is_pending(op as usize) => found.push((seen, op)),
                 _ if amount != 0 && amount != by => {
-                    return Err("increments differ in their amounts");
+                    return Err(NotApplicable("increments differ in their amounts"));
                 }
                 _ => amount = by,
             }
         }
-        // Stable, since that is fast where most of it is in order, as it is here.
-        told.sort();
-        Ok(Increments { amount, told })
+        // The stable sort is fast on input that is mostly sorted, as this is.
+        found.sort();
+        Ok(Increments { amount, found })
     }
 
-    /// Whether this told increment is the one that leads away from the count that it found: the first one to find it.
+    /// Whether an increment that returned a count is the one that leads away from it: the first of those that returned it.
     fn leads_away(&self, seen: i64, op: u32) -> bool {
-        let first = self.told.partition_point(|told| told.0 < seen);
-        self.told[first] == (seen, op)
+        let first = self.found.partition_point(|found| found.0 < seen);
+        self.found[first] == (seen, op)
     }
 }
 
-impl<W: Watch> Sweep<'_, W> {
+impl<O: Observer> Sweep<'_, O> {
     fn run(mut self) -> Result<(), Stuck> {
         let log = self.log;
-        // How many steps had been done when an operation was called.
+        // The number of steps before the call of each operation.
         let mut before = vec![0u32; log.len()];
         for (rank, event) in (0u32..).zip(log.events()) {
             let op = event.op();
@@ -162,8 +171,8 @@ impl<W: Watch> Sweep<'_, W> {
                 late,
             };
             match seen {
-                None if by == 0 => self.watch.now(op as u32),
-                // Deadlines that have passed are met: one that returns is done or is the first one.
+                None if by == 0 => self.observer.takes_effect(op as u32, None),
+                // All earlier deadlines are met: one that returns has taken effect or is the first of the heap.
                 None => {
                     while self.heaps.first(self.open) == Some(op as u32) {
                         self.step(rank).map_err(stuck)?;
@@ -178,7 +187,7 @@ impl<W: Watch> Sweep<'_, W> {
                         self.step(rank).map_err(stuck)?;
                     }
                     if forced && by == 0 {
-                        self.watch.forces(op as u32);
+                        self.observer.forces(op as u32);
                     }
                     let since = before[op] as usize;
                     let Ok(steps) = self.counts[since..].binary_search(&seen) else {
@@ -190,9 +199,9 @@ impl<W: Watch> Sweep<'_, W> {
                             return Err(stuck(None));
                         }
                     } else if steps + 1 == self.counts.len() {
-                        self.watch.now(op as u32);
+                        self.observer.takes_effect(op as u32, None);
                     } else {
-                        self.watch.before_step(steps, op as u32);
+                        self.observer.takes_effect_before(steps as u32, op as u32);
                     }
                 }
             }
@@ -204,14 +213,15 @@ impl<W: Watch> Sweep<'_, W> {
         *self.counts.last().expect("bug: a counter has a count")
     }
 
-    /// Leads away from the current count. If that is not possible, the increment that would have to but was not called.
+    /// Lets the increment take effect that leads away from the current count. If that is not possible, returns the increment that
+    /// would have to but is called later, if it is known.
     fn step(&mut self, rank: u32) -> Result<(), Option<u32>> {
         let count = self.count();
-        let told = &self.increments.told;
-        while told.get(self.passed).is_some_and(|told| told.0 < count) {
+        let found = &self.increments.found;
+        while found.get(self.passed).is_some_and(|found| found.0 < count) {
             self.passed += 1;
         }
-        let (op, by) = match told.get(self.passed) {
+        let (op, by) = match found.get(self.passed) {
             Some(&(seen, op)) if seen == count => {
                 if self.log.calls[op as usize] > rank {
                     return Err(Some(op));
@@ -224,57 +234,21 @@ impl<W: Watch> Sweep<'_, W> {
                 (op, self.increments.amount)
             }
         };
-        self.watch.step(op);
+        let step = self.counts.len() as u32 - 1;
+        self.observer.takes_effect(op, Some(step));
         self.counts.push(count + by);
         Ok(())
     }
 }
 
-/// Makes a witness.
-#[derive(Default)]
-struct Witness {
-    order: SweepOrder,
-    /// Where in the order the steps are.
-    steps: Vec<u32>,
-}
-
-impl Watch for Witness {
-    fn step(&mut self, op: u32) {
-        self.steps.push(self.order.push(op));
-    }
-
-    fn now(&mut self, op: u32) {
-        self.order.push(op);
-    }
-
-    fn before_step(&mut self, step: usize, read: u32) {
-        self.order.before(self.steps[step], read);
-    }
-
-    fn forces(&mut self, _: u32) {}
-}
-
-/// The reads that forced a step.
-struct Forcing(Vec<u32>);
-
-impl Watch for Forcing {
-    fn step(&mut self, _: u32) {}
-    fn now(&mut self, _: u32) {}
-    fn before_step(&mut self, _: usize, _: u32) {}
-    fn forces(&mut self, read: u32) {
-        self.0.push(read);
-    }
-}
-
-/// The beginning of the log up to the return that cannot be: operations that returned later must be seen as pending. Reads
-/// that forced nothing are left out. ViolationKind increments found is known from their returns, so the beginning reaches to the
-/// returns of those that were open.
+/// The operations that were called before the failing return; those that returned later are seen as pending. Reads that forced
+/// nothing are left out. What open increments found is known only from their returns, so the cut is the last of these.
 fn contradiction(log: &Log<Count>, stuck: Stuck, forcing: Vec<u32>) -> Contradiction {
     let failed = log.rets[stuck.op as usize];
-    let told = |op: &usize| log.acts[*op].by != 0 && log.acts[*op].seen.is_some();
+    let returns_count = |op: &usize| log.acts[*op].by != 0 && log.acts[*op].seen.is_some();
     let called = |cut: u32| (0..log.len()).take_while(move |&op| log.calls[op] < cut);
     let cut = called(failed)
-        .filter(told)
+        .filter(returns_count)
         .chain(stuck.late.map(|op| op as usize))
         .map(|op| log.rets[op])
         .filter(|&ret| ret != NEVER)
@@ -299,12 +273,12 @@ fn contradiction(log: &Log<Count>, stuck: Stuck, forcing: Vec<u32>) -> Contradic
 mod tests {
     use super::*;
     use crate::engine::monitor::testing::{self, Model, Subject};
-    use crate::spec::{Counter, CounterOp};
+    use crate::spec::{self, CounterOp};
     use crate::value::Value;
     use rand::RngExt;
     use rand_chacha::ChaCha8Rng;
 
-    /// ViolationKind a counter is used for: how many of ten operations increment untold, and told.
+    /// How many of ten operations are increments that return nothing (untold), and that return the count (told).
     struct Use {
         untold: u32,
         told: u32,
@@ -313,10 +287,10 @@ mod tests {
 
     impl Model for Use {
         type Act = Count;
-        type Spec = Counter;
+        type Spec = spec::Counter;
 
-        fn spec(&self) -> Counter {
-            Counter { initial: 3 }
+        fn spec(&self) -> spec::Counter {
+            spec::Counter { initial: 3 }
         }
 
         fn op(&self, act: Count, _: u32) -> CounterOp {
@@ -372,7 +346,7 @@ mod tests {
             told,
             amounts,
         };
-        testing::assert_agrees(&subject, |log| decide(log, 3).ok(), |log| witness(log, 3));
+        testing::assert_agrees(&subject, &Counter { initial: 3 });
     }
 
     #[test]
@@ -394,11 +368,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exact_is_handed_on() {
+    fn what_is_not_exact_is_not_decided() {
         let reason = |amounts: [i64; 2], initial| {
             let acts = amounts.map(|by| Count { by, seen: None });
-            let log = Log::new(acts.to_vec(), vec![0; 2], vec![0, 2], vec![1, 3]);
-            decide(&log, initial).err()
+            let log = Log::new(acts.to_vec(), Vec::new(), vec![0, 2], vec![1, 3]);
+            let why = Counter { initial }.decide(&log).err();
+            why.map(|NotApplicable(why)| why)
         };
         assert_eq!(reason([1, 1], 0), None);
         assert_eq!(reason([1, -1], 0), Some("the counter falls"));

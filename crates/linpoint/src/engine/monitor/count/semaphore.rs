@@ -1,54 +1,83 @@
-//! Semaphores without failed attempts.
+//! Decides semaphores without failed attempts, in O(n).
 //!
-//! Permits are best given at the call and taken at the return: no order has more of them at any moment, for those that
-//! have been taken by then. So each return of an acquisition is checked against that. A pending release is used, a
-//! pending acquisition is not. This holds for any numbers of permits. O(n) for n operations.
-//!
-//! Tested against the reference, witnesses and contradictions included.
+//! Ours. It is best to give permits at the call and to take them at the return: no linearization has more permits at any moment,
+//! given the acquisitions that have returned. So each acquisition needs its permits at its return. Pending releases take effect,
+//! pending acquisitions do not. Holds for any numbers of permits. A failed attempt would ask for fewer permits at some moment;
+//! such histories are not decided here.
 
-use crate::engine::monitor::{Contradiction, Finding, Log, ViolationKind};
+use super::DEPENDS_ON_COUNT;
+use crate::engine::monitor::{
+    Contradiction, Count, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+};
 
-/// ViolationKind an operation does to a semaphore.
+/// The monitor of semaphores.
+#[derive(Clone, Copy, Debug)]
+pub struct Semaphore {
+    /// The permits that there are at first.
+    pub permits: u64,
+}
+
+/// What an operation does to a semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permits {
-    /// Takes so many.
+    /// Takes this many.
     Acquire(u64),
-    /// Gives so many.
+    /// Gives this many.
     Release(u64),
 }
 
-/// Decides a semaphore that has `permits` at first. If that is not possible, why.
-pub fn decide(log: &Log<Permits>, permits: u64) -> Result<Finding, &'static str> {
-    let released = log.acts.iter().try_fold(permits, |sum, act| match act {
-        Permits::Release(n) => sum.checked_add(*n),
-        Permits::Acquire(_) => Some(sum),
-    });
-    released.ok_or("permits may overflow")?;
-    let mut there = permits;
-    for event in log.events() {
-        let op = event.op();
-        match log.acts[op] {
-            Permits::Release(n) if !event.is_return() => there += n,
-            Permits::Acquire(n) if event.is_return() => match there.checked_sub(n) {
-                Some(rest) => there = rest,
-                None => return Ok(Finding::Violation(contradiction(log, op))),
-            },
-            _ => {}
-        }
+impl Monitor for Semaphore {
+    type Act = Permits;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "semaphore"
     }
-    Ok(Finding::Linearizable(()))
+
+    fn read(&self, effect: Effect) -> Result<Reading<Permits>, NotApplicable> {
+        let Effect::Counts(Count { by, .. }) = effect else {
+            return Err(DEPENDS_ON_COUNT);
+        };
+        let act = match by {
+            ..0 => Permits::Acquire(by.unsigned_abs()),
+            0.. => Permits::Release(by.unsigned_abs()),
+        };
+        Ok(Reading { act, value: None })
+    }
+
+    fn decide(&self, log: &Log<Permits>) -> Result<Finding, NotApplicable> {
+        let released = log
+            .acts
+            .iter()
+            .try_fold(self.permits, |sum, act| match act {
+                Permits::Release(n) => sum.checked_add(*n),
+                Permits::Acquire(_) => Some(sum),
+            });
+        released.ok_or(NotApplicable("permits may overflow"))?;
+        let mut permits = self.permits;
+        for event in log.events() {
+            let op = event.op();
+            match log.acts[op] {
+                Permits::Release(n) if !event.is_return() => permits += n,
+                Permits::Acquire(n) if event.is_return() => match permits.checked_sub(n) {
+                    Some(rest) => permits = rest,
+                    None => return Ok(Finding::Violation(contradiction(log, op))),
+                },
+                _ => {}
+            }
+        }
+        Ok(Finding::Linearizable(()))
+    }
+
+    fn witness(&self, log: &Log<Permits>, (): &()) -> Vec<u32> {
+        let acquires = |op: usize| matches!(log.acts[op], Permits::Acquire(_));
+        let events = log.events().iter();
+        let effects = events.filter(|event| event.is_return() == acquires(event.op()));
+        effects.map(|event| event.op() as u32).collect()
+    }
 }
 
-/// An order that explains everything, if [`decide`] found that there is one.
-pub fn witness(log: &Log<Permits>) -> Vec<u32> {
-    let effects = log
-        .events()
-        .iter()
-        .filter(|event| event.is_return() == matches!(log.acts[event.op()], Permits::Acquire(_)));
-    effects.map(|event| event.op() as u32).collect()
-}
-
-/// The beginning of the log up to the return that cannot be: operations that returned later must be seen as pending.
+/// The operations that were called before the failing return; those that returned later are seen as pending.
 fn contradiction(log: &Log<Permits>, failing: usize) -> Contradiction {
     let cut = log.rets[failing];
     let matters = |&op: &usize| !matches!(log.acts[op], Permits::Acquire(0) | Permits::Release(0));
@@ -64,20 +93,20 @@ fn contradiction(log: &Log<Permits>, failing: usize) -> Contradiction {
 mod tests {
     use super::*;
     use crate::engine::monitor::testing::{self, Model, Subject};
-    use crate::spec::{Semaphore, SemaphoreOp};
+    use crate::spec::{self, SemaphoreOp};
     use crate::value::Value;
     use rand::RngExt;
     use rand_chacha::ChaCha8Rng;
 
-    /// A semaphore with two permits of which at most so many are taken and given at once.
+    /// A semaphore with two permits; an operation takes or gives at most this many.
     struct AtOnce(u64);
 
     impl Model for AtOnce {
         type Act = Permits;
-        type Spec = Semaphore;
+        type Spec = spec::Semaphore;
 
-        fn spec(&self) -> Semaphore {
-            Semaphore { permits: 2 }
+        fn spec(&self) -> spec::Semaphore {
+            spec::Semaphore { permits: 2 }
         }
 
         fn op(&self, act: Permits, _: u32) -> SemaphoreOp {
@@ -121,14 +150,15 @@ mod tests {
     #[test]
     fn agrees_with_the_reference() {
         for most in [1, 3] {
-            testing::assert_agrees(&AtOnce(most), |log| decide(log, 2).ok(), witness);
+            testing::assert_agrees(&AtOnce(most), &Semaphore { permits: 2 });
         }
     }
 
     #[test]
-    fn overflow_is_handed_on() {
-        let log = Log::new(vec![Permits::Release(1)], vec![0], vec![0], vec![1]);
-        assert!(decide(&log, u64::MAX - 1).is_ok());
-        assert!(decide(&log, u64::MAX).is_err());
+    fn what_may_overflow_is_not_decided() {
+        let log = Log::new(vec![Permits::Release(1)], Vec::new(), vec![0], vec![1]);
+        let decide = |permits| Semaphore { permits }.decide(&log);
+        assert!(decide(u64::MAX - 1).is_ok());
+        assert!(decide(u64::MAX).is_err());
     }
 }

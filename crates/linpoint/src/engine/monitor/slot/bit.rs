@@ -1,19 +1,42 @@
-//! Sets, locks, and whatever else is on or off, for many keys at once and with any number of switches of each.
+//! Decides sets, locks and all other objects that are on or off, for many keys at once.
 //!
-//! Nothing is done until a return forces it. A read forces a switch only if the wrong state held all through it; a switch
-//! forces its opposite if the state is not the one that it needs. The one to take is the one that returns first. This is
-//! exact: with two states, every switch within a read passes through what was read, so that waiting never hurts; what
-//! has been done is at all times the least that any order can do; and switches that may stand in for each other differ in
-//! their deadlines only. A pending switch is one without a deadline. O(n log n) for n operations, O(n)
-//! where few are open on a key at a time.
+//! Ours; subsumes algorithm 2 of Lee and Mathur (2024), which allows one insertion and one removal of each key. (As printed, the
+//! `else` of its line 11 belongs to line 8, or it rejects `add 0 [0,1]`, `add 0 = false [2,3]`; it accepts `contains 0 = true`
+//! alone, since nothing checks that the key was added; and it accepts `add 0 [0,1]`, `remove 0 = false [2,3]`, since keys that
+//! are never removed are missing.)
 //!
-//! Tested against the reference, witnesses and contradictions included.
+//! Nothing takes effect until a return forces it. A read forces a switch only if the wrong state held while it ran; a switch
+//! forces an opposite one if the state is not the one that it needs. Of several open switches the one that returns first takes
+//! effect. This is exact. With two states, every switch while a read runs passes through the state that was read, so waiting
+//! never hurts; the switches that took effect are at all times as few as in any linearization; and open switches in the same
+//! direction differ only in their deadlines. A pending switch has no deadline. Switching as early as possible would be wrong.
+//!
+//! O(n log n), and O(n) where few operations are open on a key at a time.
 
+use super::INITIAL;
 use crate::engine::monitor::structure::{EMPTY, Heap, PairingHeaps};
-use crate::engine::monitor::sweep_order::SweepOrder;
-use crate::engine::monitor::{Contradiction, Finding, Log, ViolationKind};
+use crate::engine::monitor::sweep_order::{Forcing, Observer, SweepOrder};
+use crate::engine::monitor::{
+    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+};
 
-/// ViolationKind an operation does to its key, which is the value of the log.
+/// The monitor of keys that are each on or off. The value of an operation is its key.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits {
+    /// What all keys are at first.
+    pub initially: BitState,
+}
+
+/// What a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitState {
+    /// Not in the set; not locked.
+    Off,
+    /// In the set; locked.
+    On,
+}
+
+/// What an operation does to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Bit {
@@ -21,14 +44,14 @@ pub enum Bit {
     TurnOn,
     /// Finds it on and switches it off: a successful removal or release.
     TurnOff,
-    /// Finds it on: a failed insertion or acquisition, or a look at it. Not pending.
+    /// Finds it on: a failed insertion or acquisition, or a read. Not pending.
     SeesOn,
     /// Finds it off. Not pending.
     SeesOff,
 }
 
 impl Bit {
-    /// ViolationKind the key must be: 1 for on.
+    /// What the key must be: 1 for on.
     #[inline]
     fn needs(self) -> usize {
         usize::from(matches!(self, Bit::TurnOff | Bit::SeesOn))
@@ -40,59 +63,74 @@ impl Bit {
     }
 }
 
-/// Decides a log of keys that are all on, or all off, at first.
-pub fn decide(log: &Log<Bit>, initially_on: bool) -> Finding {
-    match sweep(log, initially_on, &mut ()) {
-        Ok(()) => Finding::Linearizable(()),
-        Err(op) => Finding::Violation(contradiction(log, initially_on, op)),
+impl Monitor for Bits {
+    type Act = Bit;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "bit"
+    }
+
+    /// A slot with two values is one key that is off while it holds the initial value.
+    fn read(&self, effect: Effect) -> Result<Reading<Bit>, NotApplicable> {
+        const OTHER: u32 = 1;
+        let other_than = |value: u32| if value == INITIAL { OTHER } else { INITIAL };
+        let (found, left) = match effect {
+            Effect::Reads(value) => (value, value),
+            Effect::Replaces { from, to } => (from, to),
+            Effect::Differs { from, to } => (other_than(from), to.unwrap_or(other_than(from))),
+            Effect::Writes(_)
+            | Effect::Nothing
+            | Effect::Adds(_)
+            | Effect::Removes(_)
+            | Effect::RemovesUnknown
+            | Effect::Peeks(_)
+            | Effect::FindsEmpty
+            | Effect::Counts(_)
+            | Effect::Other => {
+                return Err(NotApplicable("some operation does not tell what it found"));
+            }
+        };
+        let act = match (found, left) {
+            (INITIAL, INITIAL) => Bit::SeesOff,
+            (INITIAL, OTHER) => Bit::TurnOn,
+            (OTHER, INITIAL) => Bit::TurnOff,
+            (OTHER, OTHER) => Bit::SeesOn,
+            _ => return Err(NotApplicable("the slot has more than two values")),
+        };
+        Ok(Reading::of(act, 0))
+    }
+
+    fn decide(&self, log: &Log<Bit>) -> Result<Finding, NotApplicable> {
+        let swept = sweep(log, self.initially, &mut ());
+        Ok(swept
+            .map_err(|op| contradiction(log, self.initially, op))
+            .into())
+    }
+
+    fn witness(&self, log: &Log<Bit>, (): &()) -> Vec<u32> {
+        let mut order = SweepOrder::new(log.distinct as usize);
+        sweep(log, self.initially, &mut order).expect("bug: a witness of a violation");
+        order.finish()
     }
 }
 
-/// An order that explains everything, if [`decide`] found that there is one.
-pub fn witness(log: &Log<Bit>, initially_on: bool) -> Vec<u32> {
-    let mut witness = Witness {
-        log,
-        order: SweepOrder::default(),
-        last: vec![0; log.distinct as usize],
-    };
-    sweep(log, initially_on, &mut witness).expect("bug: a violation has no witness");
-    witness.order.finish()
-}
-
-/// Sees what a sweep does.
-trait Watch {
-    /// The operation takes effect right before the current event.
-    fn now(&mut self, key: u32, op: u32);
-
-    /// The read takes effect right before the last switch of its key.
-    fn before_switch(&mut self, key: u32, read: u32);
-
-    /// This read could not have its result without a switch.
-    fn forces(&mut self, read: u32);
-}
-
-impl Watch for () {
-    fn now(&mut self, _: u32, _: u32) {}
-    fn before_switch(&mut self, _: u32, _: u32) {}
-    fn forces(&mut self, _: u32) {}
-}
-
-/// One key, in the course of a sweep.
+/// One key, during a sweep.
 #[derive(Clone, Copy)]
 struct Key {
-    /// Switches that were called and not yet done, by what they need.
+    /// Switches that are open and have not taken effect, by the state that they need.
     open: [Heap; 2],
     /// 1 for on.
     state: u32,
-    /// The event that forced the last switch; 0 if there was none, since the first event forces nothing.
+    /// The rank of the event that forced the last switch; 0 if there was none: the first event is a call and forces nothing.
     switched: u32,
 }
 
-/// Does what the events force, in their order. The operation whose return forces what cannot be, if there is one.
-fn sweep(log: &Log<Bit>, initially_on: bool, watch: &mut impl Watch) -> Result<(), u32> {
+/// Lets operations take effect as the events force it. Returns the first operation whose return forces a switch that is not open.
+fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> Result<(), u32> {
     let fresh = Key {
         open: [EMPTY; 2],
-        state: initially_on.into(),
+        state: (initially == BitState::On).into(),
         switched: 0,
     };
     let mut keys = vec![fresh; log.distinct as usize];
@@ -109,21 +147,21 @@ fn sweep(log: &Log<Bit>, initially_on: bool, watch: &mut impl Watch) -> Result<(
             continue;
         }
         let key = &mut keys[number as usize];
-        // Deadlines that have passed are met: a switch that returns is done or is the first one.
+        // All earlier deadlines are met: a switch that returns has taken effect or is the first of its heap.
         if act.is_switch() && heaps.first(key.open[needs]) != Some(op as u32) {
             continue;
         }
         if key.state as usize != needs {
             if !act.is_switch() && key.switched > log.calls[op] {
-                watch.before_switch(number, op as u32);
+                observer.takes_effect_before(number, op as u32);
                 continue;
             }
             let other = heaps.pop(&mut key.open[1 - needs]).ok_or(op as u32)?;
             key.state ^= 1;
             key.switched = rank;
-            watch.now(number, other);
+            observer.takes_effect(other, Some(number));
             if !act.is_switch() {
-                watch.forces(op as u32);
+                observer.forces(op as u32);
             }
         }
         if act.is_switch() {
@@ -131,46 +169,23 @@ fn sweep(log: &Log<Bit>, initially_on: bool, watch: &mut impl Watch) -> Result<(
             key.state ^= 1;
             key.switched = rank;
         }
-        watch.now(number, op as u32);
+        observer.takes_effect(op as u32, act.is_switch().then_some(number));
     }
     Ok(())
 }
 
-/// Makes a witness.
-struct Witness<'a> {
-    log: &'a Log<Bit>,
-    order: SweepOrder,
-    /// Where in the order the last switch of each key is.
-    last: Vec<u32>,
-}
-
-impl Watch for Witness<'_> {
-    fn now(&mut self, key: u32, op: u32) {
-        let position = self.order.push(op);
-        if self.log.acts[op as usize].is_switch() {
-            self.last[key as usize] = position;
-        }
-    }
-
-    fn before_switch(&mut self, key: u32, read: u32) {
-        self.order.before(self.last[key as usize], read);
-    }
-
-    fn forces(&mut self, _: u32) {}
-}
-
-/// The beginning of what was done with one key, up to the return that cannot be: operations that returned later must be
-/// seen as pending. Reads that forced nothing, and those that returned later, are left out: they changed nothing.
+/// The operations on the key that were called before the failing return; those that returned later are seen as pending. Reads
+/// that forced nothing, and those that returned later, are left out, since they change nothing.
 ///
-/// With one switch on and one switch off these are at most five operations.
-fn contradiction(log: &Log<Bit>, initially_on: bool, failing: u32) -> Contradiction {
+/// Where the key is switched on once and off once these are at most five operations.
+fn contradiction(log: &Log<Bit>, initially: BitState, failing: u32) -> Contradiction {
     let (key, cut) = (log.values[failing as usize], log.rets[failing as usize]);
     let ops: Vec<u32> = (0u32..log.len() as u32)
         .take_while(|&op| log.calls[op as usize] < cut)
         .filter(|&op| log.values[op as usize] == key)
         .collect();
-    let mut forcing = Forcing(Vec::new());
-    let _ = sweep(&log.restricted(&ops), initially_on, &mut forcing);
+    let mut forcing = Forcing::default();
+    let _ = sweep(&log.restricted(&ops), initially, &mut forcing);
     let mut kept: Vec<u32> = forcing.0.iter().map(|&i| ops[i as usize]).collect();
     kept.push(failing);
     kept.extend(ops.iter().filter(|&&op| log.acts[op as usize].is_switch()));
@@ -183,17 +198,6 @@ fn contradiction(log: &Log<Bit>, initially_on: bool, failing: u32) -> Contradict
     }
 }
 
-/// The reads that forced a switch.
-struct Forcing(Vec<u32>);
-
-impl Watch for Forcing {
-    fn now(&mut self, _: u32, _: u32) {}
-    fn before_switch(&mut self, _: u32, _: u32) {}
-    fn forces(&mut self, read: u32) {
-        self.0.push(read);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,9 +207,14 @@ mod tests {
     use rand::RngExt;
     use rand_chacha::ChaCha8Rng;
 
-    fn random_acts(ops: usize, keys: u32, on: bool, rng: &mut ChaCha8Rng) -> Vec<(Bit, u32)> {
+    fn random_acts(
+        ops: usize,
+        keys: u32,
+        initially: BitState,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<(Bit, u32)> {
         let arbitrary = rng.random_range(0..3) == 0;
-        let mut state = vec![on; keys as usize];
+        let mut state = vec![initially == BitState::On; keys as usize];
         let one = |_| {
             let key = rng.random_range(0..keys);
             let state = &mut state[key as usize];
@@ -252,7 +261,7 @@ mod tests {
 
     impl Subject for Members {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Bit, u32)> {
-            random_acts(ops, self.0, false, rng)
+            random_acts(ops, self.0, BitState::Off, rng)
         }
 
         fn may_be_pending(&self, act: Bit) -> bool {
@@ -267,17 +276,16 @@ mod tests {
     #[test]
     fn sets_agree_with_the_reference() {
         for keys in 1..=3 {
-            testing::assert_agrees(
-                &Members(keys),
-                |log| Some(decide(log, false)),
-                |log| witness(log, false),
-            );
+            let bits = Bits {
+                initially: BitState::Off,
+            };
+            testing::assert_agrees(&Members(keys), &bits);
         }
     }
 
     /// A lock that is held at first is one that is on while it is free.
     struct Lock {
-        initially_on: bool,
+        initially: BitState,
     }
 
     impl Model for Lock {
@@ -289,7 +297,7 @@ mod tests {
         }
 
         fn op(&self, act: Bit, _: u32) -> MutexOp {
-            match (act, self.initially_on) {
+            match (act, self.initially == BitState::On) {
                 (Bit::TurnOn, false) | (Bit::TurnOff, true) => MutexOp::Acquire,
                 (Bit::TurnOn, true) | (Bit::TurnOff, false) => MutexOp::Release,
                 (Bit::SeesOn, false) | (Bit::SeesOff, true) => MutexOp::TryAcquire,
@@ -308,7 +316,7 @@ mod tests {
 
     impl Subject for Lock {
         fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Bit, u32)> {
-            random_acts(ops, 1, self.initially_on, rng)
+            random_acts(ops, 1, self.initially, rng)
         }
 
         fn may_be_pending(&self, act: Bit) -> bool {
@@ -322,12 +330,8 @@ mod tests {
 
     #[test]
     fn locks_agree_with_the_reference() {
-        for initially_on in [false, true] {
-            testing::assert_agrees(
-                &Lock { initially_on },
-                |log| Some(decide(log, initially_on)),
-                |log| witness(log, initially_on),
-            );
+        for initially in [BitState::Off, BitState::On] {
+            testing::assert_agrees(&Lock { initially }, &Bits { initially });
         }
     }
 }

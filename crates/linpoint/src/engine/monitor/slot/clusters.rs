@@ -1,4 +1,4 @@
-//! Witnesses that deal with one value after the other.
+//! Linearizations in which all operations on one value stand together, one value after the other.
 
 use crate::engine::monitor::Log;
 use crate::history::NEVER;
@@ -12,11 +12,11 @@ pub(super) enum Place {
     Between,
     /// After the others: at most one on each value.
     Last,
-    /// It is not about its value.
+    /// Not among them: it has no value.
     Alone,
 }
 
-/// ViolationKind comes next in a witness.
+/// A part of a linearization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// All operations on this value.
@@ -25,17 +25,17 @@ pub(super) enum Step {
     Op(u32),
 }
 
-/// Where in the witness the operations on one value stand.
+/// Where in the linearization the operations on one value stand.
 #[derive(Clone, Copy)]
 struct Stretch {
-    /// Where they begin; [`NEVER`] if they are left out.
+    /// Where the first of them stands; [`NEVER`] if they are left out.
     begin: u32,
-    /// Where the next one goes that comes in the order of the calls.
+    /// Where the next [`Place::Between`] stands.
     next: u32,
     end: u32,
 }
 
-/// The operations of the given steps, those on one value by their places.
+/// The operations of the given steps. Operations on one value stand as `place` says.
 pub(super) fn lined_up<A: Copy>(
     log: &Log<A>,
     steps: impl Iterator<Item = Step>,
@@ -46,7 +46,7 @@ pub(super) fn lined_up<A: Copy>(
         next: 0,
         end: 0,
     };
-    // Sizes first, positions later.
+    // First the size of each stretch, then its position.
     let mut stretches = vec![none; log.distinct as usize];
     for (&act, &value) in log.acts.iter().zip(&log.values) {
         let place = place(act);

@@ -1,16 +1,26 @@
-//! Registers whose values are each written once.
+//! Decides registers whose values are each written once, in O(n).
 //!
-//! The values of such a register follow each other, so their zones (`zones.rs`) decide. A pending write that was read
-//! took effect, in time for its readers; one that was not read is left out. O(n) for n operations.
-//!
-//! Tested against the reference, witnesses and contradictions included.
+//! After P. B. Gibbons and E. Korach, *Testing Shared Memories* (1997): the zones of the values decide, see `zones`. The paper
+//! sorts the zones; counting where they begin and end needs no order (ours). Pending writes are ours, too: a pending write that
+//! was read takes effect in time for its readers, one that was not read is left out. The initial value counts as written
+//! before the first event, if it was read.
 
 use super::clusters::{self, Place, Step};
 use super::zones::{self, Zone};
-use crate::engine::monitor::{Contradiction, Finding, Log, ViolationKind};
+use crate::engine::monitor::{
+    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, REPEATED_VALUE, Reading,
+    ViolationKind,
+};
 use crate::history::NEVER;
 
-/// ViolationKind an operation does to a register.
+/// The monitor of registers whose values are each written once, and the initial one never.
+#[derive(Clone, Copy, Debug)]
+pub struct Register {
+    /// The number of the initial value, if it has one.
+    pub initial: Option<u32>,
+}
+
+/// What an operation does to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Rw {
@@ -30,41 +40,68 @@ struct Cluster {
     read_by: u32,
 }
 
-/// Decides a register that holds the value `initial` at first, if that has a number. If a value is written twice, or
-/// the initial one is written, that value.
-pub fn decide(log: &Log<Rw>, initial: Option<u32>) -> Result<Finding, u32> {
-    let clusters = all_clusters(log, initial)?;
-    for (value, cluster) in (0u32..).zip(&clusters) {
-        let wrong = match cluster.written {
-            _ if Some(value) == initial || cluster.read_by == NEVER => continue,
-            NEVER => ViolationKind::NeverAdded,
-            written if cluster.read_by < written => ViolationKind::SeenBeforeAdded,
-            _ => continue,
-        };
-        return Ok(Finding::Violation(contradiction(log, wrong, &[value])));
+impl Monitor for Register {
+    type Act = Rw;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "register"
     }
-    let zone = |value: u32| clusters[value as usize].zone;
-    Ok(match zones::conflict(log.distinct, log.end(), zone) {
-        None => Finding::Linearizable(()),
-        Some((one, other)) => {
-            Finding::Violation(contradiction(log, ViolationKind::Replaced, &[one, other]))
+
+    fn read(&self, effect: Effect) -> Result<Reading<Rw>, NotApplicable> {
+        Ok(match effect {
+            Effect::Writes(value) => Reading::of(Rw::Write, value),
+            Effect::Reads(value) => Reading::of(Rw::Read, value),
+            Effect::Replaces { .. }
+            | Effect::Differs { .. }
+            | Effect::Nothing
+            | Effect::Adds(_)
+            | Effect::Removes(_)
+            | Effect::RemovesUnknown
+            | Effect::Peeks(_)
+            | Effect::FindsEmpty
+            | Effect::Counts(_)
+            | Effect::Other => {
+                return Err(NotApplicable("some operation is not a plain read or write"));
+            }
+        })
+    }
+
+    fn decide(&self, log: &Log<Rw>) -> Result<Finding, NotApplicable> {
+        let clusters = all_clusters(log, self.initial)?;
+        for (value, cluster) in (0u32..).zip(&clusters) {
+            let flaw = match cluster.written {
+                _ if Some(value) == self.initial || cluster.read_by == NEVER => continue,
+                NEVER => ViolationKind::NeverAdded,
+                written if cluster.read_by < written => ViolationKind::SeenBeforeAdded,
+                _ => continue,
+            };
+            return Ok(Finding::Violation(contradiction(log, flaw, &[value])));
         }
-    })
+        let zone = |value: u32| clusters[value as usize].zone;
+        Ok(match zones::conflict(log.distinct, log.end(), zone) {
+            None => Finding::Linearizable(()),
+            Some((one, other)) => {
+                let values = [one, other];
+                Finding::Violation(contradiction(log, ViolationKind::Replaced, &values))
+            }
+        })
+    }
+
+    fn witness(&self, log: &Log<Rw>, (): &()) -> Vec<u32> {
+        let clusters = all_clusters(log, self.initial).expect("bug: a value is written twice");
+        let zone = |value: u32| clusters[value as usize].zone;
+        let order = zones::in_order(log, read_initial(&clusters, self.initial), zone);
+        let steps = order.into_iter().map(|(_, value)| Step::Value(value));
+        clusters::lined_up(log, steps, |act| match act {
+            Rw::Write => Place::First,
+            Rw::Read => Place::Between,
+        })
+    }
 }
 
-/// An order that explains everything, if [`decide`] found that there is one.
-pub fn witness(log: &Log<Rw>, initial: Option<u32>) -> Vec<u32> {
-    let clusters = all_clusters(log, initial).expect("bug: a value is written twice");
-    let zone = |value: u32| clusters[value as usize].zone;
-    let order = zones::in_order(log, held(&clusters, initial), zone);
-    let steps = order.into_iter().map(|(_, value)| Step::Value(value));
-    clusters::lined_up(log, steps, |act| match act {
-        Rw::Write => Place::First,
-        Rw::Read => Place::Between,
-    })
-}
-
-fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32> {
+/// The clusters of all values, by number.
+fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, NotApplicable> {
     let none = Cluster {
         zone: Zone {
             first_return: NEVER,
@@ -74,34 +111,32 @@ fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32
         read_by: NEVER,
     };
     let mut clusters = vec![none; log.distinct as usize];
-    let mut twice = None;
+    let mut is_repeated = false;
     let columns = log.acts.iter().zip(&log.values);
     for ((&act, &value), (&call, &ret)) in columns.zip(log.calls.iter().zip(log.rets.iter())) {
-        // Minima instead of branches: nobody can predict which operation is a write.
+        // Minima instead of branches: which operation is a write is hard to predict.
         let cluster = &mut clusters[value as usize];
         let (written, read_by) = match act {
             Rw::Write => (call, NEVER),
             Rw::Read => (NEVER, ret),
         };
-        if written.max(cluster.written) != NEVER {
-            twice = Some(value);
-        }
+        is_repeated |= written.max(cluster.written) != NEVER;
         cluster.written = cluster.written.min(written);
         cluster.read_by = cluster.read_by.min(read_by);
         cluster.zone.first_return = cluster.zone.first_return.min(ret);
         // Operations stand in the order of their calls.
         cluster.zone.last_call = call;
     }
-    if let Some(value) = twice {
-        return Err(value);
+    if is_repeated {
+        return Err(REPEATED_VALUE);
     }
     if let Some(value) = initial
         && let Some(cluster) = clusters.get_mut(value as usize)
     {
         if cluster.written != NEVER {
-            return Err(value);
+            return Err(REPEATED_VALUE);
         }
-        // It was there before everything.
+        // It is held before the first event.
         if cluster.read_by != NEVER {
             cluster.zone.first_return = 0;
         }
@@ -109,16 +144,17 @@ fn all_clusters(log: &Log<Rw>, initial: Option<u32>) -> Result<Vec<Cluster>, u32
     Ok(clusters)
 }
 
-/// The initial value, if somebody saw it.
-fn held(clusters: &[Cluster], initial: Option<u32>) -> Option<u32> {
+/// The initial value, if it was read.
+fn read_initial(clusters: &[Cluster], initial: Option<u32>) -> Option<u32> {
     initial.filter(|&value| {
         let cluster = clusters.get(value as usize);
         cluster.is_some_and(|cluster| cluster.read_by != NEVER)
     })
 }
 
-/// A register stays correct when everything about a value is left out, and when reads are: what remains of each value is
-/// its write, the first operation to return and the last one to be called. At most six operations.
+/// The contradiction of one or two values. Deleting all operations on a value from a linearizable history of a register leaves
+/// a linearizable one, and so does deleting a read. So of each value only the write, the first operation to return and the
+/// last one to be called are needed: at most six operations.
 fn contradiction(log: &Log<Rw>, kind: ViolationKind, values: &[u32]) -> Contradiction {
     let mut ops = Vec::new();
     for &value in values {
@@ -142,7 +178,7 @@ fn contradiction(log: &Log<Rw>, kind: ViolationKind, values: &[u32]) -> Contradi
 mod tests {
     use super::*;
     use crate::engine::monitor::testing::{self, Model, Subject};
-    use crate::spec::{Register, RegisterOp};
+    use crate::spec::{self, RegisterOp};
     use crate::value::Value;
     use rand::RngExt;
     use rand_chacha::ChaCha8Rng;
@@ -151,10 +187,10 @@ mod tests {
 
     impl Model for UniqueWrites {
         type Act = Rw;
-        type Spec = Register;
+        type Spec = spec::Register;
 
-        fn spec(&self) -> Register {
-            Register {
+        fn spec(&self) -> spec::Register {
+            spec::Register {
                 initial: Value::Int(0),
                 cas: false,
             }
@@ -204,21 +240,17 @@ mod tests {
 
     #[test]
     fn agrees_with_the_reference() {
-        testing::assert_agrees(
-            &UniqueWrites,
-            |log| {
-                let finding = decide(log, Some(0)).expect("no value is written twice");
-                if let Finding::Violation(contradiction) = &finding {
-                    assert!(contradiction.ops.len() <= 6);
-                }
-                Some(finding)
-            },
-            |log| witness(log, Some(0)),
-        );
+        let register = Register { initial: Some(0) };
+        testing::assert_agrees(&UniqueWrites, &register);
+        testing::for_random_logs(&UniqueWrites, |log| {
+            if let Ok(Finding::Violation(contradiction)) = register.decide(&log) {
+                assert!(contradiction.ops.len() <= 6);
+            }
+        });
     }
 
     #[test]
-    fn a_value_written_twice_is_handed_on() {
+    fn a_value_written_twice_is_not_decided() {
         let log = |values: [u32; 2]| {
             Log::new(
                 vec![Rw::Write; 2],
@@ -227,8 +259,9 @@ mod tests {
                 vec![1, NEVER],
             )
         };
-        assert_eq!(decide(&log([1, 1]), Some(0)), Err(1));
-        assert_eq!(decide(&log([1, 0]), Some(0)), Err(0));
-        assert!(decide(&log([1, 0]), None).unwrap().is_linearizable());
+        let decide = |initial, values| Register { initial }.decide(&log(values));
+        assert!(decide(Some(0), [1, 1]).is_err());
+        assert!(decide(Some(0), [1, 0]).is_err());
+        assert!(decide(None, [1, 0]).unwrap().is_linearizable());
     }
 }

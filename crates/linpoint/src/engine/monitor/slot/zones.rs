@@ -1,20 +1,19 @@
-//! Zones: what the operations on one value say about when it was the one that was held.
+//! Zones: when each value of an object was held that holds one value at a time, each during one stretch of time.
 //!
-//! Of an object that holds one value at a time, and each value during one stretch only. The operations on a value span
-//! from the first return to the last call. Where the return comes first the value was held all the time between: a
-//! *forward* zone. Otherwise all of them have a moment in common, and any moment from the last call to the first return
-//! will do: a *backward* zone. The stretches can be put one after the other exactly if forward zones do not overlap and
-//! no backward zone lies within a forward one. (P. B. Gibbons, E. Korach, *Testing Shared Memories*, SIAM J. Comput.
-//! 26(4), 1997, for registers.)
+//! After P. B. Gibbons and E. Korach, *Testing Shared Memories*, SIAM J. Comput. 26(4), 1997, for registers. The zone of a value
+//! is bounded by the first return and the last call of the operations on it. If the return comes first, the value is held
+//! all the time between the two: a *forward* zone. Otherwise all operations on it can take effect at one moment, at any from
+//! the last call to the first return: a *backward* zone. The values can be held one after the other iff no two forward
+//! zones overlap and no backward zone lies within a forward one.
 
 use crate::engine::monitor::Log;
 use crate::engine::monitor::structure::RankBits;
 use crate::history::NEVER;
 
-/// The span of the operations on one value.
+/// The zone of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zone {
-    /// The first return; [`NEVER`] if the value can be left out.
+    /// The first return; [`NEVER`] if no operation on the value returned, so that it can be left out.
     pub(super) first_return: u32,
     /// The last call.
     pub(super) last_call: u32,
@@ -29,27 +28,27 @@ impl Zone {
 
 /// Two values whose zones exclude each other, if there are any.
 ///
-/// The value that is held at first, if it has operations, has an `first_return` of 0. That is the rank of some call, so that no
-/// other zone begins there.
+/// The `first_return` of the initial value, if it was read, is 0. That is the rank of a call, so that no other zone begins
+/// there.
 pub(super) fn conflict(distinct: u32, end: u32, zone: impl Fn(u32) -> Zone) -> Option<(u32, u32)> {
-    // Counting where forward zones begin and end needs no order of the zones.
-    let (mut begins, mut ends) = (RankBits::none(end), RankBits::none(end));
+    // Counts of where forward zones begin and end answer all questions without sorting the zones.
+    let (mut begins, mut ends) = (RankBits::new(end), RankBits::new(end));
     for this in (0..distinct).map(&zone) {
         if this.is_forward() {
-            begins.mark(this.first_return);
-            ends.mark(this.last_call);
+            begins.set(this.first_return);
+            ends.set(this.last_call);
         }
     }
-    begins.settle();
-    ends.settle();
+    begins.index();
+    ends.index();
     let is_excluded = |this: Zone| {
         if this.first_return == NEVER {
             false
         } else if this.is_forward() {
-            begins.up_to(this.first_return) != begins.up_to(this.last_call)
+            begins.count_to(this.first_return) != begins.count_to(this.last_call)
         } else {
-            let ended = ends.up_to(this.last_call);
-            begins.up_to(this.last_call) > ended && ends.up_to(this.first_return) == ended
+            let ended = ends.count_to(this.last_call);
+            begins.count_to(this.last_call) > ended && ends.count_to(this.first_return) == ended
         }
     };
     let value = (0..distinct).find(|&value| is_excluded(zone(value)))?;
@@ -67,8 +66,8 @@ pub(super) fn conflict(distinct: u32, end: u32, zone: impl Fn(u32) -> Zone) -> O
     ))
 }
 
-/// The values in an order in which they can be held, if there is no [conflict]; each with the rank of the event at
-/// which its turn comes: where its forward zone begins, or else where its backward zone does or can be reached.
+/// The values in an order in which they can be held, each with the rank of an event at which its stretch can begin. There must be
+/// no [conflict].
 pub(super) fn in_order<A>(
     log: &Log<A>,
     first: Option<u32>,
@@ -76,7 +75,7 @@ pub(super) fn in_order<A>(
 ) -> Vec<(u32, u32)> {
     let mut order = Vec::new();
     let mut open = first;
-    // Values with a backward zone that begins within the open one; they come after it.
+    // Values whose backward zone begins within the open forward zone; they come after it.
     let mut waiting = Vec::new();
     order.extend(first.map(|value| (0, value)));
     for (rank, event) in (0u32..).zip(log.events()) {
@@ -92,7 +91,7 @@ pub(super) fn in_order<A>(
                 open = None;
                 order.extend(waiting.drain(..).map(|value| (rank, value)));
             } else if this.first_return == NEVER {
-                // Nobody misses it.
+                // No operation on it returned.
             } else if open.is_some() {
                 waiting.push(value);
             } else {

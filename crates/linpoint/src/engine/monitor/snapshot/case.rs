@@ -1,4 +1,8 @@
-//! Recorded operations in numbers, and the monitor that decides them.
+//! Chooses the monitor for the recorded operations on a snapshot, and makes a witness or a contradiction of its finding.
+//!
+//! Ours. A pending update whose value no scan shows is left out: it need not have taken effect. Of a violation, the contradiction
+//! has the scans of the fault and all updates with values that these scans show; where such a value was written several times, all
+//! updates of its entry, since they decide which of them a scan saw.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +12,9 @@ use super::fault::Fault;
 use super::general::{Effect, General, Unclear};
 use super::simplify::{Changes, simple_entries};
 use super::{simple, witness};
-use crate::engine::monitor::{Decision, Log, Refusal, Suspect, relevant};
-use crate::engine::{Facts, TaskOp};
+use crate::engine::monitor::admit::Prepared;
+use crate::engine::monitor::{Decision, Evidence, Log, NotApplicable, Suspect, relevant};
+use crate::engine::{Budget, Cause, Facts, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::{Value, ValueTable};
@@ -17,15 +22,15 @@ use crate::value::{Value, ValueTable};
 /// The number of the initial value.
 pub(super) const INITIAL: u32 = 0;
 
-/// A task on a snapshot, in numbers.
+/// The operations on a snapshot, with values as numbers.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(super) log: Log<Act>,
     /// The positions of the log's operations in the task.
     positions: Vec<u32>,
-    /// The values of scans, one after the other.
+    /// The values of all scans, one scan after the other.
     shown: Vec<u32>,
-    /// The two entries that change, and the values that they get, where the history is simple.
+    /// If the history is simple: the two entries that change, and the values that they get.
     pub(super) simple: Option<Changes>,
 }
 
@@ -35,7 +40,7 @@ pub(super) enum Act {
         entry: u32,
         value: u32,
     },
-    /// From this place to that one among the values of scans.
+    /// Shows `shown[from..to]`.
     Scan {
         from: u32,
         to: u32,
@@ -43,8 +48,8 @@ pub(super) enum Act {
 }
 
 impl Case {
-    /// The operations of a task in numbers, or why they cannot be.
-    pub(crate) fn new(task: &dyn Facts) -> Result<Self, Refusal> {
+    /// The operations of a task, or why they are not those of a snapshot.
+    pub(crate) fn new(task: &dyn Facts) -> Result<Self, NotApplicable> {
         let mut values = ValueTable::default();
         let mut number =
             |value: Option<Value>| value.map_or(INITIAL, |value| values.intern(value.into()) + 1);
@@ -61,18 +66,18 @@ impl Case {
                     shown.extend(entries.into_iter().map(&mut number));
                     seen.extend((0u32..).zip(shown[from as usize..].iter().copied()));
                     let to = u32::try_from(shown.len());
-                    let to = to.map_err(|_| Refusal::HandOn("the scans show too many values"))?;
+                    let to = to.map_err(|_| NotApplicable("the scans show too many values"))?;
                     Act::Scan { from, to }
                 }
                 _ => {
-                    return Err(Refusal::HandOn(
+                    return Err(NotApplicable(
                         "some operation is neither an update nor a scan",
                     ));
                 }
             };
             ops.push((position, op, act));
         }
-        // A pending update that nobody saw need not have happened.
+        // A pending update that no scan saw need not have taken effect.
         ops.retain(|(_, op, act)| match act {
             Act::Update { entry, value } if op.ret == NEVER => {
                 *value == INITIAL || seen.contains(&(*entry, *value))
@@ -85,47 +90,12 @@ impl Case {
             positions: ops.iter().map(|&(position, ..)| position).collect(),
             log: Log::new(
                 ops.iter().map(|&(.., act)| act).collect(),
-                vec![0; ops.len()],
+                Vec::new(),
                 calls,
                 rets,
             ),
             shown,
             simple,
-        })
-    }
-
-    /// How it is decided, in words.
-    pub(crate) fn method(&self) -> &'static str {
-        match self.simple {
-            Some(_) => "the simple snapshot monitor decides it in log-linear time",
-            None => "the snapshot monitor decides it in log-linear time",
-        }
-    }
-
-    /// Decides it; positions are those of the task.
-    pub(crate) fn decide(&self, wants_order: bool) -> Result<Decision, Refusal> {
-        if !wants_order
-            && let Some((events, slots)) = self.simple_events()
-            && simple::decide(&events, slots).is_ok()
-        {
-            return Ok(Decision::Linearizable(None));
-        }
-        let run = self.run()?;
-        let at = |&op: &u32| self.positions[op as usize];
-        Ok(match run.fault {
-            None => Decision::Linearizable(wants_order.then(|| {
-                let order = witness::order(&self.log, &run.snapshot, run.scans, run.repeats);
-                order.iter().map(at).collect()
-            })),
-            Some(fault) => {
-                let cut = self.log.rets[fault.scan as usize];
-                let suspect = |op: u32| Suspect {
-                    position: at(&op),
-                    is_open: self.log.rets[op as usize] > cut,
-                };
-                let ops = self.suspects(&fault, &run.repeats);
-                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
-            }
         })
     }
 
@@ -159,8 +129,8 @@ impl Case {
         }
     }
 
-    /// Tells the general monitor everything, until it finds something wrong.
-    pub(super) fn run(&self) -> Result<Run, Refusal> {
+    /// Runs the general monitor on all events, up to the first violation.
+    pub(super) fn run(&self) -> Result<Run, NotApplicable> {
         let mut run = Run {
             snapshot: General::new(INITIAL),
             fault: None,
@@ -176,12 +146,12 @@ impl Case {
                         Ok(Effect::Changes) => {}
                         Ok(Effect::Nothing) => run.repeats.push(op as u32),
                         Err(Unclear::Overlap(_)) => {
-                            return Err(Refusal::HandOn(
+                            return Err(NotApplicable(
                                 "updates of one entry overlap, as with several writers",
                             ));
                         }
                         Err(Unclear::Repeated(_)) => {
-                            return Err(Refusal::HandOn(
+                            return Err(NotApplicable(
                                 "an entry is given a value again that scans may still show from before",
                             ));
                         }
@@ -208,8 +178,8 @@ impl Case {
         Ok(run)
     }
 
-    /// The operations that contradict each other by themselves: the culprits, and all updates with what the scans among them
-    /// show or the updates among them write, but for those that change nothing. Values can be dropped only as a whole, so an
+    /// The operations that contradict each other by themselves: those of the fault, and all updates with what the scans among them
+    /// show or the updates among them write, except those that change nothing. Values can be dropped only as a whole, so an
     /// update is kept together with all others of the same value.
     fn suspects(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
         let mut ops: HashSet<u32> = fault.others().into_iter().copied().collect();
@@ -269,11 +239,47 @@ impl Case {
     }
 }
 
-/// What the general monitor makes of a case.
+impl Prepared for Case {
+    fn name(&self) -> &'static str {
+        match self.simple {
+            Some(_) => "simple snapshot",
+            None => "snapshot",
+        }
+    }
+
+    fn decide(self: Box<Self>, evidence: Evidence, _: &Budget) -> Result<Decision, Cause> {
+        if evidence == Evidence::Verdict
+            && let Some((events, slots)) = self.simple_events()
+            && simple::decide(&events, slots).is_ok()
+        {
+            return Ok(Decision::Linearizable(None));
+        }
+        let run = self.run()?;
+        let position = |&op: &u32| self.positions[op as usize];
+        Ok(match (run.fault, evidence) {
+            (None, Evidence::Verdict) => Decision::Linearizable(None),
+            (None, Evidence::Order) => {
+                let order = witness::order(&self.log, &run.snapshot, run.scans, run.repeats);
+                Decision::Linearizable(Some(order.iter().map(position).collect()))
+            }
+            (Some(fault), _) => {
+                let cut = self.log.rets[fault.scan as usize];
+                let suspect = |op: u32| Suspect {
+                    position: position(&op),
+                    is_open: self.log.rets[op as usize] > cut,
+                };
+                let ops = self.suspects(&fault, &run.repeats);
+                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
+            }
+        })
+    }
+}
+
+/// What the general monitor found out.
 pub(super) struct Run {
     snapshot: General<u32, u32>,
     pub(super) fault: Option<Fault<u32>>,
-    /// The scans, with the numbers by which they are ordered.
+    /// The scans, each with the number by which they are ordered.
     scans: Vec<(u64, u32)>,
     /// The updates that change nothing.
     repeats: Vec<u32>,

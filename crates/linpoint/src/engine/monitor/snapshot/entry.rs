@@ -1,4 +1,7 @@
-//! The updates of one entry, by number.
+//! The updates of one entry of a snapshot, numbered in their order.
+//!
+//! Ours: what lets the general monitor run online in bounded memory. An update is forgotten once no scan that may still return
+//! can have seen it.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -10,19 +13,19 @@ pub(super) type Time = u64;
 
 pub(super) const NEVER: Time = Time::MAX;
 
-/// How many updates of an entry that are over are kept, only to explain better.
+/// How many updates are kept that no scan can see any more, for better explanations.
 const EXPLAINED: usize = 8;
 
 /// An entry.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<V, T> {
     pub(super) number: u32,
-    /// From the `first` one on; the one with the number 0 is the initial value.
+    /// The updates from number `first` on. Number 0 is the initial value.
     pub(super) updates: VecDeque<Update<V, T>>,
     pub(super) first: u64,
     /// The latest update with each value.
     pub(super) by_value: HashMap<V, u64, FixedState>,
-    /// Whether an update is open, be it one that changes nothing.
+    /// Whether an update is open; also one that changes nothing.
     pub(super) is_busy: bool,
 }
 
@@ -44,15 +47,15 @@ impl<V, T> Entry<V, T> {
         &self.updates[(index - self.first) as usize]
     }
 
-    /// Whether no scan can see an update any more, if all that may still return were called at this time or later, and after
-    /// a scan that saw the update with the number `floor`.
+    /// Whether no scan can see an update any more, given that all scans that may still return were called at time `called` or
+    /// later, and after the return of a scan that saw the update number `floor`.
     pub(super) fn is_over(&self, index: u64, called: Time, floor: u64) -> bool {
         index < floor || (index < self.last_index() && self.update(index + 1).returned < called)
     }
 }
 
 impl<V: Clone + Eq + Hash, T> Entry<V, T> {
-    /// One that was never updated.
+    /// An entry that was never updated.
     pub(super) fn new(number: u32, initial: V) -> Self {
         Entry {
             number,
@@ -70,14 +73,14 @@ impl<V: Clone + Eq + Hash, T> Entry<V, T> {
 
     /// The latest update with a value.
     pub(super) fn with_value(&self, value: &V) -> Option<u64> {
-        // Most scans see what is there now.
+        // Most scans see the latest update.
         match self.updates.back() {
             Some(last) if last.value == *value => Some(self.last_index()),
             _ => self.by_value.get(value).copied(),
         }
     }
 
-    /// Forgets what is over, but for the last few.
+    /// Forgets updates that no scan can see any more, except the last few of them.
     pub(super) fn forget(&mut self, called: Time, floor: u64) {
         while self.updates.len() > EXPLAINED
             && self.is_over(self.first + EXPLAINED as u64, called, floor)

@@ -1,4 +1,4 @@
-//! What can be wrong with a scan, in words.
+//! What can be wrong with a scan, after the properties of Amram et al. (2022), and the sentence on it.
 
 use std::fmt;
 

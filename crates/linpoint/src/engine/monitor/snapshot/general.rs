@@ -1,7 +1,7 @@
-//! Any history in which it is plain which update each scan saw.
+//! Decides histories of a snapshot in which it is known which update each scan saw.
 //!
-//! The updates of an entry come one after the other, so they are numbered, and a scan is a vector of numbers: which update
-//! it saw in each entry. With that, a history is linearizable if and only if
+//! The updates of an entry do not overlap, so they are numbered in their order, and a scan is a vector of numbers: the update
+//! that it saw in each entry. The history is linearizable iff
 //!
 //! * **window**: each scan has a moment, between its call and its return, at which all updates that it saw had begun and
 //!   no next one of any entry had finished;
@@ -12,8 +12,8 @@
 //! in the appendix of Amram et al. (see [`simple`](super::simple)) leaves out and without which it does not hold. All of it is known
 //! when a scan returns, so the first event that cannot be explained is found in one pass.
 //!
-//! An update that writes what the entry holds anyway changes nothing and gets no number. A value may come back later: what
-//! counts is that no scan can still see the earlier one.
+//! An update that writes what the entry holds changes nothing and gets no number. An entry may be given a value again once
+//! no scan can still return the earlier one. Both are ours.
 //!
 //! **Cost:** for each return of a scan, the number of entries and a search among the scans before; constant for all else.
 

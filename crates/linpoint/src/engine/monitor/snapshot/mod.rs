@@ -1,9 +1,11 @@
-//! Snapshots: histories of updates and scans, decided in one pass.
+//! Decides snapshots: histories of updates and scans, in one pass over the events.
 //!
-//! * [`simple`]: two entries change once. A plain value as the state, constant work for each event.
-//! * [`General`]: any history in which it is plain which update a scan saw, also while it happens.
+//! * [`simple`]: two entries change once. The state is a plain value, and each event takes constant time.
+//! * [`General`]: all histories in which it is known which update each scan saw; also online.
 //!
-//! `case.rs` takes recorded operations to the one that fits, and makes an order or names the culprits.
+//! Both are after Amram, Hayoun, Mizrahi and Weiss, *Polynomial-Time Verification and Testing of Implementations of the Snapshot
+//! Data Structure* (DISC 2022); each module names what it takes from there and what it corrects. `case` chooses between them,
+//! and makes a witness or a contradiction.
 
 mod case;
 mod entry;

@@ -253,7 +253,7 @@ impl Monitor {
     }
 
     /// Lets no scan fail for what it must return, but those in `slots`: watching one scanner at a time takes fewer states,
-    /// and finds the same violations if everyone is watched in turn.
+    /// and finds the same violations if all scanners are watched in turn.
     pub fn watch_only(&mut self, slots: u64) {
         self.must = self.must.map(|must| must & slots);
     }

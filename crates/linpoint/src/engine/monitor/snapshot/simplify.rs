@@ -1,4 +1,7 @@
-//! Simple histories among recorded ones.
+//! Finds out whether a recorded history is simple, and translates it for the monitor of simple histories.
+//!
+//! Simple histories are those of Amram et al. (2022), section 4; that an update which writes what its entry holds may be ignored
+//! if no other update of the entry overlaps it is ours.
 
 use std::collections::HashMap;
 
@@ -40,9 +43,8 @@ pub(super) fn simple_entries(acts: impl Iterator<Item = (TaskOp, Act)>) -> Optio
 }
 
 impl Case {
-    /// The history as the monitor of simple ones sees it, if it is one and no more scans are open at a time than that can bear.
-    ///
-    /// With the number of slots that they use.
+    /// The events for the monitor of simple histories, and the number of slots that they use. `None` if the history is not simple
+    /// or too many scans are open at a time.
     pub(super) fn simple_events(&self) -> Option<(Vec<Event>, u32)> {
         let entries = self.simple?;
         let side = |entry: u32, value: u32| {

@@ -9,8 +9,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Case;
 use super::simple::{self, Event, Side};
-use crate::engine::monitor::{Decision, Refusal};
-use crate::engine::{Task, TaskOp, brute};
+use crate::engine::monitor::admit::Prepared;
+use crate::engine::monitor::{Decision, Evidence};
+use crate::engine::{Budget, Cause, Task, TaskOp, brute};
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Snapshot, SnapshotOp, Writers};
 use crate::value::Value;
@@ -175,13 +176,17 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
     let history = random_history(values, &mut rng);
     let whole = prefix(&history, u32::MAX);
     let case = Case::new(&whole).unwrap();
-    let said = case.decide(true);
-    let quickly = case.decide(false);
+    let decide = |evidence| {
+        let case = Case::new(&whole).unwrap();
+        Box::new(case).decide(evidence, &Budget::new(None, None))
+    };
+    let said = decide(Evidence::Order);
+    let quickly = decide(Evidence::Verdict);
     let count = &mut |what| *counts.entry(what).or_default() += 1;
     let bad = first_bad(&history);
     let shown = || format!("seed {seed}, bad {bad:?}\n{}", show(&history));
     match said {
-        Err(Refusal::HandOn(why)) => {
+        Err(Cause::NotApplicable(why)) => {
             assert!(
                 values != Values::Simple && values != Values::Distinct,
                 "{why}: {}",
@@ -191,7 +196,7 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
             count("refused");
             return;
         }
-        Err(refusal) => panic!("{refusal:?}"),
+        Err(cause) => panic!("{cause:?}"),
         Ok(Decision::Linearizable(order)) => {
             assert_eq!(bad, None, "{}", shown());
             assert!(
@@ -243,7 +248,7 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
 /// The monitor of simple histories finds the same event, step by step and at once.
 fn compare_simple(case: &Case, bad: Option<u32>, shown: &str) {
     let Some((events, slots)) = case.simple_events() else {
-        assert!(bad.is_some(), "nobody wrote what a scan shows: {shown}");
+        assert!(bad.is_some(), "no update wrote what a scan shows: {shown}");
         return;
     };
     let mut monitor = simple::Monitor::default();

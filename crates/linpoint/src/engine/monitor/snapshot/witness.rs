@@ -1,14 +1,14 @@
-//! An order that explains a history of a snapshot.
+//! Makes a linearization of a history of a snapshot. Ours.
 
 use super::general::General;
 use crate::engine::monitor::Log;
 use crate::history::NEVER;
 
-/// The order of all operations that took effect.
+/// The operations in the order in which they took effect.
 ///
-/// Scans stand in the order of their numbers, each after the updates that it saw and before those that it did not; updates
-/// between the same scans, and scans that saw the same, in the order of their calls. `repeats` change nothing and are put
-/// where they were called.
+/// Scans stand in the order of their numbers, each after the updates that it saw and before those that it did not. Updates
+/// between the same scans, and scans that saw the same, stand in the order of their calls. `repeats` change nothing and take
+/// effect at their calls.
 pub(super) fn order<A>(
     log: &Log<A>,
     snapshot: &General<u32, u32>,
@@ -36,7 +36,7 @@ pub(super) fn order<A>(
             order.push(scan);
         }
     }
-    // What nobody saw happened after all scans, or not at all if it never returned.
+    // Updates that no scan saw take effect after all scans, or not at all if they are pending.
     let begin = order.len();
     for (place, &last) in last.iter().enumerate() {
         advance(&mut order, place, last);
@@ -50,9 +50,10 @@ pub(super) fn order<A>(
     insert_repeats(log, seen.into_iter().chain(unseen), repeats)
 }
 
-/// Puts operations that can stand anywhere between their calls and returns into an order of others.
+/// Inserts operations that may take effect anywhere between their calls and returns.
 ///
-/// Each operation takes effect right after the latest call among itself and those before it, which is before its return.
+/// Each operation of the order takes effect right after the latest call among itself and those before it, which is before its
+/// return. Sorting by these moments merges the two.
 fn insert_repeats<A>(
     log: &Log<A>,
     order: impl Iterator<Item = u32>,

@@ -1,39 +1,39 @@
-//! Numbers of which ranges are lowered, and those that have become small are taken out.
+//! A tree of minima: lowers ranges of numbers by one, and extracts those that have become small.
 
 use super::wide_tree::{DEGREE, Leaves, Row, bits};
 
-/// The numbers, as a tree of minima.
+/// Numbers, as a tree of minima.
 ///
-/// Every node is kept relative to its parent, such that the least of siblings is zero: so lowering a whole subtree
-/// touches its root only, and there is nothing to push down.
+/// Invariant: every node is stored relative to its parent, and the least of siblings is 0. So lowering a subtree changes only
+/// its root, and nothing has to be pushed down.
 #[derive(Debug)]
-pub(crate) struct MinTree {
+pub(in crate::engine::monitor) struct MinTree {
     levels: Vec<Vec<Row>>,
     /// The least of all numbers.
     least: i32,
 }
 
-/// ViolationKind taking a number out adds to it: more than anyone asks for.
+/// What is added to a number when it is extracted: more than any limit.
 const OUT: i32 = 1 << 29;
 
 impl MinTree {
     /// Leaves to be filled with the numbers.
-    pub(crate) fn leaves(capacity: usize) -> Leaves {
+    pub(in crate::engine::monitor) fn leaves(capacity: usize) -> Leaves {
         Leaves::with_capacity(capacity, OUT)
     }
 
-    pub(crate) fn new(leaves: Leaves) -> Self {
+    pub(in crate::engine::monitor) fn new(leaves: Leaves) -> Self {
         let mut least = OUT;
         let levels = leaves.levels(|row| {
             least = normalise(row);
             least
         });
-        // The row summed up last is the root, and its parent is nobody.
+        // The row summed up last is the root, which has no parent: its minimum is that of all numbers.
         MinTree { levels, least }
     }
 
     /// Lowers the numbers at `first..=last` by one.
-    pub(crate) fn lower(&mut self, first: usize, last: usize) {
+    pub(in crate::engine::monitor) fn lower(&mut self, first: usize, last: usize) {
         let (mut first, mut last) = (first, last);
         // On each level the two outermost nodes change by these, all between them by -1.
         let (mut by_first, mut by_last) = (-1, -1);
@@ -66,19 +66,23 @@ impl MinTree {
         self.least += by_first;
     }
 
-    /// Takes out all numbers up to `limit`: `each` gets their positions and what they are.
-    pub(crate) fn take(&mut self, limit: i32, mut each: impl FnMut(usize, i32)) {
+    /// Extracts all numbers up to `limit`, and calls `each` with their positions and what they are.
+    pub(in crate::engine::monitor) fn extract(
+        &mut self,
+        limit: i32,
+        mut each: impl FnMut(usize, i32),
+    ) {
         if self.least <= limit {
-            self.least += take_below(&mut self.levels, 0, limit - self.least, &mut |i, rest| {
+            self.least += extract_below(&mut self.levels, 0, limit - self.least, &mut |i, rest| {
                 each(i, limit - rest);
             });
         }
     }
 }
 
-/// Takes out the numbers below a row of the top level that are at most `limit`, relative to it. `each` gets by how much
-/// they fall short of it. Returns by how much the least of them grew.
-fn take_below(
+/// Extracts the numbers below a row of the top level that are at most `limit`, relative to that row. Calls `each` with their
+/// positions and by how much they are below the limit. Returns by how much the least of all numbers below the row grew.
+fn extract_below(
     levels: &mut [Vec<Row>],
     row: usize,
     limit: i32,
@@ -92,7 +96,7 @@ fn take_below(
             each(node, rest);
             OUT
         } else {
-            take_below(below, node, rest, each)
+            extract_below(below, node, rest, each)
         };
     }
     normalise(nodes)
@@ -120,7 +124,7 @@ mod tests {
             let mut plain: Vec<i32> = (0..len).map(|_| rng.random_range(0..60)).collect();
             let mut leaves = MinTree::leaves(len);
             plain.iter().for_each(|&number| leaves.push(number));
-            let mut least = MinTree::new(leaves);
+            let mut tree = MinTree::new(leaves);
             for _ in 0..300 {
                 let mut expected = Vec::new();
                 for (i, number) in plain.iter_mut().enumerate().filter(|(_, n)| **n <= 1) {
@@ -128,12 +132,12 @@ mod tests {
                     *number = OUT;
                 }
                 let mut taken = Vec::new();
-                least.take(1, |i, number| taken.push((i, number)));
+                tree.extract(1, |i, number| taken.push((i, number)));
                 assert_eq!(taken, expected);
                 let (a, b) = (rng.random_range(0..len), rng.random_range(0..len));
                 let (first, last) = (a.min(b), a.max(b));
                 plain[first..=last].iter_mut().for_each(|n| *n -= 1);
-                least.lower(first, last);
+                tree.lower(first, last);
             }
         });
     }

@@ -1,4 +1,4 @@
-//! Data structures of the monitors.
+//! Data structures of the monitors, each in one or two plain arrays.
 
 mod min_tree;
 mod pairing_heaps;
@@ -7,9 +7,9 @@ mod stab_tree;
 mod wide_tree;
 mod xor_tree;
 
-pub(crate) use min_tree::MinTree;
-pub(crate) use pairing_heaps::{EMPTY, Heap, PairingHeaps};
-pub(crate) use rank_bits::RankBits;
-pub(crate) use stab_tree::StabTree;
-pub(crate) use wide_tree::Leaves;
-pub(crate) use xor_tree::XorTree;
+pub(super) use min_tree::MinTree;
+pub(super) use pairing_heaps::{EMPTY, Heap, PairingHeaps};
+pub(super) use rank_bits::RankBits;
+pub(super) use stab_tree::StabTree;
+pub(super) use wide_tree::Leaves;
+pub(super) use xor_tree::XorTree;

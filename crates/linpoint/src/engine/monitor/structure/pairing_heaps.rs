@@ -1,14 +1,14 @@
-//! Many small heaps of operations by deadline, in one pool.
+//! Pairing heaps of operations by deadline, many of them in one pool.
 //!
-//! A sweep over the events needs, for every key, the open operation that returns first. Most keys have one or two open,
-//! so that a heap is one number, and the pool is no larger than the concurrency of the log. These are pairing heaps:
-//! constant time to insert, logarithmic time on average to take the first one out.
+//! After Fredman, Sedgewick, Sleator and Tarjan, *The Pairing Heap* (1986): O(1) to insert, O(log n) amortized to remove the
+//! first. A sweep over the events needs, for every key, the open operation that returns first. Most keys have one or two open
+//! operations. A heap is one number, and the pool is no larger than the number of operations that are open at a time.
 
-/// A heap: the node of the first operation, or none.
-pub(crate) type Heap = u32;
+/// A heap: the index of the node of its first operation, or [`EMPTY`].
+pub(in crate::engine::monitor) type Heap = u32;
 
 /// The heap without operations.
-pub(crate) const EMPTY: Heap = u32::MAX;
+pub(in crate::engine::monitor) const EMPTY: Heap = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct Node {
@@ -21,22 +21,22 @@ struct Node {
 }
 
 /// The nodes of all heaps.
-pub(crate) struct PairingHeaps {
+pub(in crate::engine::monitor) struct PairingHeaps {
     nodes: Vec<Node>,
     free: Heap,
 }
 
 impl PairingHeaps {
-    pub(crate) fn new() -> Self {
+    pub(in crate::engine::monitor) fn new() -> Self {
         PairingHeaps {
             nodes: Vec::new(),
             free: EMPTY,
         }
     }
 
-    /// Puts an operation in.
+    /// Adds an operation.
     #[inline]
-    pub(crate) fn push(&mut self, heap: &mut Heap, op: u32, deadline: u32) {
+    pub(in crate::engine::monitor) fn push(&mut self, heap: &mut Heap, op: u32, deadline: u32) {
         let node = Node {
             op,
             deadline,
@@ -61,13 +61,13 @@ impl PairingHeaps {
 
     /// The operation with the first deadline.
     #[inline]
-    pub(crate) fn first(&self, heap: Heap) -> Option<u32> {
+    pub(in crate::engine::monitor) fn first(&self, heap: Heap) -> Option<u32> {
         self.nodes.get(heap as usize).map(|node| node.op)
     }
 
-    /// Takes the operation with the first deadline out.
+    /// Removes the operation with the first deadline.
     #[inline]
-    pub(crate) fn pop(&mut self, heap: &mut Heap) -> Option<u32> {
+    pub(in crate::engine::monitor) fn pop(&mut self, heap: &mut Heap) -> Option<u32> {
         let top = *self.nodes.get(*heap as usize)?;
         self.nodes[*heap as usize].sibling = self.free;
         self.free = *heap;
@@ -79,7 +79,7 @@ impl PairingHeaps {
         Some(top.op)
     }
 
-    /// Makes one heap of two that have no siblings.
+    /// Joins two heaps that have no siblings.
     fn join(&mut self, a: Heap, b: Heap) -> Heap {
         let (above, below) = if self.nodes[a as usize].deadline <= self.nodes[b as usize].deadline {
             (a, b)
@@ -91,7 +91,7 @@ impl PairingHeaps {
         above
     }
 
-    /// Makes one heap of a node and its siblings: pairs first, then all of them from the last pair on.
+    /// Joins a node and its siblings: in pairs first, then all pairs from the last one on.
     fn gather(&mut self, mut node: Heap) -> Heap {
         let mut pairs = EMPTY;
         while node != EMPTY {
@@ -117,7 +117,7 @@ impl PairingHeaps {
         all
     }
 
-    /// Takes the siblings off a node.
+    /// Removes the siblings of a node, and returns them.
     fn detach(&mut self, node: Heap) -> Heap {
         std::mem::replace(&mut self.nodes[node as usize].sibling, EMPTY)
     }

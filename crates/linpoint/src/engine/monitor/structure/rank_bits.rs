@@ -1,11 +1,12 @@
-//! Marked ranks, to be counted.
+//! A bit vector with rank: how many bits up to a position are set, in constant time.
 
-/// Some marked ranks.
-pub(crate) struct RankBits {
+/// A set of ranks. The caller must call [`index`](Self::index) after the last [`set`](Self::set) and before the first
+/// [`count_to`](Self::count_to).
+pub(in crate::engine::monitor) struct RankBits {
     words: Vec<Word>,
 }
 
-/// The marks of 64 ranks, next to the number of those before them: one look at memory counts.
+/// 64 bits, next to the number of bits set before them, so that a count reads one cache line.
 #[derive(Clone, Copy)]
 struct Word {
     bits: u64,
@@ -13,22 +14,22 @@ struct Word {
 }
 
 impl RankBits {
-    /// No marks, at ranks up to and including `last`.
-    pub(crate) fn none(last: u32) -> Self {
+    /// No ranks, of those up to and including `last`.
+    pub(in crate::engine::monitor) fn new(last: u32) -> Self {
         let none = Word { bits: 0, before: 0 };
         RankBits {
             words: vec![none; last as usize / 64 + 1],
         }
     }
 
-    /// RankBits a rank. To be [settled](Self::settle) before anything is counted.
+    /// Adds a rank.
     #[inline]
-    pub(crate) fn mark(&mut self, rank: u32) {
+    pub(in crate::engine::monitor) fn set(&mut self, rank: u32) {
         self.words[rank as usize / 64].bits |= 1 << (rank % 64);
     }
 
-    /// Makes what was marked count.
-    pub(crate) fn settle(&mut self) {
+    /// Counts the bits before each word.
+    pub(in crate::engine::monitor) fn index(&mut self) {
         let mut total = 0;
         for word in &mut self.words {
             word.before = total;
@@ -36,9 +37,9 @@ impl RankBits {
         }
     }
 
-    /// How many ranks up to and including this one are marked.
+    /// How many ranks up to and including this one are in the set.
     #[inline]
-    pub(crate) fn up_to(&self, rank: u32) -> u32 {
+    pub(in crate::engine::monitor) fn count_to(&self, rank: u32) -> u32 {
         let word = self.words[rank as usize / 64];
         word.before + (word.bits << (63 - rank % 64)).count_ones()
     }
@@ -49,14 +50,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_counted() {
-        let marked = [0, 1, 63, 64, 200, 640];
-        let mut marks = RankBits::none(640);
-        marked.iter().for_each(|&rank| marks.mark(rank));
-        marks.settle();
+    fn counts_the_ranks_of_the_set() {
+        let ranks = [0, 1, 63, 64, 200, 640];
+        let mut bits = RankBits::new(640);
+        ranks.iter().for_each(|&rank| bits.set(rank));
+        bits.index();
         for rank in 0..=640 {
-            let expected = marked.iter().filter(|&&other| other <= rank).count();
-            assert_eq!(marks.up_to(rank) as usize, expected);
+            let expected = ranks.iter().filter(|&&other| other <= rank).count();
+            assert_eq!(bits.count_to(rank) as usize, expected);
         }
     }
 }

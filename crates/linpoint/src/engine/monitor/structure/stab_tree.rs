@@ -1,45 +1,51 @@
-//! Intervals by their left ends, of which those that contain a point are taken out.
+//! A stabbing tree: extracts the intervals that contain a point.
 
 use std::ops::Range;
 
 use super::wide_tree::{DEGREE, Leaves, Row, bits};
 
-/// The right ends (exclusive) of intervals in the order of their left ends, as a tree of maxima.
+/// The exclusive right ends of intervals, in the order of their left ends, as a tree of maxima. The caller knows how many
+/// intervals begin at or before a point.
 #[derive(Debug)]
-pub(crate) struct StabTree {
+pub(in crate::engine::monitor) struct StabTree {
     levels: Vec<Vec<Row>>,
 }
 
-/// The end of what is taken out: it reaches nothing.
+/// The end of an extracted interval: before every point.
 const OUT: i32 = i32::MIN;
 
 impl StabTree {
     /// Leaves to be filled with the ends.
-    pub(crate) fn leaves(capacity: usize) -> Leaves {
+    pub(in crate::engine::monitor) fn leaves(capacity: usize) -> Leaves {
         Leaves::with_capacity(capacity, OUT)
     }
 
-    pub(crate) fn new(leaves: Leaves) -> Self {
+    pub(in crate::engine::monitor) fn new(leaves: Leaves) -> Self {
         StabTree {
             levels: leaves.levels(|row| row.max()),
         }
     }
 
-    /// Takes out the intervals at positions of the range that end after `point`, into `taken`.
-    pub(crate) fn take(&mut self, range: Range<usize>, point: u32, taken: &mut Vec<u32>) {
+    /// Moves the positions of the intervals in the range that end after `point` to `found`.
+    pub(in crate::engine::monitor) fn extract(
+        &mut self,
+        range: Range<usize>,
+        point: u32,
+        found: &mut Vec<u32>,
+    ) {
         if !range.is_empty() && !self.levels[0].is_empty() {
-            take_below(&mut self.levels, 0, &range, point as i32, taken);
+            extract_below(&mut self.levels, 0, &range, point as i32, found);
         }
     }
 }
 
-/// Takes out what is below a row of the top level. Returns the furthest end of the rest.
-fn take_below(
+/// Extracts intervals below a row of the top level. Returns the furthest end of the rest.
+fn extract_below(
     levels: &mut [Vec<Row>],
     row: usize,
     range: &Range<usize>,
     point: i32,
-    taken: &mut Vec<u32>,
+    found: &mut Vec<u32>,
 ) -> i32 {
     let width = DEGREE.pow(levels.len() as u32 - 1);
     let (top, below) = levels.split_last_mut().expect("bug: a tree without levels");
@@ -52,10 +58,10 @@ fn take_below(
     for i in bits(nodes.above(point) & met) {
         let node = first + i;
         nodes.0[i] = if below.is_empty() {
-            taken.push(node as u32);
+            found.push(node as u32);
             OUT
         } else {
-            take_below(below, node, range, point, taken)
+            extract_below(below, node, range, point, found)
         };
     }
     nodes.max()
@@ -73,7 +79,7 @@ mod tests {
             let mut plain: Vec<i32> = (0..len).map(|_| rng.random_range(0..1000)).collect();
             let mut leaves = StabTree::leaves(len);
             plain.iter().for_each(|&end| leaves.push(end));
-            let mut reach = StabTree::new(leaves);
+            let mut tree = StabTree::new(leaves);
             for round in 0..300 {
                 let point = 1000 - 3 * round;
                 let (a, b) = (rng.random_range(0..=len), rng.random_range(0..=len));
@@ -83,9 +89,9 @@ mod tests {
                     expected.push(i as u32);
                 }
                 expected.iter().for_each(|&i| plain[i as usize] = OUT);
-                let mut taken = Vec::new();
-                reach.take(range, point, &mut taken);
-                assert_eq!(taken, expected);
+                let mut found = Vec::new();
+                tree.extract(range, point, &mut found);
+                assert_eq!(found, expected);
             }
         });
     }

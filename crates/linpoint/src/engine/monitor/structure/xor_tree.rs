@@ -1,20 +1,20 @@
-//! Which interval covers a point that only one covers.
+//! A tree of exclusive ors: finds the interval that contains a point, if it is the only one.
 
 use std::ops::Range;
 
 use super::wide_tree::DEGREE;
 
-/// Intervals with numbers, of which any point knows the exclusive or.
+/// Numbered intervals. A query returns the exclusive or of the numbers of all intervals that contain a point.
 ///
-/// An interval is stored at the nodes of highest level that lie in it; a point collects what is stored above it.
+/// An interval is stored at the highest nodes that lie in it; a query combines all nodes above the point.
 #[derive(Debug)]
-pub(crate) struct XorTree {
+pub(in crate::engine::monitor) struct XorTree {
     levels: Vec<Vec<u32>>,
 }
 
 impl XorTree {
     /// No interval yet, on points below `len`.
-    pub(crate) fn new(len: usize) -> Self {
+    pub(in crate::engine::monitor) fn new(len: usize) -> Self {
         let mut levels = Vec::new();
         let mut len = len.max(1);
         loop {
@@ -27,9 +27,9 @@ impl XorTree {
         }
     }
 
-    /// Adds the interval of all points at `first..=last`, or takes it away again.
-    pub(crate) fn toggle(&mut self, first: usize, last: usize, number: u32) {
-        // Shifted by one, as zero stands for no interval.
+    /// Adds the interval `first..=last`, or removes it if it was added.
+    pub(in crate::engine::monitor) fn toggle(&mut self, first: usize, last: usize, number: u32) {
+        // Numbers are stored plus one: 0 stands for no interval.
         let mark = number + 1;
         let (mut from, mut to) = (first, last + 1);
         for level in &mut self.levels {
@@ -50,8 +50,8 @@ impl XorTree {
         }
     }
 
-    /// The number of the interval at this point, if there is exactly one or none.
-    pub(crate) fn at(&self, point: usize) -> Option<u32> {
+    /// The number of the interval that contains the point, `None` if none does. At most one interval may contain the point.
+    pub(in crate::engine::monitor) fn at(&self, point: usize) -> Option<u32> {
         let mut node = point;
         let mut sum = 0;
         for level in &self.levels {

@@ -1,4 +1,4 @@
-//! Containers as random subjects.
+//! For tests: random logs of containers.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,20 @@ use crate::history::NEVER;
 use crate::spec::{Container, ContainerOp, Discipline, Outcomes, Spec};
 use crate::value::Value;
 
-impl Model for Discipline {
+/// A container without a limit.
+pub(in crate::engine::monitor) const fn unbounded(discipline: Discipline) -> Container {
+    Container {
+        discipline,
+        capacity: None,
+    }
+}
+
+impl Model for Container {
     type Act = Act;
     type Spec = Container;
 
     fn spec(&self) -> Container {
-        Container::unbounded(*self)
+        self.clone()
     }
 
     fn op(&self, act: Act, value: u32) -> ContainerOp {
@@ -30,13 +38,14 @@ impl Model for Discipline {
 
     fn ret(&self, act: Act, value: u32) -> Value {
         match act {
+            Act::Add if self.capacity.is_some() => Value::Bool(true),
             Act::Add | Act::Empty => Value::Nil,
             Act::Remove | Act::Peek => Value::from(i64::from(value)),
         }
     }
 
-    /// A pending removal whose value is known takes it out at the end; unless no operation on the value returned, then
-    /// none of them counts.
+    /// A pending removal whose value is known removes it at the end, unless no operation on the value returned: then none of
+    /// them takes effect.
     fn fate(&self, log: &Log<Act>, op: usize) -> Fate {
         let is_about_it =
             |&other: &usize| log.acts[other] != Act::Empty && log.values[other] == log.values[op];
@@ -49,12 +58,12 @@ impl Model for Discipline {
     }
 }
 
-impl Subject for Discipline {
+impl Subject for Container {
     fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
         if rng.random_range(0..4) == 0 {
             arbitrary_acts(ops, rng)
         } else {
-            sequential_acts(*self, ops, usize::MAX, rng)
+            sequential_acts(self, ops, rng)
         }
     }
 
@@ -67,7 +76,7 @@ impl Subject for Discipline {
     }
 }
 
-pub(crate) fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
+fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
     let mut fresh: Vec<u32> = (0..ops as u32).collect();
     fresh.shuffle(rng);
     (0..ops)
@@ -80,13 +89,9 @@ pub(crate) fn arbitrary_acts(ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)
         .collect()
 }
 
-/// A run of the container itself, with room for so many values.
-pub(crate) fn sequential_acts(
-    discipline: Discipline,
-    ops: usize,
-    room: usize,
-    rng: &mut ChaCha8Rng,
-) -> Vec<(Act, u32)> {
+/// A sequential run of the container.
+fn sequential_acts(container: &Container, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Act, u32)> {
+    let room = container.capacity.unwrap_or(usize::MAX);
     let mut fresh: Vec<u32> = (0..ops as u32).collect();
     fresh.shuffle(rng);
     let mut held: VecDeque<u32> = VecDeque::new();
@@ -97,7 +102,7 @@ pub(crate) fn sequential_acts(
                 held.push_back(value);
                 return (Act::Add, value);
             }
-            let next = match discipline {
+            let next = match container.discipline {
                 Discipline::Fifo => (!held.is_empty()).then_some(0),
                 Discipline::Lifo => held.len().checked_sub(1),
                 Discipline::Largest => (0..held.len()).max_by_key(|&i| held[i]),
@@ -113,13 +118,13 @@ pub(crate) fn sequential_acts(
         .collect()
 }
 
-/// Judges random logs with and without the returns of some removals: what never returned may have happened.
-pub(crate) fn assert_pending_removals_may_happen(
-    discipline: Discipline,
+/// Judges random logs with and without the returns of some removals: a linearizable log must stay linearizable.
+pub(in crate::engine::monitor) fn assert_pending_removals_may_happen(
+    container: &Container,
     judge: impl Fn(&Log<Act>) -> bool,
 ) {
     let mut seed = 0;
-    testing::for_random_logs(&discipline, |log| {
+    testing::for_random_logs(container, |log| {
         seed += 1;
         let before = judge(&log);
         let after = judge(&forget_removals(&log, seed));
@@ -127,7 +132,7 @@ pub(crate) fn assert_pending_removals_may_happen(
     });
 }
 
-/// The log without the returns of some removals, which still tell their values.
+/// The log without the returns of some removals, whose values stay known.
 fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut rets = log.rets.to_vec();
@@ -144,9 +149,9 @@ fn forget_removals(log: &Log<Act>, seed: u64) -> Log<Act> {
     )
 }
 
-/// Serves any of the values of the highest priority.
+/// The specification of a priority queue with these priorities, by value: serves any of the values of the highest one.
 #[derive(Clone, Debug)]
-pub(crate) struct Ranked(pub(crate) Vec<u32>);
+pub(in crate::engine::monitor) struct Ranked(pub(in crate::engine::monitor) Vec<u32>);
 
 impl Spec for Ranked {
     type Op = ContainerOp;
@@ -195,14 +200,14 @@ impl Model for Ranked {
     }
 
     fn op(&self, act: Act, value: u32) -> ContainerOp {
-        Discipline::Largest.op(act, value)
+        unbounded(Discipline::Largest).op(act, value)
     }
 
     fn ret(&self, act: Act, value: u32) -> Value {
-        Discipline::Largest.ret(act, value)
+        unbounded(Discipline::Largest).ret(act, value)
     }
 
     fn fate(&self, log: &Log<Act>, op: usize) -> Fate {
-        Discipline::Largest.fate(log, op)
+        unbounded(Discipline::Largest).fate(log, op)
     }
 }

@@ -1,4 +1,4 @@
-//! Random small logs of any object, and the reference that judges what monitors say about them.
+//! For tests: random small logs of any object, and the comparison of monitors with the reference.
 
 use std::fmt::Debug;
 
@@ -6,64 +6,66 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) mod containers;
+pub(in crate::engine::monitor) mod containers;
 
-use super::{Contradiction, Finding, Log};
+use super::{Contradiction, Evidence, Finding, Log, Monitor, Reading};
 use crate::engine::{Task, brute};
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::Spec;
 use crate::verdict::certify;
 
-/// How many random logs a test looks at, by default.
+/// How many random logs a test looks at, unless `LINPOINT_TRIALS` says otherwise.
 const TRIALS: u64 = 20_000;
 
-/// An object as its monitor sees it, and as its specification does.
-pub(crate) trait Model {
-    /// ViolationKind operations do.
+/// An object in the terms of its monitor and of its specification.
+pub(in crate::engine::monitor) trait Model {
+    /// What operations do.
     type Act: Copy + Debug;
     type Spec: Spec;
 
     fn spec(&self) -> Self::Spec;
 
-    /// The operation that does this with a value.
+    /// The operation that does `act` with a value.
     fn op(&self, act: Self::Act, value: u32) -> <Self::Spec as Spec>::Op;
 
-    /// ViolationKind it answers.
+    /// The result of that operation.
     fn ret(&self, act: Self::Act, value: u32) -> <Self::Spec as Spec>::Ret;
 
-    /// ViolationKind becomes of a pending operation.
+    /// What becomes of a pending operation.
     fn fate(&self, log: &Log<Self::Act>, op: usize) -> Fate {
         let _ = (log, op);
         Fate::Open
     }
 }
 
-/// ViolationKind becomes of a pending operation.
+/// What becomes of a pending operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It may happen or not, with any result.
+pub(in crate::engine::monitor) enum Fate {
+    /// It may take effect or not, with any result.
     Open,
     /// It returns after everything else.
     ReturnsLast,
-    /// It does not happen.
+    /// It does not take effect.
     Absent,
 }
 
 /// A model with random logs.
-pub(crate) trait Subject: Model {
-    /// A random run: often one that the object can do.
+pub(in crate::engine::monitor) trait Subject: Model {
+    /// Random operations one after the other: often a sequential run of the object.
     fn acts(&self, ops: usize, rng: &mut ChaCha8Rng) -> Vec<(Self::Act, u32)>;
 
-    /// Whether it may stand in a log without a return.
+    /// Whether such an operation may be pending.
     fn may_be_pending(&self, act: Self::Act) -> bool;
 
-    /// Whether it may be exchanged for another one that may, wherever they stand.
+    /// Whether such an operation may trade places with another one that may.
     fn may_move(&self, act: Self::Act) -> bool;
 }
 
-/// Calls `test` with random logs: some linearizable by construction, some of these changed a little, some quite
-/// arbitrary.
-pub(crate) fn for_random_logs<S: Subject>(subject: &S, mut test: impl FnMut(Log<S::Act>)) {
+/// Calls `test` with random logs: some linearizable by construction, some of these changed a little, some arbitrary.
+pub(in crate::engine::monitor) fn for_random_logs<S: Subject>(
+    subject: &S,
+    mut test: impl FnMut(Log<S::Act>),
+) {
     let trials = std::env::var("LINPOINT_TRIALS").map_or(TRIALS, |n| n.parse().unwrap());
     for seed in 0..trials {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -71,20 +73,19 @@ pub(crate) fn for_random_logs<S: Subject>(subject: &S, mut test: impl FnMut(Log<
     }
 }
 
-/// Holds a monitor against the reference: verdicts, witnesses and contradictions. It may hand logs on.
-pub(crate) fn assert_agrees<S: Subject>(
+/// Compares a monitor with the reference: verdicts, witnesses and contradictions. It may decline to decide some logs.
+pub(in crate::engine::monitor) fn assert_agrees<S: Subject, M: Monitor<Act = S::Act>>(
     subject: &S,
-    decide: impl Fn(&Log<S::Act>) -> Option<Finding>,
-    witness: impl Fn(&Log<S::Act>) -> Vec<u32>,
+    monitor: &M,
 ) {
     assert_judged_alike(subject, |log| {
-        let finding = decide(log)?;
-        Some(judge_alike(subject, log, finding, |()| witness(log)))
+        monitor.decide(log).ok()?;
+        Some(judge_alike(subject, monitor, log))
     });
 }
 
-/// Lets random logs be judged; there must be enough of both kinds.
-pub(crate) fn assert_judged_alike<S: Subject>(
+/// Judges random logs; there must be enough that are linearizable, and enough that are not.
+pub(in crate::engine::monitor) fn assert_judged_alike<S: Subject>(
     subject: &S,
     judge: impl Fn(&Log<S::Act>) -> Option<bool>,
 ) {
@@ -97,17 +98,21 @@ pub(crate) fn assert_judged_alike<S: Subject>(
     assert!(good > bad / 4 && bad > good / 4, "{good} good, {bad} bad");
 }
 
-/// Compares a finding with the reference, and checks what it says. Whether the log is linearizable.
-pub(crate) fn judge_alike<M: Model, P: Debug>(
+/// Compares what a monitor finds with the reference, and checks its evidence. Returns whether the log is linearizable. The
+/// monitor must be applicable.
+pub(in crate::engine::monitor) fn judge_alike<M: Model, N: Monitor<Act = M::Act>>(
     model: &M,
+    monitor: &N,
     log: &Log<M::Act>,
-    finding: Finding<P>,
-    witness: impl FnOnce(P) -> Vec<u32>,
 ) -> bool {
     let expected = is_linearizable(model, log);
+    let finding = monitor.judge(log, Evidence::Order);
+    let finding = finding.expect("the monitor is applicable");
     assert_eq!(finding.is_linearizable(), expected, "{finding:?}\n{log:#?}");
     match finding {
-        Finding::Linearizable(proof) => assert_explains(model, log, &witness(proof)),
+        Finding::Linearizable(order) => {
+            assert_explains(model, log, &order.expect("an order was asked for"));
+        }
         Finding::Violation(contradiction) => assert_contradicts(model, log, &contradiction),
     }
     expected
@@ -116,7 +121,7 @@ pub(crate) fn judge_alike<M: Model, P: Debug>(
 fn random_log<S: Subject>(subject: &S, rng: &mut ChaCha8Rng) -> Log<S::Act> {
     let ops = rng.random_range(2..=9);
     let mut acts = subject.acts(ops, rng);
-    // Every operation takes effect at twice its position, and lasts a while before and after.
+    // Each operation takes effect at twice its position, is called up to `lasts` earlier and returns up to `lasts` later.
     let lasts = [2, 4, 8][rng.random_range(0..3)];
     let mut times: Vec<(i32, i32)> = (0..ops as i32)
         .map(|i| {
@@ -158,8 +163,8 @@ fn random_log<S: Subject>(subject: &S, rng: &mut ChaCha8Rng) -> Log<S::Act> {
     )
 }
 
-/// Whether some order explains the log.
-pub(crate) fn is_linearizable<M: Model>(model: &M, log: &Log<M::Act>) -> bool {
+/// Whether the log is linearizable, by trying all orders.
+pub(in crate::engine::monitor) fn is_linearizable<M: Model>(model: &M, log: &Log<M::Act>) -> bool {
     let mut found = false;
     with_task(model, log, |task| {
         let order = brute::try_all_orders(task, &mut || Ok::<(), ()>(()));
@@ -169,7 +174,11 @@ pub(crate) fn is_linearizable<M: Model>(model: &M, log: &Log<M::Act>) -> bool {
 }
 
 /// Replays a witness, given as positions.
-pub(crate) fn assert_explains<M: Model>(model: &M, log: &Log<M::Act>, order: &[u32]) {
+pub(in crate::engine::monitor) fn assert_explains<M: Model>(
+    model: &M,
+    log: &Log<M::Act>,
+    order: &[u32],
+) {
     let order: Vec<OpId> = order.iter().map(|&op| OpId(op)).collect();
     with_task(model, log, |task| {
         if let Err(error) = certify::witness(task, &order) {
@@ -178,8 +187,8 @@ pub(crate) fn assert_explains<M: Model>(model: &M, log: &Log<M::Act>, order: &[u
     });
 }
 
-/// The operations of a contradiction are not linearizable by themselves.
-pub(crate) fn assert_contradicts<M: Model>(
+/// Checks that the operations of a contradiction are not linearizable by themselves.
+pub(in crate::engine::monitor) fn assert_contradicts<M: Model>(
     model: &M,
     log: &Log<M::Act>,
     contradiction: &Contradiction,
@@ -193,9 +202,15 @@ pub(crate) fn assert_contradicts<M: Model>(
 
 fn with_task<M: Model>(model: &M, log: &Log<M::Act>, use_it: impl FnOnce(&Task<'_, M::Spec>)) {
     let mut history = TypedHistory::new();
+    let value = |op: usize| {
+        log.values
+            .get(op)
+            .copied()
+            .unwrap_or(Reading::<M::Act>::NO_VALUE)
+    };
     for event in log.events() {
         let op = event.op();
-        let (act, value) = (log.acts[op], log.values[op]);
+        let (act, value) = (log.acts[op], value(op));
         if event.is_return() {
             history.ret(OpId(op as u32), model.ret(act, value));
         } else {
@@ -207,7 +222,7 @@ fn with_task<M: Model>(model: &M, log: &Log<M::Act>, use_it: impl FnOnce(&Task<'
         let id = OpId(op as u32);
         let fate = log.is_pending(op).then(|| model.fate(log, op));
         if fate == Some(Fate::ReturnsLast) {
-            history.ret(id, model.ret(log.acts[op], log.values[op]));
+            history.ret(id, model.ret(log.acts[op], value(op)));
         }
         if fate != Some(Fate::Absent) {
             ids.push(id);

@@ -1,29 +1,32 @@
-//! Which value is at the front of a queue for sure, and what that says about the others.
+//! Values that are at the front of a queue for some time in every linearization, and what that says about the others.
 //!
-//! While a solid value is at the front no other one is. So it shrinks to the moment when it was first seen there, and
-//! others that were seen during its time at the front, or last used, were there before it, or will be after it. Then `a` was
-//! served before `b` iff it was seen before `b` could leave, also where that only follows from others.
+//! Ours. A value is *solid* if it was served (`first_served`) before the last call on it (`last_call`): it is at the front in all
+//! gaps between the two, and no other value is. So a solid value is reduced to the moment at which it was first seen there.
+//! A value that was served within the time of a solid value was served before it, and a value whose last call is within that
+//! time is removed after it. With intervals clipped in this way, `a` is served before `b` iff `a.first_served < b.last_call`,
+//! and this is an interval order.
 
-use super::{Act, CriticalInterval, CriticalIntervals, Disorder, Log};
+use super::Disorder;
 use crate::engine::monitor::structure::RankBits;
+use crate::engine::monitor::{Act, CriticalInterval, CriticalIntervals, Log};
 use crate::history::NEVER;
 
-/// Whether the value was at the front in all gaps from `first_served` up to `last_call`, and there are such.
+/// Whether the value is solid.
 #[inline]
 pub(super) fn is_solid(interval: &CriticalInterval) -> bool {
     interval.first_served < interval.last_call
 }
 
-/// The times that solid values spend at the front, in order. None of them overlap.
+/// The times of solid values at the front, ascending. Invariant: no two of them overlap.
 pub(super) struct Fronts {
     times: Vec<Time>,
     /// Where they begin.
     starts: RankBits,
-    /// By 64 ranks, whether some solid value is at the front at one of them: mostly none is, and no time has to be found.
+    /// By 64 ranks: whether the time of a solid value reaches into them. Mostly none does, and nothing is searched.
     are_solid: Vec<bool>,
 }
 
-/// When a solid value is at the front for sure.
+/// The ranks between which a solid value is at the front.
 #[derive(Clone, Copy)]
 struct Time {
     from: u32,
@@ -34,7 +37,7 @@ struct Time {
 impl Fronts {
     pub(super) fn of(log: &Log<Act>, intervals: &CriticalIntervals) -> Result<Self, Disorder> {
         let mut times = Vec::new();
-        // Otherwise a value is seen but when it leaves, or never.
+        // Without peeks a value is served only by its removal, so that none is solid.
         if intervals.has_peeks {
             let solid = intervals.iter().filter(|(_, interval)| is_solid(interval));
             times.extend(solid.map(|(value, interval)| Time {
@@ -47,13 +50,13 @@ impl Fronts {
         if let Some(pair) = times.windows(2).find(|pair| pair[0].to > pair[1].from) {
             return Err(Disorder::Together(pair[0].value, pair[1].value));
         }
-        let mut starts = RankBits::none(if times.is_empty() { 0 } else { log.end() });
+        let mut starts = RankBits::new(if times.is_empty() { 0 } else { log.end() });
         let mut are_solid = vec![false; log.end() as usize / 64 + 1];
         for time in &times {
-            starts.mark(time.from);
+            starts.set(time.from);
             are_solid[time.from as usize / 64..=(time.to as usize - 1) / 64].fill(true);
         }
-        starts.settle();
+        starts.index();
         Ok(Fronts {
             times,
             starts,
@@ -61,18 +64,18 @@ impl Fronts {
         })
     }
 
-    /// The solid value that is at the front from this rank on.
+    /// The solid value that is at the front in the gap after this rank.
     #[inline]
     fn at(&self, rank: u32) -> Option<&Time> {
         if !self.are_solid[rank as usize / 64] {
             return None;
         }
-        let begun = self.starts.up_to(rank) as usize;
+        let begun = self.starts.count_to(rank) as usize;
         let latest = &self.times[begun.checked_sub(1)?];
         (rank < latest.to).then_some(latest)
     }
 
-    /// Before when other values were served if this one can only leave after them.
+    /// The clipped `last_call` of a value: all values served before it are removed before this one.
     #[inline]
     pub(super) fn leaves_from(&self, interval: &CriticalInterval) -> u32 {
         if is_solid(interval) {
@@ -82,14 +85,14 @@ impl Fronts {
             .map_or(interval.last_call, |time| time.to)
     }
 
-    /// When the value was served, as far as others are concerned.
+    /// The clipped `first_served` of a value. Returns two values that are at the front at the same time, if it has none.
     #[inline]
     pub(super) fn served_by(
         &self,
         value: u32,
         interval: &CriticalInterval,
     ) -> Result<u32, Disorder> {
-        // ViolationKind nobody saw there may still come.
+        // A value that was never seen at the front may be served after all others.
         if is_solid(interval) | (interval.first_served == NEVER) {
             return Ok(interval.first_served);
         }
@@ -102,7 +105,7 @@ impl Fronts {
         }
     }
 
-    /// The intervals as others are concerned.
+    /// All intervals, clipped.
     pub(super) fn clip(
         &self,
         intervals: &CriticalIntervals,

@@ -1,46 +1,74 @@
-//! Queues, after Gibbons, Bruno and Phillips, *Black-Box Correctness Tests for Basic Parallel Data Structures* (2002), and
-//! Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority Queues*, section 6.
+//! Decides queues whose values are each added once, in O(n).
 //!
-//! Decides histories in which every value was put in once, in linear time. Value `a` must be ahead of `b` if it was put in
-//! before `b` was, or if it was served before the last operation on `b` began. The history is linearizable iff these two
-//! orders go together and empty results have a gap each. Without peeks both are interval orders, and it is enough that no
-//! two values contradict each other; with peeks the second one is made an interval order first, see `fronts`. Tested
-//! against the reference on small random histories.
+//! After Gibbons, Bruno and Phillips, *Black-Box Correctness Tests for Basic Parallel Data Structures* (2002), for insertions
+//! and removals, and Lee and Mathur, *Efficient Linearizability Monitoring for Sets, Stacks, Queues and Priority Queues*
+//! (2024), section 6, for peeks. Value `a` must be ahead of `b` if `a` was added before `b` was, or if `a` was served before the
+//! last call on `b`. The history is linearizable iff the union of these two orders has no cycle and empty results have gaps.
+//! Without peeks both are interval orders, and a cycle exists iff two values contradict each other. With peeks the second
+//! order is not transitive, and two values are not enough: in `enq 1 [0,8]`, `enq 2 [1,2]`, `enq 0 [3,4]`, `deq 0 [5,10]`,
+//! `peek 1 [6,7]`, `deq 2 [9,12]`, `deq 1 [11,13]` any two of the three values are in order, and all three are not. `fronts`
+//! makes it an interval order first, which is ours; so is the sweep over stretches of ranks in `sweep`.
+//!
+//! The paper eliminates the last value again and again instead (algorithm 4). As printed, lines 20 and 21 also run for calls and
+//! the `break` of line 26 stands inside the inner `if` (either accepts `enq 1 [0,1]`, `enq 3 [2,3]`, `peek 3 [4,5]`); line 24
+//! reads `MaxInv[1]` where the second largest is meant, minus infinity if there is one value left (otherwise it rejects `peek 1
+//! [0,3]`, `enq 1 [1,2]`); and values that are never removed are missing.
 
 mod fronts;
 mod sweep;
 
 use super::cover::contradiction;
-use super::{
-    Act, Contradiction, CriticalInterval, CriticalIntervals, Finding, Log, ViolationKind, empties,
+use super::critical::{CriticalInterval, CriticalIntervals, judge, known};
+use super::ops_by_value::OpsByValue;
+use super::{empties, read};
+use crate::engine::monitor::{
+    Act, Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
-use crate::engine::monitor::container::critical::{judge, known};
-use crate::engine::monitor::container::ops_by_value::OpsByValue;
 use crate::history::NEVER;
 use fronts::{Fronts, is_solid};
 
-/// Decides a queue whose values were each put in once; the value that was not, otherwise.
-pub fn decide(log: &Log<Act>) -> Result<Finding, u32> {
-    judge(CriticalIntervals::of(log), |intervals| {
-        let (ordered, placed) = log.both(
-            || in_order(log, intervals),
-            || empties::place(log, intervals),
-        );
-        ordered?;
-        placed.map(|_| ())
-    })
+/// The monitor of queues whose values are each added once.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue;
+
+impl Monitor for Queue {
+    type Act = Act;
+    type Proof = ();
+
+    fn name(&self) -> &'static str {
+        "queue"
+    }
+
+    fn read(&self, effect: Effect) -> Result<Reading<Act>, NotApplicable> {
+        read(effect)
+    }
+
+    fn decide(&self, log: &Log<Act>) -> Result<Finding, NotApplicable> {
+        judge(CriticalIntervals::of(log), |intervals| {
+            let (ordered, placed) = log.both(
+                || in_order(log, intervals),
+                || empties::place(log, intervals),
+            );
+            ordered?;
+            placed.map(|_| ())
+        })
+    }
+
+    fn witness(&self, log: &Log<Act>, (): &()) -> Vec<u32> {
+        witness(log)
+    }
 }
 
 /// Two values that cannot pass through the queue together.
 #[derive(Clone, Copy, Debug)]
 enum Disorder {
-    /// Both were at the front at the same time.
+    /// Both are at the front at the same time.
     Together(u32, u32),
-    /// The first was put in before the second, but served after it.
+    /// The first is added before the second, but served after it.
     Overtaken(u32, u32),
 }
 
-/// Whether the values can pass through the queue one after the other.
+/// Checks that the values can pass through the queue one after the other.
 fn in_order(log: &Log<Act>, intervals: &CriticalIntervals) -> Result<(), Contradiction> {
     let (fronts, blocks) = log.both(|| Fronts::of(log, intervals), || sweep::blocks(intervals));
     let checked = fronts.and_then(|fronts| sweep::check(log, intervals, &fronts, blocks));
@@ -52,7 +80,7 @@ fn in_order(log: &Log<Act>, intervals: &CriticalIntervals) -> Result<(), Contrad
     })
 }
 
-/// The two values alone, or with a third one that was served after the second and before the first.
+/// The contradiction of two values, or of these and a third one that is served after the second and before the first.
 fn out_of_order(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
@@ -72,20 +100,20 @@ fn out_of_order(
     contradiction(log, ViolationKind::OutOfOrder, &values, &[])
 }
 
-/// An order that explains a log that was found to be linearizable, as positions.
-pub fn witness(log: &Log<Act>) -> Vec<u32> {
+/// Serves the values in an order in which they can pass through the queue, each as early as it can be.
+fn witness(log: &Log<Act>) -> Vec<u32> {
     let intervals = known(log);
     let Ok(empties) = empties::place(log, &intervals) else {
-        panic!("bug: a witness is asked for, and an empty result has no gap");
+        panic!("bug: a witness of a log in which an empty result has no gap");
     };
     let clipped = Fronts::of(log, &intervals).and_then(|fronts| fronts.clip(&intervals));
     let Ok(clipped) = clipped else {
-        panic!("bug: a witness is asked for, and two values are at the front");
+        panic!("bug: a witness of a log in which two values are at the front");
     };
     let mut values = arrange(log, &clipped);
     let gone_by = |value: u32, gap: u32| intervals.at(value).last_call <= gap;
     if !empties.is_empty() {
-        // Between two empty results there are the values that cannot be gone by the first one.
+        // A value passes through the queue after the last empty result by which it cannot have been removed.
         let mut before = vec![0u32; log.end() as usize + 1];
         for &(_, gap) in &empties {
             before[gap as usize + 1] += 1;
@@ -115,7 +143,7 @@ pub fn witness(log: &Log<Act>) -> Vec<u32> {
     run.order
 }
 
-/// A run of the queue that grows.
+/// A linearization in the making.
 struct Run<'a> {
     log: &'a Log<Act>,
     intervals: &'a CriticalIntervals,
@@ -126,7 +154,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Puts these values in and serves them, each as early as can be after the one before.
+    /// Adds and serves these values in their order, each as early as possible after the one before.
     fn pass(&mut self, values: &[u32]) {
         let mut outside = values;
         for &value in values {
@@ -135,12 +163,12 @@ impl Run<'_> {
             for i in 0..self.by_value.peeks(value).len() {
                 let peek = self.by_value.peeks(value)[i];
                 self.gap = self.gap.max(self.log.calls[peek as usize]);
-                self.put_in(&mut outside);
+                self.add(&mut outside);
                 self.order.push(peek);
             }
             if interval.is_removed() {
                 self.gap = self.gap.max(interval.last_call);
-                self.put_in(&mut outside);
+                self.add(&mut outside);
                 self.order.push(self.by_value.remove(value));
             }
         }
@@ -149,8 +177,8 @@ impl Run<'_> {
         }
     }
 
-    /// Puts in the first values as long as they can be in the current gap.
-    fn put_in(&mut self, outside: &mut &[u32]) {
+    /// Adds the first values whose insertions were called by the current gap.
+    fn add(&mut self, outside: &mut &[u32]) {
         while let Some((&value, rest)) = outside.split_first()
             && self.intervals.at(value).added <= self.gap
         {
@@ -160,10 +188,9 @@ impl Run<'_> {
     }
 }
 
-/// All values in an order in which they can pass through the queue, from intervals that are clipped.
+/// All values in an order in which they can pass through the queue, given clipped intervals.
 ///
-/// Takes a value when all are taken that must be ahead of it: those put in for sure before it was, and those served
-/// before it.
+/// Takes a value when all values that must be ahead of it are taken: those added before it, and those served before it.
 fn arrange(log: &Log<Act>, intervals: &CriticalIntervals) -> Vec<u32> {
     let Milestones {
         added,
@@ -172,7 +199,7 @@ fn arrange(log: &Log<Act>, intervals: &CriticalIntervals) -> Vec<u32> {
         first_served,
     } = Milestones::of(log, intervals);
     let mut order: Vec<u32> = Vec::with_capacity(added.len());
-    // How many of the two conditions are met, and then that it is taken.
+    // By value: how many of the two conditions are met. A value with 2 is taken.
     let mut ready = vec![0u8; log.distinct as usize];
     let (mut in_next, mut seen_next) = (0, 0);
     let (mut add_next, mut out_next) = (0, 0);
@@ -219,7 +246,7 @@ fn arrange(log: &Log<Act>, intervals: &CriticalIntervals) -> Vec<u32> {
     order
 }
 
-/// The moments of intervals in order: the values that have them.
+/// The values sorted by each of the four moments of their intervals.
 struct Milestones {
     added: Vec<u32>,
     first_return: Vec<u32>,
@@ -227,7 +254,7 @@ struct Milestones {
     first_served: Vec<u32>,
 }
 
-/// The first moment when the value can have left, with room between any two ranks for that of a solid value.
+/// The first moment at which the value can be removed, in doubled ranks: a solid value has its moment between two ranks.
 fn first(interval: &CriticalInterval) -> u64 {
     if is_solid(interval) {
         last(interval)
@@ -236,7 +263,7 @@ fn first(interval: &CriticalInterval) -> u64 {
     }
 }
 
-/// The last such moment.
+/// The last moment at which the value can be removed, in doubled ranks.
 fn last(interval: &CriticalInterval) -> u64 {
     2 * u64::from(interval.first_served) + u64::from(is_solid(interval))
 }
@@ -274,8 +301,8 @@ impl Milestones {
                 }
             }
         }
-        if intervals.has_peeks || intervals.has_open {
-            // Moments that are no events of the value itself.
+        if intervals.has_peeks || intervals.has_pending_removals {
+            // Clipping moved some moments to ranks of other values, so they must be sorted.
             all.first_served.clear();
             all.last_call.clear();
             for (value, interval) in intervals.iter() {
@@ -300,21 +327,20 @@ impl Milestones {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::monitor::testing::{self, containers};
+    use crate::engine::monitor::testing;
+    use crate::engine::monitor::testing::containers::{self, unbounded};
     use crate::spec::Discipline;
-
-    fn judge_alike(log: &Log<Act>) -> bool {
-        let finding = decide(log).expect("no value is put in twice");
-        testing::judge_alike(&Discipline::Fifo, log, finding, |()| witness(log))
-    }
 
     #[test]
     fn agrees_with_the_reference() {
-        testing::assert_judged_alike(&Discipline::Fifo, |log| Some(judge_alike(log)));
+        testing::assert_agrees(&unbounded(Discipline::Fifo), &Queue);
     }
 
     #[test]
     fn pending_removals_take_effect_sometime() {
-        containers::assert_pending_removals_may_happen(Discipline::Fifo, judge_alike);
+        let queue = unbounded(Discipline::Fifo);
+        containers::assert_pending_removals_may_happen(&queue, |log| {
+            testing::judge_alike(&queue, &Queue, log)
+        });
     }
 }

@@ -1,14 +1,16 @@
-//! Whether some value overtakes another one in a queue, by a sweep over the ranks.
+//! Sweep over the ranks that finds a value which overtakes another one in a queue.
 //!
-//! Ranks are looked at stretch by stretch, so that the table of one stays in the cache, and on all threads. Values are mostly
-//! numbered in the order in which they came, so blocks of them have their moments within few stretches.
+//! Ours. A value `b` overtakes `a` if `a.first_return < b.added` and `b` is served before `a` (see `fronts`). Ranks are
+//! processed in stretches whose tables fit the cache, on all threads. Values are mostly numbered in the order of their
+//! insertions, so that a block of values with consecutive numbers has its moments within few stretches.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::Disorder;
 use super::fronts::Fronts;
-use super::{Act, CriticalIntervals, Disorder, Log};
+use crate::engine::monitor::{Act, CriticalIntervals, Log};
 
 /// The ranks of a stretch, unless blocks reach over too many.
 const STRETCH: usize = 1 << 15;
@@ -16,10 +18,10 @@ const STRETCH: usize = 1 << 15;
 /// The values of a block.
 const BLOCK: usize = 1 << 10;
 
-/// RankBits the call of an insertion. Makes it negative, so that it is never the latest moment.
+/// Marks the call of an insertion. It is the sign bit, so that a marked moment is never the maximum.
 const CALL: i32 = i32::MIN;
 
-/// Finds a value that was put in before another one, but served after it.
+/// Checks that no value overtakes another one.
 pub(super) fn check(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
@@ -47,19 +49,19 @@ struct Sweep<'a> {
     blocks: Vec<Block>,
 }
 
-/// Some values, and the ranks between which they came in.
+/// Values with consecutive numbers, and the ranks between which their insertions are called and their intervals begin.
 pub(super) struct Block {
     values: Range<usize>,
     ranks: Range<u32>,
 }
 
-/// ViolationKind one stretch says.
+/// What is known of one stretch.
 struct Stretch {
-    /// Some value is overtaken by one that is put in within the same stretch.
+    /// Some value is overtaken by one whose insertion is called within the same stretch.
     is_late: bool,
-    /// When the last of the values leaves that are in for sure from somewhere in the stretch on.
+    /// The latest clipped `last_call` of the values whose `first_return` is within the stretch.
     leaves: i32,
-    /// When the first of the values is served that are put in within the stretch.
+    /// The earliest clipped `first_served` of the values whose insertion is called within the stretch.
     first_served: u32,
 }
 
@@ -102,7 +104,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// How many ranks to look at at a time, so that no block is looked at too often.
+    /// The length of a stretch, such that blocks are read four times on average at most.
     fn width(&self, stretch: usize) -> usize {
         let mut width = stretch;
         let looks = |width: usize| -> usize {
@@ -115,7 +117,8 @@ impl Sweep<'_> {
         width
     }
 
-    /// By rank, from `start` on: when a value leaves that is in from there on, or when it was served if it is put in there.
+    /// Fills the table by rank, from `start` on: at the `first_return` of a value its clipped `last_call`, at the call of its
+    /// insertion its clipped `first_served` with the mark.
     fn fill(&self, table: &mut [i32], start: usize) -> Result<(), Disorder> {
         table.fill(0);
         let ranks = start as u32..(start + table.len()) as u32;
@@ -137,8 +140,8 @@ impl Sweep<'_> {
 
     fn look(&self, table: &mut [i32], start: usize) -> Result<Stretch, Disorder> {
         self.fill(table, start)?;
-        // Without a branch for each kind of moment, which would be hard to foresee: without the mark, other moments are
-        // later than any that leaves.
+        // No branch on the kind of a moment, which would be hard to predict: a moment without the mark, once inverted, is later
+        // than any `last_call`.
         let (mut leaves, mut first_served, mut is_late) = (0, u32::MAX, false);
         for &moment in &*table {
             let served = (moment ^ CALL) as u32;
@@ -153,7 +156,7 @@ impl Sweep<'_> {
         })
     }
 
-    /// The two values, if one that leaves at `leaves` is in before the stretch, or both come in within it.
+    /// The two values, where `leaves` is the latest clipped `last_call` before the stretch.
     fn find(&self, table: &mut [i32], start: usize, mut leaves: i32) -> Disorder {
         if let Err(disorder) = self.fill(table, start) {
             return disorder;
@@ -180,9 +183,10 @@ impl Sweep<'_> {
 mod tests {
     use super::*;
     use crate::engine::monitor::testing;
+    use crate::engine::monitor::testing::containers::unbounded;
     use crate::spec::Discipline;
 
-    /// Whether the first value was put in before the second, but served after it.
+    /// Whether the second value overtakes the first.
     fn overtakes(fronts: &Fronts, intervals: &CriticalIntervals, first: u32, second: u32) -> bool {
         let (first, interval) = (intervals.at(first), intervals.at(second));
         let served = fronts.served_by(second, &interval);
@@ -193,7 +197,7 @@ mod tests {
     #[test]
     fn stretches_and_blocks_of_any_size_find_the_same() {
         let (mut good, mut bad) = (0, 0);
-        testing::for_random_logs(&Discipline::Fifo, |log| {
+        testing::for_random_logs(&unbounded(Discipline::Fifo), |log| {
             let Ok(intervals) = CriticalIntervals::of(&log) else {
                 return;
             };

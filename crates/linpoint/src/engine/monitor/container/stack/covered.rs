@@ -1,13 +1,14 @@
-//! Why stuck values are stuck: for each an operation whose whole window others cover.
+//! For each stuck value of a stack, an operation whose whole window is covered by other stuck values. Ours.
 
-use crate::engine::monitor::container::{Act, CriticalInterval, CriticalIntervals, Log};
+use crate::engine::monitor::{Act, CriticalInterval, CriticalIntervals, Log};
 use crate::history::NEVER;
 
-/// A window in which at every gap some other stuck value is critical.
+/// A window in each gap of which some other stuck value is critical.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// From this gap up to the gap before `to`.
+    /// Its first gap.
     pub(super) from: u32,
+    /// The gap after its last one.
     pub(super) to: u32,
     /// The peek that it belongs to; [`NEVER`] if it belongs to the insertion or the removal.
     pub(super) peek: u32,
@@ -25,7 +26,7 @@ impl Window {
     }
 }
 
-/// The shortest such window of each stuck value, by number.
+/// The shortest covered window of each stuck value, by number.
 pub(super) fn shortest(
     log: &Log<Act>,
     intervals: &CriticalIntervals,
@@ -56,7 +57,7 @@ pub(super) fn shortest(
             if interval.is_critical()
                 && (rank == interval.first_return || rank == interval.last_call)
             {
-                // The only critical value is the exclusive or of all.
+                // If a single value is critical, it is the exclusive or of all.
                 sum ^= value;
                 critical = if rank == interval.first_return {
                     critical + 1
@@ -71,9 +72,9 @@ pub(super) fn shortest(
             _ => {}
         }
     }
-    // Removals that never return keep their windows open.
+    // The windows of pending removals reach to the end.
     for (value, interval) in intervals.iter().filter(|&(value, _)| stuck(value)) {
-        if interval.removal_return == CriticalInterval::OPEN {
+        if interval.removal_return == CriticalInterval::PENDING {
             sweep.close(value, interval.last_call, log.end(), NEVER);
         }
     }
@@ -83,7 +84,7 @@ pub(super) fn shortest(
 struct Sweep {
     /// The last gap in which no stuck value was critical.
     bare: Option<u32>,
-    /// The last gap in which each value was the only one.
+    /// The last gap in which each value was the only critical one.
     alone: Vec<u32>,
     shortest: Vec<Window>,
 }

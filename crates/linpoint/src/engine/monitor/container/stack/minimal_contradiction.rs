@@ -1,21 +1,20 @@
-//! A few of the stuck values that are stuck by themselves.
+//! A minimal set of values of a stack that are stuck by themselves.
 //!
-//! There is no bound on how many it takes: each value may need several others that cover one of its windows together.
+//! Ours. There is no bound on its size: in `push 0 [0,2]`, `push 1 [3,5]`, `pop 0 [10,20]`, `push 2 [12,14]`, `pop 1 [15,30]`,
+//! `pop 2 [25,31]` the removal of 0 is covered by 1 and 2 only together, and the chain can be extended at will. From the value
+//! with the shortest covered window, values are added that cover a window of each member with the fewest values; the result
+//! is stuck by construction. Then values and peeks are left out as long as the rest is stuck.
 
 use super::Stuck;
 use super::covered::{self, Window};
 use super::eliminate::eliminate;
-use crate::engine::monitor::container::{
-    Act, Contradiction, CriticalIntervals, Log, ViolationKind, cover,
-};
+use crate::engine::monitor::container::cover;
+use crate::engine::monitor::{Act, Contradiction, CriticalIntervals, Log, ViolationKind};
 use crate::history::NEVER;
 
-/// The contradiction of a few stuck values. None of them can be left out, unless they are very many.
-pub(super) fn contradiction(
-    log: &Log<Act>,
-    intervals: &CriticalIntervals,
-    stuck: &Stuck,
-) -> Contradiction {
+/// The contradiction of a few stuck values. None of them can be left out, unless there are more than the effort allows to
+/// try.
+pub(super) fn find(log: &Log<Act>, intervals: &CriticalIntervals, stuck: &Stuck) -> Contradiction {
     let mut is_stuck = vec![false; log.distinct as usize];
     for &value in &stuck.values {
         is_stuck[value as usize] = true;
@@ -38,12 +37,12 @@ pub(super) fn contradiction(
     contradiction
 }
 
-/// How many values, or operations, each step to fewer of them may look at, apart from the length of the history. So it
-/// never takes much longer than to find that there is a violation.
+/// How many values, or operations, each of the two steps may look at in addition to the length of the history. So the
+/// reduction never takes much longer than the decision.
 const EFFORT: usize = 1 << 20;
 
-/// Stuck values that are enough to cover a window of each of them, around the value that is stuck most tightly; if that
-/// takes no more than `effort` steps.
+/// A set of stuck values that cover a window of each other, around the value with the shortest window. `None` if it takes more
+/// than `effort` steps to find.
 fn close(
     intervals: &CriticalIntervals,
     stuck: &[u32],
@@ -63,7 +62,7 @@ fn close(
     while done < values.len() {
         let value = values[done];
         done += 1;
-        // The fewest that cover the window: always the one that reaches furthest.
+        // The fewest values that cover the window: always the one that reaches furthest.
         let (mut covered, to) = (window(value).from, window(value).to);
         while covered < to {
             let (end, other) = furthest.from(covered, value);
@@ -78,11 +77,11 @@ fn close(
     Some(values)
 }
 
-/// Which value is critical for longest from some gap on.
+/// Answers which value is critical for longest from a gap on.
 struct Furthest {
     /// The gaps in which values become critical, ascending.
     starts: Vec<u32>,
-    /// The two that last longest among those that are critical by then, with the gaps in which they end.
+    /// For each start, the two intervals that end last among those that start by then, as (end, value).
     longest: Vec<[(u32, u32); 2]>,
 }
 
@@ -109,7 +108,7 @@ impl Furthest {
         }
     }
 
-    /// The gap up to which a value other than `except` is critical in `gap` and all that follow, and that value.
+    /// The value other than `except` that is critical from `gap` on for longest, with the first gap in which it is not.
     fn from(&self, gap: u32, except: u32) -> (u32, u32) {
         match self.starts.partition_point(|&start| start <= gap) {
             0 => (0, NEVER),
@@ -121,7 +120,7 @@ impl Furthest {
     }
 }
 
-/// The log of some operations, with the numbers of values as small as possible.
+/// The log of some operations, with values numbered from 0 on without gaps.
 fn small(log: &Log<Act>, ops: &[u32], values: &[u32]) -> Log<Act> {
     let mut small = log.restricted(ops);
     let mut sorted = values.to_vec();
@@ -133,14 +132,14 @@ fn small(log: &Log<Act>, ops: &[u32], values: &[u32]) -> Log<Act> {
     small
 }
 
-/// The positions of the operations that are left when values are left out as long as there is effort, then peeks.
+/// Leaves out values, then peeks, as long as the rest is stuck and there is effort. Returns the positions of what is left.
 fn shrink(log: &Log<Act>, effort: usize) -> Vec<u32> {
     let mut attempts = Attempts {
         log,
         kept: (0..log.len() as u32).collect(),
         effort,
     };
-    // Many at first, as large sets would take quadratic time one by one.
+    // Many values at a time at first: one by one would take quadratic time.
     let mut many = log.distinct.div_ceil(4).max(1);
     loop {
         for first in (0..log.distinct).step_by(many as usize) {
@@ -166,7 +165,7 @@ struct Attempts<'a> {
 }
 
 impl Attempts<'_> {
-    /// Leaves out operations if the rest remains stuck.
+    /// Leaves out operations if the rest is still stuck.
     fn without(&mut self, left_out: impl Fn(usize) -> bool) {
         if self.kept.len() > self.effort {
             return;

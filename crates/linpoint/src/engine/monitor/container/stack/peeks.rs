@@ -1,10 +1,12 @@
-//! Peeks, which can also take effect where nothing but their own value is critical.
+//! Peeks of a stack, which can also take effect where only their own value is critical.
+//!
+//! After Lee and Mathur (2024), algorithm 7.
 
 use super::segments::Segments;
 use crate::engine::monitor::structure::{StabTree, XorTree};
 use crate::history::NEVER;
 
-/// Knows what peeks can be placed in segments with a single critical value.
+/// An index of the peeks on critical values, by value and by segment.
 #[derive(Debug)]
 pub(super) struct PeekIndex {
     owner: XorTree,
@@ -14,8 +16,9 @@ pub(super) struct PeekIndex {
     windows: Vec<u32>,
     /// The segments in which they begin.
     begins: Vec<u32>,
-    reach: StabTree,
-    /// The segments that wait for each value to go: the last one, and for each segment the one before it.
+    /// Where they end.
+    ends: StabTree,
+    /// The segments that wait for each value to be eliminated, as linked lists: the head by value, the next by segment.
     last_waiting: Vec<u32>,
     waiting_before: Vec<u32>,
 }
@@ -54,15 +57,15 @@ impl PeekIndex {
             starts,
             windows,
             begins,
-            reach: StabTree::new(ends),
+            ends: StabTree::new(ends),
             last_waiting: vec![NEVER; values],
             waiting_before: vec![NEVER; count],
         }
     }
 
-    /// Takes out the peeks on the only critical value of a segment that can be placed there, into `taken`. The segment
-    /// then waits for the value to go. False if it has gone already.
-    pub(super) fn take(&mut self, segment: u32, taken: &mut Vec<u32>) -> bool {
+    /// Moves the peeks on the only critical value of a segment whose windows contain the segment to `found`. The segment then
+    /// waits for the value to be eliminated. Returns false if it is already.
+    pub(super) fn extract(&mut self, segment: u32, found: &mut Vec<u32>) -> bool {
         let Some(value) = self.owner.at(segment as usize) else {
             return false;
         };
@@ -71,16 +74,16 @@ impl PeekIndex {
         self.last_waiting[v] = segment;
         let (start, end) = (self.starts[v] as usize, self.starts[v + 1] as usize);
         let begun = self.begins[start..end].partition_point(|&begin| begin <= segment);
-        let before = taken.len();
-        self.reach.take(start..start + begun, segment, taken);
-        for peek in &mut taken[before..] {
+        let before = found.len();
+        self.ends.extract(start..start + begun, segment, found);
+        for peek in &mut found[before..] {
             *peek = self.windows[*peek as usize];
         }
         true
     }
 
-    /// Forgets a critical value. Segments that waited for it are added to `bare`.
-    pub(super) fn forget(&mut self, value: u32, first: usize, last: usize, bare: &mut Vec<u32>) {
+    /// Removes a critical value. Segments that waited for it are added to `bare`.
+    pub(super) fn eliminate(&mut self, value: u32, first: usize, last: usize, bare: &mut Vec<u32>) {
         self.owner.toggle(first, last, value);
         let mut waiting = self.last_waiting[value as usize];
         while waiting != NEVER {

@@ -1,12 +1,15 @@
-//! A log as the elimination sees it: segments of time, and windows in which operations can take effect.
+//! A log as the elimination needs it: segments of time, and windows in which operations can take effect.
+//!
+//! Ours: the paper keeps one position for each gap; here gaps with the same critical values are one segment, of which there
+//! are at most two for each value and one more.
 
-use crate::engine::monitor::container::{Act, CriticalIntervals, Log};
 use crate::engine::monitor::structure::{Leaves, MinTree, StabTree};
+use crate::engine::monitor::{Act, CriticalIntervals, Log};
 use crate::history::NEVER;
 
-/// Gaps in which the same values are critical make one segment; segments are numbered by time.
+/// A segment is a maximal run of gaps in which the same values are critical; segments are numbered by time.
 ///
-/// A window is where an operation can take effect with regard to its own value: an insertion before the value is
+/// A window is where an operation can take effect as far as its own value is concerned: an insertion before the value is
 /// critical, its removal after that, a peek anywhere while it runs. Windows are numbered by their left ends.
 #[derive(Debug)]
 pub(super) struct Segments {
@@ -14,7 +17,7 @@ pub(super) struct Segments {
     pub(super) critical: Leaves,
     /// How many windows begin in each segment or before.
     pub(super) begun: Vec<u32>,
-    /// The first segment that each window does not reach any more.
+    /// The first segment after each window.
     pub(super) ends: Leaves,
     /// The value of each window.
     pub(super) whose: Vec<u32>,
@@ -30,7 +33,7 @@ pub(super) struct Segments {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     first: u32,
-    /// Below the first, if there are none.
+    /// Less than `first` if there are none.
     last: u32,
 }
 
@@ -44,25 +47,25 @@ impl Span {
     }
 }
 
-/// The end of windows that operations that never return keep open.
+/// The end of the windows of pending operations.
 const OPEN: i32 = i32::MAX;
 
 impl Segments {
-    /// Looks at every event once.
+    /// Reads every event once.
     pub(super) fn new(log: &Log<Act>, intervals: &CriticalIntervals) -> Self {
         let distinct = log.distinct as usize;
-        // Every value begins two segments at most, every operation one window.
-        let segments = 2 * distinct + 1;
+        // Every value begins at most two segments, every operation one window.
+        let most = 2 * distinct + 1;
         let mut segments = Segments {
-            critical: MinTree::leaves(segments),
-            begun: Vec::with_capacity(segments),
+            critical: MinTree::leaves(most),
+            begun: Vec::with_capacity(most),
             ends: StabTree::leaves(log.len()),
             whose: Vec::with_capacity(log.len()),
             spans: vec![Span::NONE; distinct],
             windows: vec![0; distinct],
             peeks: Vec::new(),
         };
-        // Which windows the insertion and the removal of each value have, and the peeks by position.
+        // The windows of insertion and removal by value, and of peeks by position.
         let mut opened = vec![(NEVER, NEVER); distinct];
         let mut peeks = vec![NEVER; if intervals.has_peeks { log.len() } else { 0 }];
         let mut critical = 0;

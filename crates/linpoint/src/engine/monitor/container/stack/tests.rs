@@ -1,19 +1,20 @@
 use super::*;
-use crate::engine::monitor::testing::{self, containers};
+use crate::engine::monitor::testing;
+use crate::engine::monitor::testing::containers::{self, unbounded};
 use crate::engine::monitor::{Contradiction, ViolationKind};
 use crate::history::NEVER;
-use crate::spec::Discipline;
+use crate::spec::{Container, Discipline};
+
+const STACK: Container = unbounded(Discipline::Lifo);
 
 fn judge_alike(log: &Log<Act>) -> bool {
-    let finding = decide(log).expect("no value is put in twice");
+    let finding = Stack.decide(log).expect("no value is added twice");
     if let Finding::Violation(contradiction) = &finding
         && contradiction.kind == ViolationKind::Buried
     {
         assert_none_too_many(log, contradiction);
     }
-    testing::judge_alike(&Discipline::Lifo, log, finding, |layers| {
-        witness(log, &layers)
-    })
+    testing::judge_alike(&STACK, &Stack, log)
 }
 
 /// No value and no peek can be left out.
@@ -25,7 +26,7 @@ fn assert_none_too_many(log: &Log<Act>, contradiction: &Contradiction) {
             .copied()
             .filter(|&op| !left_out(op))
             .collect();
-        testing::is_linearizable(&Discipline::Lifo, &log.restricted(&ops))
+        testing::is_linearizable(&STACK, &log.restricted(&ops))
     };
     let value = |op: u32| log.values[op as usize];
     for &op in &contradiction.ops {
@@ -44,18 +45,18 @@ fn assert_none_too_many(log: &Log<Act>, contradiction: &Contradiction) {
 
 #[test]
 fn agrees_with_the_reference() {
-    testing::assert_judged_alike(&Discipline::Lifo, |log| Some(judge_alike(log)));
+    testing::assert_judged_alike(&STACK, |log| Some(judge_alike(log)));
 }
 
 #[test]
 fn pending_removals_take_effect_sometime() {
-    containers::assert_pending_removals_may_happen(Discipline::Lifo, judge_alike);
+    containers::assert_pending_removals_may_happen(&STACK, judge_alike);
 }
 
 #[test]
 fn values_put_in_twice_are_not_judged() {
     let add = (Act::Add, 3);
-    assert_eq!(decide(&log(&[(add, 0, 1), (add, 2, 3)])), Err(3));
+    assert!(Stack.decide(&log(&[(add, 0, 1), (add, 2, 3)])).is_err());
 }
 
 /// The log of operations with their calls and returns, all distinct, in any order.
@@ -90,9 +91,9 @@ fn any_number_of_values_may_bury_each_other() {
     for values in 3..=8 {
         let log = chain(values);
         if values <= 5 {
-            assert!(!testing::is_linearizable(&Discipline::Lifo, &log));
+            assert!(!testing::is_linearizable(&STACK, &log));
         }
-        let Ok(Finding::Violation(contradiction)) = decide(&log) else {
+        let Ok(Finding::Violation(contradiction)) = Stack.decide(&log) else {
             panic!("{values} values in a chain are linearizable");
         };
         assert_eq!(contradiction.kind, ViolationKind::Buried);
@@ -101,7 +102,12 @@ fn any_number_of_values_may_bury_each_other() {
             let rest: Vec<u32> = (0..2 * values)
                 .filter(|&op| log.values[op as usize] != left_out)
                 .collect();
-            assert!(decide(&log.restricted(&rest)).unwrap().is_linearizable());
+            assert!(
+                Stack
+                    .decide(&log.restricted(&rest))
+                    .unwrap()
+                    .is_linearizable()
+            );
         }
     }
 }
@@ -109,7 +115,7 @@ fn any_number_of_values_may_bury_each_other() {
 #[test]
 fn long_chains_are_found_in_time() {
     let values = 20_000;
-    let Ok(Finding::Violation(contradiction)) = decide(&chain(values)) else {
+    let Ok(Finding::Violation(contradiction)) = Stack.decide(&chain(values)) else {
         panic!("a chain is linearizable");
     };
     assert_eq!(contradiction.ops.len(), 2 * values as usize);
@@ -135,18 +141,18 @@ fn deep_stacks_and_many_peeks() {
     for (values, peeks) in [(2000, 0), (500, 3), (3, 1000)] {
         let mut ops = tower(values, peeks);
         let good = log(&ops);
-        let Ok(Finding::Linearizable(layers)) = decide(&good) else {
+        let Ok(Finding::Linearizable(found)) = Stack.decide(&good) else {
             panic!("a run of a stack is not linearizable");
         };
-        assert_eq!(layers.values, (0..values).collect::<Vec<u32>>());
+        assert_eq!(found.values, (0..values).collect::<Vec<u32>>());
         let order: Vec<u32> = (0..good.len() as u32).collect();
-        assert_eq!(witness(&good, &layers), order);
+        assert_eq!(Stack.witness(&good, &found), order);
         // Two of the last removals trade places.
         let len = ops.len();
         let (low, high) = (len - 1, len - 2 - peeks as usize);
         let (a, b) = (ops[low].0, ops[high].0);
         (ops[low].0, ops[high].0) = (b, a);
-        assert!(!decide(&log(&ops)).unwrap().is_linearizable());
+        assert!(!Stack.decide(&log(&ops)).unwrap().is_linearizable());
     }
 }
 
@@ -161,6 +167,6 @@ fn what_never_returns_is_open_until_the_end() {
             ((Act::Remove, 1), 6, 7),
         ])
     };
-    assert!(!decide(&ops(5)).unwrap().is_linearizable());
+    assert!(!Stack.decide(&ops(5)).unwrap().is_linearizable());
     assert!(judge_alike(&ops(NEVER)));
 }
