@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::reduce::{self, Decide};
 use super::{Core, Violation, certify, wording};
-use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
-use crate::history::{NEVER, OpId, precedes};
-use crate::spec::{Kind, Need, Outcomes, Role, Spec};
+use crate::history::{NEVER, OpId};
+use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::Value;
 
 /// How long the independent check of one core may take.
@@ -222,86 +222,15 @@ fn looks_like(a: &Value, b: &Value) -> bool {
     plain(a) == plain(b)
 }
 
-/// What the operation could have answered, if these are few and quickly found.
+/// The results that the operation could have had, if they are few and found in few steps.
 fn possible_answers<S: Spec>(core: &Task<'_, S>, op: usize) -> Option<Vec<S::Ret>> {
-    let taken = vec![false; core.ops.len()];
-    let mut possible = Possible {
-        core,
-        op,
-        taken,
-        answers: Vec::new(),
-        steps: 10_000,
+    const MOST_STEPS: u64 = 10_000;
+    const MOST_ANSWERS: usize = 4;
+    let mut steps = 0;
+    let step = &mut || {
+        steps += 1;
+        if steps > MOST_STEPS { Err(()) } else { Ok(()) }
     };
-    let complete = possible.explore(&core.spec.init());
-    (complete && possible.answers.len() <= 4).then_some(possible.answers)
-}
-
-/// Tries all orders of a core, to find what one operation could have answered.
-struct Possible<'a, 'b, S: Spec> {
-    core: &'a Task<'b, S>,
-    op: usize,
-    taken: Vec<bool>,
-    answers: Vec<S::Ret>,
-    steps: u32,
-}
-
-impl<S: Spec> Possible<'_, '_, S> {
-    /// Collects the answers that can be completed from `state`; `false` if the steps ran out.
-    fn explore(&mut self, state: &S::State) -> bool {
-        let mut found = Vec::new();
-        let complete = self.extend(state, None, &mut found);
-        for answer in found {
-            if !self.answers.contains(&answer) {
-                self.answers.push(answer);
-            }
-        }
-        complete
-    }
-
-    fn extend(
-        &mut self,
-        state: &S::State,
-        answer: Option<&S::Ret>,
-        found: &mut Vec<S::Ret>,
-    ) -> bool {
-        let ops = &self.core.ops;
-        let open = || (0..ops.len()).filter(|&i| !self.taken[i]);
-        if open().all(|i| ops[i].ret == NEVER) {
-            found.extend(answer.cloned());
-            return true;
-        }
-        let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
-        let candidates: Vec<usize> = open()
-            .filter(|&i| !precedes(first_return, ops[i].call))
-            .collect();
-        for i in candidates {
-            if self.steps == 0 {
-                return false;
-            }
-            self.steps -= 1;
-            self.taken[i] = true;
-            let (op, ret) = self.core.action(i);
-            let complete = if i == self.op {
-                let outcomes = match self.core.spec.apply(state, op) {
-                    Outcomes::Blocked => Vec::new(),
-                    Outcomes::One(ret, next) => vec![(ret, next)],
-                    Outcomes::Many(all) => all,
-                };
-                outcomes
-                    .iter()
-                    .all(|(ret, next)| self.extend(next, Some(ret), found))
-            } else {
-                self.core
-                    .spec
-                    .step(state, op, ret)
-                    .iter()
-                    .all(|next| self.extend(next, answer, found))
-            };
-            self.taken[i] = false;
-            if !complete {
-                return false;
-            }
-        }
-        true
-    }
+    let answers = brute::possible_results(core, op, step).ok()?;
+    (answers.len() <= MOST_ANSWERS).then_some(answers)
 }
