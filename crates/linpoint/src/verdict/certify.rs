@@ -1,11 +1,14 @@
-//! Checks the evidence of every verdict. Shares no code with the engines but the reference, [`brute`], where that is fast
-//! enough; larger cores are seen by [two entries](pairs) where they are of a snapshot, or [swept](sweep).
+//! Checks the evidence of every verdict.
 //!
-//! A certificate that fails is a bug in linpoint, never a verdict.
+//! Shares no code with the engines or the [reducer](super::reduce), except the reference, [`brute`], which decides small
+//! cores. Larger cores of snapshots are decided by looking at [two entries](pairs) at a time, all others by a
+//! [sweep](sweep).
+//!
+//! A certificate that fails is a bug in linpoint, or in a specification that breaks its contract; it is never a verdict.
 
 use std::collections::{HashMap, HashSet};
 
-use super::reduce::{Reduced, values_of};
+use super::reduce::Reduced;
 use super::{Confirmation, pairs, sweep};
 use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
@@ -143,6 +146,62 @@ pub(crate) fn core<S: Spec>(
     }
 }
 
+/// A value that an operation is about, as the contract of [roles](Role) means it: dropping all operations on some values
+/// leaves a history of the same object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Mention {
+    /// A value in a container or in a slot.
+    Plain(Value),
+    /// The initial value of the entries of a snapshot, which all entries share.
+    InitialEntry,
+    /// Another value of an entry of a snapshot.
+    Entry(u32, Value),
+}
+
+impl Mention {
+    fn of_entry(entry: u32, value: Option<&Value>) -> Self {
+        match value {
+            None => Mention::InitialEntry,
+            Some(value) => Mention::Entry(entry, value.clone()),
+        }
+    }
+}
+
+/// The values that an operation with this role is about; `None` if the role does not tell.
+///
+/// Not shared with the reducer, whose steps it serves to check.
+fn values_of(role: &Role) -> Option<Vec<Mention>> {
+    let mut values = Vec::new();
+    match role {
+        Role::Opaque => return None,
+        // What an append leaves depends on all earlier writes.
+        Role::Appends(_) => return None,
+        // A count has no values.
+        Role::Counts { .. } => return None,
+        Role::RemovesSome | Role::Empty => {}
+        Role::Adds(value) | Role::Removes(value) | Role::Peeks(value) => {
+            values.push(Mention::Plain(value.clone()));
+        }
+        Role::Slot { needs, leaves } => {
+            if let Need::Is(value) | Need::IsNot(value) = needs {
+                values.push(Mention::Plain(value.clone()));
+            }
+            if let Some(value) = leaves {
+                values.push(Mention::Plain(value.clone()));
+            }
+        }
+        Role::Updates { entry, value } => values.push(Mention::of_entry(*entry, value.as_ref())),
+        Role::Scans(seen) => {
+            // A scan may leave out entries at the end, which hold the initial value; so every scan is about it.
+            values.push(Mention::InitialEntry);
+            for (entry, value) in (0u32..).zip(seen) {
+                values.push(Mention::of_entry(entry, value.as_ref()));
+            }
+        }
+    }
+    Some(values)
+}
+
 /// The updates of a snapshot that write what their entries hold anyway, once all are dropped whose values nothing kept is about.
 fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     let mut repeats = HashSet::new();
@@ -150,7 +209,7 @@ fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
         return repeats;
     }
     let kept = reduced.ops.iter().map(|op| whole.role(*op));
-    let kept: HashSet<Value> = kept.filter_map(|role| values_of(&role)).flatten().collect();
+    let kept: HashSet<Mention> = kept.filter_map(|role| values_of(&role)).flatten().collect();
     let mut of_entry: HashMap<u32, Vec<(TaskOp, Option<Value>)>> = HashMap::new();
     for op in whole.ops().iter().filter(|op| op.call <= reduced.cut) {
         let role = whole.role(*op);
@@ -242,5 +301,73 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     match reduced.ops.iter().find(depends) {
         Some(op) => Err(format!("operation {} depends on what was dropped", op.id.0)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::verdict::reduce;
+
+    fn values() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Nil),
+            any::<bool>().prop_map(Value::Bool),
+            (0..4i64).prop_map(Value::Int),
+            (0..4i64).prop_map(|value| Value::list([Value::Int(0), Value::Int(value)])),
+        ]
+    }
+
+    /// Roles of every variant.
+    fn roles() -> impl Strategy<Value = Role> {
+        let needs = prop_oneof![
+            Just(Need::Anything),
+            values().prop_map(Need::Is),
+            values().prop_map(Need::IsNot),
+        ];
+        let maybe = || prop::option::of(values());
+        prop_oneof![
+            Just(Role::Opaque),
+            (needs, maybe()).prop_map(|(needs, leaves)| Role::Slot { needs, leaves }),
+            values().prop_map(Role::Appends),
+            values().prop_map(Role::Adds),
+            values().prop_map(Role::Removes),
+            Just(Role::RemovesSome),
+            values().prop_map(Role::Peeks),
+            Just(Role::Empty),
+            (-2..3i64, prop::option::of(0..3i64)).prop_map(|(by, seen)| Role::Counts { by, seen }),
+            (0..3u32, maybe()).prop_map(|(entry, value)| Role::Updates { entry, value }),
+            prop::collection::vec(maybe(), 0..4).prop_map(Role::Scans),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        /// The certifier and the reducer must agree on which operations share a value, and on which have none that is
+        /// known. They write values in different ways, so what is compared is that.
+        #[test]
+        fn values_are_those_of_the_reducer(a in roles(), b in roles()) {
+            let is_of_snapshot =
+                |role: &Role| matches!(role, Role::Updates { .. } | Role::Scans(_));
+            // Roles of snapshots and of other objects never stand in one history.
+            prop_assume!(is_of_snapshot(&a) == is_of_snapshot(&b));
+            let ours = [values_of(&a), values_of(&b)];
+            let theirs = [reduce::values_of(&a), reduce::values_of(&b)];
+            for (ours, theirs) in ours.iter().zip(&theirs) {
+                prop_assert_eq!(ours.is_none(), theirs.is_none());
+                let count = |ours: &Vec<Mention>| ours.iter().collect::<HashSet<_>>().len();
+                let count_theirs = |theirs: &Vec<Value>| theirs.iter().collect::<HashSet<_>>().len();
+                prop_assert_eq!(ours.as_ref().map(count), theirs.as_ref().map(count_theirs));
+            }
+            if let ([Some(a), Some(b)], [Some(their_a), Some(their_b)]) = (&ours, &theirs) {
+                let shared = a.iter().filter(|value| b.contains(value));
+                let their_shared = their_a.iter().filter(|value| their_b.contains(value));
+                let shared: HashSet<_> = shared.collect();
+                prop_assert_eq!(shared.len(), their_shared.collect::<HashSet<_>>().len());
+            }
+        }
     }
 }
