@@ -1,7 +1,7 @@
 //! Large cores of snapshots: a contradiction shows in two entries, and of these alone little is left.
 //!
-//! Whoever sees two entries of a snapshot only, sees a snapshot. So if what the operations of a core say about two entries is
-//! contradictory, the core is.
+//! A snapshot restricted to two of its entries is a snapshot. So if no order explains what the operations of a core say
+//! about two entries, no order explains the core.
 
 use std::collections::BTreeSet;
 
