@@ -16,7 +16,7 @@ use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::{
-    self, Known, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
+    self, EngineFindings, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
 };
 
 /// One check of one history.
@@ -188,14 +188,14 @@ impl<'a, S: Spec> Run<'a, S> {
                         let task = task.with_ops(ops.to_vec());
                         self.decide(&plan, &task, Evidence::Order, budget).answer
                     };
-                    let known = Known {
+                    let findings = EngineFindings {
                         reached: *reached,
                         partial,
                         suspects: suspects.as_deref(),
                     };
                     verdict::violation(
                         task,
-                        known,
+                        findings,
                         explanation,
                         self.budget,
                         &decide,

@@ -13,12 +13,12 @@ use crate::value::Value;
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_secs(1);
 
-/// What an engine knows of a task that is not linearizable.
+/// What an engine found out about a task that is not linearizable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
-    /// The first events, so many, are linearizable.
+pub(crate) struct EngineFindings<'a> {
+    /// The number of events of a prefix that is known to be linearizable.
     pub(crate) reached: usize,
-    /// In this order.
+    /// An order that explains this prefix.
     pub(crate) partial: &'a [OpId],
     /// These operations may contradict each other by themselves.
     pub(crate) suspects: Option<&'a [TaskOp]>,
@@ -30,18 +30,18 @@ pub(crate) struct Known<'a> {
 /// `describe` names an operation: call, result, and who called it.
 pub(crate) fn violation<S: Spec>(
     task: &Task<'_, S>,
-    known: Known<'_>,
+    findings: EngineFindings<'_>,
     budget: &Budget,
     whole: &Budget,
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    // The suspects stand for the whole, if it is true of them.
+    // If the suspects alone are not linearizable, only they are reduced.
     let clashing = |suspects: &[TaskOp]| {
         let answer = decide(suspects, budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. })).then(|| suspects.to_vec())
     };
-    let clash = known.suspects.and_then(clashing);
+    let clash = findings.suspects.and_then(clashing);
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {
         task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
     });
@@ -60,8 +60,8 @@ pub(crate) fn violation<S: Spec>(
     let prefix = reduce::shortest_bad_prefix(
         &task.ops,
         bad,
-        known.reached,
-        known.partial.to_vec(),
+        findings.reached,
+        findings.partial.to_vec(),
         &search,
         decide,
     );
@@ -170,7 +170,7 @@ fn sentence<S: Spec>(
     }
 }
 
-/// If the operation saw a value that nobody can have put there by then: that.
+/// A clause that says that the operation saw a value that no operation had written or added by then, if that is so.
 fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
     let seen = match whole.role(op) {
         Role::Slot {
@@ -214,7 +214,7 @@ fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
             seen.kind_name()
         )
     });
-    (!is_initial).then(|| format!("by then nobody had put {seen} there{hint}"))
+    (!is_initial).then(|| format!("no operation had put {seen} there by then{hint}"))
 }
 
 fn looks_like(a: &Value, b: &Value) -> bool {

@@ -10,7 +10,7 @@ mod sweep;
 mod wording;
 
 pub use self::core::{Confirmation, Core, HarnessEvidence};
-pub(crate) use explain::{Known, violation};
+pub(crate) use explain::{EngineFindings, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
