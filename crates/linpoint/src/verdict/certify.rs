@@ -16,13 +16,14 @@ use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::Value;
 
-/// Steps that the reference may take on a core: some milliseconds.
+/// The most steps that the reference takes on a core: some milliseconds.
 const BRUTE_STEPS: u64 = 10_000;
 
-/// Configurations that the second way may keep: some tenths of a second, unless states are large.
+/// The most configurations that the sweep keeps: some tenths of a second, unless states are large.
 const SWEEP_CONFIGURATIONS: usize = 50_000;
 
-/// Replays a witness: every operation that returned is there once, real time is obeyed, every result is explained.
+/// Replays a witness on the specification: every operation that returned is in it exactly once, the order obeys real time,
+/// and the specification allows every result.
 pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(), Error> {
     let fail = |what: String| Err(Error::bug(format!("the witness is wrong: {what}")));
     // Positions by number, from the first one on; `NEVER` where there is none.
@@ -37,7 +38,7 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
         (position != NEVER).then_some(position as usize)
     };
     let mut taken = vec![false; task.ops.len()];
-    // The latest call so far: whatever takes effect later must not have returned before it.
+    // Invariant: the latest call so far. An operation that takes effect later must not have returned before it.
     let mut latest_call = 0;
     // A nondeterministic specification may be in any of several states.
     let mut states = vec![task.spec.init()];
@@ -76,7 +77,8 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
     }
 }
 
-/// The same for an order of positions, where `happens` lets an operation take effect and tells whether it could.
+/// Replays an order of positions like [`witness`], but asks `happens` instead of the specification: it lets an operation
+/// take effect and returns whether the operation could have its result.
 pub(crate) fn log_order(
     calls: &[u32],
     rets: &[u32],
@@ -118,7 +120,7 @@ pub(crate) fn log_order(
 
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
-/// Answers [`Confirmation::Unconfirmed`] if the core is too large to be decided within the budget.
+/// Returns [`Confirmation::Unconfirmed`] if the core is too large to be decided within the budget.
 pub(crate) fn core<S: Spec>(
     whole: &Task<'_, S>,
     reduced: &Reduced,
@@ -202,7 +204,8 @@ fn values_of(role: &Role) -> Option<Vec<Mention>> {
     Some(values)
 }
 
-/// The updates of a snapshot that write what their entries hold anyway, once all are dropped whose values nothing kept is about.
+/// The updates of a snapshot that write what their entries hold already, once all updates are dropped whose values no kept
+/// operation is about.
 fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     let mut repeats = HashSet::new();
     if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {
@@ -237,7 +240,7 @@ fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     repeats
 }
 
-/// Whether what is left follows by sound reductions; if not, why not.
+/// Checks that the reduced history follows from the whole one by sound reductions; the error says why it does not.
 fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     let cut = |op: &TaskOp| TaskOp {
         ret: if op.ret > reduced.cut { NEVER } else { op.ret },
@@ -263,11 +266,11 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
         return Err("it holds operations that the history does not have".into());
     }
 
-    // What was dropped changed no state, or went together with everything on its values.
+    // Each dropped operation changes no state, or all operations on its values were dropped too.
     let repeats = repeated_updates(whole, reduced);
     let mut gone = HashSet::new();
     for op in dropped {
-        // What changes nothing as it was recorded may be dropped before the cut.
+        // An operation may be dropped before the cut is made, as recorded, or afterwards, as a pending one.
         let relaxed = TaskOp { ret: NEVER, ..op };
         if whole.is_pure(op) || whole.is_pure(relaxed) || repeats.contains(&op.id) {
             continue;

@@ -1,4 +1,4 @@
-//! From "not linearizable" to evidence: bad prefix, core, and a sentence.
+//! Makes the evidence of a violation: the shortest bad prefix, the core, and a sentence.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) struct EngineFindings<'a> {
 /// The evidence for a task that is not linearizable.
 ///
 /// It takes as long as `budget` allows, and what the independent check of the core takes, which is within `whole`.
-/// `describe` names an operation: call, result, and who called it.
+/// `describe` names an operation: its call, its result, and its process.
 pub(crate) fn violation<S: Spec>(
     task: &Task<'_, S>,
     findings: EngineFindings<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn violation<S: Spec>(
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {
         task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
     });
-    // The clash may rest on what operations answered later.
+    // The suspects may contradict each other only with results of operations that returned after the prefix.
     let is_bad = |events| {
         let answer = decide(&reduce::prefix(&task.ops, events), budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. }))
@@ -73,7 +73,7 @@ pub(crate) fn violation<S: Spec>(
     };
     let smaller = match clash {
         Some(clash) if prefix.events >= clash_events => Some(clash),
-        // Something else is wrong before what the engine found.
+        // The prefix is bad for another reason than the suspects, which contradict each other later.
         Some(_) => match decide(&beginning, budget) {
             Ok(Answer::NotLinearizable { suspects, .. }) => suspects.as_deref().and_then(clashing),
             _ => None,

@@ -1,4 +1,4 @@
-//! Plain containers of integers, on which the orders of logs are replayed.
+//! Plain containers of integers, on which the orders of columnar logs are replayed instead of the specification.
 
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -16,7 +16,7 @@ pub(crate) enum Replayed<'a> {
 }
 
 impl Replayed<'_> {
-    /// Lets an operation take effect; whether it could.
+    /// Lets an operation take effect. Returns whether it could.
     pub(crate) fn happens(&mut self, act: Act, value: u32) -> bool {
         match self {
             Replayed::Queue(queue) => match act {
