@@ -1,7 +1,7 @@
 //! The checker: takes histories, gives reports.
 
 use super::merge::merge;
-use super::run::Run;
+use super::run::Check;
 use super::{Config, columns};
 use crate::engine::{Budget, Shortcut, Shortcuts};
 use crate::error::Error;
@@ -126,7 +126,7 @@ impl Checker {
         budget: &Budget,
         describe: &(dyn Fn(OpId) -> String + Sync),
     ) -> Result<Report, Error> {
-        let run = Run {
+        let check = Check {
             spec,
             history,
             budget,
@@ -134,6 +134,6 @@ impl Checker {
             config: &self.config,
             shortcuts: self.shortcuts,
         };
-        self.on_threads(|| run.report_all())
+        self.on_threads(|| check.report_all())
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::choose::{Step, choose, with_engine};
+use super::choose::{PlannedEngine, choose, with_engine};
 use super::merge::merge;
 use super::{Config, Cores, EngineChoice, Witnesses};
 use crate::engine::{
@@ -20,7 +20,7 @@ use crate::verdict::{
 };
 
 /// One check of one history.
-pub(super) struct Run<'a, S: Spec> {
+pub(super) struct Check<'a, S: Spec> {
     pub(super) spec: &'a S,
     pub(super) history: &'a TypedHistory<S::Op, S::Ret>,
     pub(super) budget: &'a Budget,
@@ -39,7 +39,7 @@ struct Decided {
     reason: String,
 }
 
-impl<'a, S: Spec> Run<'a, S> {
+impl<'a, S: Spec> Check<'a, S> {
     pub(super) fn report_all(&self) -> Result<Report, Error> {
         let parts = partition(self.spec, self.history, self.config.partitioning);
         let returned = self
@@ -108,7 +108,7 @@ impl<'a, S: Spec> Run<'a, S> {
     }
 
     /// The end of a plan whose limits were over before it began.
-    fn nothing_done(&self, plan: &[Step], limit: Limit) -> Decided {
+    fn nothing_done(&self, plan: &[PlannedEngine], limit: Limit) -> Decided {
         let Some(step) = plan.first() else {
             unreachable!("bug: a plan is empty");
         };
@@ -122,7 +122,7 @@ impl<'a, S: Spec> Run<'a, S> {
     /// Tries the engines of a plan until one is applicable.
     fn decide(
         &self,
-        plan: &[Step],
+        plan: &[PlannedEngine],
         task: &Task<'a, S>,
         evidence: Evidence,
         budget: &Budget,

@@ -1,4 +1,5 @@
-//! Families of schedules, by index: a chain and a tuple, or a tuple alone.
+//! Families of schedules, indexed by a chain and a tuple (Section 4 of the paper) or by a tuple alone. The canonical rule,
+//! a stable sort by blocks, is ours.
 
 use std::borrow::Cow;
 

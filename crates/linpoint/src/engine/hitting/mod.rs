@@ -2,7 +2,7 @@
 //!
 //! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and measures
 //! how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families* (PPoPP 2019),
-//! with the slips of its Algorithm 1 mended ([`Rule`]), and without making the schedules one by one ([`ShownBy`]).
+//! with corrections of its Algorithm 1 ([`insert`]), and without making the schedules one by one ([`ShownBy`]).
 //!
 //! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in their
 //! order and each as late as it can ([`strongly_hits`]); the d-th family has a schedule for every d operations. Pending
@@ -43,9 +43,9 @@ use crate::engine::{Budget, Task, Ticker};
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 
-use depth::Found;
+use depth::DepthResult;
 use family::Maker;
-use lazy::{Cost, Walk, Walked};
+use lazy::{Cost, FamilyWalk, Walked};
 use runs::StateSets;
 
 /// The name of this engine in reports.
@@ -154,7 +154,7 @@ impl<T> Measured<T> {
 /// ```
 pub struct ShownBy<'a, S: Spec> {
     task: &'a Task<'a, S>,
-    walk: Walk,
+    walk: FamilyWalk,
     runs: StateSets<'a, S>,
 }
 
@@ -174,7 +174,7 @@ impl<'a, S: Spec> ShownBy<'a, S> {
     fn with_cost(task: &'a Task<'a, S>, family: Family, cost: Cost) -> Self {
         let mut runs = StateSets::new(task);
         ShownBy {
-            walk: Walk::new(poset_of(task), family, cost, &mut runs),
+            walk: FamilyWalk::new(poset_of(task), family, cost, &mut runs),
             task,
             runs,
         }
@@ -243,7 +243,7 @@ pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measu
     let mut runs = StateSets::new(task);
     let poset = poset_of(task);
     match depth::shortest_tuple(&poset, &mut runs, most, &mut Ticker::new(budget)) {
-        Ok(Found::Tuple(tuple)) => {
+        Ok(DepthResult::Tuple(tuple)) => {
             let schedule = Maker::new(Cow::Owned(poset), Family::default()).schedule(None, &tuple);
             let order = runs::witness(task, &schedule);
             Measured::Is(Delayed {
@@ -252,8 +252,8 @@ pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measu
                 order: order.expect("bug: a schedule that hits the tuple explains nothing"),
             })
         }
-        Ok(Found::NotYet) => Measured::Above(most),
-        Ok(Found::Never) => Measured::Never,
+        Ok(DepthResult::NotYet) => Measured::Above(most),
+        Ok(DepthResult::Never) => Measured::Never,
         Err(limit) => Measured::Unknown(limit),
     }
 }

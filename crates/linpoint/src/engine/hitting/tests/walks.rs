@@ -157,7 +157,7 @@ fn effort_grows_with_the_length_only() {
             ..Family::default()
         };
         let budget = Budget::default();
-        let mut walk = Walk::new(poset, family, Cost::Sum, &mut runs);
+        let mut walk = FamilyWalk::new(poset, family, Cost::Sum, &mut runs);
         let found = walk.go_on(3, &mut runs, &mut Ticker::new(&budget));
         assert_eq!(found, Ok(Walked::NotYet));
         walk.nodes()
