@@ -1,8 +1,9 @@
 //! Decides any history of any specification by trying all orders that obey real time: the reference.
 //!
-//! This is the definition of linearizability (Herlihy and Wing, 1990) as a program; time is exponential in the length of
-//! the history. It is the oracle of every test and certifies small cores, so it is written to be plainly correct and is
-//! never optimised: it keeps no memory of what was tried, prefers no order, and shares nothing with the other engines.
+//! This is the definition of linearizability (Herlihy and Wing, 1990) as a program; time is exponential in the length
+//! of the history. It is the oracle of every test and certifies small cores, so it is written to be plainly correct and
+//! is never optimised: it keeps no memory of what was tried, prefers no order, and shares nothing with the other
+//! engines.
 
 use std::ops::ControlFlow;
 
@@ -66,8 +67,8 @@ pub fn try_all_orders<S: Spec, E>(
     Ok(found)
 }
 
-/// Tries all orders of the operations of `task`, in which the operation at position `open`, which must have returned, may
-/// have any result. Returns the different results that it has in the orders that explain all others.
+/// Tries all orders of the operations of `task`, in which the operation at position `open`, which must have returned,
+/// may have any result. Returns the different results that it has in the orders that explain all others.
 ///
 /// `step` is called as by [`try_all_orders`].
 pub(crate) fn possible_results<S: Spec, E>(

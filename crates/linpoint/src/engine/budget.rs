@@ -105,8 +105,8 @@ impl Budget {
         }
     }
 
-    /// Returns the limit if `ops` operations that take `bytes` each exceed it. Few operations are not checked, because a
-    /// check costs a system call.
+    /// Returns the limit if `ops` operations that take `bytes` each exceed it. Few operations are not checked, because
+    /// a check costs a system call.
     pub(crate) fn reserve_for(&self, ops: usize, bytes: u64) -> Result<(), Limit> {
         const FEW: usize = 1 << 14;
         if ops < FEW {
@@ -202,7 +202,8 @@ fn page_bytes() -> Option<u64> {
     *PAGE.get_or_init(|| page_bytes_of(&std::fs::read("/proc/self/auxv").ok()?))
 }
 
-/// The size of a page in the auxiliary vector that Linux gives to a process: pairs of machine words, a type and a value.
+/// The size of a page in the auxiliary vector that Linux gives to a process: pairs of machine words, a type and a
+/// value.
 fn page_bytes_of(auxiliary_vector: &[u8]) -> Option<u64> {
     const AT_PAGESZ: usize = 6;
     const WORD: usize = size_of::<usize>();

@@ -1,5 +1,5 @@
-//! What engines save work with. Each of these can be left out, and the verdict must be the same without it: that is what
-//! the tests compare.
+//! What engines save work with. Each of these can be left out, and the verdict must be the same without it: that is
+//! what the tests compare.
 
 /// A way to save work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -103,8 +103,9 @@ impl Checker {
         }))
     }
 
-    /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is used: a
-    /// thread that waited for another one would take up more and more of the caller's work meanwhile, each on top of the last.
+    /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is
+    /// used: a thread that waited for another one would take up more and more of the caller's work meanwhile, each on
+    /// top of the last.
     fn on_threads<T: Send>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send,

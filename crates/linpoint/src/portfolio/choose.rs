@@ -1,7 +1,7 @@
 //! The choice of engines: a table of conditions, engines and reasons.
 //!
-//! [`TABLE`] is the only place that says which engine is tried on which part, and [`with_engine`] the only one that makes
-//! an engine of its name. The choice reads nothing but a [`Profile`], so it is tested as a table.
+//! [`TABLE`] is the only place that says which engine is tried on which part, and [`with_engine`] the only one that
+//! makes an engine of its name. The choice reads nothing but a [`Profile`], so it is tested as a table.
 
 use std::str::FromStr;
 
@@ -25,8 +25,8 @@ pub enum EngineChoice {
     Monitor,
     /// The general search.
     Search,
-    /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what is
-    /// not shown stays undecided.
+    /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what
+    /// is not shown stays undecided.
     Hitting,
     /// The reference, which tries all orders: for tiny histories.
     Brute,

@@ -222,7 +222,8 @@ impl<'a, S: Spec> Check<'a, S> {
     }
 }
 
-/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.
+/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled
+/// once.
 fn in_parallel<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     // Waking another thread takes longer than most small histories do.
     if count == 1 {

@@ -1,10 +1,11 @@
 //! Checks the evidence of every verdict.
 //!
-//! Shares no code with the engines or the [reducer](super::reduce), except the reference, [`brute`], which decides small
-//! cores. Larger cores of snapshots are decided by looking at [two entries](pairs) at a time, all others by a
+//! Shares no code with the engines or the [reducer](super::reduce), except the reference, [`brute`], which decides
+//! small cores. Larger cores of snapshots are decided by looking at [two entries](pairs) at a time, all others by a
 //! [sweep](sweep).
 //!
-//! A certificate that fails is a bug in linpoint, or in a specification that breaks its contract; it is never a verdict.
+//! A certificate that fails is a bug in linpoint, or in a specification that breaks its contract; it is never a
+//! verdict.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,8 +23,8 @@ const BRUTE_STEPS: u64 = 10_000;
 /// The most configurations that the sweep keeps: some tenths of a second, unless states are large.
 const SWEEP_CONFIGURATIONS: usize = 50_000;
 
-/// Replays a witness on the specification: every operation that returned is in it exactly once, the order obeys real time,
-/// and the specification allows every result.
+/// Replays a witness on the specification: every operation that returned is in it exactly once, the order obeys real
+/// time, and the specification allows every result.
 pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(), Error> {
     let fail = |what: String| Err(Error::bug(format!("the witness is wrong: {what}")));
     // Positions by number, from the first one on; `NEVER` where there is none.
@@ -77,8 +78,8 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
     }
 }
 
-/// Replays an order of positions like [`witness`], but asks `happens` instead of the specification: it lets an operation
-/// take effect and returns whether the operation could have its result.
+/// Replays an order of positions like [`witness`], but asks `happens` instead of the specification: it lets an
+/// operation take effect and returns whether the operation could have its result.
 pub(crate) fn log_order(
     calls: &[u32],
     rets: &[u32],
@@ -148,8 +149,8 @@ pub(crate) fn core<S: Spec>(
     }
 }
 
-/// A value that an operation is about, as the contract of [roles](Role) means it: dropping all operations on some values
-/// leaves a history of the same object.
+/// A value that an operation is about, as the contract of [roles](Role) means it: dropping all operations on some
+/// values leaves a history of the same object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Mention {
     /// A value in a container or in a slot.
@@ -204,8 +205,8 @@ fn values_of(role: &Role) -> Option<Vec<Mention>> {
     Some(values)
 }
 
-/// The updates of a snapshot that write what their entries hold already, once all updates are dropped whose values no kept
-/// operation is about.
+/// The updates of a snapshot that write what their entries hold already, once all updates are dropped whose values no
+/// kept operation is about.
 fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     let mut repeats = HashSet::new();
     if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {

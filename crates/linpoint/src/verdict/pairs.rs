@@ -13,8 +13,8 @@ use crate::value::Value;
 /// The most entries that are looked at.
 const MOST_ENTRIES: usize = 64;
 
-/// Whether the operations on some two entries of a snapshot contradict each other; `false` if `steps` for each pair do not
-/// show it.
+/// Whether the operations on some two entries of a snapshot contradict each other; `false` if `steps` for each pair do
+/// not show it.
 pub(super) fn contradict(core: &dyn Facts, steps: u64) -> bool {
     let Some(Kind::Snapshot(initial)) = core.kind() else {
         return false;

@@ -1,8 +1,8 @@
 //! Decides whether a core has no order by one walk over its events that keeps all possible configurations. Ours.
 //!
-//! It is slower than the search and far plainer: breadth first, without preferences and without knowledge of the object.
-//! It shares no code with the engines, and decides cores with many relaxed operations, on which trying all orders takes
-//! too long.
+//! It is slower than the search and far plainer: breadth first, without preferences and without knowledge of the
+//! object. It shares no code with the engines, and decides cores with many relaxed operations, on which trying all
+//! orders takes too long.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ type Configuration<S> = (Vec<u32>, <S as Spec>::State);
 /// The number of configurations between two looks at the limits, since configurations may be large.
 const STEPS: usize = 256;
 
-/// Returns whether no order explains `task`; `None` if that takes more than `max` configurations at a time, or more than
-/// the budget allows.
+/// Returns whether no order explains `task`; `None` if that takes more than `max` configurations at a time, or more
+/// than the budget allows.
 pub(super) fn has_no_order<S: Spec>(
     task: &Task<'_, S>,
     max: usize,

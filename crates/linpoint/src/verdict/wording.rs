@@ -146,8 +146,8 @@ impl Membership {
     }
 }
 
-/// A sentence on the core of a set that contradicts what can have been done to the member by the rank at which it was cut;
-/// `what` is its operation that returned last.
+/// A sentence on the core of a set that contradicts what can have been done to the member by the rank at which it was
+/// cut; `what` is its operation that returned last.
 pub(super) fn member(whole: &dyn Facts, core: &dyn Facts, cut: u32, what: &str) -> Option<String> {
     let returned = core.ops().iter().filter(|op| op.ret != NEVER);
     let seen: Vec<Membership> = returned

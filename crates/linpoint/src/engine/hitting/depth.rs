@@ -1,13 +1,14 @@
 //! Decides the linearizability depth (Definition 4.2 of the paper): the least number of operations such that every
 //! schedule that strongly hits them explains the history. The shortest-path search is ours.
 //!
-//! A schedule that strongly hits (x0, .., xk) is made of blocks: first what is not at or after any member, in any order,
-//! then for each member what is at or after it and no later one, the member first and the rest in any order. So a tuple is
-//! a way from nothing to everything, a block at a time, and the depth is the length of the shortest one on which whatever
-//! order a block is run in, every result fits. A node is what took effect, with the states that the orders so far lead to.
+//! A schedule that strongly hits (x0, .., xk) is made of blocks: first what is not at or after any member, in any
+//! order, then for each member what is at or after it and no later one, the member first and the rest in any order. So
+//! a tuple is a way from nothing to everything, a block at a time, and the depth is the length of the shortest one on
+//! which whatever order a block is run in, every result fits. A node is what took effect, with the states that the
+//! orders so far lead to.
 //!
-//! The search goes by length so far plus the number of operations that can come next: each of these begins a block of its
-//! own, so no way is shorter. Pending ones do not count: they need not happen.
+//! The search goes by length so far plus the number of operations that can come next: each of these begins a block of
+//! its own, so no way is shorter. Pending ones do not count: they need not happen.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -232,8 +233,8 @@ impl<'a> Growth<'a> {
         Some(next)
     }
 
-    /// All blocks that can follow `start`, of operations for which `in_block` holds, such that every order of each fits: it
-    /// itself and all that contain it. (Real time decides which operations can come next.)
+    /// All blocks that can follow `start`, of operations for which `in_block` holds, such that every order of each
+    /// fits: it itself and all that contain it. (Real time decides which operations can come next.)
     ///
     /// A block of some size is good if taking away any of its last operations leaves a good one in whose states that
     /// operation fits.

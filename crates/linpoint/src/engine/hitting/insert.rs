@@ -1,14 +1,14 @@
 //! Makes schedules by insertion: Algorithm 1 of the paper, corrected, and the variant behind its tables.
 //!
-//! Operations are inserted in an order that obeys real time. Members of the tuple and of the chain are placed as late as
-//! possible, all others as early as possible, depending on the operations that were inserted before.
+//! Operations are inserted in an order that obeys real time. Members of the tuple and of the chain are placed as late
+//! as possible, all others as early as possible, depending on the operations that were inserted before.
 //!
 //! Corrections of the printed algorithm:
 //!
-//! * Only [feasible](Poset::is_feasible) tuples are inserted. For others the result need not hit the tuple. The smallest
-//!   counterexample has three operations: 0 before 1 on one thread (calls 1 and 4, returns 3 and 5), and 2 on another
-//!   (call 2, return 6). For the chain of 2 and the tuple (1, 0) the printed algorithm gives 0, 2, 1, which does not
-//!   strongly hit (2, 1, 0).
+//! * Only [feasible](Poset::is_feasible) tuples are inserted. For others the result need not hit the tuple. The
+//!   smallest counterexample has three operations: 0 before 1 on one thread (calls 1 and 4, returns 3 and 5), and 2 on
+//!   another (call 2, return 6). For the chain of 2 and the tuple (1, 0) the printed algorithm gives 0, 2, 1, which
+//!   does not strongly hit (2, 1, 0).
 //! * An operation without a predecessor in the schedule is put at the front; lines 25 and 26 do not cover it.
 //! * d is at most the number of operations; for a larger d the printed loop gives an empty family.
 //!

@@ -1,11 +1,12 @@
 //! Decides which canonical families have a schedule that explains the history, by walking them in the order of
 //! execution, so that a schedule is left at its first wrong result. Ours; the paper makes every schedule.
 //!
-//! A node is what took effect, what is delayed, the chain that is delayed as a whole, and the states. The next operation of
-//! a block is the first one in the base order that is not delayed. It takes effect, or is delayed from here on, which makes
-//! it a member of the tuple and costs one. Where everything is delayed a block is over, and one of the delayed operations
-//! begins the next. So the nodes that cost up to d are exactly the beginnings of the schedules of the d-th family that
-//! explain what they hold; each is expanded once, at its least cost, and to go from d to d + 1 goes on where d ended.
+//! A node is what took effect, what is delayed, the chain that is delayed as a whole, and the states. The next
+//! operation of a block is the first one in the base order that is not delayed. It takes effect, or is delayed from
+//! here on, which makes it a member of the tuple and costs one. Where everything is delayed a block is over, and one of
+//! the delayed operations begins the next. So the nodes that cost up to d are exactly the beginnings of the schedules
+//! of the d-th family that explain what they hold; each is expanded once, at its least cost, and to go from d to d + 1
+//! goes on where d ended.
 //!
 //! Delayed operations are concurrent with each other, so there are as many nodes as the history is long, times what
 //! depends on its width and on d. Keys are exact, so that having found nothing is an answer.

@@ -81,7 +81,8 @@ pub struct Extent {
 }
 
 impl Evaluation {
-    /// Makes all schedules of a family and looks for one that explains the history; `poset` is the order of its operations.
+    /// Makes all schedules of a family and looks for one that explains the history; `poset` is the order of its
+    /// operations.
     pub fn of<S: Spec>(
         task: &Task<'_, S>,
         poset: &Poset,

@@ -1,7 +1,7 @@
 //! The states that an object can be in after some operations of a schedule, as integers.
 //!
-//! A schedule explains a history if some run of the specification does: one of the outcomes of each operation, and for a
-//! pending one also that it never takes effect. All runs are followed at once as a set of states.
+//! A schedule explains a history if some run of the specification does: one of the outcomes of each operation, and for
+//! a pending one also that it never takes effect. All runs are followed at once as a set of states.
 
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;

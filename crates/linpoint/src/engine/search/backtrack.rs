@@ -330,8 +330,8 @@ impl<'a, M: Machine> Search<'a, M> {
                     return Ok(true);
                 }
             } else if choice.expanded {
-                // NoOrder came of it: not to be tried again. No configuration comes back below itself, so it is early enough
-                // to remember it now, and a search that finds an order at once remembers nothing.
+                // NoOrder came of it: not to be tried again. No configuration comes back below itself, so it is early
+                // enough to remember it now, and a search that finds an order at once remembers nothing.
                 if self.problem.remembers {
                     self.memo.insert(
                         self.ticker.budget(),

@@ -9,14 +9,14 @@
 //! * a value that was never taken out, although every removal is known, was put in after all that were.
 //!
 //! So the search need not try other orders, and where these contradict real time, or each other, there is no
-//! linearization at all. Precedence by intervals is given by its covering pairs: those with no third one between. That is
-//! at most as many pairs per operation as the history is wide.
+//! linearization at all. Precedence by intervals is given by its covering pairs: those with no third one between. That
+//! is at most as many pairs per operation as the history is wide.
 //!
-//! **Eager removals.** If such a value is the next to be served, all its peeks took effect, and its removal is open, then the removal
-//! takes effect at once. In any order that works, no operation sees the value from now until its removal: none peeks it,
-//! and no other one takes it out. So the operations in between go as if the value had never been put in, which is what the
-//! contract of the roles allows, and the removal can be moved to the front. Operations without a role may see what they
-//! like, so where there is one, nothing is eager_removals.
+//! **Eager removals.** If such a value is the next to be served, all its peeks took effect, and its removal is open,
+//! then the removal takes effect at once. In any order that works, no operation sees the value from now until its
+//! removal: none peeks it, and no other one takes it out. So the operations in between go as if the value had never
+//! been put in, which is what the contract of the roles allows, and the removal can be moved to the front. Operations
+//! without a role may see what they like, so where there is one, nothing is eager_removals.
 
 use crate::engine::{Facts, Shortcut};
 use crate::history::NEVER;

@@ -15,7 +15,8 @@ pub(super) trait Machine {
     /// Whether taking effect at once, in a state where it can, rules nothing out.
     fn is_harmless(&self, state: u32, op: u32) -> bool;
 
-    /// The operation takes effect, from `state` to `next`. The normal form of `next`, or `None` if nothing can come of it.
+    /// The operation takes effect, from `state` to `next`. The normal form of `next`, or `None` if nothing can come of
+    /// it.
     ///
     /// Either way the operation counts as having taken effect until it is retracted.
     fn commit(&mut self, op: u32, state: u32, next: u32) -> Option<u32>;

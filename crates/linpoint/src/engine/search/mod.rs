@@ -1,9 +1,9 @@
 //! The general search: decides any history of any specification.
 //!
-//! Wing and Gong's search through the orders of operations, with Lowe's two improvements. *Just in time*: the events are
-//! walked in order, and an operation takes effect only when some return forces a choice, either the one that returns or
-//! one that must come before it. *Memory*: a configuration (position, open operations that took effect, state) is tried
-//! once. Real-time order is obeyed because only open operations may take effect.
+//! Wing and Gong's search through the orders of operations, with Lowe's two improvements. *Just in time*: the events
+//! are walked in order, and an operation takes effect only when some return forces a choice, either the one that
+//! returns or one that must come before it. *Memory*: a configuration (position, open operations that took effect,
+//! state) is tried once. Real-time order is obeyed because only open operations may take effect.
 //!
 //! Needs nothing of the history. Time is exponential in the width in the worst case and near-linear in the length;
 //! memory is a few words for each configuration in which there was a choice.
@@ -16,7 +16,8 @@
 //! * A pending operation that changes no state is left out.
 //! * Objects that hold one value know their future ([`slot`]).
 //! * Queues and stacks are searched without their contents ([`queue`], [`stack`]), in ways of their own.
-//! * Order that follows from results is kept, and removals that no other operation can notice take effect at once ([`implied`]).
+//! * Order that follows from results is kept, and removals that no other operation can notice take effect at once
+//!   ([`implied`]).
 //! * Where every operation has a key, a return concerns its key only ([`keys`]).
 //!
 //! The candidates are tried in the order of their returns, the one that must return now first.
@@ -160,7 +161,8 @@ fn classes(task: &dyn Facts) -> Vec<u32> {
     }
 }
 
-/// Whether every operation of a container adds, removes, peeks or finds nothing, and its result is known where that matters.
+/// Whether every operation of a container adds, removes, peeks or finds nothing, and its result is known where that
+/// matters.
 fn are_known(task: &dyn Facts) -> bool {
     task.ops().iter().all(|&op| match task.role(op) {
         Role::Adds(_) | Role::RemovesSome => true,

@@ -8,24 +8,24 @@
 //! then empty results, then `e2`. The number of values in the queue between `e1` and `d1` does not matter.
 //!
 //! **When two such orders fit together.** Let `P` be the order that the two impose: the order of the insertions, the
-//! order at the front, `ek` before all operations on the `k`th value or a later one, and an empty result after the `k`th
-//! removal before `ek+1`. There is an order that obeys `P` and real time exactly if there are no `x` and `y` such that
-//! `x` comes before `y` in `P` and `y` returned before the call of `x`. For if `P` and real time contradict each other,
-//! they do so in a cycle with a single step of real time: of two such steps, `y` returned before `x'` was called and `y'`
-//! before `x` was, with `x` before `y` and `x'` before `y'` in `P`, the later one of the calls of `x` and `x'` is after
-//! both returns, so one step is enough. Hence it suffices to know *which* operations were placed, and to check for each
-//! new one:
+//! order at the front, `ek` before all operations on the `k`th value or a later one, and an empty result after the
+//! `k`th removal before `ek+1`. There is an order that obeys `P` and real time exactly if there are no `x` and `y` such
+//! that `x` comes before `y` in `P` and `y` returned before the call of `x`. For if `P` and real time contradict each
+//! other, they do so in a cycle with a single step of real time: of two such steps, `y` returned before `x'` was called
+//! and `y'` before `x` was, with `x` before `y` and `x'` before `y'` in `P`, the later one of the calls of `x` and `x'`
+//! is after both returns, so one step is enough. Hence it suffices to know *which* operations were placed, and to check
+//! for each new one:
 //!
 //! * an insertion is called before the return of every insertion and every operation at the front that was not placed
 //!   yet;
 //! * an operation at the front is called before the return of every such operation that was not placed yet;
-//! * at an empty result, all operations at the front that were placed, and the empty result itself, are called before the
-//!   return of every insertion that was not placed yet.
+//! * at an empty result, all operations at the front that were placed, and the empty result itself, are called before
+//!   the return of every insertion that was not placed yet.
 //!
 //! So a configuration is a set of insertions and a set of operations at the front, with as many values each; both obey
-//! real time, so each is given by a position and a few bits ([`Side`]). The number of configurations depends on how many
-//! operations overlap, not on the length of the queue. When all operations at the front are placed, an order is found:
-//! the insertions that are left follow in the order of their returns.
+//! real time, so each is given by a position and a few bits ([`Side`]). The number of configurations depends on how
+//! many operations overlap, not on the length of the queue. When all operations at the front are placed, an order is
+//! found: the insertions that are left follow in the order of their returns.
 //!
 //! [`search`] says what need not be tried. Pending removals may remove any value, or none; they differ by their calls
 //! only, so they are used in the order of their calls.

@@ -15,8 +15,8 @@ pub(super) enum Placed {
 }
 
 impl Queue {
-    /// The positions of all operations that take effect, in an order that explains them. All operations at the front must
-    /// have been placed.
+    /// The positions of all operations that take effect, in an order that explains them. All operations at the front
+    /// must have been placed.
     pub(super) fn order(&self, placed: &[Placed]) -> Vec<u32> {
         let mut placed = placed.to_vec();
         let mut is_placed = vec![false; self.adds.len()];
@@ -61,8 +61,9 @@ impl Queue {
     }
 
     /// The placed operations with the moments at which they take effect, in this order. An operation takes effect right
-    /// after the latest call among itself and all operations that must come before it, which is before its return by the
-    /// condition in the [module](super). Equal moments keep the order of placement, which obeys the same constraints.
+    /// after the latest call among itself and all operations that must come before it, which is before its return by
+    /// the condition in the [module](super). Equal moments keep the order of placement, which obeys the same
+    /// constraints.
     fn by_moment(&self, placed: &[Placed]) -> Vec<(u32, u32)> {
         let (mut back, mut front) = (0, 0);
         let moment = |&one: &Placed| match one {

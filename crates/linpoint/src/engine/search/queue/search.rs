@@ -5,19 +5,19 @@
 //!
 //! * **Empty results** that can be placed are placed at once: fewer operations then precede them, and what follows them
 //!   is not affected.
-//! * **Peeks** of the value in front that can be placed are placed at once. Of several removals of this value, **the one
-//!   that returns first** is placed: if it is placed later in an order that works, it can be exchanged with the one that
-//!   is placed now. Only an empty result in between can prevent the exchange, because the call of the removal then counts
-//!   for the insertions after that result. So the removal must be [safe](QueueSearch::is_safe), or the other one must be
-//!   called later.
+//! * **Peeks** of the value in front that can be placed are placed at once. Of several removals of this value, **the
+//!   one that returns first** is placed: if it is placed later in an order that works, it can be exchanged with the one
+//!   that is placed now. Only an empty result in between can prevent the exchange, because the call of the removal then
+//!   counts for the insertions after that result. So the removal must be [safe](QueueSearch::is_safe), or the other one
+//!   must be called later.
 //! * Of several insertions of one value that can be placed, only the one that returns first is tried, by the same
 //!   exchange.
 //! * **A pair** is placed at once, before all alternatives: the insertion of a value that returns first of all that are
-//!   left, and the removal of the value that returns first, if both can be placed, every peek of the value that can come
-//!   between them can be placed now, and the operations at the front are safe. In an order that works, exchange them with
-//!   the operations that first insert and remove the value: now they belong together, and with all operations on the
-//!   value they can be moved to the start. Where every value is inserted once, the search backtracks only around empty
-//!   results.
+//!   left, and the removal of the value that returns first, if both can be placed, every peek of the value that can
+//!   come between them can be placed now, and the operations at the front are safe. In an order that works, exchange
+//!   them with the operations that first insert and remove the value: now they belong together, and with all operations
+//!   on the value they can be moved to the start. Where every value is inserted once, the search backtracks only around
+//!   empty results.
 //!
 //! Pending removals are ordered as if they returned last.
 

@@ -7,9 +7,9 @@ use crate::history::{NEVER, events_in_order, precedes};
 /// Operations in the order of their calls, of which some took effect in an order that obeys real time.
 ///
 /// The deadline is the first return of an operation that waits: an operation that is called after it cannot take effect
-/// before the operation that waits, one that is called before it can. Invariant: exactly the operations called up to the
-/// deadline are called, and those that took effect are the called ones without those that wait. So there are never more
-/// waiting operations than overlap.
+/// before the operation that waits, one that is called before it can. Invariant: exactly the operations called up to
+/// the deadline are called, and those that took effect are the called ones without those that wait. So there are never
+/// more waiting operations than overlap.
 #[derive(Debug)]
 pub(super) struct Side {
     pub(super) items: Vec<QueueOp>,

@@ -1,20 +1,21 @@
 //! Decides histories of stacks, with any values, by a search that does not keep the contents of the stack. Ours.
 //!
-//! As for [queues](super::queue), a search that keeps contents does not end where many values are on the stack and repeat.
-//! But the operations between the push of a value and its pop do not depend on the values below it. So it suffices to
-//! find out once, for each value and each set of operations that took effect before its push, with which sets of
-//! operations it can be popped. That makes the search one through the configurations of a *pushdown system*, with
-//! summaries: a [frame](frames::Frames) is a value on top and the set of operations that took effect when it had just been
-//! pushed; a configuration is a frame and the set of operations that took effect since the start; and a frame remembers
-//! the configurations from which its value was pushed, and the sets with which it was popped. A new way to push a value
-//! is combined with all known pops of its frame, and a new pop with all known pushes.
+//! As for [queues](super::queue), a search that keeps contents does not end where many values are on the stack and
+//! repeat. But the operations between the push of a value and its pop do not depend on the values below it. So it
+//! suffices to find out once, for each value and each set of operations that took effect before its push, with which
+//! sets of operations it can be popped. That makes the search one through the configurations of a *pushdown system*,
+//! with summaries: a [frame](frames::Frames) is a value on top and the set of operations that took effect when it had
+//! just been pushed; a configuration is a frame and the set of operations that took effect since the start; and a frame
+//! remembers the configurations from which its value was pushed, and the sets with which it was popped. A new way to
+//! push a value is combined with all known pops of its frame, and a new pop with all known pushes.
 //!
-//! Sets of operations obey real time, so each is given by the number of operations that were called and the few of these
-//! that wait ([`Sets`]). For a fixed number of overlapping operations, the number of sets grows linearly with the length
-//! of the history, and the number of configurations with its square at worst; in practice, hardly faster than linearly.
+//! Sets of operations obey real time, so each is given by the number of operations that were called and the few of
+//! these that wait ([`Sets`]). For a fixed number of overlapping operations, the number of sets grows linearly with the
+//! length of the history, and the number of configurations with its square at worst; in practice, hardly faster than
+//! linearly.
 //!
-//! What need not be tried, as in the general search: an operation takes effect only when the return of one that waits is
-//! due; peeks and empty results that fit take effect at once; of two operations with the same action, the one that
+//! What need not be tried, as in the general search: an operation takes effect only when the return of one that waits
+//! is due; peeks and empty results that fit take effect at once; of two operations with the same action, the one that
 //! returns first goes first; the removal of a value that is pushed once and popped once takes effect at once. A pending
 //! pop is not tried where a pop of the value on top that returned can take effect now.
 

@@ -4,8 +4,8 @@ use super::{NEVER, StackOp};
 use crate::history::precedes;
 use crate::value::Interner;
 
-/// Sets of operations that took effect. Each is stored as the number of operations that were called and those of them that
-/// wait. Invariant: all operations that are called before the first return of one that waits are called.
+/// Sets of operations that took effect. Each is stored as the number of operations that were called and those of them
+/// that wait. Invariant: all operations that are called before the first return of one that waits are called.
 #[derive(Debug)]
 pub(super) struct Sets {
     /// In the order of their calls.
