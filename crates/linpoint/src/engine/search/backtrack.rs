@@ -7,7 +7,7 @@ use super::memo::Memo;
 use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker};
 use crate::history::EventKind;
 
-/// What the search came to.
+/// The result of a search.
 pub(super) enum SearchResult {
     Order(Vec<u32>),
     NoOrder { partial: Vec<u32>, reached: usize },
@@ -36,7 +36,7 @@ struct ReturnChoice {
     expanded: bool,
 }
 
-/// A choice that was left because of another key.
+/// A choice that was left when the search went back to a choice of another key.
 struct SuspendedChoice {
     position: u32,
     expanded: bool,
@@ -70,7 +70,7 @@ pub(super) struct Search<'a, M> {
     best: Best<u32>,
 }
 
-/// What walking the events came to.
+/// The result of advancing through the events.
 enum Advanced {
     End,
     /// This operation returns, but did not take effect.

@@ -26,7 +26,7 @@ use crate::value::{Value, ValueTable};
 /// The state of a slot whose value no operation that is left asks for. Invariant: no value has this number.
 const SPENT: u32 = u32::MAX;
 
-/// What an operation needs, in terms of value numbers.
+/// The value that an operation needs, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -34,7 +34,7 @@ enum Asks {
     IsNot(u32),
 }
 
-/// What it leaves, in terms of value numbers.
+/// The value that an operation leaves, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaves {
     Same,
