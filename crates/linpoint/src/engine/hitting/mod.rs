@@ -2,7 +2,7 @@
 //!
 //! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and
 //! measures how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families*
-//! (PPoPP 2019), with corrections of its Algorithm 1 ([`insert`]), and without making the schedules one by one
+//! (PPoPP 2019), with corrections of its Algorithm 1 ([`Rule::Printed`]), and without making the schedules one by one
 //! ([`ShownBy`]).
 //!
 //! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in
