@@ -1,12 +1,15 @@
-//! The reference: tries all orders.
+//! Decides any history of any specification by trying all orders that obey real time: the reference.
 //!
-//! Decides any history of any specification, in time exponential in its length. It is the oracle of every test and the
-//! judge of small cores, so it is written to be seen to be right and is never optimised: no memory of what was tried, no
-//! choice of a good order, nothing that the other engines do.
+//! This is the definition of linearizability (Herlihy and Wing, 1990) as a program; time is exponential in the length
+//! of the history. It is the oracle of every test and certifies small cores, so it is written to be plainly correct and
+//! is never optimised: it keeps no memory of what was tried, prefers no order, and shares nothing with the other
+//! engines.
+
+use std::ops::ControlFlow;
 
 use super::{Answer, Budget, Engine, Evidence, GaveUp, Outcome, Task, Ticker};
 use crate::history::{NEVER, OpId, precedes};
-use crate::spec::Spec;
+use crate::spec::{Outcomes, Spec};
 
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "brute";
@@ -34,9 +37,9 @@ impl<S: Spec> Engine<S> for Brute {
     }
 }
 
-/// Tries all orders of the operations of `task`; the first one that explains everything, if there is one.
+/// Tries all orders of the operations of `task`. Returns the first one that explains all results, if there is one.
 ///
-/// `step` is asked before every step of the specification and can end the attempt with an error.
+/// `step` is called before every step of the specification and can end the attempt with an error.
 ///
 /// ```
 /// use linpoint::engine::{Task, brute};
@@ -55,30 +58,69 @@ pub fn try_all_orders<S: Spec, E>(
     task: &Task<'_, S>,
     step: &mut dyn FnMut() -> Result<(), E>,
 ) -> Result<Option<Vec<OpId>>, E> {
-    let mut attempt = Attempt {
-        task,
-        order: Vec::new(),
-        taken: vec![false; task.ops.len()],
-        step,
+    let mut found = None;
+    let visit = &mut |order: &[usize], _: Option<&S::Ret>| {
+        found = Some(order.iter().map(|&i| task.ops[i].id).collect());
+        ControlFlow::Break(())
     };
-    let found = attempt.extend(&task.spec.init())?;
-    Ok(found.then(|| attempt.order.iter().map(|&i| task.ops[i].id).collect()))
+    let _ = Attempt::new(task, None, step, visit).extend(&task.spec.init(), None)?;
+    Ok(found)
 }
+
+/// Tries all orders of the operations of `task`, in which the operation at position `open`, which must have returned,
+/// may have any result. Returns the different results that it has in the orders that explain all others.
+///
+/// `step` is called as by [`try_all_orders`].
+pub(crate) fn possible_results<S: Spec, E>(
+    task: &Task<'_, S>,
+    open: usize,
+    step: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<Vec<S::Ret>, E> {
+    let mut results: Vec<S::Ret> = Vec::new();
+    let visit = &mut |_: &[usize], result: Option<&S::Ret>| {
+        results.extend(result.filter(|ret| !results.contains(ret)).cloned());
+        ControlFlow::Continue(())
+    };
+    let _ = Attempt::new(task, Some(open), step, visit).extend(&task.spec.init(), None)?;
+    Ok(results)
+}
+
+/// Called with each complete order and the result of the operation whose result is open; may end the attempt.
+type Visit<'a, R> = &'a mut dyn FnMut(&[usize], Option<&R>) -> ControlFlow<()>;
 
 struct Attempt<'a, 'b, S: Spec, E> {
     task: &'a Task<'b, S>,
+    /// The operation that may have any result.
+    open: Option<usize>,
+    step: &'a mut dyn FnMut() -> Result<(), E>,
+    visit: Visit<'a, S::Ret>,
     order: Vec<usize>,
     taken: Vec<bool>,
-    step: &'a mut dyn FnMut() -> Result<(), E>,
 }
 
-impl<S: Spec, E> Attempt<'_, '_, S, E> {
-    /// Whether the order so far, which leads to `state`, can be completed.
-    fn extend(&mut self, state: &S::State) -> Result<bool, E> {
+impl<'a, 'b, S: Spec, E> Attempt<'a, 'b, S, E> {
+    fn new(
+        task: &'a Task<'b, S>,
+        open: Option<usize>,
+        step: &'a mut dyn FnMut() -> Result<(), E>,
+        visit: Visit<'a, S::Ret>,
+    ) -> Self {
+        Attempt {
+            task,
+            open,
+            step,
+            visit,
+            order: Vec::new(),
+            taken: vec![false; task.ops.len()],
+        }
+    }
+
+    /// Visits all completions of the order so far, which leads to `state` and gives the open operation this result.
+    fn extend(&mut self, state: &S::State, result: Option<&S::Ret>) -> Result<ControlFlow<()>, E> {
         let ops = &self.task.ops;
         let open = || (0..ops.len()).filter(|&i| !self.taken[i]);
         if open().all(|i| ops[i].ret == NEVER) {
-            return Ok(true);
+            return Ok((self.visit)(&self.order, result));
         }
         let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
         let candidates: Vec<usize> = open()
@@ -86,17 +128,64 @@ impl<S: Spec, E> Attempt<'_, '_, S, E> {
             .collect();
         for i in candidates {
             (self.step)()?;
+            self.taken[i] = true;
+            self.order.push(i);
             let (op, ret) = self.task.action(i);
-            for next in self.task.spec.step(state, op, ret) {
-                self.taken[i] = true;
-                self.order.push(i);
-                if self.extend(&next)? {
-                    return Ok(true);
+            if self.open == Some(i) {
+                let outcomes = match self.task.spec.apply(state, op) {
+                    Outcomes::Blocked => Vec::new(),
+                    Outcomes::One(ret, next) => vec![(ret, next)],
+                    Outcomes::Many(all) => all,
+                };
+                for (ret, next) in outcomes {
+                    if self.extend(&next, Some(&ret))?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
                 }
-                self.order.pop();
-                self.taken[i] = false;
+            } else {
+                for next in self.task.spec.step(state, op, ret) {
+                    if self.extend(&next, result)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
             }
+            self.order.pop();
+            self.taken[i] = false;
         }
-        Ok(false)
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::TypedHistory;
+    use crate::spec::{Register, RegisterOp};
+    use crate::value::Value;
+
+    /// Two concurrent writes, then a read: it can return what either wrote, and not what was there before.
+    #[test]
+    fn possible_results_are_those_of_all_orders() {
+        let mut history = TypedHistory::new();
+        let writes =
+            [1, 2].map(|value| history.call(value, RegisterOp::Write(i64::from(value).into())));
+        writes
+            .iter()
+            .for_each(|&write| history.ret(write, Value::Nil));
+        let read = history.call(0, RegisterOp::Read);
+        history.ret(read, Value::from(7));
+        let register = Register {
+            initial: Value::Nil,
+            cas: false,
+        };
+        let task = Task::new(&register, &history, &[writes[0], writes[1], read]);
+        let possible = possible_results(&task, 2, &mut || Ok::<_, ()>(())).unwrap();
+        assert_eq!(possible, [Value::from(2), Value::from(1)]);
+        let mut steps = 0;
+        let stopped = possible_results(&task, 2, &mut || {
+            steps += 1;
+            if steps > 3 { Err(()) } else { Ok(()) }
+        });
+        assert_eq!(stopped, Err(()));
     }
 }

@@ -41,7 +41,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What a check may use. Shared by all threads that work on it.
+/// The limits of a check, shared by all threads that work on it.
 #[derive(Debug)]
 pub struct Budget {
     timeout: Option<(Instant, Duration)>,
@@ -52,7 +52,7 @@ pub struct Budget {
     progress: Progress,
 }
 
-/// How far a check has come, for somebody who watches it.
+/// How much of a check is done, for displays of progress.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Calls and returns in the whole history.
@@ -71,7 +71,7 @@ impl Budget {
     /// A budget that starts now. Without a memory limit, four fifths of what the machine has left are taken as one.
     pub fn new(timeout: Option<Duration>, memory: Option<u64>) -> Self {
         Budget {
-            // A timeout beyond what the clock can express is none.
+            // A timeout that the clock cannot express is no limit.
             timeout: timeout
                 .and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout))),
             total: None,
@@ -81,7 +81,7 @@ impl Budget {
         }
     }
 
-    /// The same budget, stopped by whoever sets `flag`.
+    /// The same budget, which also ends when `flag` is set.
     #[must_use]
     pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancelled = flag;
@@ -95,12 +95,12 @@ impl Budget {
         self
     }
 
-    /// How far the work has come.
+    /// How much is done.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// Whether the time is over or somebody asked to stop.
+    /// Returns the limit if the time is over or the check was cancelled.
     pub fn check(&self) -> Result<(), Limit> {
         if self.cancelled.load(Relaxed) {
             return Err(Limit::Cancelled);
@@ -115,7 +115,7 @@ impl Budget {
         }
     }
 
-    /// Whether `more` bytes can be allocated.
+    /// Returns the limit if `more` bytes on top of the resident memory exceed it.
     pub fn reserve(&self, more: u64) -> Result<(), Limit> {
         match self.memory {
             Some(limit) if resident_bytes().unwrap_or(0).saturating_add(more) > limit => {
@@ -125,8 +125,8 @@ impl Budget {
         }
     }
 
-    /// Whether `ops` operations can be worked on that take so many bytes each. Few always can: to find out costs a system
-    /// call.
+    /// Returns the limit if `ops` operations that take `bytes` each exceed it. Few operations are not checked, because
+    /// a check costs a system call.
     pub(crate) fn reserve_for(&self, ops: usize, bytes: u64) -> Result<(), Limit> {
         const FEW: usize = 1 << 14;
         if ops < FEW {
@@ -135,7 +135,7 @@ impl Budget {
         self.reserve(ops as u64 * bytes)
     }
 
-    /// The time that is left; a very long one, if it is not limited.
+    /// The time that is left; [`Duration::MAX`] without a time limit.
     pub(crate) fn left(&self) -> Duration {
         let left =
             |(deadline, _): (Instant, Duration)| deadline.saturating_duration_since(Instant::now());
@@ -144,7 +144,8 @@ impl Budget {
         limits.min().unwrap_or(Duration::MAX)
     }
 
-    /// This budget with at most `time` from now on. The limit that it names is still that of the whole, if there is one.
+    /// This budget with at most `time` from now on. If this budget has a time limit, the slice reports that one when it
+    /// ends.
     pub(crate) fn slice(&self, time: Duration) -> Budget {
         let now = Instant::now();
         let left = self.timeout.map_or(time, |(deadline, _)| {
@@ -177,7 +178,7 @@ impl Stopwatch {
     }
 }
 
-/// Checks a budget now and then, so that hot loops can ask at every step.
+/// Checks a budget at every so many steps, so that hot loops can call it at each step.
 #[derive(Debug)]
 pub(crate) struct Ticker<'a> {
     budget: &'a Budget,
@@ -185,9 +186,9 @@ pub(crate) struct Ticker<'a> {
 }
 
 impl<'a> Ticker<'a> {
-    /// Between two looks at the clock: some microseconds of search.
+    /// Steps between two looks at the clock: some microseconds of search.
     const CLOCK_STEPS: u32 = 128;
-    /// Between two looks at the memory in use, which cost a system call.
+    /// Steps between two looks at the memory in use, each of which costs a system call.
     const MEMORY_STEPS: u32 = 1 << 14;
 
     pub(crate) fn new(budget: &'a Budget) -> Self {
@@ -198,7 +199,7 @@ impl<'a> Ticker<'a> {
         self.budget
     }
 
-    /// One step of work was done.
+    /// Counts one step of work; returns the limit if a look shows that one was hit.
     pub(crate) fn tick(&mut self) -> Result<(), Limit> {
         self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(Self::CLOCK_STEPS) {
@@ -211,14 +212,35 @@ impl<'a> Ticker<'a> {
     }
 }
 
-/// The resident memory of this process, where the system tells it.
+/// The resident memory of this process; `None` where the system does not report it.
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
-    Some(pages * 4096)
+    Some(pages * page_bytes()?)
 }
 
-/// Four fifths of the memory that is available at first, plus what this process has already.
+/// The size of a page of memory, which does not change while the process runs.
+fn page_bytes() -> Option<u64> {
+    static PAGE: OnceLock<Option<u64>> = OnceLock::new();
+    *PAGE.get_or_init(|| page_bytes_of(&std::fs::read("/proc/self/auxv").ok()?))
+}
+
+/// The size of a page in the auxiliary vector that Linux gives to a process: pairs of machine words, a type and a
+/// value.
+fn page_bytes_of(auxiliary_vector: &[u8]) -> Option<u64> {
+    const AT_PAGESZ: usize = 6;
+    const WORD: usize = size_of::<usize>();
+    let word = |bytes: &[u8]| Some(usize::from_ne_bytes(bytes.try_into().ok()?));
+    auxiliary_vector
+        .chunks_exact(2 * WORD)
+        .map(|pair| pair.split_at(WORD))
+        .find(|(kind, _)| word(kind) == Some(AT_PAGESZ))
+        .and_then(|(_, bytes)| word(bytes))
+        .map(|bytes| bytes as u64)
+}
+
+/// The memory limit where none is configured: four fifths of the memory that was available when it was first asked for,
+/// plus what this process had by then.
 fn default_memory() -> Option<u64> {
     static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
     *LIMIT.get_or_init(available_memory)
@@ -242,7 +264,7 @@ mod tests {
         assert_eq!(Budget::default().check(), Ok(()));
         let budget = Budget::new(Some(Duration::ZERO), Some(1));
         assert_eq!(budget.check(), Err(Limit::Time(Duration::ZERO)));
-        if resident_bytes().is_some() {
+        if cfg!(target_os = "linux") {
             assert_eq!(budget.reserve(1), Err(Limit::Memory(1)));
         }
         let total = Duration::from_nanos(1);
@@ -251,5 +273,31 @@ mod tests {
         assert_eq!(budget.left(), Duration::ZERO);
         let budget = budget.cancelled_by(Arc::new(AtomicBool::new(true)));
         assert_eq!(budget.check(), Err(Limit::Cancelled));
+    }
+
+    #[test]
+    fn the_page_size_is_read_from_the_auxiliary_vector() {
+        let vector = |pairs: &[[usize; 2]]| -> Vec<u8> {
+            let words = pairs.iter().flatten();
+            words.flat_map(|word| word.to_ne_bytes()).collect()
+        };
+        let pages_of_16_kib = vector(&[[33, 6], [6, 1 << 14], [0, 0]]);
+        assert_eq!(page_bytes_of(&pages_of_16_kib), Some(1 << 14));
+        assert_eq!(page_bytes_of(&vector(&[[33, 6], [0, 0]])), None);
+        assert_eq!(page_bytes_of(&[6]), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn resident_memory_agrees_with_what_the_system_reports_in_kilobytes() {
+        let reported = || -> u64 {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let mut lines = status.lines();
+            let line = lines.find(|line| line.starts_with("VmRSS:")).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        };
+        // Other tests of this process allocate meanwhile.
+        let (resident, reported) = (resident_bytes().unwrap(), reported() * 1024);
+        assert!(resident < 2 * reported && reported < 2 * resident);
     }
 }

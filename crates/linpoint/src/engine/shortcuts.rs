@@ -1,5 +1,5 @@
-//! What engines save work with. Each of these can be left out, and the verdict must be the same without it: that is what
-//! the tests compare.
+//! What engines save work with. Each of these can be left out, and the verdict must be the same without it: that is
+//! what the tests compare.
 
 /// A way to save work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,10 +13,10 @@ pub enum Shortcut {
     StackSearch,
     /// Objects that hold one value are searched with a full view of the future.
     SlotSearch,
-    /// Order that follows from results is kept. Hasty removals rest on it.
+    /// Order that follows from results is kept. Eager removals rest on it.
     ImpliedOrder,
     /// Removals that no other operation can notice take effect at once.
-    HastyRemovals,
+    EagerRemovals,
     /// Operations that change no state take effect at once where they fit; pending ones are left out.
     PureOperations,
     /// Of open operations that do the same, the one that returns first goes first.
@@ -35,7 +35,7 @@ impl Shortcut {
         Shortcut::StackSearch,
         Shortcut::SlotSearch,
         Shortcut::ImpliedOrder,
-        Shortcut::HastyRemovals,
+        Shortcut::EagerRemovals,
         Shortcut::PureOperations,
         Shortcut::EqualOperations,
         Shortcut::IndependentKeys,

@@ -3,7 +3,7 @@
 use super::Config;
 use super::columns::{self, ByColumns, Findings};
 use super::merge::merge;
-use super::run::Run;
+use super::run::Check;
 use crate::engine::{Budget, Shortcut, Shortcuts};
 use crate::error::Error;
 use crate::history::{History, OpId, Partitioning, TypedHistory};
@@ -121,8 +121,9 @@ impl Checker {
         self.on_threads(|| columns::check(object, history, &self.config, budget))
     }
 
-    /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is used: a
-    /// thread that waited for another one would take up more and more of the caller's work meanwhile, each on top of the last.
+    /// Does some work with as many threads as the configuration allows. On a thread of a pool already, that pool is
+    /// used: a thread that waited for another one would take up more and more of the caller's work meanwhile, each on
+    /// top of the last.
     fn on_threads<T: Send>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send,
@@ -155,7 +156,7 @@ impl Checker {
         describe: &(dyn Fn(OpId) -> String + Sync),
         findings: &Findings,
     ) -> Result<Report, Error> {
-        let run = Run {
+        let check = Check {
             spec,
             history,
             budget,
@@ -164,6 +165,6 @@ impl Checker {
             shortcuts: self.shortcuts,
             findings,
         };
-        self.on_threads(|| run.report_all())
+        self.on_threads(|| check.report_all())
     }
 }

@@ -1,7 +1,7 @@
 //! The choice of engines: a table of conditions, engines and reasons.
 //!
-//! [`TABLE`] is the only place that says which engine is tried on which part, and [`with_engine`] the only one that makes
-//! an engine of its name. The choice reads nothing but a [`Profile`], so it is tested as a table.
+//! [`TABLE`] is the only place that says which engine is tried on which part, and [`with_engine`] the only one that
+//! makes an engine of its name. The choice reads nothing but a [`Profile`], so it is tested as a table.
 
 use std::str::FromStr;
 
@@ -18,15 +18,15 @@ use crate::spec::Spec;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EngineChoice {
-    /// The one that fits best.
+    /// The first engine of a table that can decide the part.
     #[default]
     Auto,
-    /// The polynomial monitors; what they cannot decide stays undecided.
+    /// The polynomial monitors; histories that they cannot decide stay undecided.
     Monitor,
     /// The general search.
     Search,
-    /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what is
-    /// not shown stays undecided.
+    /// Hitting families: schedules that delay few operations first. With a [limit](Config::depth_max) on how many, what
+    /// is not shown stays undecided.
     Hitting,
     /// The reference, which tries all orders: for tiny histories.
     Brute,
@@ -58,12 +58,12 @@ impl FromStr for EngineChoice {
     }
 }
 
-/// One engine to try, and why it is this one's turn.
+/// An engine to try on a part, and the reason for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct PlannedEngine {
     pub(super) engine: EngineChoice,
     pub(super) reason: &'static str,
-    /// Why the engine of the row before cannot decide the part, if that is known already.
+    /// Why the engine of the previous row cannot decide the part, if its condition does not hold.
     pub(super) passed_over: Option<NotApplicable>,
 }
 
@@ -85,8 +85,8 @@ impl Condition {
     }
 }
 
-/// Which engines are tried where the configuration names none, in this order. The last row always applies, and its engine
-/// decides everything.
+/// The engines that are tried, in this order, if the configuration does not name one. Invariant: the last row always
+/// applies, and its engine decides any history of any specification.
 const TABLE: &[(Condition, EngineChoice, &str)] = &[
     (
         Condition::KindHasMonitor,
@@ -100,10 +100,10 @@ const TABLE: &[(Condition, EngineChoice, &str)] = &[
     ),
 ];
 
-/// The engines to try on a part, in this order: an engine that gives up because it is not applicable hands the part on.
-pub(super) fn choose<S: Spec>(profile: &Profile, asked: EngineChoice) -> Vec<Step> {
+/// The engines to try on a part, in this order: the next one is tried if an engine turns out not to be applicable.
+pub(super) fn choose<S: Spec>(profile: &Profile, asked: EngineChoice) -> Vec<PlannedEngine> {
     if asked != EngineChoice::Auto {
-        return vec![Step {
+        return vec![PlannedEngine {
             engine: asked,
             reason: "asked for",
             passed_over: None,
@@ -113,7 +113,7 @@ pub(super) fn choose<S: Spec>(profile: &Profile, asked: EngineChoice) -> Vec<Ste
     let mut passed_over = None;
     for &(condition, engine, reason) in TABLE {
         match condition.holds::<S>(profile) {
-            Ok(()) => steps.push(Step {
+            Ok(()) => steps.push(PlannedEngine {
                 engine,
                 reason,
                 passed_over: passed_over.take(),
@@ -124,7 +124,7 @@ pub(super) fn choose<S: Spec>(profile: &Profile, asked: EngineChoice) -> Vec<Ste
     steps
 }
 
-/// Lets an engine work. [`EngineChoice::Auto`] is none, and never stands in a [`Step`].
+/// Calls `work` with an engine. Invariant: `choice` is not [`EngineChoice::Auto`], which no [`PlannedEngine`] has.
 pub(super) fn with_engine<S: Spec, T>(
     choice: EngineChoice,
     config: &Config,

@@ -16,8 +16,8 @@ pub(super) fn merge(calls: &[u32], parts: &[PartReport]) -> Verdict {
     if let Some(verdict) = decisive {
         return verdict.clone();
     }
-    // Each operation takes effect right after the latest call among itself and those before it in its part. These moments
-    // ascend within a part and lie within the operations, so sorting by them merges the parts.
+    // Each operation takes effect right after the latest call among itself and those before it in its part. These
+    // moments ascend within a part and lie within the operations, so sorting by them merges the parts.
     let mut moments: Vec<(u32, OpId)> = Vec::with_capacity(calls.len());
     for part in parts {
         if let Verdict::Linearizable(witness) = &part.verdict {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::choose::{Step, choose, with_engine};
+use super::choose::{PlannedEngine, choose, with_engine};
 use super::columns::Findings;
 use super::merge::merge;
 use super::{Config, Cores, EngineChoice, Witnesses};
@@ -18,11 +18,11 @@ use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::{
-    self, Known, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
+    self, EngineFindings, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
 };
 
 /// One check of one history.
-pub(super) struct Run<'a, S: Spec> {
+pub(super) struct Check<'a, S: Spec> {
     pub(super) spec: &'a S,
     pub(super) history: &'a TypedHistory<S::Op, S::Ret>,
     pub(super) budget: &'a Budget,
@@ -43,7 +43,7 @@ struct Decided {
     reason: String,
 }
 
-impl<'a, S: Spec> Run<'a, S> {
+impl<'a, S: Spec> Check<'a, S> {
     pub(super) fn report_all(&self) -> Result<Report, Error> {
         let parts = partition(self.spec, self.history, self.config.partitioning);
         let returned = self
@@ -119,7 +119,7 @@ impl<'a, S: Spec> Run<'a, S> {
     }
 
     /// The end of a plan whose limits were over before it began.
-    fn nothing_done(&self, plan: &[Step], limit: Limit) -> Decided {
+    fn nothing_done(&self, plan: &[PlannedEngine], limit: Limit) -> Decided {
         let Some(step) = plan.first() else {
             unreachable!("bug: a plan is empty");
         };
@@ -133,7 +133,7 @@ impl<'a, S: Spec> Run<'a, S> {
     /// Tries the engines of a plan until one is applicable.
     fn decide(
         &self,
-        plan: &[Step],
+        plan: &[PlannedEngine],
         task: &Task<'a, S>,
         evidence: Evidence,
         budget: &Budget,
@@ -199,14 +199,14 @@ impl<'a, S: Spec> Run<'a, S> {
                         let task = task.with_ops(ops.to_vec());
                         self.decide(&plan, &task, Evidence::Order, budget).answer
                     };
-                    let known = Known {
+                    let findings = EngineFindings {
                         reached: *reached,
                         partial,
                         suspects: suspects.as_deref(),
                     };
                     verdict::violation(
                         task,
-                        known,
+                        findings,
                         explanation,
                         self.budget,
                         &decide,
@@ -233,7 +233,8 @@ impl<'a, S: Spec> Run<'a, S> {
     }
 }
 
-/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled once.
+/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled
+/// once.
 fn in_parallel<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     // Waking another thread takes longer than most small histories do.
     if count == 1 {

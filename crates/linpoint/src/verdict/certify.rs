@@ -1,11 +1,15 @@
-//! Checks the evidence of every verdict. Shares no code with the engines but the reference, [`brute`], where that is fast
-//! enough; larger cores are seen by [two entries](pairs) where they are of a snapshot, or [swept](sweep).
+//! Checks the evidence of every verdict.
 //!
-//! A certificate that fails is a bug in linpoint, never a verdict.
+//! Shares no code with the engines or the [reducer](super::reduce), except the reference, [`brute`], which decides
+//! small cores. Larger cores of snapshots are decided by looking at [two entries](pairs) at a time, all others by a
+//! [sweep](sweep).
+//!
+//! A certificate that fails is a bug in linpoint, or in a specification that breaks its contract; it is never a
+//! verdict.
 
 use std::collections::{HashMap, HashSet};
 
-use super::reduce::{Reduced, values_of};
+use super::reduce::Reduced;
 use super::{Confirmation, pairs, sweep};
 use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
@@ -13,13 +17,14 @@ use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::Value;
 
-/// Steps that the reference may take on a core: some milliseconds.
+/// The most steps that the reference takes on a core: some milliseconds.
 const BRUTE_STEPS: u64 = 10_000;
 
-/// Configurations that the second way may keep: some tenths of a second, unless states are large.
+/// The most configurations that the sweep keeps: some tenths of a second, unless states are large.
 const SWEEP_CONFIGURATIONS: usize = 50_000;
 
-/// Replays a witness: every operation that returned is there once, real time is obeyed, every result is explained.
+/// Replays a witness on the specification: every operation that returned is in it exactly once, the order obeys real
+/// time, and the specification allows every result.
 pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(), Error> {
     let fail = |what: String| Err(Error::bug(format!("the witness is wrong: {what}")));
     // Positions by number, from the first one on; `NEVER` where there is none.
@@ -34,7 +39,7 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
         (position != NEVER).then_some(position as usize)
     };
     let mut taken = vec![false; task.ops.len()];
-    // The latest call so far: whatever takes effect later must not have returned before it.
+    // Invariant: the latest call so far. An operation that takes effect later must not have returned before it.
     let mut latest_call = 0;
     // A nondeterministic specification may be in any of several states.
     let mut states = vec![task.spec.init()];
@@ -73,7 +78,8 @@ pub(crate) fn witness<S: Spec>(task: &Task<'_, S>, order: &[OpId]) -> Result<(),
     }
 }
 
-/// The same for an order of positions, where `happens` lets an operation take effect and tells whether it could.
+/// Replays an order of positions like [`witness`], but asks `happens` instead of the specification: it lets an
+/// operation take effect and returns whether the operation could have its result.
 pub(crate) fn log_order(
     calls: &[u32],
     rets: &[u32],
@@ -115,7 +121,7 @@ pub(crate) fn log_order(
 
 /// Checks that a reduced history follows from the whole one by sound reductions, and that it is not linearizable.
 ///
-/// Answers [`Confirmation::Unconfirmed`] if the core is too large to be decided within the budget.
+/// Returns [`Confirmation::Unconfirmed`] if the core is too large to be decided within the budget.
 pub(crate) fn core<S: Spec>(
     whole: &Task<'_, S>,
     reduced: &Reduced,
@@ -143,14 +149,71 @@ pub(crate) fn core<S: Spec>(
     }
 }
 
-/// The updates of a snapshot that write what their entries hold anyway, once all are dropped whose values nothing kept is about.
+/// A value that an operation is about, as the contract of [roles](Role) means it: dropping all operations on some
+/// values leaves a history of the same object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Mention {
+    /// A value in a container or in a slot.
+    Plain(Value),
+    /// The initial value of the entries of a snapshot, which all entries share.
+    InitialEntry,
+    /// Another value of an entry of a snapshot.
+    Entry(u32, Value),
+}
+
+impl Mention {
+    fn of_entry(entry: u32, value: Option<&Value>) -> Self {
+        match value {
+            None => Mention::InitialEntry,
+            Some(value) => Mention::Entry(entry, value.clone()),
+        }
+    }
+}
+
+/// The values that an operation with this role is about; `None` if the role does not tell.
+///
+/// Not shared with the reducer, whose steps it serves to check.
+fn values_of(role: &Role) -> Option<Vec<Mention>> {
+    let mut values = Vec::new();
+    match role {
+        Role::Opaque => return None,
+        // What an append leaves depends on all earlier writes.
+        Role::Appends(_) => return None,
+        // A count has no values.
+        Role::Counts { .. } => return None,
+        Role::RemovesSome | Role::Empty => {}
+        Role::Adds(value) | Role::Removes(value) | Role::Peeks(value) => {
+            values.push(Mention::Plain(value.clone()));
+        }
+        Role::Slot { needs, leaves } => {
+            if let Need::Is(value) | Need::IsNot(value) = needs {
+                values.push(Mention::Plain(value.clone()));
+            }
+            if let Some(value) = leaves {
+                values.push(Mention::Plain(value.clone()));
+            }
+        }
+        Role::Updates { entry, value } => values.push(Mention::of_entry(*entry, value.as_ref())),
+        Role::Scans(seen) => {
+            // A scan may leave out entries at the end, which hold the initial value; so every scan is about it.
+            values.push(Mention::InitialEntry);
+            for (entry, value) in (0u32..).zip(seen) {
+                values.push(Mention::of_entry(entry, value.as_ref()));
+            }
+        }
+    }
+    Some(values)
+}
+
+/// The updates of a snapshot that write what their entries hold already, once all updates are dropped whose values no
+/// kept operation is about.
 fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     let mut repeats = HashSet::new();
     if !matches!(whole.kind(), Some(Kind::Snapshot(_))) {
         return repeats;
     }
     let kept = reduced.ops.iter().map(|op| whole.role(*op));
-    let kept: HashSet<Value> = kept.filter_map(|role| values_of(&role)).flatten().collect();
+    let kept: HashSet<Mention> = kept.filter_map(|role| values_of(&role)).flatten().collect();
     let mut of_entry: HashMap<u32, Vec<(TaskOp, Option<Value>)>> = HashMap::new();
     for op in whole.ops().iter().filter(|op| op.call <= reduced.cut) {
         let role = whole.role(*op);
@@ -178,7 +241,7 @@ fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
     repeats
 }
 
-/// Whether what is left follows by sound reductions; if not, why not.
+/// Checks that the reduced history follows from the whole one by sound reductions; the error says why it does not.
 fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     let cut = |op: &TaskOp| TaskOp {
         ret: if op.ret > reduced.cut { NEVER } else { op.ret },
@@ -204,11 +267,11 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
         return Err("it holds operations that the history does not have".into());
     }
 
-    // What was dropped changed no state, or went together with everything on its values.
+    // Each dropped operation changes no state, or all operations on its values were dropped too.
     let repeats = repeated_updates(whole, reduced);
     let mut gone = HashSet::new();
     for op in dropped {
-        // What changes nothing as it was recorded may be dropped before the cut.
+        // An operation may be dropped before the cut is made, as recorded, or afterwards, as a pending one.
         let relaxed = TaskOp { ret: NEVER, ..op };
         if whole.is_pure(op) || whole.is_pure(relaxed) || repeats.contains(&op.id) {
             continue;
@@ -242,5 +305,73 @@ fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     match reduced.ops.iter().find(depends) {
         Some(op) => Err(format!("operation {} depends on what was dropped", op.id.0)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::verdict::reduce;
+
+    fn values() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Nil),
+            any::<bool>().prop_map(Value::Bool),
+            (0..4i64).prop_map(Value::Int),
+            (0..4i64).prop_map(|value| Value::list([Value::Int(0), Value::Int(value)])),
+        ]
+    }
+
+    /// Roles of every variant.
+    fn roles() -> impl Strategy<Value = Role> {
+        let needs = prop_oneof![
+            Just(Need::Anything),
+            values().prop_map(Need::Is),
+            values().prop_map(Need::IsNot),
+        ];
+        let maybe = || prop::option::of(values());
+        prop_oneof![
+            Just(Role::Opaque),
+            (needs, maybe()).prop_map(|(needs, leaves)| Role::Slot { needs, leaves }),
+            values().prop_map(Role::Appends),
+            values().prop_map(Role::Adds),
+            values().prop_map(Role::Removes),
+            Just(Role::RemovesSome),
+            values().prop_map(Role::Peeks),
+            Just(Role::Empty),
+            (-2..3i64, prop::option::of(0..3i64)).prop_map(|(by, seen)| Role::Counts { by, seen }),
+            (0..3u32, maybe()).prop_map(|(entry, value)| Role::Updates { entry, value }),
+            prop::collection::vec(maybe(), 0..4).prop_map(Role::Scans),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        /// The certifier and the reducer must agree on which operations share a value, and on which have none that is
+        /// known. They write values in different ways, so what is compared is that.
+        #[test]
+        fn values_are_those_of_the_reducer(a in roles(), b in roles()) {
+            let is_of_snapshot =
+                |role: &Role| matches!(role, Role::Updates { .. } | Role::Scans(_));
+            // Roles of snapshots and of other objects never stand in one history.
+            prop_assume!(is_of_snapshot(&a) == is_of_snapshot(&b));
+            let ours = [values_of(&a), values_of(&b)];
+            let theirs = [reduce::values_of(&a), reduce::values_of(&b)];
+            for (ours, theirs) in ours.iter().zip(&theirs) {
+                prop_assert_eq!(ours.is_none(), theirs.is_none());
+                let count = |ours: &Vec<Mention>| ours.iter().collect::<HashSet<_>>().len();
+                let count_theirs = |theirs: &Vec<Value>| theirs.iter().collect::<HashSet<_>>().len();
+                prop_assert_eq!(ours.as_ref().map(count), theirs.as_ref().map(count_theirs));
+            }
+            if let ([Some(a), Some(b)], [Some(their_a), Some(their_b)]) = (&ours, &theirs) {
+                let shared = a.iter().filter(|value| b.contains(value));
+                let their_shared = their_a.iter().filter(|value| their_b.contains(value));
+                let shared: HashSet<_> = shared.collect();
+                prop_assert_eq!(shared.len(), their_shared.collect::<HashSet<_>>().len());
+            }
+        }
     }
 }

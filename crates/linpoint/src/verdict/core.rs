@@ -40,8 +40,8 @@ pub enum HarnessEvidence {
 }
 
 impl Core {
-    /// A core whose operations a test harness has found to contradict each other by running the object under test. It counts
-    /// as minimal: a harness reduces the test, not the history.
+    /// A core whose operations a test harness has found to contradict each other by running the object under test. It
+    /// counts as minimal: a harness reduces the test, not the history.
     pub fn confirmed_by_harness(
         ops: Vec<OpId>,
         sentence: String,

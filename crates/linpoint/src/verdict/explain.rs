@@ -1,24 +1,24 @@
-//! From "not linearizable" to evidence: bad prefix, core, and a sentence.
+//! Makes the evidence of a violation: the shortest bad prefix, the core, and a sentence.
 
 use std::time::Duration;
 
 use super::reduce::{self, Decide};
 use super::{Core, Violation, certify, wording};
-use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
-use crate::history::{NEVER, OpId, precedes};
-use crate::spec::{Kind, Need, Outcomes, Role, Spec};
+use crate::history::{NEVER, OpId};
+use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::Value;
 
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_secs(1);
 
-/// What an engine knows of a task that is not linearizable.
+/// What an engine found out about a task that is not linearizable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
-    /// The first events, so many, are linearizable.
+pub(crate) struct EngineFindings<'a> {
+    /// The number of events of a prefix that is known to be linearizable.
     pub(crate) reached: usize,
-    /// In this order.
+    /// An order that explains this prefix.
     pub(crate) partial: &'a [OpId],
     /// These operations may contradict each other by themselves.
     pub(crate) suspects: Option<&'a [TaskOp]>,
@@ -27,25 +27,25 @@ pub(crate) struct Known<'a> {
 /// The evidence for a task that is not linearizable.
 ///
 /// It takes as long as `budget` allows, and what the independent check of the core takes, which is within `whole`.
-/// `describe` names an operation: call, result, and who called it.
+/// `describe` names an operation: its call, its result, and its process.
 pub(crate) fn violation<S: Spec>(
     task: &Task<'_, S>,
-    known: Known<'_>,
+    findings: EngineFindings<'_>,
     budget: &Budget,
     whole: &Budget,
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    // The suspects stand for the whole, if it is true of them.
+    // If the suspects alone are not linearizable, only they are reduced.
     let clashing = |suspects: &[TaskOp]| {
         let answer = decide(suspects, budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. })).then(|| suspects.to_vec())
     };
-    let clash = known.suspects.and_then(clashing);
+    let clash = findings.suspects.and_then(clashing);
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {
         task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
     });
-    // The clash may rest on what operations answered later.
+    // The suspects may contradict each other only with results of operations that returned after the prefix.
     let is_bad = |events| {
         let answer = decide(&reduce::prefix(&task.ops, events), budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. }))
@@ -60,8 +60,8 @@ pub(crate) fn violation<S: Spec>(
     let prefix = reduce::shortest_bad_prefix(
         &task.ops,
         bad,
-        known.reached,
-        known.partial.to_vec(),
+        findings.reached,
+        findings.partial.to_vec(),
         &search,
         decide,
     );
@@ -73,7 +73,7 @@ pub(crate) fn violation<S: Spec>(
     };
     let smaller = match clash {
         Some(clash) if prefix.events >= clash_events => Some(clash),
-        // Something else is wrong before what the engine found.
+        // The prefix is bad for another reason than the suspects, which contradict each other later.
         Some(_) => match decide(&beginning, budget) {
             Ok(Answer::NotLinearizable { suspects, .. }) => suspects.as_deref().and_then(clashing),
             _ => None,
@@ -170,7 +170,7 @@ fn sentence<S: Spec>(
     }
 }
 
-/// If the operation saw a value that nobody can have put there by then: that.
+/// A clause that says that the operation saw a value that no operation had written or added by then, if that is so.
 fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
     let seen = match whole.role(op) {
         Role::Slot {
@@ -214,7 +214,7 @@ fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
             seen.kind_name()
         )
     });
-    (!is_initial).then(|| format!("by then nobody had put {seen} there{hint}"))
+    (!is_initial).then(|| format!("no operation had put {seen} there by then{hint}"))
 }
 
 fn looks_like(a: &Value, b: &Value) -> bool {
@@ -222,86 +222,15 @@ fn looks_like(a: &Value, b: &Value) -> bool {
     plain(a) == plain(b)
 }
 
-/// What the operation could have answered, if these are few and quickly found.
+/// The results that the operation could have had, if they are few and found in few steps.
 fn possible_answers<S: Spec>(core: &Task<'_, S>, op: usize) -> Option<Vec<S::Ret>> {
-    let taken = vec![false; core.ops.len()];
-    let mut possible = Possible {
-        core,
-        op,
-        taken,
-        answers: Vec::new(),
-        steps: 10_000,
+    const MOST_STEPS: u64 = 10_000;
+    const MOST_ANSWERS: usize = 4;
+    let mut steps = 0;
+    let step = &mut || {
+        steps += 1;
+        if steps > MOST_STEPS { Err(()) } else { Ok(()) }
     };
-    let complete = possible.explore(&core.spec.init());
-    (complete && possible.answers.len() <= 4).then_some(possible.answers)
-}
-
-/// Tries all orders of a core, to find what one operation could have answered.
-struct Possible<'a, 'b, S: Spec> {
-    core: &'a Task<'b, S>,
-    op: usize,
-    taken: Vec<bool>,
-    answers: Vec<S::Ret>,
-    steps: u32,
-}
-
-impl<S: Spec> Possible<'_, '_, S> {
-    /// Collects the answers that can be completed from `state`; `false` if the steps ran out.
-    fn explore(&mut self, state: &S::State) -> bool {
-        let mut found = Vec::new();
-        let complete = self.extend(state, None, &mut found);
-        for answer in found {
-            if !self.answers.contains(&answer) {
-                self.answers.push(answer);
-            }
-        }
-        complete
-    }
-
-    fn extend(
-        &mut self,
-        state: &S::State,
-        answer: Option<&S::Ret>,
-        found: &mut Vec<S::Ret>,
-    ) -> bool {
-        let ops = &self.core.ops;
-        let open = || (0..ops.len()).filter(|&i| !self.taken[i]);
-        if open().all(|i| ops[i].ret == NEVER) {
-            found.extend(answer.cloned());
-            return true;
-        }
-        let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
-        let candidates: Vec<usize> = open()
-            .filter(|&i| !precedes(first_return, ops[i].call))
-            .collect();
-        for i in candidates {
-            if self.steps == 0 {
-                return false;
-            }
-            self.steps -= 1;
-            self.taken[i] = true;
-            let (op, ret) = self.core.action(i);
-            let complete = if i == self.op {
-                let outcomes = match self.core.spec.apply(state, op) {
-                    Outcomes::Blocked => Vec::new(),
-                    Outcomes::One(ret, next) => vec![(ret, next)],
-                    Outcomes::Many(all) => all,
-                };
-                outcomes
-                    .iter()
-                    .all(|(ret, next)| self.extend(next, Some(ret), found))
-            } else {
-                self.core
-                    .spec
-                    .step(state, op, ret)
-                    .iter()
-                    .all(|next| self.extend(next, answer, found))
-            };
-            self.taken[i] = false;
-            if !complete {
-                return false;
-            }
-        }
-        true
-    }
+    let answers = brute::possible_results(core, op, step).ok()?;
+    (answers.len() <= MOST_ANSWERS).then_some(answers)
 }

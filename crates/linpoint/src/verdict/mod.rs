@@ -10,7 +10,7 @@ mod sweep;
 mod wording;
 
 pub use self::core::{Confirmation, Core, HarnessEvidence};
-pub(crate) use explain::{Known, violation};
+pub(crate) use explain::{EngineFindings, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
@@ -59,8 +59,8 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation as an engine found it, without core, and without prefix unless the engine knows the rank of the first
-    /// return that cannot be explained.
+    /// A violation as an engine found it, without core, and without prefix unless the engine knows the rank of the
+    /// first return that cannot be explained.
     pub(crate) fn unreduced<S: Spec>(
         task: &Task<'_, S>,
         partial: Vec<OpId>,

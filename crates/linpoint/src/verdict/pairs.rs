@@ -1,7 +1,7 @@
-//! Large cores of snapshots: a contradiction shows in two entries, and of these alone little is left.
+//! Decides large cores of snapshots by looking at two entries at a time, for which few operations matter. Ours.
 //!
-//! Whoever sees two entries of a snapshot only, sees a snapshot. So if what the operations of a core say about two entries is
-//! contradictory, the core is.
+//! A snapshot restricted to two of its entries is a snapshot. So if no order explains what the operations of a core say
+//! about two entries, no order explains the core.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,11 @@ use crate::history::{EventKind, OpId, TypedHistory, events_in_order};
 use crate::spec::{Kind, Role, Snapshot, SnapshotOp, Writers};
 use crate::value::Value;
 
-/// Entries that are looked at.
+/// The most entries that are looked at.
 const MOST_ENTRIES: usize = 64;
 
-/// Whether some two entries of a snapshot contradict each other; `false` if that is not found within `steps` for each two.
+/// Whether the operations on some two entries of a snapshot contradict each other; `false` if `steps` for each pair do
+/// not show it.
 pub(super) fn contradict(core: &dyn Facts, steps: u64) -> bool {
     let Some(Kind::Snapshot(initial)) = core.kind() else {
         return false;

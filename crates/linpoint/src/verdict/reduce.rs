@@ -1,16 +1,16 @@
-//! From a violation to its core, by reductions that keep linearizable histories linearizable.
+//! Reduces a violation to its core, by steps that keep linearizable histories linearizable. Ours.
 //!
 //! Dropping operations at will is unsound: a read without its write looks wrong. What is allowed, and why:
 //!
 //! * **Cut** to a beginning: what was linearizable stays so, with the operations open at the cut left pending.
-//! * **Drop an operation that changes no state**: the others never noticed it.
-//! * **Drop all operations on some values** of a container, a slot, or the entries of a snapshot ([`Role`]): that is the contract of the roles. In a
-//!   slot, values that one operation exchanges for each other go together, and nothing may need the slot to *differ*
-//!   from a value, since dropping a write uncovers an older value.
-//! * **Drop an update of a snapshot that writes what its entry holds**: no other update of the entry overlaps it, and the last
-//!   one before it wrote the same.
-//! * **Relax** an operation: forget its result and its return. It may then have happened at any time after its call, with
-//!   any result, or not at all; that includes what it did.
+//! * **Drop an operation that changes no state**: no other operation can notice it.
+//! * **Drop all operations on some values** of a container, a slot, or the entries of a snapshot ([`Role`]): that is
+//!   the contract of the roles. In a slot, values that one operation exchanges for each other go together, and nothing
+//!   may need the slot to *differ* from a value, since dropping a write uncovers an older value.
+//! * **Drop an update of a snapshot that writes what its entry holds**: no other update of the entry overlaps it, and
+//!   the last one before it wrote the same.
+//! * **Relax** an operation: forget its result and its return. It may then have happened at any time after its call,
+//!   with any result, or not at all; that includes what it did.
 //!
 //! What is left unrelaxed is the core: these results at these times contradict each other, whatever the others did.
 
@@ -154,8 +154,8 @@ pub(crate) fn reduce(
     let cut = ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0);
     let stopwatch = Stopwatch::start();
     let _ = decide(&ops, budget);
-    // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first take
-    // what is cheap, then look at what is left with more patience.
+    // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first
+    // take what is cheap, then look at what is left with more patience.
     let quick = (stopwatch.elapsed() * 8).max(Duration::from_millis(2));
     let mut reducer = Reducer {
         facts,

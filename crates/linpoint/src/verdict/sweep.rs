@@ -1,7 +1,8 @@
-//! A second way to show that there is no order: walk the events once, keeping every configuration that is possible.
+//! Decides whether a core has no order by one walk over its events that keeps all possible configurations. Ours.
 //!
-//! Slower than the search and far plainer: no order of preference, no knowledge of the object, no depth first. It shares
-//! nothing with the engines, and decides cores with many relaxed operations, on which trying all orders takes too long.
+//! It is slower than the search and far plainer: breadth first, without preferences and without knowledge of the
+//! object. It shares no code with the engines, and decides cores with many relaxed operations, on which trying all
+//! orders takes too long.
 
 use std::collections::HashSet;
 
@@ -12,11 +13,11 @@ use crate::spec::Spec;
 /// Operations that took effect and did not return yet, in ascending order, and the state.
 type Configuration<S> = (Vec<u32>, <S as Spec>::State);
 
-/// How many configurations are looked at between two looks at the limits: they may be large.
+/// The number of configurations between two looks at the limits, since configurations may be large.
 const STEPS: usize = 256;
 
-/// Whether no order explains `task`; `None` if that would take more than `max` configurations at a time, or more than the
-/// budget allows.
+/// Returns whether no order explains `task`; `None` if that takes more than `max` configurations at a time, or more
+/// than the budget allows.
 pub(super) fn has_no_order<S: Spec>(
     task: &Task<'_, S>,
     max: usize,
@@ -32,7 +33,8 @@ pub(super) fn has_no_order<S: Spec>(
             open.push(op);
             continue;
         }
-        // Everything that can have happened by now; then only what includes the operation that returns.
+        // First all configurations that are possible by now; then only those in which the operation that returns took
+        // effect.
         let mut frontier: Vec<Configuration<S>> = possible.iter().cloned().collect();
         while let Some((taken, state)) = frontier.pop() {
             steps += 1;
@@ -78,7 +80,7 @@ fn successors<S: Spec>(
         let same = |other: u32| {
             is_pending(other) && task.action(other as usize) == task.action(op as usize)
         };
-        // Of pending operations that do the same, the first may as well be first.
+        // Of pending operations with the same action, only the first is tried: exchanging two of them changes nothing.
         if is_pending(op)
             && open[..i]
                 .iter()

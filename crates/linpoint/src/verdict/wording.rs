@@ -50,7 +50,7 @@ pub(super) fn container(core: &dyn Facts, describe: &dyn Fn(OpId) -> String) -> 
                 empty = Some(op);
                 continue;
             }
-            // What a pending removal took out is anybody's guess.
+            // Which value a pending removal took out is not known.
             _ => return None,
         };
         let place = seen.iter().position(|seen| seen.value == *value);
@@ -69,7 +69,7 @@ pub(super) fn container(core: &dyn Facts, describe: &dyn Fn(OpId) -> String) -> 
         seen.in_by = seen.in_by.min(op.ret);
         seen.out_from = seen.out_from.max(op.call);
         match role {
-            // A value that was put in twice can be told apart by nobody.
+            // Two insertions of one value cannot be told apart.
             Role::Adds(_) if seen.add.is_some() => return None,
             Role::Adds(_) => seen.add = Some(op),
             _ => {
@@ -146,8 +146,8 @@ impl Membership {
     }
 }
 
-/// A sentence on the core of a set that contradicts what can have been done to the member by the rank at which it was cut;
-/// `what` is its operation that returned last.
+/// A sentence on the core of a set that contradicts what can have been done to the member by the rank at which it was
+/// cut; `what` is its operation that returned last.
 pub(super) fn member(whole: &dyn Facts, core: &dyn Facts, cut: u32, what: &str) -> Option<String> {
     let returned = core.ops().iter().filter(|op| op.ret != NEVER);
     let seen: Vec<Membership> = returned
@@ -167,7 +167,7 @@ pub(super) fn member(whole: &dyn Facts, core: &dyn Facts, cut: u32, what: &str) 
     let (added, removed) = (changes(true), changes(false));
     if let [only] = seen.as_slice() {
         return (only.found == Some(true) && added == 0)
-            .then(|| format!("{what} is impossible: nobody had added {member} by then"));
+            .then(|| format!("{what} is impossible: no operation had added {member} by then"));
     }
     if all(true, false) && added < seen.len() {
         let (removed, added) = (times(seen.len()), times(added));
@@ -177,7 +177,7 @@ pub(super) fn member(whole: &dyn Facts, core: &dyn Facts, cut: u32, what: &str) 
     } else if all(false, true) && removed + 1 < seen.len() {
         let added = times(seen.len());
         Some(match removed {
-            0 => format!("{member} was added {added} before anybody removed it"),
+            0 => format!("{member} was added {added} before any operation removed it"),
             _ => {
                 let removed = times(removed);
                 format!("{member} was added {added} when it had been removed only {removed}")

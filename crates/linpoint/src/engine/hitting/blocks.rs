@@ -1,4 +1,6 @@
-//! Strong hits, and what the canonical family of d operations is without making it.
+//! Decides strong hits (Definition 4.1 of the paper), membership in the canonical family of d operations, and its size,
+//! without making the family. Block form is ours: a schedule strongly hits a tuple exactly if it is made of one block
+//! for each member, in order, the member first.
 
 use std::collections::HashMap;
 

@@ -1,13 +1,14 @@
-//! The linearizability depth: how many operations must be delayed so that every schedule that delays them explains the
-//! history, no matter where all others stand.
+//! Decides the linearizability depth (Definition 4.2 of the paper): the least number of operations such that every
+//! schedule that strongly hits them explains the history. The shortest-path search is ours.
 //!
-//! A schedule that strongly hits (x0, .., xk) is made of blocks: first what is not at or after any member, in any order,
-//! then for each member what is at or after it and no later one, the member first and the rest in any order. So a tuple is
-//! a way from nothing to everything, a block at a time, and the depth is the length of the shortest one on which whatever
-//! order a block is run in, every result fits. A node is what took effect, with the states that the orders so far lead to.
+//! A schedule that strongly hits (x0, .., xk) is made of blocks: first what is not at or after any member, in any
+//! order, then for each member what is at or after it and no later one, the member first and the rest in any order. So
+//! a tuple is a way from nothing to everything, a block at a time, and the depth is the length of the shortest one on
+//! which whatever order a block is run in, every result fits. A node is what took effect, with the states that the
+//! orders so far lead to.
 //!
-//! The search goes by length so far plus the number of operations that can come next: each of these begins a block of its
-//! own, so no way is shorter. Pending ones do not count: they need not happen.
+//! The search goes by length so far plus the number of operations that can come next: each of these begins a block of
+//! its own, so no way is shorter. Pending ones do not count: they need not happen.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -19,9 +20,9 @@ use crate::engine::Ticker;
 /// States that orders of the same operations lead to, sorted.
 type States = Vec<u32>;
 
-/// What a search for the depth came to.
+/// The result of a search for the depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum DepthResult {
     /// A shortest tuple; empty if every schedule explains the history.
     Tuple(Vec<u32>),
     /// There is none of up to so many operations.
@@ -36,8 +37,8 @@ pub(super) fn shortest_tuple(
     runs: &mut dyn Runs,
     most: usize,
     ticker: &mut Ticker<'_>,
-) -> Result<Found, Limit> {
-    let mut search = Search {
+) -> Result<DepthResult, Limit> {
+    let mut search = TupleSearch {
         growth: Growth::new(poset, runs),
         nodes: Vec::new(),
         known: HashMap::new(),
@@ -52,7 +53,7 @@ pub(super) fn shortest_tuple(
     let mut bucket = 0;
     while bucket < search.buckets.len() {
         if bucket > most {
-            return Ok(Found::NotYet);
+            return Ok(DepthResult::NotYet);
         }
         let Some(number) = search.buckets[bucket].pop() else {
             bucket += 1;
@@ -63,11 +64,11 @@ pub(super) fn shortest_tuple(
         }
         ticker.tick()?;
         if search.nodes[number as usize].done.is_done(poset) {
-            return Ok(Found::Tuple(search.tuple(number)));
+            return Ok(DepthResult::Tuple(search.tuple(number)));
         }
         search.expand(number, ticker)?;
     }
-    Ok(Found::Never)
+    Ok(DepthResult::Never)
 }
 
 /// Whether every schedule that strongly hits a feasible tuple explains the history.
@@ -104,17 +105,18 @@ pub(super) fn always_explains(
     Ok(true)
 }
 
+/// No node or operation. Invariant: none of them has this number.
 const NONE: u32 = u32::MAX;
 
-struct Search<'a> {
+struct TupleSearch<'a> {
     growth: Growth<'a>,
-    nodes: Vec<Node>,
+    nodes: Vec<TupleNode>,
     known: HashMap<(Down, States), u32>,
     buckets: Vec<Vec<u32>>,
     minimal: Vec<u32>,
 }
 
-struct Node {
+struct TupleNode {
     done: Down,
     states: States,
     parent: u32,
@@ -124,7 +126,7 @@ struct Node {
     is_expanded: bool,
 }
 
-impl Search<'_> {
+impl TupleSearch<'_> {
     fn push(&mut self, done: Down, states: States, parent: u32, root: u32, blocks: u32) {
         done.minimal_outside(self.growth.poset, &mut self.minimal);
         let poset = self.growth.poset;
@@ -143,7 +145,7 @@ impl Search<'_> {
             Entry::Vacant(free) => {
                 let (done, states) = free.key().clone();
                 free.insert(self.nodes.len() as u32);
-                self.nodes.push(Node {
+                self.nodes.push(TupleNode {
                     done,
                     states,
                     parent,
@@ -231,8 +233,8 @@ impl<'a> Growth<'a> {
         Some(next)
     }
 
-    /// All blocks that can follow `start`, of operations for which `in_block` holds, such that every order of each fits: it
-    /// itself and all that contain it. (Real time decides which operations can come next.)
+    /// All blocks that can follow `start`, of operations for which `in_block` holds, such that every order of each
+    /// fits: it itself and all that contain it. (Real time decides which operations can come next.)
     ///
     /// A block of some size is good if taking away any of its last operations leaves a good one in whose states that
     /// operation fits.

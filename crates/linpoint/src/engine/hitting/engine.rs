@@ -1,4 +1,4 @@
-//! Hitting families as an engine: looks at small families first.
+//! Hitting families as an engine: decides a history by looking at small families first.
 
 use super::{Family, Measured, NAME, Shown, ShownBy};
 use crate::engine::{Answer, Budget, Cause, Engine, Evidence, GaveUp, Outcome, Task};

@@ -1,7 +1,7 @@
-//! All schedules of a family, each once, with the least d that has it.
+//! Makes all schedules of a family, each once, with the least d whose family has it: the enumeration of the paper.
 //!
-//! Only operations that overlap another one are put into tuples: to delay one that does not changes nothing, so that a
-//! family holds what shorter tuples give as long as there are such operations to fill up with.
+//! Only operations that overlap another one are put into tuples. To delay one that overlaps none changes nothing, so a
+//! family also has the schedules of shorter tuples, as long as there are such operations to pad them with.
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ pub(super) fn enumerate(
     let ops = 0..poset.len() as u32;
     let contended: Vec<u32> = ops.filter(|&op| is_contended[op as usize]).collect();
     let most = d_max.saturating_sub(usize::from(family.index == Index::Chains));
-    let mut walk = Walk {
+    let mut enumeration = Enumeration {
         maker: Maker::new(Cow::Borrowed(poset), family),
         most: most.min(MOST_MEMBERS),
         found: Enumerated {
@@ -66,16 +66,16 @@ pub(super) fn enumerate(
         ticker,
         visit,
     };
-    for chain in walk.chains() {
+    for chain in enumeration.chains() {
         match family.rule {
-            Rule::Canonical => walk.extend(chain, &mut Vec::new())?,
-            rule => walk.insert(&mut Insertion::new(poset, rule, chain), 0)?,
+            Rule::Canonical => enumeration.extend(chain, &mut Vec::new())?,
+            rule => enumeration.insert(&mut Insertion::new(poset, rule, chain), 0)?,
         }
     }
-    Ok(walk.found)
+    Ok(enumeration.found)
 }
 
-struct Walk<'a, 'b, 'p> {
+struct Enumeration<'a, 'b, 'p> {
     maker: Maker<'p>,
     /// The most members of a tuple.
     most: usize,
@@ -86,7 +86,7 @@ struct Walk<'a, 'b, 'p> {
     visit: &'a mut dyn FnMut(usize, &[u32]),
 }
 
-impl Walk<'_, '_, '_> {
+impl Enumeration<'_, '_, '_> {
     /// The chains that make a difference, and one of the others.
     fn chains(&self) -> Vec<Option<u32>> {
         let poset = &self.maker.poset;

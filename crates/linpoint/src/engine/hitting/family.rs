@@ -1,4 +1,5 @@
-//! Families of schedules, by index: a chain and a tuple, or a tuple alone.
+//! Families of schedules, indexed by a chain and a tuple (Section 4 of the paper) or by a tuple alone. The canonical
+//! rule, a stable sort by blocks, is ours.
 
 use std::borrow::Cow;
 
@@ -157,8 +158,8 @@ impl<'p> Maker<'p> {
         }
     }
 
-    /// The schedule for this chain, delayed as a whole, and these operations, delayed still more. For the canonical rule
-    /// any operations will do; for the others they must be [feasible](Poset::is_feasible).
+    /// The schedule for this chain, delayed as a whole, and these operations, delayed still more. For the canonical
+    /// rule any operations will do; for the others they must be [feasible](Poset::is_feasible).
     pub(super) fn schedule(&self, chain: Option<u32>, tuple: &[u32]) -> Vec<u32> {
         match self.family.rule {
             Rule::Canonical => self.canonical(chain, tuple),
@@ -166,8 +167,8 @@ impl<'p> Maker<'p> {
         }
     }
 
-    /// Everything at or after a member belongs to its block, unless it belongs to that of a later member. The blocks come
-    /// one after the other, each in the base order.
+    /// Everything at or after a member belongs to its block, unless it belongs to that of a later member. The blocks
+    /// come one after the other, each in the base order.
     fn canonical(&self, chain: Option<u32>, tuple: &[u32]) -> Vec<u32> {
         let chain = chain.map_or(&[][..], |chain| &self.poset.chains()[chain as usize]);
         let mut level = vec![0u32; self.poset.len()];

@@ -1,7 +1,20 @@
-//! Schedules by insertion: Algorithm 1 of the paper, and the variant behind its tables.
+//! Makes schedules by insertion: Algorithm 1 of the paper, corrected, and the variant behind its tables.
 //!
-//! Operations come in an order that obeys real time, and each is put at a place that depends on what stands there already:
-//! members of the tuple and of the chain as late as they can, all others as early as they can.
+//! Operations are inserted in an order that obeys real time. Members of the tuple and of the chain are placed as late
+//! as possible, all others as early as possible, depending on the operations that were inserted before.
+//!
+//! Corrections of the printed algorithm:
+//!
+//! * Only [feasible](Poset::is_feasible) tuples are inserted. For others the result need not hit the tuple. The
+//!   smallest counterexample has three operations: 0 before 1 on one thread (calls 1 and 4, returns 3 and 5), and 2 on
+//!   another (call 2, return 6). For the chain of 2 and the tuple (1, 0) the printed algorithm gives 0, 2, 1, which
+//!   does not strongly hit (2, 1, 0).
+//! * An operation without a predecessor in the schedule is put at the front; lines 25 and 26 do not cover it.
+//! * d is at most the number of operations; for a larger d the printed loop gives an empty family.
+//!
+//! [`Rule::Artifact`] keeps a defect of the published program, to reproduce its tables: it compares an operation of the
+//! chain with the member that was inserted last, not with the last member of the tuple. The smallest counterexample has
+//! calls 2, 3, 5, 1, 8, returns 10, 4, 6, 7, 9 and threads 0, 1, 2, 3, 3: for d = 3, no schedule hits (3, 2, 0).
 
 use super::family::Rule;
 use super::poset::Poset;

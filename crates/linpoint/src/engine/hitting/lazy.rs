@@ -1,10 +1,12 @@
-//! A canonical family, walked in the order of execution: no schedule is made that fails before its end.
+//! Decides which canonical families have a schedule that explains the history, by walking them in the order of
+//! execution, so that a schedule is left at its first wrong result. Ours; the paper makes every schedule.
 //!
-//! A node is what took effect, what is delayed, the chain that is delayed as a whole, and the states. The next operation of
-//! a block is the first one in the base order that is not delayed. It takes effect, or is delayed from here on, which makes
-//! it a member of the tuple and costs one. Where everything is delayed a block is over, and one of the delayed operations
-//! begins the next. So the nodes that cost up to d are exactly the beginnings of the schedules of the d-th family that
-//! explain what they hold; each is expanded once, at its least cost, and to go from d to d + 1 goes on where d ended.
+//! A node is what took effect, what is delayed, the chain that is delayed as a whole, and the states. The next
+//! operation of a block is the first one in the base order that is not delayed. It takes effect, or is delayed from
+//! here on, which makes it a member of the tuple and costs one. Where everything is delayed a block is over, and one of
+//! the delayed operations begins the next. So the nodes that cost up to d are exactly the beginnings of the schedules
+//! of the d-th family that explain what they hold; each is expanded once, at its least cost, and to go from d to d + 1
+//! goes on where d ended.
 //!
 //! Delayed operations are concurrent with each other, so there are as many nodes as the history is long, times what
 //! depends on its width and on d. Keys are exact, so that having found nothing is an answer.
@@ -20,7 +22,7 @@ use super::runs::Runs;
 use crate::engine::Limit;
 use crate::engine::Ticker;
 
-/// What a walk came to.
+/// The result of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Walked {
     /// A schedule that explains all results, and what it costs.
@@ -41,7 +43,7 @@ pub(super) enum Cost {
 }
 
 /// A walk through the families of a history, from small to large ones.
-pub(super) struct Walk {
+pub(super) struct FamilyWalk {
     poset: Poset,
     rank: Vec<u32>,
     cost: Cost,
@@ -51,7 +53,7 @@ pub(super) struct Walk {
     words: Vec<u32>,
     /// The room for keys that may be doubled.
     granted: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<FamilyNode>,
     /// Nodes to be expanded, by cost.
     buckets: Vec<Vec<u32>>,
     level: usize,
@@ -59,7 +61,7 @@ pub(super) struct Walk {
     minimal: Vec<u32>,
 }
 
-struct Node {
+struct FamilyNode {
     start: usize,
     parent: u32,
     /// The operation that took effect last; [`NONE`] if one was delayed instead.
@@ -68,11 +70,12 @@ struct Node {
     is_expanded: bool,
 }
 
+/// No node, operation or chain. Invariant: none of them has this number.
 const NONE: u32 = u32::MAX;
 
-/// What a key says.
+/// The contents of the key of a node.
 #[derive(Clone)]
-struct State {
+struct NodeKey {
     chain: u32,
     states: u32,
     done: Down,
@@ -80,14 +83,14 @@ struct State {
     delayed: SmallVec<[u32; 6]>,
 }
 
-impl Walk {
+impl FamilyWalk {
     /// Starts to walk a canonical family.
     pub(super) fn new(poset: Poset, family: Family, cost: Cost, runs: &mut dyn Runs) -> Self {
         let chains = match family.index {
             Index::Chains => 0..poset.chains().len() as u32,
             Index::Tuples => 0..0,
         };
-        let mut walk = Walk {
+        let mut walk = FamilyWalk {
             rank: ranks(&poset, family.base),
             poset,
             cost,
@@ -101,7 +104,7 @@ impl Walk {
             scratch: Vec::new(),
             minimal: Vec::new(),
         };
-        let start = State {
+        let start = NodeKey {
             chain: NONE,
             states: runs.start(),
             done: Down::default(),
@@ -111,7 +114,7 @@ impl Walk {
             walk.push(start, 0, NONE, NONE);
         } else {
             for chain in chains.rev() {
-                let start = State {
+                let start = NodeKey {
                     chain,
                     ..start.clone()
                 };
@@ -141,7 +144,7 @@ impl Walk {
                 self.level += 1;
                 continue;
             };
-            // Whatever ends here, the node stays where it is, so that one can go on.
+            // If a limit ends the walk here, the node stays in its bucket, so that the walk can be continued.
             ticker.tick()?;
             self.ask_to_grow(ticker)?;
             if self.is_done(number) {
@@ -187,14 +190,14 @@ impl Walk {
             self.delay(&at, op, number);
             if let Some(states) = runs.step(at.states, op) {
                 let done = at.done.with(op);
-                self.push(State { states, done, ..at }, cost, number, op);
+                self.push(NodeKey { states, done, ..at }, cost, number, op);
             }
         } else {
             for &root in &at.delayed {
                 if let Some(states) = runs.step(at.states, root) {
                     let mut delayed = at.delayed.clone();
                     delayed.retain(|op| *op != root);
-                    let next = State {
+                    let next = NodeKey {
                         chain: NONE,
                         states,
                         done: at.done.with(root),
@@ -208,7 +211,7 @@ impl Walk {
     }
 
     /// Adds the node after which `op` is delayed.
-    fn delay(&mut self, at: &State, op: u32, number: u32) {
+    fn delay(&mut self, at: &NodeKey, op: u32, number: u32) {
         let cost = self.nodes[number as usize].cost as usize;
         let mut later = at.clone();
         let place = later.delayed.partition_point(|&other| other < op);
@@ -220,7 +223,7 @@ impl Walk {
         self.push(later, cost, number, NONE);
     }
 
-    fn push(&mut self, mut state: State, cost: usize, parent: u32, op: u32) {
+    fn push(&mut self, mut state: NodeKey, cost: usize, parent: u32, op: u32) {
         // A chain of which nothing is left makes no difference.
         if state.chain != NONE {
             let last = self.poset.chains()[state.chain as usize].last();
@@ -253,7 +256,7 @@ impl Walk {
             }
             None => {
                 let number = self.nodes.len() as u32;
-                self.nodes.push(Node {
+                self.nodes.push(FamilyNode {
                     start: self.words.len(),
                     parent,
                     op,
@@ -280,10 +283,10 @@ impl Walk {
         self.poset.all_returned_are_in(key[2], holes)
     }
 
-    fn read(&self, number: u32) -> State {
+    fn read(&self, number: u32) -> NodeKey {
         let key = key(&self.nodes, &self.words, number);
         let (holes, delayed) = key[4..].split_at(key[3] as usize);
-        State {
+        NodeKey {
             chain: key[0],
             states: key[1],
             done: Down {
@@ -311,7 +314,7 @@ impl Walk {
 }
 
 /// The words of a node: up to where the next one begins.
-fn key<'w>(nodes: &[Node], words: &'w [u32], number: u32) -> &'w [u32] {
+fn key<'w>(nodes: &[FamilyNode], words: &'w [u32], number: u32) -> &'w [u32] {
     let start = nodes[number as usize].start;
     let end = nodes
         .get(number as usize + 1)

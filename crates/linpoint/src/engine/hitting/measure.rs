@@ -1,4 +1,4 @@
-//! What there is to measure about a history: its three numbers, and what a family makes of it.
+//! Measures a history: its three numbers, and the sizes and the least explaining schedule of a family.
 
 use super::enumerate::{MOST_MEMBERS, enumerate};
 use super::runs::{Runs, StateSets};
@@ -81,7 +81,8 @@ pub struct Extent {
 }
 
 impl Evaluation {
-    /// Makes all schedules of a family and looks for one that explains the history; `poset` is the order of its operations.
+    /// Makes all schedules of a family and looks for one that explains the history; `poset` is the order of its
+    /// operations.
     pub fn of<S: Spec>(
         task: &Task<'_, S>,
         poset: &Poset,
@@ -164,7 +165,7 @@ fn explains(runs: &mut dyn Runs, order: &[u32]) -> bool {
     })
 }
 
-/// By the general search, which no family can replace.
+/// Decided by the general search.
 fn is_linearizable<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<bool, Limit> {
     match search::decide(task, budget) {
         Ok(Answer::Linearizable { .. }) => Ok(true),

@@ -1,21 +1,23 @@
 //! Strong hitting families: schedules that delay a few operations as long as they can.
 //!
-//! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and measures
-//! how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families* (PPoPP 2019),
-//! with the slips of its Algorithm 1 mended ([`Rule`]), and without making the schedules one by one ([`ShownBy`]).
+//! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and
+//! measures how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families*
+//! (PPoPP 2019), with corrections of its Algorithm 1 ([`Rule::Printed`]), and without making the schedules one by one
+//! ([`ShownBy`]).
 //!
-//! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in their
-//! order and each as late as it can ([`strongly_hits`]); the d-th family has a schedule for every d operations. Pending
-//! operations may take effect at their place in a schedule or not at all.
+//! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in
+//! their order and each as late as it can ([`strongly_hits`]); the d-th family has a schedule for every d operations.
+//! Pending operations may take effect at their place in a schedule or not at all.
 //!
 //! Three numbers, which are not to be mixed up ([`Depths`]):
 //!
 //! * *shown by d*: the least d whose family has a schedule that explains the history. Depends on the family.
 //! * *linearizability depth*: the least d such that, for some d operations, all schedules that strongly hit them do.
-//! * *width*: the least b such that some schedule does in which never more than b operations are delayed at the same time.
+//! * *width*: the least b such that some schedule does in which never more than b operations are delayed at the same
+//!   time.
 //!
-//! Tested against the definitions on random small orders, and against [`brute`](crate::engine::brute) on random histories;
-//! every witness is replayed.
+//! Tested against the definitions on random small orders, and against [`brute`](crate::engine::brute) on random
+//! histories; every witness is replayed.
 
 mod blocks;
 mod depth;
@@ -43,9 +45,9 @@ use crate::engine::{Budget, Task, Ticker};
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 
-use depth::Found;
+use depth::DepthResult;
 use family::Maker;
-use lazy::{Cost, Walk, Walked};
+use lazy::{Cost, FamilyWalk, Walked};
 use runs::StateSets;
 
 /// The name of this engine in reports.
@@ -93,8 +95,8 @@ pub struct Shown {
 pub struct Delayed {
     /// The linearizability depth.
     pub depth: usize,
-    /// Every schedule that strongly hits these operations explains the history. There are as many as the depth; none, if
-    /// every schedule whatsoever explains it, where the depth is one.
+    /// Every schedule that strongly hits these operations explains the history. There are as many as the depth; none,
+    /// if every schedule whatsoever explains it, where the depth is one.
     pub tuple: Vec<OpId>,
     /// One of these schedules: the operations that take effect, in their order.
     pub order: Vec<OpId>,
@@ -154,7 +156,7 @@ impl<T> Measured<T> {
 /// ```
 pub struct ShownBy<'a, S: Spec> {
     task: &'a Task<'a, S>,
-    walk: Walk,
+    walk: FamilyWalk,
     runs: StateSets<'a, S>,
 }
 
@@ -165,8 +167,8 @@ impl<S: Spec> std::fmt::Debug for ShownBy<'_, S> {
 }
 
 impl<'a, S: Spec> ShownBy<'a, S> {
-    /// Begins to look at a canonical family; its [rule](Family::rule) is not asked for, since others cannot be looked at
-    /// without making all schedules.
+    /// Begins to look at a canonical family; its [rule](Family::rule) is not asked for, since others cannot be looked
+    /// at without making all schedules.
     pub fn new(task: &'a Task<'a, S>, family: Family) -> Self {
         Self::with_cost(task, family, Cost::Sum)
     }
@@ -174,7 +176,7 @@ impl<'a, S: Spec> ShownBy<'a, S> {
     fn with_cost(task: &'a Task<'a, S>, family: Family, cost: Cost) -> Self {
         let mut runs = StateSets::new(task);
         ShownBy {
-            walk: Walk::new(poset_of(task), family, cost, &mut runs),
+            walk: FamilyWalk::new(poset_of(task), family, cost, &mut runs),
             task,
             runs,
         }
@@ -243,7 +245,7 @@ pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measu
     let mut runs = StateSets::new(task);
     let poset = poset_of(task);
     match depth::shortest_tuple(&poset, &mut runs, most, &mut Ticker::new(budget)) {
-        Ok(Found::Tuple(tuple)) => {
+        Ok(DepthResult::Tuple(tuple)) => {
             let schedule = Maker::new(Cow::Owned(poset), Family::default()).schedule(None, &tuple);
             let order = runs::witness(task, &schedule);
             Measured::Is(Delayed {
@@ -252,8 +254,8 @@ pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measu
                 order: order.expect("bug: a schedule that hits the tuple explains nothing"),
             })
         }
-        Ok(Found::NotYet) => Measured::Above(most),
-        Ok(Found::Never) => Measured::Never,
+        Ok(DepthResult::NotYet) => Measured::Above(most),
+        Ok(DepthResult::Never) => Measured::Never,
         Err(limit) => Measured::Unknown(limit),
     }
 }

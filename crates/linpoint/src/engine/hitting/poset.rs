@@ -61,8 +61,8 @@ impl Base {
 }
 
 impl Poset {
-    /// The order of operations with these calls, returns ([`NEVER`] while pending) and threads. They are numbered in the
-    /// order of their calls.
+    /// The order of operations with these calls, returns ([`NEVER`] while pending) and threads. They are numbered in
+    /// the order of their calls.
     pub fn new(intervals: &[(u32, u32, u32)]) -> Self {
         let mut sorted = intervals.to_vec();
         sorted.sort_unstable_by_key(|&(call, ..)| call);

@@ -1,8 +1,7 @@
-//! What the object may be doing after some operations, as integers.
+//! The states that an object can be in after some operations of a schedule, as integers.
 //!
-//! A schedule explains a history if some run of the object does: one of several outcomes of each operation, and for a
-//! pending one also that it does not happen at all. All of these are followed at once, so that a schedule either can be
-//! gone on with or not.
+//! A schedule explains a history if some run of the specification does: one of the outcomes of each operation, and for
+//! a pending one also that it never takes effect. All runs are followed at once as a set of states.
 
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;

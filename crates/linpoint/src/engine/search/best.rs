@@ -44,7 +44,7 @@ impl<T> Best<T> {
         self.shared = self.shared.min(length);
     }
 
-    /// Tells whoever watches that so many events are explained, if that is much more than they know of.
+    /// Adds to the reported progress if `events`, the number of explained events, has grown by enough.
     pub(super) fn report(&mut self, budget: &Budget, events: usize) {
         const EVENTS: usize = 1 << 12;
         if events >= self.reported + EVENTS {

@@ -9,14 +9,14 @@
 //! * a value that was never taken out, although every removal is known, was put in after all that were.
 //!
 //! So the search need not try other orders, and where these contradict real time, or each other, there is no
-//! linearization at all. Precedence by intervals is given by its covering pairs: those with no third one between. That is
-//! at most as many pairs per operation as the history is wide.
+//! linearization at all. Precedence by intervals is given by its covering pairs: those with no third one between. That
+//! is at most as many pairs per operation as the history is wide.
 //!
-//! **Haste.** If such a value is the next to be served, all its peeks took effect, and its removal is open, then the removal
-//! takes effect at once. In any order that works, nobody sees the value from now until its removal: nobody peeks it, and
-//! nobody else takes it out. So the operations in between go as if the value had never been put in, which is what the
-//! contract of the roles allows, and the removal can be moved to the front. Operations without a role may see what they
-//! like, so where there is one, nothing is hasty.
+//! **Eager removals.** If such a value is the next to be served, all its peeks took effect, and its removal is open,
+//! then the removal takes effect at once. In any order that works, no operation sees the value from now until its
+//! removal: none peeks it, and no other one takes it out. So the operations in between go as if the value had never
+//! been put in, which is what the contract of the roles allows, and the removal can be moved to the front. Operations
+//! without a role may see what they like, so where there is one, nothing is eager_removals.
 
 use crate::engine::{Facts, Shortcut};
 use crate::history::NEVER;
@@ -29,19 +29,19 @@ pub(super) struct Implied {
     /// Pairs of operations in the order they take effect.
     pairs: Vec<(u32, u32)>,
     /// Removals that take effect as soon as they can.
-    hasty: Vec<u32>,
+    eager_removals: Vec<u32>,
 }
 
 /// The operations on one value.
 #[derive(Clone, Default)]
-struct OnValue {
+struct OpsOnValue {
     adds: Vec<u32>,
     removes: Vec<u32>,
     peeks: Vec<u32>,
 }
 
 /// A value that was put in once and taken out at most once.
-struct Life<'a> {
+struct UniqueValue<'a> {
     add: u32,
     removal: Option<u32>,
     peeks: &'a [u32],
@@ -62,7 +62,7 @@ impl Implied {
             Some(_) => false,
         };
         let mut values = ValueTable::default();
-        let mut on_value: Vec<OnValue> = Vec::new();
+        let mut on_value: Vec<OpsOnValue> = Vec::new();
         let mut removals_known = true;
         let mut roles_known = true;
         for (i, &op) in (0u32..).zip(task.ops()) {
@@ -74,7 +74,7 @@ impl Implied {
             };
             let number = values.intern(value.clone().into()) as usize;
             if number == on_value.len() {
-                on_value.push(OnValue::default());
+                on_value.push(OpsOnValue::default());
             }
             let ops = &mut on_value[number];
             match role {
@@ -84,7 +84,7 @@ impl Implied {
             }
         }
 
-        let mut lives = Vec::new();
+        let mut unique = Vec::new();
         for ops in &on_value {
             let &[add] = ops.adds.as_slice() else {
                 continue;
@@ -99,19 +99,19 @@ impl Implied {
                 implied.pairs.extend(removal.map(|removal| (peek, removal)));
             }
             implied.pairs.extend(removal.map(|removal| (add, removal)));
-            lives.push(Life {
+            unique.push(UniqueValue {
                 add,
                 removal,
                 peeks: &ops.peeks,
             });
         }
-        if roles_known && task.shortcuts().has(Shortcut::HastyRemovals) {
+        if roles_known && task.shortcuts().has(Shortcut::EagerRemovals) {
             implied
-                .hasty
-                .extend(lives.iter().filter_map(|life| life.removal));
+                .eager_removals
+                .extend(unique.iter().filter_map(|value| value.removal));
         }
         if is_queue {
-            implied.add_queue_order(task, &lives);
+            implied.add_queue_order(task, &unique);
         }
         implied
     }
@@ -121,17 +121,18 @@ impl Implied {
         let place = |op: u32| ops[op as usize];
         let pairs = key.pairs.iter().map(|&(a, b)| (place(a), place(b)));
         self.pairs.extend(pairs);
-        self.hasty.extend(key.hasty.iter().map(|&op| place(op)));
+        self.eager_removals
+            .extend(key.eager_removals.iter().map(|&op| place(op)));
     }
 
     /// First in, first out.
-    fn add_queue_order(&mut self, task: &dyn Facts, lives: &[Life<'_>]) {
+    fn add_queue_order(&mut self, task: &dyn Facts, unique: &[UniqueValue<'_>]) {
         let op = |op: u32| task.ops()[op as usize];
         // When a value was last seen at the front, and when it had first been seen there: from latest call to earliest
         // return. A value that stays will be at the front after everything.
-        let at_front = |life: &Life<'_>| {
-            let seen = || life.peeks.iter().copied().chain(life.removal);
-            let last = if life.removal.is_some() {
+        let at_front = |value: &UniqueValue<'_>| {
+            let seen = || value.peeks.iter().copied().chain(value.removal);
+            let last = if value.removal.is_some() {
                 seen().map(|seen| op(seen).call).max()
             } else {
                 None
@@ -139,15 +140,18 @@ impl Implied {
             let first = seen().map(|seen| op(seen).ret).min();
             (last.unwrap_or(NEVER), first.unwrap_or(NEVER))
         };
-        let before = covering_pairs(&lives.iter().map(at_front).collect::<Vec<_>>());
+        let before = covering_pairs(&unique.iter().map(at_front).collect::<Vec<_>>());
         self.pairs.extend(
             before
                 .into_iter()
-                .map(|(a, b)| (lives[a].add, lives[b].add)),
+                .map(|(a, b)| (unique[a].add, unique[b].add)),
         );
 
-        let removed: Vec<&Life<'_>> = lives.iter().filter(|life| life.removal.is_some()).collect();
-        let added = |life: &&Life<'_>| (op(life.add).call, op(life.add).ret);
+        let removed: Vec<&UniqueValue<'_>> = unique
+            .iter()
+            .filter(|value| value.removal.is_some())
+            .collect();
+        let added = |value: &&UniqueValue<'_>| (op(value.add).call, op(value.add).ret);
         for (a, b) in covering_pairs(&removed.iter().map(added).collect::<Vec<_>>()) {
             let seen = removed[b].peeks.iter().copied().chain(removed[b].removal);
             self.pairs.extend(
@@ -160,8 +164,8 @@ impl Implied {
     }
 
     /// Removals that take effect as soon as they can.
-    pub(super) fn hasty(&self) -> &[u32] {
-        &self.hasty
+    pub(super) fn eager_removals(&self) -> &[u32] {
+        &self.eager_removals
     }
 
     /// Whether some order of the operations obeys both these pairs and real time.

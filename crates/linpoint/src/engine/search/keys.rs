@@ -1,18 +1,18 @@
 //! Several keys that do not affect each other, in one search.
 //!
-//! By the contract of [`Spec::key`](crate::Spec::key), operations of different keys commute, and whether one fits depends
-//! on what took effect on its own key alone. So the state is one for each key, and:
+//! By the contract of [`Spec::key`](crate::Spec::key), operations of different keys commute, and whether one fits
+//! depends on what took effect on its own key alone. So the state is one for each key, and:
 //!
-//! * **Candidates.** Where the return of `r` forces a choice, only operations of `r`'s key are tried. Take any order that
-//!   works from here. Its first operation `x` of that key takes effect at `r` or before, so it is open now, and what comes
-//!   before `x` is on other keys and open now as well. Moved to the front, `x` passes only operations that it commutes
-//!   with and overlaps, so the order still works.
+//! * **Candidates.** Where the return of `r` forces a choice, only operations of `r`'s key are tried. Take any order
+//!   that works from here. Its first operation `x` of that key takes effect at `r` or before, so it is open now, and
+//!   what comes before `x` is on other keys and open now as well. Moved to the front, `x` passes only operations that
+//!   it commutes with and overlaps, so the order still works.
 //! * **Blame.** So all that happens on a key between two of its choices follows from the first one, whatever other keys
 //!   do. Where a return finds no candidate, only another choice on its own key can help: the search goes back to the
 //!   latest one, past those on other keys. A choice is exhausted only by failures on its own key, so what is remembered
 //!   of it is the part of the configuration that concerns its key.
-//! * **Resumption.** A choice on another key that was passed on the way back comes up again just as it was. It goes on with
-//!   the alternative that it was in; those before it failed, and would again.
+//! * **Resumption.** A choice on another key that was passed on the way back comes up again just as it was. It goes on
+//!   with the alternative that it was in; those before it failed, and would again.
 //!
 //! Going back costs the steps that other keys made since, and no second search among them.
 

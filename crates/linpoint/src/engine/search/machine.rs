@@ -15,7 +15,8 @@ pub(super) trait Machine {
     /// Whether taking effect at once, in a state where it can, rules nothing out.
     fn is_harmless(&self, state: u32, op: u32) -> bool;
 
-    /// The operation takes effect, from `state` to `next`. The normal form of `next`, or `None` if nothing can come of it.
+    /// The operation takes effect, from `state` to `next`. The normal form of `next`, or `None` if nothing can come of
+    /// it.
     ///
     /// Either way the operation counts as having taken effect until it is retracted.
     fn commit(&mut self, op: u32, state: u32, next: u32) -> Option<u32>;
@@ -25,6 +26,27 @@ pub(super) trait Machine {
 
     /// Bytes that a new state left by the operation may need, beyond its own.
     fn growth(&self, op: u32) -> usize;
+}
+
+impl<M: Machine + ?Sized> Machine for &mut M {
+    fn start(&mut self, key: usize) -> Option<u32> {
+        (**self).start(key)
+    }
+    fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>) {
+        (**self).successors(state, op, out);
+    }
+    fn is_harmless(&self, state: u32, op: u32) -> bool {
+        (**self).is_harmless(state, op)
+    }
+    fn commit(&mut self, op: u32, state: u32, next: u32) -> Option<u32> {
+        (**self).commit(op, state, next)
+    }
+    fn retract(&mut self, op: u32) {
+        (**self).retract(op);
+    }
+    fn growth(&self, op: u32) -> usize {
+        (**self).growth(op)
+    }
 }
 
 /// Any specification: states are interned, and recent steps remembered.
@@ -38,18 +60,19 @@ pub(super) struct Interned<'a, S: Spec> {
     classes: &'a [u32],
 }
 
+/// The key of an unused place. Invariant: no step has this key, since no state has the number `u32::MAX`.
 const NO_STEP: u64 = u64::MAX;
 
 impl<'a, S: Spec> Interned<'a, S> {
     /// `classes` numbers the operations of the task: those with the same number do the same.
     ///
-    /// The `hasty` ones take effect as soon as they can.
-    pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32], hasty: &[u32]) -> Self {
+    /// The `eager` ones take effect as soon as they can.
+    pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32], eager: &[u32]) -> Self {
         // It never changes any state: whatever order works, it still works with this operation moved to where it fits.
         let at_once = task.shortcuts().has(Shortcut::PureOperations);
         let is_harmless = |&op: &TaskOp| at_once && task.is_pure(op);
         let mut harmless: Vec<bool> = task.ops.iter().map(is_harmless).collect();
-        hasty.iter().for_each(|&op| harmless[op as usize] = true);
+        eager.iter().for_each(|&op| harmless[op as usize] = true);
         let slots = (task.ops.len() * 4).next_power_of_two().clamp(64, 1 << 16);
         Interned {
             task,

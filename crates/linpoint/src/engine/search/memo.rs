@@ -1,9 +1,9 @@
-//! The set of configurations already tried.
+//! The set of configurations that were tried and led to no order: Lowe's cache.
 //!
-//! A configuration is the position in the event order, the set of open operations that took effect already, and the
-//! state; of all these, what concerns the key of the operation that returns there. All operations that returned before that position took effect, and none that is called after it did, so the
-//! bits of the open operations tell the whole set: the size of an entry depends on the width of the history, not on
-//! its length.
+//! A configuration is the position in the event order, the set of open operations that took effect, and the state; of
+//! the last two, the part that concerns the key of the operation that returns at the position. All operations that
+//! returned before the position took effect, and no operation that is called after it did. So the bits of the open
+//! operations determine the whole set, and the size of an entry depends on the width of the history, not on its length.
 
 use std::hash::BuildHasher;
 
@@ -13,6 +13,9 @@ use hashbrown::HashTable;
 use crate::engine::Budget;
 use crate::engine::Limit;
 
+/// A set of configurations.
+///
+/// Invariant: entry `i` of the table is the `i`th run of `stride` words in the chunks.
 #[derive(Debug)]
 pub(super) struct Memo {
     /// Words per entry: those of the longest mask, and one for position and state.
@@ -21,6 +24,7 @@ pub(super) struct Memo {
     chunks: Vec<Vec<u64>>,
     table: HashTable<u32>,
     hasher: FixedState,
+    /// The words of the configuration that is looked up.
     scratch: Vec<u64>,
 }
 
@@ -38,30 +42,36 @@ impl Memo {
         }
     }
 
-    /// Whether the configuration is here.
+    /// Whether the configuration is in the set.
     pub(super) fn contains(&mut self, position: u32, mask: &[u64], state: u32) -> bool {
-        !self.table.is_empty() && self.find(position, mask, state).is_none()
+        if self.table.is_empty() {
+            return false;
+        }
+        let hash = self.write_scratch(position, mask, state);
+        self.contains_scratch(hash)
     }
 
-    /// The hash of a configuration that is not here, whose words are then in `scratch`; `None` if it is here.
-    fn find(&mut self, position: u32, mask: &[u64], state: u32) -> Option<u64> {
+    /// Writes the words of a configuration to `scratch` and returns their hash.
+    fn write_scratch(&mut self, position: u32, mask: &[u64], state: u32) -> u64 {
         self.scratch.clear();
         self.scratch.extend_from_slice(mask);
         self.scratch.resize(self.stride - 1, 0);
         self.scratch
             .push(u64::from(position) << 32 | u64::from(state));
-        let hash = self.hasher.hash_one(self.scratch.as_slice());
-        let found = self
-            .table
-            .find(hash, |&i| self.entry(i) == self.scratch.as_slice());
-        found.is_none().then_some(hash)
+        self.hasher.hash_one(self.scratch.as_slice())
+    }
+
+    /// Whether the configuration in `scratch` is in the set; `hash` is the hash of its words.
+    fn contains_scratch(&self, hash: u64) -> bool {
+        let is_it = |&i: &u32| self.entry(i) == self.scratch.as_slice();
+        self.table.find(hash, is_it).is_some()
     }
 
     fn entry(&self, i: u32) -> &[u64] {
         &self.chunks[i as usize / CHUNK][i as usize % CHUNK * self.stride..][..self.stride]
     }
 
-    /// Adds a configuration, unless it is here. Asks the budget before anything grows much.
+    /// Adds a configuration, unless the set has it. Asks the budget before a table or a chunk grows.
     pub(super) fn insert(
         &mut self,
         budget: &Budget,
@@ -69,14 +79,16 @@ impl Memo {
         mask: &[u64],
         state: u32,
     ) -> Result<(), Limit> {
-        let Some(hash) = self.find(position, mask, state) else {
+        let hash = self.write_scratch(position, mask, state);
+        if self.contains_scratch(hash) {
             return Ok(());
-        };
+        }
         let stride = self.stride;
         let count = self.table.len();
         if count == self.table.capacity() {
             if count > CHUNK {
-                // The old table is still there while the new one is filled: five bytes an entry, twice as many entries.
+                // The old table exists until the new one, with room for twice as many entries, is filled; an entry
+                // takes five bytes.
                 budget.reserve(count as u64 * 10)?;
             }
             let mut table = std::mem::take(&mut self.table);

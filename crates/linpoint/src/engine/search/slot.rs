@@ -4,15 +4,16 @@
 //! future is known: how often each value is still asked for, and how often it can still be put there. That prunes and
 //! merges:
 //!
-//! * A value that is still asked for by an operation that returned must not be replaced where no operation left can make it
-//!   again: nothing can come of it. An append makes a value again that begins with what the slot holds by then.
-//! * The operation that must see its value next, in the order of returns, must find that value (or a beginning of it, if
-//!   there are appends) where nobody can put another one there before it returns.
-//! * A value that no operation left mentions, and that no append makes one of those, is as good as any other such value.
-//!   All of them are one state, `SPENT`. An append to it leaves it spent: the longer text begins no mentioned one either.
+//! * A value that is still asked for by an operation that returned must not be replaced where no operation left can
+//!   make it again: nothing can come of it. An append makes a value again that begins with what the slot holds by then.
+//! * The operation that must see its value next, in the order of returns, must find that value (or a beginning of it,
+//!   if there are appends) where no operation can put another one there before it returns.
+//! * A value that no operation left mentions, and that no append makes one of those, is as good as any other such
+//!   value. All of them are one state, `SPENT`. An append to it leaves it spent: the longer text begins no mentioned
+//!   one either.
 //! * In `SPENT`, a write of a value that would be spent as well changes nothing. If no operation left needs the slot to
-//!   *differ* from something, such a write can be moved here in any order that works: at its old place the slot then keeps
-//!   what it held, which the operations up to the next write do not look at. So it takes effect at once.
+//!   *differ* from something, such a write can be moved here in any order that works: at its old place the slot then
+//!   keeps what it held, which the operations up to the next write do not look at. So it takes effect at once.
 
 use std::collections::HashMap;
 
@@ -22,10 +23,10 @@ use crate::history::{EventKind, NEVER};
 use crate::spec::{Kind, Need, Role};
 use crate::value::{Value, ValueTable};
 
-/// The state of a slot whose value nobody will ever ask for.
+/// The state of a slot whose value no operation that is left asks for. Invariant: no value has this number.
 const SPENT: u32 = u32::MAX;
 
-/// What an operation needs, in terms of value numbers.
+/// The value that an operation needs, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -33,7 +34,7 @@ enum Asks {
     IsNot(u32),
 }
 
-/// What it leaves, in terms of value numbers.
+/// The value that an operation leaves, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaves {
     Same,

@@ -110,5 +110,5 @@ fn depth_of_figure_2() {
     assert_eq!(witnesses.collect::<Vec<_>>(), [1, 8, 68, 427]);
     let budget = Budget::default();
     let found = depth::shortest_tuple(&poset, &mut runs, 5, &mut Ticker::new(&budget));
-    assert_eq!(found, Ok(Found::Tuple(vec![op(5)])));
+    assert_eq!(found, Ok(DepthResult::Tuple(vec![op(5)])));
 }

@@ -35,7 +35,7 @@ fn walking_a_family_finds_what_making_it_finds() {
         let stepwise = steps.into_iter().find_map(|step| step.known().cloned());
         let at_once = ShownBy::new(task, family).up_to(usize::MAX, &budget);
         assert_eq!(at_once.known(), stepwise.as_ref());
-        // Whoever is stopped all the time and goes on comes to the same.
+        // A walk that is stopped at every step and continued finds the same.
         let stop = Arc::new(AtomicBool::new(true));
         let stopped = Budget::default().cancelled_by(Arc::clone(&stop));
         let mut interrupted = ShownBy::new(task, family);
@@ -157,7 +157,7 @@ fn effort_grows_with_the_length_only() {
             ..Family::default()
         };
         let budget = Budget::default();
-        let mut walk = Walk::new(poset, family, Cost::Sum, &mut runs);
+        let mut walk = FamilyWalk::new(poset, family, Cost::Sum, &mut runs);
         let found = walk.go_on(3, &mut runs, &mut Ticker::new(&budget));
         assert_eq!(found, Ok(Walked::NotYet));
         walk.nodes()

@@ -1,81 +1,95 @@
-//! Queues, searched at both ends at once.
+//! Decides histories of queues, with any values, by a search at both ends of the queue at once. Ours.
 //!
-//! A general search keeps what is in the queue. That is hopeless where the queue is long and values repeat: every order of
-//! overlapping insertions is another content, and it shows only when the values come out. Here nothing is kept. Every
-//! order of the operations is made of two: that of the insertions, `e1 e2 …`, and that of the operations at the front,
-//! which are removals `d1 d2 …`, peeks, and empty results. The search builds both from the start, value by value, and
-//! matches them: after `e1` the peeks that see its value, then `d1`, then empty results, then `e2`. At the time of `d1` the
-//! queue may be a million values long; nobody has to know.
+//! A general search keeps the contents of the queue in its state. That is hopeless where the queue is long and values
+//! repeat: every order of overlapping insertions is another content, and the difference shows only when the values are
+//! removed. This search keeps no contents. Every order of the operations is made of two: the order of the insertions,
+//! `e1 e2 …`, and the order of the operations at the front, which are removals `d1 d2 …`, peeks, and empty results. The
+//! search builds both from the start, value by value, and matches them: `e1`, then the peeks of its value, then `d1`,
+//! then empty results, then `e2`. The number of values in the queue between `e1` and `d1` does not matter.
 //!
-//! **When two such orders fit together.** Let `P` be what must come before what: the order of the insertions, that at the
-//! front, `ek` before all that is about the `k`th value or later, and an empty result after the `k`th removal before
-//! `ek+1`. There is an order that obeys `P` and real time exactly if no `y` returned before the call of an `x` that must
-//! not come after it. For if `P` and real time contradict each other, they do so in a cycle with a single step of real
-//! time: of two such steps, `y` returned before `x'` was called and `y'` before `x` was, with `x` before `y` and `x'`
-//! before `y'` in `P`, the later one of the calls of `x` and `x'` is after both returns, so one step is enough. Hence it is
-//! enough to know, of what was placed, *which* operations these are, and to ask of each new one:
+//! **When two such orders fit together.** Let `P` be the order that the two impose: the order of the insertions, the
+//! order at the front, `ek` before all operations on the `k`th value or a later one, and an empty result after the
+//! `k`th removal before `ek+1`. There is an order that obeys `P` and real time exactly if there are no `x` and `y` such
+//! that `x` comes before `y` in `P` and `y` returned before the call of `x`. For if `P` and real time contradict each
+//! other, they do so in a cycle with a single step of real time: of two such steps, `y` returned before `x'` was called
+//! and `y'` before `x` was, with `x` before `y` and `x'` before `y'` in `P`, the later one of the calls of `x` and `x'`
+//! is after both returns, so one step is enough. Hence it suffices to know *which* operations were placed, and to check
+//! for each new one:
 //!
-//! * an insertion is called before any insertion returned that was not placed yet, and before any operation at the front
-//!   did;
-//! * an operation at the front is called before any such operation returned that was not placed yet;
-//! * at an empty result, all operations at the front that were placed, and itself, are called before any insertion
-//!   returned that was not placed yet.
+//! * an insertion is called before the return of every insertion and every operation at the front that was not placed
+//!   yet;
+//! * an operation at the front is called before the return of every such operation that was not placed yet;
+//! * at an empty result, all operations at the front that were placed, and the empty result itself, are called before
+//!   the return of every insertion that was not placed yet.
 //!
-//! So a configuration is a set of insertions and a set of operations at the front, as many values each; both obey real
-//! time, so each is told by a position and a few bits ([`Side`]). There are as many as the number of overlapping operations
-//! allows, whatever the length of the queue. When everything at the front is placed, all is well: the insertions that are
-//! left come in the order of their returns.
+//! So a configuration is a set of insertions and a set of operations at the front, with as many values each; both obey
+//! real time, so each is given by a position and a few bits ([`Side`]). The number of configurations depends on how
+//! many operations overlap, not on the length of the queue. When all operations at the front are placed, an order is
+//! found: the insertions that are left follow in the order of their returns.
 //!
-//! What need not be tried is in [`walk`]. Removals that never returned may take out anything, or nothing; since nothing
-//! distinguishes them but their calls, they are used in that order.
+//! [`search`] says what need not be tried. Pending removals may remove any value, or none; they differ by their calls
+//! only, so they are used in the order of their calls.
 //!
-//! A history with operations that see more of the queue (its size, say) is not searched this way.
+//! A history with operations that see more of the queue (its size, for instance) is not decided by this search.
 
 mod order;
+mod search;
 mod side;
-mod walk;
 
 use crate::engine::{Answer, Budget, Cause, Facts, GaveUp, Shortcut};
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
+use search::QueueSearch;
 use side::Side;
-use walk::Walk;
 
 /// An operation on a queue.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct QueueOp {
     /// Its position in the task.
     position: u32,
     call: u32,
     ret: u32,
-    /// What it does, by a number. On the side of the insertions: the value.
+    /// On the side of the insertions: the number of the value. At the front: an encoded [`FrontAction`].
     class: u32,
 }
 
-/// At the front: found nothing.
+/// The class of empty results. Invariant: no removal and no peek has this class.
 const EMPTY: u32 = 0;
 
-/// At the front: takes out this value.
+/// The class of the removals of a value.
 fn removal_of(value: u32) -> u32 {
     2 * value + 1
 }
 
-/// At the front: sees this value.
+/// The class of the peeks of a value.
 fn peek_of(value: u32) -> u32 {
     2 * value + 2
 }
 
-/// What a class of operations at the front sees or takes out, and whether it does the latter; `None` for [`EMPTY`].
-fn value_of(class: u32) -> Option<(u32, bool)> {
-    let class = class.checked_sub(1)?;
-    Some((class / 2, class % 2 == 0))
+/// The action of an operation at the front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FrontAction {
+    FindsNothing,
+    Removes(u32),
+    Peeks(u32),
 }
 
-/// Bytes that the search takes for each operation, besides its memory of what came to nothing.
+impl FrontAction {
+    /// The action of a class.
+    fn of(class: u32) -> Self {
+        match class.checked_sub(1) {
+            None => FrontAction::FindsNothing,
+            Some(class) if class % 2 == 0 => FrontAction::Removes(class / 2),
+            Some(class) => FrontAction::Peeks(class / 2),
+        }
+    }
+}
+
+/// Bytes that the search takes for each operation, besides the memo.
 const BYTES: u64 = 160;
 
-/// Whether all operations are such that this search can decide the task.
+/// Whether this search can decide the task.
 pub(super) fn admits(task: &dyn Facts) -> bool {
     task.kind() == Some(&Kind::Queue)
         && task.shortcuts().has(Shortcut::QueueSearch)
@@ -86,20 +100,20 @@ pub(super) fn admits(task: &dyn Facts) -> bool {
 pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp> {
     budget.reserve_for(task.ops().len(), BYTES)?;
     let queue = Queue::of(task);
-    let mut walk = Walk::new(&queue, budget);
-    let found = walk.run();
+    let mut search = QueueSearch::new(&queue, budget);
+    let found = search.run();
     let ids = |order: Vec<u32>| {
         let id = |position| task.ops()[position as usize].id;
         order.into_iter().map(id).collect()
     };
     match found {
-        Ok(true) => Ok(Answer::in_order(ids(queue.order(&walk.trail())))),
+        Ok(true) => Ok(Answer::in_order(ids(queue.order(&search.trail())))),
         Ok(false) => {
-            let (partial, reached) = queue.explained(walk.best());
+            let (partial, reached) = queue.explained(search.best());
             Ok(Answer::explains_only(ids(partial), reached))
         }
         Err(limit) => {
-            let (_, reached) = queue.explained(walk.best());
+            let (_, reached) = queue.explained(search.best());
             Err(GaveUp {
                 cause: Cause::Limit(limit),
                 reached,
@@ -111,12 +125,12 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
 /// The operations of a task by what they do, each in the order of their calls.
 #[derive(Debug, Default)]
 struct Queue {
-    adds: Vec<Item>,
+    adds: Vec<QueueOp>,
     /// Removals, peeks, and empty results.
-    fronts: Vec<Item>,
-    /// Removals that never returned.
-    lost: Vec<Item>,
-    /// How many values there are.
+    fronts: Vec<QueueOp>,
+    /// Pending removals.
+    pending: Vec<QueueOp>,
+    /// The number of different values.
     values: u32,
 }
 
@@ -132,9 +146,9 @@ impl Queue {
                 }
                 Role::Peeks(value) => (&mut queue.fronts, peek_of(values.intern(value.into()))),
                 Role::Empty => (&mut queue.fronts, EMPTY),
-                _ => (&mut queue.lost, EMPTY),
+                _ => (&mut queue.pending, EMPTY),
             };
-            side.push(Item {
+            side.push(QueueOp {
                 position,
                 call: op.call,
                 ret: op.ret,

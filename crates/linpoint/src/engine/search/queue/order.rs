@@ -1,6 +1,6 @@
-//! From the two orders at the ends of a queue to one.
+//! Merges the two orders at the ends of a queue into one order of all operations.
 
-use super::{EMPTY, Item, Queue};
+use super::{EMPTY, Queue, QueueOp};
 use crate::history::NEVER;
 
 /// An operation in the order in which it was placed.
@@ -10,12 +10,13 @@ pub(super) enum Placed {
     Add(u32),
     /// A removal, a peek, or an empty result.
     Front(u32),
-    /// A removal that never returned.
-    Lost(u32),
+    /// A pending removal.
+    Pending(u32),
 }
 
 impl Queue {
-    /// An order of the positions of all operations that took effect, given how everything at the front was placed.
+    /// The positions of all operations that take effect, in an order that explains them. All operations at the front
+    /// must have been placed.
     pub(super) fn order(&self, placed: &[Placed]) -> Vec<u32> {
         let mut placed = placed.to_vec();
         let mut is_placed = vec![false; self.adds.len()];
@@ -33,17 +34,17 @@ impl Queue {
         order.into_iter().map(|(_, position)| position).collect()
     }
 
-    /// How many events are explained by what was placed, and the order that does.
+    /// The longest prefix that the placed operations explain: their order, and the number of its events.
     pub(super) fn explained(&self, placed: &[Placed]) -> (Vec<u32>, usize) {
         let mut order = self.by_moment(placed);
-        let mut left = vec![NEVER; self.adds.len() + self.fronts.len() + self.lost.len()];
+        let mut left = vec![NEVER; self.adds.len() + self.fronts.len() + self.pending.len()];
         for item in self.items() {
             left[item.position as usize] = item.ret;
         }
         for &(_, position) in &order {
             left[position as usize] = NEVER;
         }
-        // Up to there, everything that returned was placed; what takes effect later is not needed for that.
+        // All operations that returned before `until` were placed; those that take effect later are not needed.
         let until = left.into_iter().min().unwrap_or(NEVER);
         order.truncate(order.partition_point(|&(moment, _)| moment < until));
         let explained = |rank: u32| usize::from(rank != NEVER && rank < until);
@@ -55,13 +56,14 @@ impl Queue {
         (order, reached)
     }
 
-    fn items(&self) -> impl Iterator<Item = &Item> {
-        self.adds.iter().chain(&self.fronts).chain(&self.lost)
+    fn items(&self) -> impl Iterator<Item = &QueueOp> {
+        self.adds.iter().chain(&self.fronts).chain(&self.pending)
     }
 
-    /// Each operation takes effect right after the latest call among itself and all that must come before it. That is
-    /// before its return; see the condition in the [module](super). As these moments ascend along what must come before
-    /// what, so does the order in which operations were placed, which decides between equal ones.
+    /// The placed operations with the moments at which they take effect, in this order. An operation takes effect right
+    /// after the latest call among itself and all operations that must come before it, which is before its return by
+    /// the condition in the [module](super). Equal moments keep the order of placement, which obeys the same
+    /// constraints.
     fn by_moment(&self, placed: &[Placed]) -> Vec<(u32, u32)> {
         let (mut back, mut front) = (0, 0);
         let moment = |&one: &Placed| match one {
@@ -78,8 +80,8 @@ impl Queue {
                 }
                 (front, item.position)
             }
-            Placed::Lost(op) => {
-                let item = &self.lost[op as usize];
+            Placed::Pending(op) => {
+                let item = &self.pending[op as usize];
                 front = front.max(back).max(item.call);
                 (front, item.position)
             }

@@ -1,17 +1,18 @@
-//! One side of a queue: the operations at its back, or those at its front, and which of them took effect.
+//! The operations at the back of a queue, or those at its front, and which of them took effect.
 
-use super::Item;
+use super::QueueOp;
 use crate::engine::search::Layout;
 use crate::history::{NEVER, events_in_order, precedes};
 
 /// Operations in the order of their calls, of which some took effect in an order that obeys real time.
 ///
-/// An operation that waits and is the first of these to return is due at its return: whatever is called later cannot take
-/// effect before it, and whatever was called earlier can. So the operations that took effect are those called so far
-/// without those that wait, and there are never more of these than overlap.
+/// The deadline is the first return of an operation that waits: an operation that is called after it cannot take effect
+/// before the operation that waits, one that is called before it can. Invariant: exactly the operations called up to
+/// the deadline are called, and those that took effect are the called ones without those that wait. So there are never
+/// more waiting operations than overlap.
 #[derive(Debug)]
 pub(super) struct Side {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<QueueOp>,
     /// The operations of each class one after the other, and where each class begins.
     of_class: Vec<Upcoming>,
     layout: Layout,
@@ -26,7 +27,7 @@ pub(super) struct Side {
     next_of_class: Vec<u32>,
 }
 
-/// What comes of a class from some operation on.
+/// The operations of a class that are not called yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Upcoming {
     /// The first call.
@@ -36,7 +37,7 @@ pub(super) struct Upcoming {
 }
 
 impl Upcoming {
-    /// Nothing.
+    /// No operation is left.
     const NONE: Self = Upcoming {
         call: NEVER,
         ret: NEVER,
@@ -55,11 +56,11 @@ pub(super) struct Taken {
 
 impl Side {
     /// The operations, in the order of their calls, with classes below `classes`.
-    pub(super) fn new(items: Vec<Item>, classes: usize) -> Self {
+    pub(super) fn new(items: Vec<QueueOp>, classes: usize) -> Self {
         let (calls, rets): (Vec<u32>, Vec<u32>) =
             items.iter().map(|item| (item.call, item.ret)).unzip();
         let layout = Layout::new(&events_in_order(&calls, &rets), rets, None);
-        // One place more for each class: nothing is upcoming after its last operation.
+        // One place more for each class, with `Upcoming::NONE`, after its last operation.
         let mut next_of_class = vec![0; classes];
         items
             .iter()
@@ -92,7 +93,7 @@ impl Side {
         side
     }
 
-    /// Calls whatever is called before something is due. Answers how many that are.
+    /// Calls all operations that are called before the deadline. Returns how many.
     fn call_until_due(&mut self) -> u32 {
         let before = self.called;
         while let Some(item) = self.items.get(self.called as usize) {
@@ -118,17 +119,17 @@ impl Side {
     }
 
     /// The operations that can take effect now as far as this side is concerned, with their places.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (u32, Item)> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (u32, QueueOp)> {
         let item = |&op: &u32| self.items[op as usize];
         (0u32..).zip(self.waiting.iter().map(item))
     }
 
     /// The same of one class.
-    pub(super) fn waiting_of(&self, class: u32) -> impl Iterator<Item = (u32, Item)> {
+    pub(super) fn waiting_of(&self, class: u32) -> impl Iterator<Item = (u32, QueueOp)> {
         self.waiting().filter(move |(_, item)| item.class == class)
     }
 
-    /// What comes of a class later on.
+    /// The operations of a class that are not called yet.
     pub(super) fn upcoming(&self, class: u32) -> Upcoming {
         self.of_class[self.next_of_class[class as usize] as usize]
     }
@@ -149,7 +150,7 @@ impl Side {
         }
     }
 
-    /// The operation that took effect last did not.
+    /// Undoes [`take`](Self::take), which must have been the latest one.
     pub(super) fn put_back(&mut self, taken: Taken) {
         for _ in 0..taken.entered {
             self.called -= 1;
@@ -166,8 +167,8 @@ impl Side {
         self.layout.words_of(0).len()
     }
 
-    /// Tells which operations wait, given how many were [called](Self::called). They are open at the same time, so each
-    /// has a bit of its own.
+    /// Writes which operations wait; with the number of [called](Self::called) ones, that determines which took effect.
+    /// Invariant: operations that wait are open at the same time, so each has a bit of its own.
     pub(super) fn write_waiting(&self, words: &mut [u64]) {
         words.fill(0);
         for &op in &self.waiting {

@@ -1,6 +1,6 @@
-//! What lies on top, and how it came there and goes.
+//! Frames and configurations of the search of a stack: which values can be on top, with which operations done.
 
-use super::{Does, Haste, Item, NEVER, Sets};
+use super::{EagerRemovals, NEVER, Sets, StackAction, StackOp};
 use crate::engine::Limit;
 use crate::engine::{Budget, Ticker};
 use crate::value::Interner;
@@ -8,41 +8,41 @@ use crate::value::Interner;
 /// Frames and configurations found so far, all by number.
 pub(super) struct Frames<'a> {
     sets: Sets,
-    haste: Haste,
-    /// The set of operations when the value had just been put there, and the value; none for the empty stack.
+    eager_removals: EagerRemovals,
+    /// The set of operations when the value had just been pushed, and the value; `None` for the empty stack.
     frames: Interner<(u32, Option<u32>)>,
-    ties: Vec<Ties>,
-    /// Which frame was put on which.
+    edges: Vec<FrameEdges>,
+    /// Pairs of a frame and a frame below it.
     stacked: Interner<(u32, u32)>,
-    /// Which frame was taken off with which set left.
+    /// Pairs of a frame and a set with which it was popped.
     left: Interner<(u32, u32)>,
-    /// A frame on top and a set of operations.
+    /// Pairs of the frame on top and a set of operations.
     configurations: Interner<(u32, u32)>,
     origins: Vec<Origin>,
-    /// Configurations of which nothing was tried yet; the latest goes first.
+    /// Configurations that were not expanded yet; the latest is expanded first.
     open: Vec<u32>,
     /// The configuration with the latest deadline.
     furthest: u32,
     ticker: Ticker<'a>,
 }
 
-/// What a frame is tied to.
+/// How a frame is entered and left.
 #[derive(Debug, Default)]
-struct Ties {
-    /// From which configurations it was put there, one for each frame below, by which operations.
+struct FrameEdges {
+    /// The configurations from which it was pushed, one for each frame below, and the operations that did.
     below: Vec<(u32, u32)>,
-    /// From which configurations it was taken off, by which operations, and what set that left.
+    /// The configurations from which it was popped, the operations that did, and the sets after that.
     taken_off: Vec<(u32, u32, u32)>,
 }
 
 /// How a configuration was reached first.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
-    /// The frame was just put there, or it is the start.
+    /// The frame was just pushed, or it is the start.
     Entered,
-    /// By an operation that left the stack as it was.
+    /// By an operation that did not change the stack.
     Looked { from: u32, op: u32 },
-    /// The frame above was put on it and taken off.
+    /// The frame above was pushed and popped.
     Returned {
         from: u32,
         push: u32,
@@ -55,13 +55,13 @@ enum Origin {
 const BYTES: u64 = 160;
 
 impl<'a> Frames<'a> {
-    pub(super) fn new(mut sets: Sets, haste: Haste, budget: &'a Budget) -> Self {
+    pub(super) fn new(mut sets: Sets, eager_removals: EagerRemovals, budget: &'a Budget) -> Self {
         let start = sets.start();
         let mut frames = Frames {
-            haste,
+            eager_removals,
             sets,
             frames: Interner::default(),
-            ties: Vec::new(),
+            edges: Vec::new(),
             stacked: Interner::default(),
             left: Interner::default(),
             configurations: Interner::default(),
@@ -75,7 +75,7 @@ impl<'a> Frames<'a> {
         frames
     }
 
-    /// Looks for a configuration in which everything that returned took effect; whether there is one.
+    /// Returns whether a configuration can be reached in which all operations that returned took effect.
     pub(super) fn find(&mut self) -> Result<bool, Limit> {
         while let Some(configuration) = self.open.pop() {
             self.ticker.tick()?;
@@ -99,13 +99,13 @@ impl<'a> Frames<'a> {
 
     fn frame(&mut self, set: u32, value: Option<u32>) -> u32 {
         let frame = self.frames.intern((set, value));
-        if frame as usize == self.ties.len() {
-            self.ties.push(Ties::default());
+        if frame as usize == self.edges.len() {
+            self.edges.push(FrameEdges::default());
         }
         frame
     }
 
-    /// Notes a configuration, if it is new.
+    /// Records a configuration, if it is new.
     fn reach(&mut self, frame: u32, set: u32, origin: Origin) {
         let configuration = self.configurations.intern((frame, set));
         if configuration as usize == self.origins.len() {
@@ -114,18 +114,18 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn item(&self, op: u32) -> Item {
+    fn item(&self, op: u32) -> StackOp {
         self.sets.items[op as usize]
     }
 
-    /// Tries all that can take effect next.
+    /// Tries all operations that can take effect next.
     fn expand(&mut self, from: u32) {
         let &(frame, set) = self.configurations.get(from);
         let &(_, top) = self.frames.get(frame);
         let mut waiting = self.sets.waiting(set).to_vec();
-        let fits = |op: &&u32| match self.item(**op).does {
-            Does::Peek(value) => top == Some(value),
-            Does::FindNothing => top.is_none(),
+        let fits = |op: &&u32| match self.item(**op).action {
+            StackAction::Peek(value) => top == Some(value),
+            StackAction::FindNothing => top.is_none(),
             _ => false,
         };
         if let Some(&op) = waiting.iter().find(fits) {
@@ -133,50 +133,52 @@ impl<'a> Frames<'a> {
             return self.reach(frame, set, Origin::Looked { from, op });
         }
         let called = self.sets.called(set);
-        let hasty = top.and_then(|value| self.haste.removal(value, called));
-        if let Some(op) = hasty.filter(|op| waiting.contains(op)) {
+        let eager = top.and_then(|value| self.eager_removals.removal(value, called));
+        if let Some(op) = eager.filter(|op| waiting.contains(op)) {
             let set = self.sets.with(set, op);
             return self.pop(from, op, set);
         }
         waiting.sort_unstable_by_key(|&op| (self.item(op).ret, op));
-        let mut tried: Vec<Does> = Vec::new();
-        let mut moves: Vec<(u32, Does)> = Vec::new();
+        let mut tried: Vec<StackAction> = Vec::new();
+        let mut moves: Vec<(u32, StackAction)> = Vec::new();
         for op in waiting {
-            let does = self.item(op).does;
-            let is_possible = match does {
-                Does::Push(_) => true,
-                Does::Pop(value) => top == Some(value),
-                // One that returned goes first.
-                Does::PopSome => top.is_some_and(|top| !tried.contains(&Does::Pop(top))),
-                Does::Peek(_) | Does::FindNothing => false,
+            let action = self.item(op).action;
+            let is_possible = match action {
+                StackAction::Push(_) => true,
+                StackAction::Pop(value) => top == Some(value),
+                // A pop that returned is tried instead.
+                StackAction::PopSome => {
+                    top.is_some_and(|top| !tried.contains(&StackAction::Pop(top)))
+                }
+                StackAction::Peek(_) | StackAction::FindNothing => false,
             };
-            if is_possible && !tried.contains(&does) {
-                tried.push(does);
-                moves.push((op, does));
+            if is_possible && !tried.contains(&action) {
+                tried.push(action);
+                moves.push((op, action));
             }
         }
-        // What is found last is tried first.
-        for (op, does) in moves.into_iter().rev() {
+        // The configuration that is reached last is expanded first.
+        for (op, action) in moves.into_iter().rev() {
             let set = self.sets.with(set, op);
-            match does {
-                Does::Push(value) => self.push(from, op, set, value),
+            match action {
+                StackAction::Push(value) => self.push(from, op, set, value),
                 _ => self.pop(from, op, set),
             }
         }
     }
 
-    /// The operation puts `value` on the frame of a configuration, which leaves `set`.
+    /// The operation pushes `value` on the frame of a configuration, which leaves `set`.
     fn push(&mut self, from: u32, op: u32, set: u32, value: u32) {
         let &(below, _) = self.configurations.get(from);
         let frame = self.frame(set, Some(value));
-        let ties = self.stacked.len();
-        if (self.stacked.intern((frame, below)) as usize) < ties {
+        let edges = self.stacked.len();
+        if (self.stacked.intern((frame, below)) as usize) < edges {
             return;
         }
-        self.ties[frame as usize].below.push((from, op));
+        self.edges[frame as usize].below.push((from, op));
         self.reach(frame, set, Origin::Entered);
-        for i in 0..self.ties[frame as usize].taken_off.len() {
-            let (above, pop, set) = self.ties[frame as usize].taken_off[i];
+        for i in 0..self.edges[frame as usize].taken_off.len() {
+            let (above, pop, set) = self.edges[frame as usize].taken_off[i];
             let origin = Origin::Returned {
                 from,
                 push: op,
@@ -187,16 +189,16 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The operation takes the frame of a configuration off, which leaves `set`.
+    /// The operation pops the frame of a configuration, which leaves `set`.
     fn pop(&mut self, above: u32, op: u32, set: u32) {
         let &(frame, _) = self.configurations.get(above);
-        let ties = self.left.len();
-        if (self.left.intern((frame, set)) as usize) < ties {
+        let edges = self.left.len();
+        if (self.left.intern((frame, set)) as usize) < edges {
             return;
         }
-        self.ties[frame as usize].taken_off.push((above, op, set));
-        for i in 0..self.ties[frame as usize].below.len() {
-            let (from, push) = self.ties[frame as usize].below[i];
+        self.edges[frame as usize].taken_off.push((above, op, set));
+        for i in 0..self.edges[frame as usize].below.len() {
+            let (from, push) = self.edges[frame as usize].below[i];
             let &(below, _) = self.configurations.get(from);
             let origin = Origin::Returned {
                 from,
@@ -219,7 +221,7 @@ impl<'a> Frames<'a> {
             .sum();
         let mut order = Vec::new();
         self.write_back(self.furthest, &mut order);
-        while let Some(&(from, push)) = self.ties[frame as usize].below.first() {
+        while let Some(&(from, push)) = self.edges[frame as usize].below.first() {
             order.push(push);
             self.write_back(from, &mut order);
             (frame, _) = *self.configurations.get(from);
@@ -228,7 +230,7 @@ impl<'a> Frames<'a> {
         (order, reached)
     }
 
-    /// Appends what happened since the frame of a configuration was put there, the latest first.
+    /// Appends the operations since the frame of a configuration was pushed, the latest first.
     fn write_back(&self, configuration: u32, order: &mut Vec<u32>) {
         enum Part {
             Since(u32),

@@ -1,21 +1,22 @@
-//! Sets of operations that took effect.
+//! Sets of operations that took effect, by number.
 
-use super::{Item, NEVER};
+use super::{NEVER, StackOp};
 use crate::history::precedes;
 use crate::value::Interner;
 
-/// The sets of operations that took effect at some time, by number, each without those that cannot have been called yet.
+/// Sets of operations that took effect. Each is stored as the number of operations that were called and those of them
+/// that wait. Invariant: all operations that are called before the first return of one that waits are called.
 #[derive(Debug)]
 pub(super) struct Sets {
     /// In the order of their calls.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<StackOp>,
     /// How many were called, then those of them that wait, in the order of their calls.
     known: Interner<Box<[u32]>>,
     scratch: Vec<u32>,
 }
 
 impl Sets {
-    pub(super) fn new(items: Vec<Item>) -> Self {
+    pub(super) fn new(items: Vec<StackOp>) -> Self {
         Sets {
             items,
             known: Interner::default(),
@@ -30,7 +31,7 @@ impl Sets {
         self.intern_scratch()
     }
 
-    /// How many operations were called by then.
+    /// The number of operations that were called.
     pub(super) fn called(&self, set: u32) -> u32 {
         self.known.get(set)[0]
     }
@@ -40,7 +41,7 @@ impl Sets {
         &self.known.get(set)[1..]
     }
 
-    /// The set after an operation that waits took effect too.
+    /// The set with one more operation, which must wait in `set`.
     pub(super) fn with(&mut self, set: u32, op: u32) -> u32 {
         self.scratch.clear();
         let before = self.known.get(set).iter().enumerate();
@@ -58,7 +59,7 @@ impl Sets {
         returns.min().unwrap_or(NEVER)
     }
 
-    /// Calls whatever is called before one of those that wait is due, and gives the set a number.
+    /// Calls all operations that are called before the deadline, and returns the number of the set.
     fn intern_scratch(&mut self) -> u32 {
         let waiting = self.scratch[1..].iter();
         let returns = waiting.map(|&op| self.items[op as usize].ret);

@@ -1,70 +1,73 @@
-//! The search through configurations of both ends, and what it need not try.
+//! Searches the configurations of both ends of a queue. Ours.
 //!
-//! Everything below rests on exchanging operations in an order that works, with the conditions of the [module](super) in
-//! mind. *Can be placed* means that they hold now.
+//! Each rule below is shown by exchanging operations in an order that works, under the conditions of the
+//! [module](super). An operation *can be placed* if these conditions hold now.
 //!
-//! * **Empty results** that can be placed are, at once: everything before them gets less, and what comes after was looked
-//!   at.
-//! * **Peeks** of the value in front that can be placed are, at once; and of several removals of it, **the one that returns
-//!   first** goes: if it goes later in an order that works, exchange it with the one that goes now. The only thing that
-//!   can be wrong with that is an empty result in between, since its call then counts for the insertions after that. So
-//!   it must be [safe](Walk::is_safe), or the other one be called later.
-//! * Of several insertions of one value that can be placed, the one that returns first is tried, for the same reason.
-//! * **A pair** goes at once, whatever else could: the first insertion of a value to return, of all that are left, and the
-//!   first removal of it, if both can be placed, no peek can come between that cannot be placed now, and what is at the
-//!   front is safe. In an order that works, exchange them with what puts in and takes out the value first: now they
-//!   belong together, and with all that happens to the value they can be moved to the start. Where every value is put in
-//!   once, nothing is ever tried in vain but around empty results.
+//! * **Empty results** that can be placed are placed at once: fewer operations then precede them, and what follows them
+//!   is not affected.
+//! * **Peeks** of the value in front that can be placed are placed at once. Of several removals of this value, **the
+//!   one that returns first** is placed: if it is placed later in an order that works, it can be exchanged with the one
+//!   that is placed now. Only an empty result in between can prevent the exchange, because the call of the removal then
+//!   counts for the insertions after that result. So the removal must be [safe](QueueSearch::is_safe), or the other one
+//!   must be called later.
+//! * Of several insertions of one value that can be placed, only the one that returns first is tried, by the same
+//!   exchange.
+//! * **A pair** is placed at once, before all alternatives: the insertion of a value that returns first of all that are
+//!   left, and the removal of the value that returns first, if both can be placed, every peek of the value that can
+//!   come between them can be placed now, and the operations at the front are safe. In an order that works, exchange
+//!   them with the operations that first insert and remove the value: now they belong together, and with all operations
+//!   on the value they can be moved to the start. Where every value is inserted once, the search backtracks only around
+//!   empty results.
 //!
-//! Removals that never returned count as those that return last.
+//! Pending removals are ordered as if they returned last.
 
 use super::order::Placed;
 use super::side::Taken;
-use super::{EMPTY, Item, Queue, Side, peek_of, removal_of, value_of};
+use super::{EMPTY, FrontAction, Queue, QueueOp, Side, peek_of, removal_of};
 use crate::engine::Limit;
 use crate::engine::search::best::Best;
 use crate::engine::search::memo::Memo;
 use crate::engine::{Budget, Ticker};
 use crate::history::precedes;
 
-/// What can be placed next: an insertion or an operation at the front, by its place among those that wait, or the next
-/// removal that never returned.
+/// An operation that can be placed next: an insertion or an operation at the front, by its place among those that wait,
+/// or the next pending removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     Add(u32),
     Front(u32),
-    Lost,
+    Pending,
 }
 
 /// An operation that was placed, and how to undo that.
 #[derive(Clone, Copy)]
-struct Step {
-    what: What,
+struct Placement {
+    op: PlacedOp,
     /// The value in front, and the latest call at the front, before.
     front: Option<u32>,
     latest: u32,
 }
 
 #[derive(Clone, Copy)]
-enum What {
+enum PlacedOp {
     Add(Taken),
     Front(Taken),
-    Lost(u32),
+    Pending(u32),
 }
 
-impl Step {
+impl Placement {
     fn placed(&self) -> Placed {
-        match self.what {
-            What::Add(taken) => Placed::Add(taken.op),
-            What::Front(taken) => Placed::Front(taken.op),
-            What::Lost(op) => Placed::Lost(op),
+        match self.op {
+            PlacedOp::Add(taken) => Placed::Add(taken.op),
+            PlacedOp::Front(taken) => Placed::Front(taken.op),
+            PlacedOp::Pending(op) => Placed::Pending(op),
         }
     }
 }
 
-/// A configuration with several ways on.
+/// A configuration from which several operations can be placed.
 #[derive(Clone, Copy)]
-struct Choice {
+struct ChoicePoint {
     /// Length of the trail.
     trail: usize,
     /// Where its alternatives begin, and the next one to try.
@@ -72,20 +75,20 @@ struct Choice {
     next: usize,
 }
 
-/// A walk through the configurations.
-pub(super) struct Walk<'a> {
+/// A depth-first search through the configurations.
+pub(super) struct QueueSearch<'a> {
     adds: Side,
     fronts: Side,
-    lost: &'a [Item],
-    /// How many of these took something out.
-    lost_taken: u32,
-    /// The value that is in front and was not taken out; the values that follow it were not put in.
+    pending: &'a [QueueOp],
+    /// How many of these were placed.
+    pending_taken: u32,
+    /// The value whose insertion was placed last, unless its removal was placed too.
     front: Option<u32>,
-    /// The latest call at the front among what was placed.
+    /// The latest call among the operations at the front that were placed.
     latest: u32,
 
-    trail: Vec<Step>,
-    choices: Vec<Choice>,
+    trail: Vec<Placement>,
+    choices: Vec<ChoicePoint>,
     alternatives: Vec<Move>,
     memo: Memo,
     scratch: Vec<u64>,
@@ -93,17 +96,17 @@ pub(super) struct Walk<'a> {
     best: Best<Placed>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> QueueSearch<'a> {
     pub(super) fn new(queue: &'a Queue, budget: &'a Budget) -> Self {
         let values = queue.values as usize;
         let adds = Side::new(queue.adds.clone(), values);
         let fronts = Side::new(queue.fronts.clone(), 2 * values + 1);
         let words = adds.words() + fronts.words() + 1;
-        Walk {
+        QueueSearch {
             adds,
             fronts,
-            lost: &queue.lost,
-            lost_taken: 0,
+            pending: &queue.pending,
+            pending_taken: 0,
             front: None,
             latest: 0,
             trail: Vec::with_capacity(queue.adds.len() + queue.fronts.len()),
@@ -116,7 +119,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks for a way to place everything at the front; whether there is one.
+    /// Returns whether all operations at the front can be placed; if so, [`trail`](Self::trail) says how.
     pub(super) fn run(&mut self) -> Result<bool, Limit> {
         loop {
             while let Some(only) = self.forced() {
@@ -127,7 +130,7 @@ impl<'a> Walk<'a> {
             if self.fronts.is_done() {
                 return Ok(true);
             }
-            if !self.is_known() {
+            if !self.is_memoized() {
                 self.choose();
             }
             if !self.take_next_alternative()? {
@@ -136,23 +139,23 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What was placed.
+    /// The operations that were placed, in their order.
     pub(super) fn trail(&self) -> Vec<Placed> {
-        self.trail.iter().map(Step::placed).collect()
+        self.trail.iter().map(Placement::placed).collect()
     }
 
-    /// The most that could be placed.
+    /// The longest sequence of operations that could be placed.
     pub(super) fn best(&self) -> &[Placed] {
         &self.best.order
     }
 
     fn note(&mut self) {
         let length = self.trail.len();
-        self.best.note(length, &self.trail, Step::placed);
+        self.best.note(length, &self.trail, Placement::placed);
         self.best.report(self.ticker.budget(), 2 * length);
     }
 
-    /// What may be placed without trying anything else.
+    /// An operation that may be placed without trying any other.
     fn forced(&self) -> Option<Move> {
         let Some(value) = self.front else {
             return self.empty_result().or_else(|| self.pair());
@@ -168,18 +171,18 @@ impl<'a> Walk<'a> {
 
     /// An empty result that can be placed while the queue is empty.
     fn empty_result(&self) -> Option<Move> {
-        let fits = |item: &Item| !precedes(self.adds.deadline(), self.latest.max(item.call));
+        let fits = |item: &QueueOp| !precedes(self.adds.deadline(), self.latest.max(item.call));
         let mut empty = self.fronts.waiting_of(EMPTY);
         let found = empty.find(|(_, item)| fits(item));
         found.map(|(place, _)| Move::Front(place))
     }
 
-    /// The insertion of a pair that goes at once; its removal is then [forced](Self::forced).
+    /// The insertion of a pair that may be placed at once; its removal is then [forced](Self::forced).
     fn pair(&self) -> Option<Move> {
         let removals = self.fronts.waiting();
-        let removed = removals.filter_map(|(_, item)| match value_of(item.class)? {
-            (value, true) => Some((value, item)),
-            (_, false) => None,
+        let removed = removals.filter_map(|(_, item)| match FrontAction::of(item.class) {
+            FrontAction::Removes(value) => Some((value, item)),
+            FrontAction::Peeks(_) | FrontAction::FindsNothing => None,
         });
         removed
             .filter(|&(value, removal)| self.goes_with_its_peeks(value, &removal))
@@ -191,7 +194,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the removal is the first one of this value to return, and it and all peeks before it are safe now.
-    fn goes_with_its_peeks(&self, value: u32, removal: &Item) -> bool {
+    fn goes_with_its_peeks(&self, value: u32, removal: &QueueOp) -> bool {
         let others = self.fronts.waiting_of(removal_of(value));
         let mut peeks = self.fronts.waiting_of(peek_of(value));
         self.is_safe(removal)
@@ -204,30 +207,30 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether an insertion that waits can be placed.
-    fn can_add(&self, add: &Item) -> bool {
+    fn can_add(&self, add: &QueueOp) -> bool {
         !precedes(self.fronts.deadline(), add.call)
     }
 
-    /// Whether a removal or a peek that can be placed may go earlier than it would: no insertion after an empty result
-    /// that is passed by that returned before its call.
-    fn is_safe(&self, item: &Item) -> bool {
-        // Every insertion that is left returned later.
+    /// Whether a removal or a peek that can be placed may be moved to here from a later place: no empty result that it
+    /// passes is followed by an insertion that returned before its call.
+    fn is_safe(&self, item: &QueueOp) -> bool {
+        // All insertions that are left return after its call.
         !precedes(self.adds.deadline(), item.call)
-            // Something that comes before was called later still.
+            // An operation that was placed before is called even later.
             || item.call <= self.latest
-            // No empty result is there. One that is called later follows an operation that returned before, but after this
-            // call; so it also follows the insertions that returned before this call.
+            // No empty result waits. One that is called later follows an operation that returned before it, but after
+            // this call; so it also follows the insertions that returned before this call.
             || self.fronts.waiting_of(EMPTY).next().is_none()
     }
 
-    /// Whether nothing comes of this configuration, as was found out before.
-    fn is_known(&mut self) -> bool {
+    /// Whether this configuration was tried before and led to no order.
+    fn is_memoized(&mut self) -> bool {
         self.write_configuration();
         let (called, state) = self.called_and_front();
         self.memo.contains(called, &self.scratch, state)
     }
 
-    /// What is left tells what was placed, and so how many removals that never returned were.
+    /// Writes the operations that are left; they determine those that were placed, and how many pending removals were.
     fn write_configuration(&mut self) {
         let (adds, rest) = self.scratch.split_at_mut(self.adds.words());
         let (fronts, called) = rest.split_at_mut(self.fronts.words());
@@ -240,7 +243,7 @@ impl<'a> Walk<'a> {
         (self.adds.called(), self.front.map_or(0, |value| value + 1))
     }
 
-    /// Opens a choice between all ways on, unless there is none.
+    /// Opens a choice between the operations that can be placed, unless there is none.
     fn choose(&mut self) {
         let start = self.alternatives.len();
         match self.front {
@@ -248,7 +251,7 @@ impl<'a> Walk<'a> {
             Some(value) => self.add_fronts(value),
         }
         if self.alternatives.len() > start {
-            self.choices.push(Choice {
+            self.choices.push(ChoicePoint {
                 trail: self.trail.len(),
                 start,
                 next: start,
@@ -256,15 +259,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// One insertion of each value that can then be seen or taken out, in the order of their returns.
+    /// Adds one insertion of each value that can then be peeked or removed, in the order of their returns.
     fn add_insertions(&mut self) {
-        let lost = self.can_lose();
+        let pending = self.can_remove_pending();
         let is_wanted = |value: u32| {
-            lost || self.fronts.waiting_of(removal_of(value)).next().is_some()
+            pending
+                || self.fronts.waiting_of(removal_of(value)).next().is_some()
                 || self.fronts.waiting_of(peek_of(value)).next().is_some()
         };
         let possible = self.adds.waiting().filter(|(_, add)| self.can_add(add));
-        let mut possible: Vec<(u32, Item)> = possible.collect();
+        let mut possible: Vec<(u32, QueueOp)> = possible.collect();
         possible.sort_unstable_by_key(|(_, add)| (add.class, add.ret, add.call));
         possible.dedup_by_key(|(_, add)| add.class);
         possible.retain(|(_, add)| is_wanted(add.class));
@@ -273,22 +277,22 @@ impl<'a> Walk<'a> {
         self.alternatives.extend(moves);
     }
 
-    /// The peeks and removals of the value in front that none of the others makes superfluous.
+    /// Adds the peeks and removals of the value in front, without those that another one makes superfluous.
     fn add_fronts(&mut self, value: u32) {
         let peeks = self.fronts.waiting_of(peek_of(value));
         let mut moves: Vec<Move> = peeks.map(|(place, _)| Move::Front(place)).collect();
-        let mut removals: Vec<(Move, Item)> = self
+        let mut removals: Vec<(Move, QueueOp)> = self
             .fronts
             .waiting_of(removal_of(value))
             .map(|(place, item)| (Move::Front(place), item))
             .collect();
-        if self.can_lose() {
-            removals.push((Move::Lost, self.lost[self.lost_taken as usize]));
+        if self.can_remove_pending() {
+            removals.push((Move::Pending, self.pending[self.pending_taken as usize]));
         }
         removals.sort_unstable_by_key(|(_, item)| item.ret);
         for (i, (removal, item)) in removals.iter().enumerate() {
             let goes_first =
-                |(_, other): &(Move, Item)| self.is_safe(other) || other.call < item.call;
+                |(_, other): &(Move, QueueOp)| self.is_safe(other) || other.call < item.call;
             if !removals[..i].iter().any(goes_first) {
                 moves.push(*removal);
             }
@@ -296,10 +300,10 @@ impl<'a> Walk<'a> {
         self.alternatives.extend(moves);
     }
 
-    /// Whether a removal that never returned can be placed.
-    fn can_lose(&self) -> bool {
-        let next = self.lost.get(self.lost_taken as usize);
-        next.is_some_and(|lost| !precedes(self.fronts.deadline(), lost.call))
+    /// Whether the next pending removal can be placed.
+    fn can_remove_pending(&self) -> bool {
+        let next = self.pending.get(self.pending_taken as usize);
+        next.is_some_and(|pending| !precedes(self.fronts.deadline(), pending.call))
     }
 
     /// Goes back to the latest choice that has an alternative left and takes it; `false` if there is none.
@@ -327,51 +331,47 @@ impl<'a> Walk<'a> {
 
     fn place(&mut self, next: Move) {
         let (front, latest) = (self.front, self.latest);
-        let what = match next {
+        let op = match next {
             Move::Add(place) => {
                 let taken = self.adds.take(place);
                 self.front = Some(self.adds.items[taken.op as usize].class);
-                What::Add(taken)
+                PlacedOp::Add(taken)
             }
             Move::Front(place) => {
                 let taken = self.fronts.take(place);
                 let item = self.fronts.items[taken.op as usize];
                 self.latest = latest.max(item.call);
-                if let Some((_, true)) = value_of(item.class) {
+                if let FrontAction::Removes(_) = FrontAction::of(item.class) {
                     self.front = None;
                 }
-                What::Front(taken)
+                PlacedOp::Front(taken)
             }
-            Move::Lost => {
-                let lost = self.lost_taken;
-                self.lost_taken += 1;
-                self.latest = latest.max(self.lost[lost as usize].call);
+            Move::Pending => {
+                let pending = self.pending_taken;
+                self.pending_taken += 1;
+                self.latest = latest.max(self.pending[pending as usize].call);
                 self.front = None;
-                What::Lost(lost)
+                PlacedOp::Pending(pending)
             }
         };
-        self.trail.push(Step {
-            what,
-            front,
-            latest,
-        });
+        self.trail.push(Placement { op, front, latest });
     }
 
-    /// Undoes everything but the first so many steps.
+    /// Undoes all placements but the first `length`.
     fn go_back(&mut self, length: usize) {
-        for step in self.trail.drain(length..).rev() {
-            match step.what {
-                What::Add(taken) => self.adds.put_back(taken),
-                What::Front(taken) => self.fronts.put_back(taken),
-                What::Lost(_) => self.lost_taken -= 1,
+        for placement in self.trail.drain(length..).rev() {
+            match placement.op {
+                PlacedOp::Add(taken) => self.adds.put_back(taken),
+                PlacedOp::Front(taken) => self.fronts.put_back(taken),
+                PlacedOp::Pending(_) => self.pending_taken -= 1,
             }
-            (self.front, self.latest) = (step.front, step.latest);
+            (self.front, self.latest) = (placement.front, placement.latest);
         }
         self.best.go_back(length);
     }
 }
 
-/// The first one to return; the first one called, of those that do not.
-fn first_to_return(items: impl Iterator<Item = (u32, Item)>) -> Option<(u32, Item)> {
+/// The operation that returns first; the one called first, if none returns.
+fn first_to_return(items: impl Iterator<Item = (u32, QueueOp)>) -> Option<(u32, QueueOp)> {
     items.min_by_key(|(_, item)| (item.ret, item.call))
 }

@@ -1,0 +1,426 @@
+//! The search itself: walks the events, opens choices, and goes back.
+
+use super::Problem;
+use super::best::Best;
+use super::machine::Machine;
+use super::memo::Memo;
+use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker};
+use crate::history::EventKind;
+
+/// The result of a search.
+pub(super) enum SearchResult {
+    Order(Vec<u32>),
+    NoOrder { partial: Vec<u32>, reached: usize },
+}
+
+/// An operation that took effect.
+#[derive(Clone, Copy)]
+struct TrailEntry {
+    op: u32,
+    /// The state of its key before.
+    state: u32,
+    /// How many events were walked by then.
+    position: u32,
+}
+
+/// A return that forced a choice.
+#[derive(Clone, Copy)]
+struct ReturnChoice {
+    /// Length of the trail.
+    trail: u32,
+    position: u32,
+    /// Where its alternatives begin, and the next one to try.
+    start: u32,
+    next: u32,
+    /// Whether operations other than the one that returns were added to the alternatives.
+    expanded: bool,
+}
+
+/// A choice that was left when the search went back to a choice of another key.
+struct SuspendedChoice {
+    position: u32,
+    expanded: bool,
+    /// The alternative that was taken, and those after it.
+    alternatives: Vec<(u32, u32)>,
+}
+
+pub(super) struct Search<'a, M> {
+    problem: &'a Problem,
+    machine: M,
+    ticker: Ticker<'a>,
+    memo: Memo,
+
+    position: usize,
+    /// The state of each key.
+    states: Vec<u32>,
+    /// Open operations, by bit; and those of them that took effect.
+    open: Vec<u64>,
+    mask: Vec<u64>,
+    at_bit: Vec<u32>,
+    /// For each operation, how many that must precede it did not take effect yet.
+    blocked: Vec<u32>,
+
+    trail: Vec<TrailEntry>,
+    choices: Vec<ReturnChoice>,
+    /// Alternatives of all choices, one after the other: an operation and the state it leaves.
+    alternatives: Vec<(u32, u32)>,
+    /// Choices to be taken up again, for each key, the earliest last.
+    suspended: Vec<Vec<SuspendedChoice>>,
+    scratch: Vec<u32>,
+    best: Best<u32>,
+}
+
+/// The result of advancing through the events.
+enum Advanced {
+    End,
+    /// This operation returns, but did not take effect.
+    Forced(u32),
+}
+
+/// Bits of a set, lowest first.
+fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.enumerate().flat_map(|(w, mut word)| {
+        std::iter::from_fn(move || {
+            let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+            word &= word - 1;
+            Some(w * 64 + bit)
+        })
+    })
+}
+
+impl<'a, M: Machine> Search<'a, M> {
+    pub(super) fn new(problem: &'a Problem, machine: M, budget: &'a Budget) -> Self {
+        let layout = &problem.layout;
+        let ops = layout.rets.len();
+        let keys = layout.key_count();
+        let words = layout.word_count();
+        let words_per_key = (0..keys).map(|key| layout.words_of(key).len()).max();
+        let mut blocked = vec![
+            0;
+            if problem.successors.is_empty() {
+                0
+            } else {
+                ops
+            }
+        ];
+        if !problem.successors.is_empty() {
+            (0..ops as u32)
+                .flat_map(|op| problem.successors.of(op))
+                .for_each(|&later| blocked[later as usize] += 1);
+        }
+        Search {
+            problem,
+            machine,
+            ticker: Ticker::new(budget),
+            memo: Memo::new(words_per_key.unwrap_or(1)),
+            position: 0,
+            states: Vec::with_capacity(keys),
+            open: vec![0; words],
+            mask: vec![0; words],
+            at_bit: vec![0; words * 64],
+            blocked,
+            trail: Vec::with_capacity(ops),
+            choices: Vec::new(),
+            alternatives: Vec::new(),
+            suspended: std::iter::repeat_with(Vec::new).take(keys).collect(),
+            scratch: Vec::new(),
+            best: Best::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<SearchResult, GaveUp> {
+        let found = self.find_order();
+        self.best.note(self.position, &self.trail, |step| step.op);
+        match found {
+            Ok(true) => Ok(SearchResult::Order(
+                self.trail.iter().map(|step| step.op).collect(),
+            )),
+            Ok(false) => Ok(SearchResult::NoOrder {
+                partial: self.best.order,
+                reached: self.best.reached,
+            }),
+            Err(limit) => Err(GaveUp {
+                cause: Cause::Limit(limit),
+                reached: self.best.reached,
+            }),
+        }
+    }
+
+    fn find_order(&mut self) -> Result<bool, Limit> {
+        let layout = &self.problem.layout;
+        for key in 0..layout.key_count() {
+            let Some(start) = self.machine.start(key) else {
+                return Ok(false);
+            };
+            self.states.push(start);
+        }
+        loop {
+            self.ticker.tick()?;
+            let forced = match self.advance() {
+                Advanced::End => return Ok(true),
+                Advanced::Forced(op) => op,
+            };
+            self.best.note(self.position, &self.trail, |step| step.op);
+            self.best.report(self.ticker.budget(), self.position);
+            let key = layout.key(forced);
+            let mask = &self.mask[layout.words_of(key)];
+            if !self
+                .memo
+                .contains(self.position as u32, mask, self.states[key])
+            {
+                self.choose(forced)?;
+            }
+            if !self.take_next_alternative(key)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The open operations of a key that did not take effect.
+    fn waiting(&self, key: usize) -> impl Iterator<Item = u32> + use<'_, 'a, M> {
+        let words = self.problem.layout.words_of(key);
+        let at_bit = &self.at_bit[words.start * 64..];
+        let (open, mask) = (&self.open[words.clone()], &self.mask[words]);
+        bits(open.iter().zip(mask).map(|(open, mask)| open & !mask)).map(|bit| at_bit[bit])
+    }
+
+    /// Walks the events until a return forces a choice. On the way, whatever is harmless takes effect.
+    fn advance(&mut self) -> Advanced {
+        while let Some(&(op, kind)) = self.problem.events.get(self.position) {
+            let bit = self.problem.layout.bit[op as usize] as usize;
+            let (word, flag) = (bit / 64, 1 << (bit % 64));
+            match kind {
+                EventKind::Call => {
+                    self.open[word] |= flag;
+                    self.at_bit[bit] = op;
+                    self.position += 1;
+                    if self.take_if_harmless(op) {
+                        self.settle(self.problem.layout.key(op));
+                    }
+                }
+                EventKind::Return if self.mask[word] & flag == 0 => return Advanced::Forced(op),
+                EventKind::Return => {
+                    self.open[word] &= !flag;
+                    self.mask[word] &= !flag;
+                    self.position += 1;
+                }
+            }
+        }
+        Advanced::End
+    }
+
+    /// Lets every open operation of a key take effect that does no harm, until none is left.
+    fn settle(&mut self, key: usize) {
+        loop {
+            let mut changed = false;
+            for word in self.problem.layout.words_of(key) {
+                let mut waiting = self.open[word] & !self.mask[word];
+                while waiting != 0 {
+                    let bit = word * 64 + waiting.trailing_zeros() as usize;
+                    waiting &= waiting - 1;
+                    let before = self.states[key];
+                    changed |=
+                        self.take_if_harmless(self.at_bit[bit]) && self.states[key] != before;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn take_if_harmless(&mut self, op: u32) -> bool {
+        let state = self.states[self.problem.layout.key(op)];
+        if !self.machine.is_harmless(state, op) || self.is_blocked(op) {
+            return false;
+        }
+        self.scratch.clear();
+        self.machine.successors(state, op, &mut self.scratch);
+        match self.scratch.first() {
+            Some(&next) => self.take(op, next),
+            None => false,
+        }
+    }
+
+    fn is_blocked(&self, op: u32) -> bool {
+        self.blocked
+            .get(op as usize)
+            .is_some_and(|&count| count > 0)
+    }
+
+    /// The operation takes effect and leaves `next`; `false` if nothing can come of it.
+    fn take(&mut self, op: u32, next: u32) -> bool {
+        let state = &mut self.states[self.problem.layout.key(op)];
+        let Some(normal) = self.machine.commit(op, *state, next) else {
+            self.machine.retract(op);
+            return false;
+        };
+        self.trail.push(TrailEntry {
+            op,
+            state: *state,
+            position: self.position as u32,
+        });
+        *state = normal;
+        let bit = self.problem.layout.bit[op as usize] as usize;
+        self.mask[bit / 64] |= 1 << (bit % 64);
+        if !self.blocked.is_empty() {
+            self.problem
+                .successors
+                .of(op)
+                .iter()
+                .for_each(|&later| self.blocked[later as usize] -= 1);
+        }
+        true
+    }
+
+    /// Opens a choice at the return of `forced`; the first alternatives are those in which it takes effect right now.
+    ///
+    /// If the choice was open before and nothing has changed for its key since, goes on where it was.
+    fn choose(&mut self, forced: u32) -> Result<(), Limit> {
+        let start = self.alternatives.len() as u32;
+        let suspended = self.suspended[self.problem.layout.key(forced)].pop();
+        self.choices.push(ReturnChoice {
+            trail: self.trail.len() as u32,
+            position: self.position as u32,
+            start,
+            next: start,
+            expanded: suspended
+                .as_ref()
+                .is_some_and(|suspended| suspended.expanded),
+        });
+        let Some(suspended) = suspended else {
+            return self.add_alternatives(forced);
+        };
+        debug_assert_eq!(suspended.position as usize, self.position);
+        self.alternatives.extend(suspended.alternatives);
+        Ok(())
+    }
+
+    fn add_alternatives(&mut self, op: u32) -> Result<(), Limit> {
+        if self.is_blocked(op) {
+            return Ok(());
+        }
+        let growth = self.machine.growth(op);
+        if growth > 1 << 20 {
+            self.ticker.budget().reserve(growth as u64)?;
+        }
+        self.scratch.clear();
+        let state = self.states[self.problem.layout.key(op)];
+        self.machine.successors(state, op, &mut self.scratch);
+        self.alternatives
+            .extend(self.scratch.iter().map(|&next| (op, next)));
+        Ok(())
+    }
+
+    /// Goes back to the latest choice on this key that has an alternative left and takes it; `false` if there is none.
+    fn take_next_alternative(&mut self, key: usize) -> Result<bool, Limit> {
+        let layout = &self.problem.layout;
+        while let Some(&choice) = self.choices.last() {
+            self.go_back(choice);
+            let (forced, _) = self.problem.events[self.position];
+            if layout.key(forced) != key {
+                self.suspend(choice, layout.key(forced));
+            } else if (choice.next as usize) < self.alternatives.len() {
+                if let Some(top) = self.choices.last_mut() {
+                    top.next += 1;
+                }
+                let (op, next) = self.alternatives[choice.next as usize];
+                if self.take(op, next) {
+                    self.settle(key);
+                    return Ok(true);
+                }
+            } else if choice.expanded {
+                // NoOrder came of it: not to be tried again. No configuration comes back below itself, so it is early
+                // enough to remember it now, and a search that finds an order at once remembers nothing.
+                if self.problem.remembers {
+                    self.memo.insert(
+                        self.ticker.budget(),
+                        self.position as u32,
+                        &self.mask[layout.words_of(key)],
+                        self.states[key],
+                    )?;
+                }
+                self.alternatives.truncate(choice.start as usize);
+                self.choices.pop();
+            } else {
+                if let Some(top) = self.choices.last_mut() {
+                    top.expanded = true;
+                }
+                self.expand()?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leaves the latest choice, which is on `key`, until the advance comes to it again.
+    fn suspend(&mut self, choice: ReturnChoice, key: usize) {
+        let taken = choice.next as usize - 1;
+        self.suspended[key].push(SuspendedChoice {
+            position: choice.position,
+            expanded: choice.expanded,
+            alternatives: self.alternatives.split_off(taken),
+        });
+        self.alternatives.truncate(choice.start as usize);
+        self.choices.pop();
+    }
+
+    /// Adds the other open operations of the same key to the alternatives of the latest choice, in the order of their
+    /// returns.
+    fn expand(&mut self) -> Result<(), Limit> {
+        let Problem {
+            classes, layout, ..
+        } = self.problem;
+        let rets = &layout.rets;
+        let (forced, _) = self.problem.events[self.position];
+        let mut others: Vec<u32> = self.waiting(layout.key(forced)).collect();
+        others.sort_unstable_by_key(|&op| (rets[op as usize], op));
+        for (i, &op) in others.iter().enumerate() {
+            let class = classes[op as usize];
+            let twin_goes_first = others[..i]
+                .iter()
+                .any(|&earlier| classes[earlier as usize] == class);
+            if op != forced && !twin_goes_first {
+                self.add_alternatives(op)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes everything since the choice was opened.
+    fn go_back(&mut self, choice: ReturnChoice) {
+        while self.trail.len() > choice.trail as usize {
+            let Some(step) = self.trail.pop() else { break };
+            self.rewind(step.position as usize);
+            let bit = self.problem.layout.bit[step.op as usize] as usize;
+            self.mask[bit / 64] &= !(1 << (bit % 64));
+            self.states[self.problem.layout.key(step.op)] = step.state;
+            self.machine.retract(step.op);
+            if !self.blocked.is_empty() {
+                self.problem
+                    .successors
+                    .of(step.op)
+                    .iter()
+                    .for_each(|&later| self.blocked[later as usize] += 1);
+            }
+        }
+        self.rewind(choice.position as usize);
+        self.best.go_back(self.trail.len());
+    }
+
+    fn rewind(&mut self, position: usize) {
+        while self.position > position {
+            self.position -= 1;
+            let (op, kind) = self.problem.events[self.position];
+            let bit = self.problem.layout.bit[op as usize] as usize;
+            let (word, flag) = (bit / 64, 1 << (bit % 64));
+            match kind {
+                EventKind::Call => self.open[word] &= !flag,
+                EventKind::Return => {
+                    self.open[word] |= flag;
+                    self.mask[word] |= flag;
+                    self.at_bit[bit] = op;
+                }
+            }
+        }
+    }
+}
