@@ -1,6 +1,6 @@
 //! Finds out whether a recorded history is simple, and translates it for the monitor of simple histories.
 //!
-//! Simple histories are those of Amram et al. (2022), section 4; that an update which writes what its entry holds may be ignored
+//! Simple histories are those of Amram et al. (2022), see `simple`. That an update which writes what its entry holds may be ignored
 //! if no other update of the entry overlaps it is ours.
 
 use std::collections::HashMap;
