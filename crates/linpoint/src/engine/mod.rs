@@ -3,6 +3,7 @@
 pub mod brute;
 mod budget;
 pub mod hitting;
+#[doc(hidden)]
 pub mod monitor;
 pub(crate) mod search;
 
