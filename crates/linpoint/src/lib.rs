@@ -74,6 +74,8 @@
 //! # Ok::<(), linpoint::Error>(())
 //! ```
 //!
+//! A type of your own can be read from files as well: implement [`spec::Recorded`] for it (`examples/recorded.rs`).
+//!
 //! # Where to look
 //!
 //! | module | what it holds |
@@ -86,6 +88,8 @@
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
 //! | [`verdict`] | verdicts and their evidence |
 //! | [`report`] | a page that shows them |
+//! | [`online`] | the [`OnlineChecker`], for histories that are still happening |
+//! | [`object`] | the built-in types by name |
 //! | [`generate`] | histories from simulated objects |
 //! | [`text`] | times and sizes as texts |
 
@@ -104,13 +108,14 @@ pub mod text;
 pub mod value;
 pub mod verdict;
 
+pub use engine::{Budget, Limit};
 pub use error::{Error, ErrorKind};
 pub use history::{
     Call, History, HistoryBuilder, OpId, Operation, Partitioning, Ties, TypedHistory,
 };
-pub use object::object_type;
-pub use online::OnlineChecker;
+pub use object::{ObjectType, object_type};
+pub use online::{Finding, OnlineChecker};
 pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
-pub use spec::{Outcomes, Spec};
+pub use spec::{Outcomes, Params, Spec};
 pub use value::Value;
-pub use verdict::{Report, Verdict};
+pub use verdict::{Core, PartReport, Report, Undecided, Verdict, Violation, Witness};

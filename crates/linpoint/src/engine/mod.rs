@@ -6,6 +6,7 @@
 pub mod brute;
 mod budget;
 pub mod hitting;
+#[doc(hidden)]
 pub mod monitor;
 mod profile;
 pub(crate) mod search;
