@@ -54,7 +54,7 @@ fn main() -> Result<(), Error> {
         let report = Checker::default().check_recorded(&Tickets, &recorded?.history)?;
         match report.verdict {
             Verdict::Linearizable(_) => println!("linearizable"),
-            Verdict::Violation(violation) => println!("{}", violation.core.sentence),
+            Verdict::Violation(violation) => println!("{}", violation.core.sentence()),
             Verdict::Undecided(_) => println!("undecided"),
         }
     }
