@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn values_of_all_types_are_ranked_in_their_order() {
-        let mut sorted = vec![
+        let mut sorted = [
             Value::Nil,
             Value::Bool(false),
             Value::Int(i64::MIN),
