@@ -14,7 +14,8 @@
 //! waiting operations are looked at one by one, not at what they ask of the open polls together.
 //!
 //! **Cost:** for each return, what blocks the operation, and what is waiting for it. **Memory:** the values in the queue,
-//! what is open, and what happened since the call of the oldest poll or peek that is open.
+//! what is open, and what happened since the call of the oldest poll or peek that is open. The condition is that of Lee and
+//! Mathur; deciding it event by event is ours.
 
 mod values;
 mod want;

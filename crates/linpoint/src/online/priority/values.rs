@@ -57,11 +57,11 @@ struct Gone<O: Observable> {
 /// The values of a priority queue.
 pub(super) struct Values<O: Observable> {
     served: Served,
-    /// Those that nobody has seen, and whose insertion is open.
+    /// Those whose insertion is pending, and which no operation has returned.
     coming: HashMap<Value, Op<O>>,
     /// Those that are in, whatever the order.
     held: BTreeMap<Value, Life<O>>,
-    /// Those that were taken out, as long as somebody may ask.
+    /// Those that were taken out, as long as they may block an operation or be seen by a pending peek.
     gone: HashMap<Value, Gone<O>>,
     /// The same by their last call, when they stop being critical.
     ends: BTreeMap<Time, Value>,
@@ -165,7 +165,7 @@ impl<O: Observable> Values<O> {
 
     /// The insertion `op` returns.
     pub(super) fn add(&mut self, op: &Op<O>, value: &Value, now: Time) {
-        // Unless somebody has seen the value before: that return came first.
+        // Unless an operation has returned the value before: that return is the first one.
         if self.is_coming(op, value) {
             self.coming.remove(value);
             let life = Life::begin(Op::clone(op), op, now);
@@ -251,7 +251,7 @@ impl<O: Observable> Values<O> {
     }
 
     /// Forgets, now and then, what is gone and neither can be seen by a peek that is open nor blocks anything after
-    /// `horizon`, from where on somebody may still ask.
+    /// `horizon`, the earliest time that an operation without a verdict may fall on.
     pub(super) fn forget(&mut self, oldest_peek: Time, horizon: impl FnOnce() -> Time) {
         if !is_worth_sweeping(self.gone.len(), self.gone_left) {
             return;
