@@ -34,7 +34,7 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
         idle_percent: sampler.pick(&[0, 30, 60]),
         universe: sampler.pick(&[None, Some(2), Some(3)]),
     };
-    let mut history = generator.linearizable(&*object).expect("generated");
+    let mut history = generator.linearizable(object).expect("generated");
     for _ in 0..sampler.below(4) {
         if history.is_empty() {
             return None;

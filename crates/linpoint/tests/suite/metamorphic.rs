@@ -147,7 +147,7 @@ fn linearizable_history(object: &ObjectType, seed: u64) -> History {
         universe: Some(3).filter(|_| seed.is_multiple_of(2)),
         ..Generator::default()
     };
-    generator.linearizable(&*object).expect("generated")
+    generator.linearizable(object).expect("generated")
 }
 
 /// Another name for a value; what the object itself says (nothing, truth) stays.

@@ -23,7 +23,7 @@ mod want;
 use std::collections::BTreeSet;
 
 pub(super) use self::values::Served;
-use self::values::Values;
+use self::values::{Peeked, Values};
 use self::want::{Judgement, Want};
 use super::{Observable, Online, Op, Stop, Time};
 use crate::spec::Role;
@@ -233,7 +233,7 @@ impl<O: Observable> Online<O> for Priority<O> {
                 Some(Want::poll(op, value, life, now))
             }
             Role::Peeks(value) => {
-                let (first, moved) = self.values.peek(op, value, now)?;
+                let Peeked { first, moved } = self.values.peek(op, value, now)?;
                 change.value = Some((value.clone(), first));
                 change.moved = moved;
                 // One that outlives the removal has a moment if the removal has one: that must come later.

@@ -54,6 +54,14 @@ struct Gone<O: Observable> {
     by: Op<O>,
 }
 
+/// What a peek shows of its value.
+pub(super) struct Peeked {
+    /// The first return on the value.
+    pub(super) first: Time,
+    /// If the value was gone: between which calls it turns out to have been there still.
+    pub(super) moved: Option<(Time, Time)>,
+}
+
 /// The values of a priority queue.
 pub(super) struct Values<O: Observable> {
     served: Served,
@@ -199,14 +207,8 @@ impl<O: Observable> Values<O> {
         Ok(&self.gone.entry(value.clone()).or_insert(gone).life)
     }
 
-    /// `op` saw `value`: the first return on it and, if it was gone, between which calls it turns out to have been there
-    /// still.
-    pub(super) fn peek(
-        &mut self,
-        op: &Op<O>,
-        value: &Value,
-        now: Time,
-    ) -> Result<(Time, Option<(Time, Time)>), Stop<O>> {
+    /// `op` saw `value`.
+    pub(super) fn peek(&mut self, op: &Op<O>, value: &Value, now: Time) -> Result<Peeked, Stop<O>> {
         if let Some(gone) = self.gone.get_mut(value) {
             if op.called > gone.taken {
                 return Err(taken_before(op, value, &gone.by));
@@ -215,17 +217,20 @@ impl<O: Observable> Values<O> {
             gone.life.touch(op);
             let after = gone.life.latest.0;
             if before == after {
-                return Ok((first, None));
+                return Ok(Peeked { first, moved: None });
             }
             self.ends.remove(&before);
             self.ends.insert(after, value.clone());
-            return Ok((first, Some((before, after))));
+            return Ok(Peeked {
+                first,
+                moved: Some((before, after)),
+            });
         }
         let mut life = self.take(op, value, now)?;
         life.touch(op);
         let first = life.first.0;
         self.held.insert(value.clone(), life);
-        Ok((first, None))
+        Ok(Peeked { first, moved: None })
     }
 
     /// The life of a value that is in, which is no longer kept here.
