@@ -40,8 +40,8 @@ impl Row {
         let Row { shape, processes, values, ops } = *self;
         let generator = Generator { ops, processes, seed, universe: Some(values), ..Generator::default() };
         Ok(match shape {
-            Shape::Shallow => generator.linearizable(&*object)?,
-            Shape::Deep => Generator { producers: Some(processes / 2), ..generator }.linearizable(&*object)?,
+            Shape::Shallow => generator.linearizable(object)?,
+            Shape::Deep => Generator { producers: Some(processes / 2), ..generator }.linearizable(object)?,
             Shape::Filled => self.filled(object, seed)?,
         })
     }

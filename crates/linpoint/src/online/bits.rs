@@ -8,7 +8,9 @@
 //! through the state that it saw, so an observation forces a change only if there was none in its time, and then the
 //! latest moment has the most candidates; at all times as few operations have taken effect as possible.
 //!
-//! **Cost:** for each event, the candidates at most. **Memory:** what is open.
+//! **Cost:** for each event, the candidates at most. **Memory:** the state, the last change and the pending operations. That
+//! is enough: operations that have returned constrain later ones only through the state and the time of its last change.
+//! Ours; the laziness is that of just-in-time linearization (Lowe, 2017), without its search.
 
 use super::takes::Takes;
 use super::{Observable, Online, Op, Stop, Time};
@@ -33,7 +35,7 @@ enum Did {
     Changed(bool),
     /// It found this state.
     Saw(bool),
-    /// Nothing that anybody could notice.
+    /// It neither needs nor leaves a particular state.
     Nothing,
 }
 

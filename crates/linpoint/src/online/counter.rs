@@ -8,7 +8,9 @@
 //! Increments that answer the count tell which step they made; they may be watched too, but not together with those that
 //! do not.
 //!
-//! **Cost:** for each event, the increments that must have happened and are open. **Memory:** what is open.
+//! **Cost:** for each event, the increments that must have happened and are open. **Memory:** the number of increments that
+//! have taken effect, and the pending operations. That is enough: operations that have returned constrain later ones only
+//! through that number. Ours.
 
 use std::collections::HashMap;
 

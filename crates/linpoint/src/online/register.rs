@@ -12,7 +12,7 @@
 //!
 //! **Requires** that no value is written again before that. **Cost:** logarithmic for each event, on average. **Memory:**
 //! what is open, and the values that an open read may still return: with a read that never returns, all values since its
-//! call.
+//! call. The condition is theirs; limits, and forgetting by them, are ours.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -33,7 +33,7 @@ pub(super) struct Register<O: Observable> {
 }
 
 enum Place<O: Observable> {
-    /// Its write is open, and nobody has read it.
+    /// Its write is pending, and no read has returned it.
     Open(Op<O>),
     /// In the cluster with this first return.
     Seen(Time),
@@ -255,7 +255,7 @@ impl<O: Observable> Online<O> for Register<O> {
                 Some(Place::Open(write)) if write.called == op.called => {
                     self.observe(op, value, now)?;
                 }
-                // Somebody has read it before: that return came first, and its call is known.
+                // A read of it has returned before: that return is the first one, and the call of the write is known.
                 _ => {}
             },
             _ => {

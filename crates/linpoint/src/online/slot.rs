@@ -1,6 +1,8 @@
-//! Objects that hold one value: finds out which of the monitors knows them.
+//! Objects that hold one value: chooses the monitor, [`bits`](super::bits) or [`register`](super::register).
 //!
-//! Until something is called that can change the value, it is the initial one, and nothing else is to be known.
+//! **Decides** by the initial value until an operation is called that can change it; the role of that operation determines
+//! the monitor. **Memory:** the operations that are pending at that time. That is enough: the value was the initial one
+//! until then, so operations that have returned constrain nothing later. Ours.
 
 use super::bits::Bits;
 use super::register::Register;

@@ -5,7 +5,8 @@
 //!
 //! **Cost:** for each return of a scan, the entries, and a search among the scans that are remembered. **Memory:** for each
 //! entry the values, and the different scans, since the oldest open scan began. An update with what the entry holds already is
-//! not remembered, so where entries change once, memory does not grow.
+//! not remembered, so where entries change once, memory does not grow. That is enough: a scan that begins later sees only the
+//! current values or later ones. Ours.
 
 use std::collections::HashMap;
 use std::sync::Arc;

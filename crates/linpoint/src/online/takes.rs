@@ -2,8 +2,8 @@
 //!
 //! A result may show that *some* open operation has taken effect: that is a *take*. Any operation that was called before
 //! a take, is still open and may turn out to be of the right kind is a *candidate* for it. Takes and candidates are all
-//! alike otherwise, so the first take goes to the candidate that was called first, and so on: if that fails, everything
-//! does.
+//! alike otherwise, so the first take goes to the candidate that was called first, the second take to the second candidate,
+//! and so on: if this assignment fails, every assignment fails. Ours.
 
 use super::{Observable, Op, Time};
 

@@ -332,7 +332,7 @@ fn registers() {
         answer: |rng, method, calls| match (method, rng.random_range(0..20)) {
             ("read", 0) => Value::from(0),
             ("read", 1) => Value::from(100),
-            // Whatever somebody writes; a call that is none gives nil, which nobody does.
+            // The argument of any call. That of a read is nil, which is never written.
             ("read", _) => calls[rng.random_range(0..calls.len())].1.clone(),
             _ => Value::Nil,
         },
@@ -399,7 +399,7 @@ fn queues(discipline: Discipline) {
         },
         answer: |rng, method, calls| match method {
             "add" => Value::Nil,
-            // Whatever somebody adds; a call that does not gives nil, which is an answer too.
+            // The argument of any call. That of a poll or peek is nil, which is an answer too.
             _ => calls[rng.random_range(0..calls.len())].1.clone(),
         },
     };
@@ -433,7 +433,7 @@ fn snapshots() {
             }
         },
         answer: |rng, method, calls| match method {
-            // Whatever is written in each entry by somebody.
+            // Any value that is written in the entry.
             "scan" => Value::list((0..6).map(|entry| {
                 let written = calls
                     .iter()

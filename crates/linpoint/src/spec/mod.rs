@@ -111,7 +111,7 @@ pub trait Spec: Send + Sync {
         self.apply(state, op).answering(ret)
     }
 
-    /// The same as [`step`](Self::step), from a state that nobody needs any more and that may be changed in place.
+    /// The same as [`step`](Self::step), from a state that the caller gives away, so that it may be changed in place.
     ///
     /// Override it where states grow large: witnesses are replayed with it.
     fn step_from(
@@ -229,7 +229,7 @@ pub enum Role {
     Adds(Value),
     /// Takes the value out.
     Removes(Value),
-    /// Takes some value out, but nobody knows which: a pending removal.
+    /// Takes some value out, unknown which: a pending removal.
     RemovesSome,
     /// Sees the value as the next to be served and leaves it there.
     Peeks(Value),

@@ -14,7 +14,8 @@
 //! waiting operations are looked at one by one, not at what they ask of the open polls together.
 //!
 //! **Cost:** for each return, what blocks the operation, and what is waiting for it. **Memory:** the values in the queue,
-//! what is open, and what happened since the call of the oldest poll or peek that is open.
+//! what is open, and what happened since the call of the oldest poll or peek that is open. The condition is that of Lee and
+//! Mathur; deciding it event by event is ours.
 
 mod values;
 mod want;
@@ -22,7 +23,7 @@ mod want;
 use std::collections::BTreeSet;
 
 pub(super) use self::values::Served;
-use self::values::Values;
+use self::values::{Peeked, Values};
 use self::want::{Judgement, Want};
 use super::{Observable, Online, Op, Stop, Time};
 use crate::spec::Role;
@@ -232,7 +233,7 @@ impl<O: Observable> Online<O> for Priority<O> {
                 Some(Want::poll(op, value, life, now))
             }
             Role::Peeks(value) => {
-                let (first, moved) = self.values.peek(op, value, now)?;
+                let Peeked { first, moved } = self.values.peek(op, value, now)?;
                 change.value = Some((value.clone(), first));
                 change.moved = moved;
                 // One that outlives the removal has a moment if the removal has one: that must come later.

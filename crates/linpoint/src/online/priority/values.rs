@@ -54,14 +54,22 @@ struct Gone<O: Observable> {
     by: Op<O>,
 }
 
+/// What a peek shows of its value.
+pub(super) struct Peeked {
+    /// The first return on the value.
+    pub(super) first: Time,
+    /// If the value was gone: between which calls it turns out to have been there still.
+    pub(super) moved: Option<(Time, Time)>,
+}
+
 /// The values of a priority queue.
 pub(super) struct Values<O: Observable> {
     served: Served,
-    /// Those that nobody has seen, and whose insertion is open.
+    /// Those whose insertion is pending, and which no operation has returned.
     coming: HashMap<Value, Op<O>>,
     /// Those that are in, whatever the order.
     held: BTreeMap<Value, Life<O>>,
-    /// Those that were taken out, as long as somebody may ask.
+    /// Those that were taken out, as long as they may block an operation or be seen by a pending peek.
     gone: HashMap<Value, Gone<O>>,
     /// The same by their last call, when they stop being critical.
     ends: BTreeMap<Time, Value>,
@@ -165,7 +173,7 @@ impl<O: Observable> Values<O> {
 
     /// The insertion `op` returns.
     pub(super) fn add(&mut self, op: &Op<O>, value: &Value, now: Time) {
-        // Unless somebody has seen the value before: that return came first.
+        // Unless an operation has returned the value before: that return is the first one.
         if self.is_coming(op, value) {
             self.coming.remove(value);
             let life = Life::begin(Op::clone(op), op, now);
@@ -199,14 +207,8 @@ impl<O: Observable> Values<O> {
         Ok(&self.gone.entry(value.clone()).or_insert(gone).life)
     }
 
-    /// `op` saw `value`: the first return on it and, if it was gone, between which calls it turns out to have been there
-    /// still.
-    pub(super) fn peek(
-        &mut self,
-        op: &Op<O>,
-        value: &Value,
-        now: Time,
-    ) -> Result<(Time, Option<(Time, Time)>), Stop<O>> {
+    /// `op` saw `value`.
+    pub(super) fn peek(&mut self, op: &Op<O>, value: &Value, now: Time) -> Result<Peeked, Stop<O>> {
         if let Some(gone) = self.gone.get_mut(value) {
             if op.called > gone.taken {
                 return Err(taken_before(op, value, &gone.by));
@@ -215,17 +217,20 @@ impl<O: Observable> Values<O> {
             gone.life.touch(op);
             let after = gone.life.latest.0;
             if before == after {
-                return Ok((first, None));
+                return Ok(Peeked { first, moved: None });
             }
             self.ends.remove(&before);
             self.ends.insert(after, value.clone());
-            return Ok((first, Some((before, after))));
+            return Ok(Peeked {
+                first,
+                moved: Some((before, after)),
+            });
         }
         let mut life = self.take(op, value, now)?;
         life.touch(op);
         let first = life.first.0;
         self.held.insert(value.clone(), life);
-        Ok((first, None))
+        Ok(Peeked { first, moved: None })
     }
 
     /// The life of a value that is in, which is no longer kept here.
@@ -251,7 +256,7 @@ impl<O: Observable> Values<O> {
     }
 
     /// Forgets, now and then, what is gone and neither can be seen by a peek that is open nor blocks anything after
-    /// `horizon`, from where on somebody may still ask.
+    /// `horizon`, the earliest time that an operation without a verdict may fall on.
     pub(super) fn forget(&mut self, oldest_peek: Time, horizon: impl FnOnce() -> Time) {
         if !is_worth_sweeping(self.gone.len(), self.gone_left) {
             return;
