@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// An append-only list, at first empty.
@@ -67,27 +67,27 @@ impl Spec for Log {
 }
 
 impl Recorded for Log {
-    fn decode(&self, call: CallView<'_>) -> Result<LogOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<LogOp, DecodeError> {
         match call.method {
             "append" => Ok(LogOp::Append(call.takes_value()?)),
             "read" => call.takes_nothing(LogOp::Read),
             "get" => match call.argument {
                 Value::Int(index @ 0..) => Ok(LogOp::Get(index.unsigned_abs())),
-                other => Err(format!("get takes an index, not {other}")),
+                other => Err(format!("get takes an index, not {other}").into()),
             },
             "size" => call.takes_nothing(LogOp::Size),
             _ => call.unknown(),
         }
     }
 
-    fn decode_result(&self, op: &LogOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &LogOp, result: &Value) -> Result<Value, DecodeError> {
         match (op, result) {
             (LogOp::Append(_), Value::Nil) => Ok(Value::Nil),
             (LogOp::Append(_) | LogOp::Size, _) => decode::count(result),
             // An empty list stands as nil in some histories.
             (LogOp::Read, Value::Nil) => Ok(Value::list([])),
             (LogOp::Read, Value::List(_)) | (LogOp::Get(_), _) => Ok(result.clone()),
-            (LogOp::Read, _) => Err(format!("read answers a list, not {result}")),
+            (LogOp::Read, _) => Err(format!("read answers a list, not {result}").into()),
         }
     }
 }

@@ -26,8 +26,6 @@ mod set;
 mod simulated;
 mod snapshot;
 
-pub(crate) use decode::refused;
-
 pub use bank::{Bank, BankOp, Overdraft};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
@@ -37,7 +35,7 @@ pub use key_value::{KeyValue, KeyValueOp};
 pub use log::{Log, LogOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
-pub use recorded::{CallView, MethodInfo, Params, Pattern, Recorded, value_is_result};
+pub use recorded::{CallView, DecodeError, MethodInfo, Params, Pattern, Recorded, value_is_result};
 pub use reentrant_mutex::{ReentrantMutex, ReentrantMutexOp};
 pub use register::{Register, RegisterOp};
 pub use rw_lock::{Access, Holders, RwLock, RwLockOp};

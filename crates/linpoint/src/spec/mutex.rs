@@ -1,6 +1,8 @@
 //! A lock without owners.
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// A lock that is free or held, at first free. It has no owner, so that anyone may release it, and nobody may acquire it
@@ -68,7 +70,7 @@ impl Spec for Mutex {
 }
 
 impl Recorded for Mutex {
-    fn decode(&self, call: CallView<'_>) -> Result<MutexOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<MutexOp, DecodeError> {
         match call.method {
             "acquire" | "lock" => call.takes_nothing(MutexOp::Acquire),
             "release" | "unlock" => call.takes_nothing(MutexOp::Release),
@@ -78,7 +80,7 @@ impl Recorded for Mutex {
         }
     }
 
-    fn decode_result(&self, op: &MutexOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &MutexOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             MutexOp::Acquire | MutexOp::Release => decode::done(result, &[]),
             MutexOp::TryAcquire | MutexOp::TryRelease => decode::truth(result),

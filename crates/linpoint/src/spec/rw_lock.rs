@@ -1,6 +1,6 @@
 //! A readers-writer lock.
 
-use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and anyone
@@ -77,7 +77,7 @@ impl Spec for RwLock {
 }
 
 impl Recorded for RwLock {
-    fn decode(&self, call: CallView<'_>) -> Result<RwLockOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<RwLockOp, DecodeError> {
         use Access::{Read, Write};
         call.takes_nothing(match call.method {
             "read_lock" | "read_acquire" => RwLockOp::Acquire(Read),
@@ -90,7 +90,7 @@ impl Recorded for RwLock {
         })
     }
 
-    fn decode_result(&self, op: &RwLockOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &RwLockOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             RwLockOp::Acquire(_) | RwLockOp::Release(_) => decode::done(result, &[]),
             RwLockOp::TryAcquire(_) => decode::truth(result),

@@ -1,6 +1,8 @@
 //! A counting semaphore.
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// A counting semaphore. As with Java's, a release may bring in more permits than there were at first.
@@ -71,7 +73,7 @@ impl Spec for Semaphore {
 }
 
 impl Recorded for Semaphore {
-    fn decode(&self, call: CallView<'_>) -> Result<SemaphoreOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<SemaphoreOp, DecodeError> {
         match call.method {
             "acquire" => Ok(SemaphoreOp::Acquire(call.takes_count(1)?)),
             "release" => Ok(SemaphoreOp::Release(call.takes_count(1)?)),
@@ -80,7 +82,7 @@ impl Recorded for Semaphore {
         }
     }
 
-    fn decode_result(&self, op: &SemaphoreOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &SemaphoreOp, result: &Value) -> Result<Value, DecodeError> {
         match *op {
             SemaphoreOp::Acquire(n) | SemaphoreOp::Release(n) => {
                 let echo = i64::try_from(n).map_or(Value::Nil, Value::Int);
