@@ -20,7 +20,8 @@ macro_rules! methods {
 /// The largest capacity, that of Java's queues.
 pub(super) const MOST_PLACES: usize = i32::MAX as usize;
 
-/// Not a constant: [`types`] is inlined where it is called, and all engines for all types would be compiled there once more.
+/// A static, not a constant: [`types`] is inlined into its callers, and a constant would compile all engines for all types
+/// again in each of them.
 pub(super) static TYPES: &[TypeInfo] = &[
     TypeInfo {
         name: "register",
@@ -222,7 +223,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
         methods: methods![
             "acquire(), lock()" => "nil",
             "release(), unlock()" => "nil",
-            "try_acquire(), try_lock()" => "whether nobody else held the lock",
+            "try_acquire(), try_lock()" => "whether no other owner held the lock",
         ],
         make: |_| boxed(ReentrantMutex),
     },

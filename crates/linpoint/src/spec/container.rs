@@ -133,7 +133,7 @@ enum Verb {
     Size,
 }
 
-/// Whether the order of [`Value`] is the order that a reader expects. Numbers that are kept as text have none.
+/// Whether the order of [`Value`] is the numeric or textual order. It is not for numbers that are kept as text.
 fn is_ordered(value: &Value) -> bool {
     match value {
         Value::Int(_) | Value::Text(_) => true,
@@ -181,7 +181,7 @@ impl Spec for Container {
         op: &ContainerOp,
         ret: Option<&Value>,
     ) -> Vec<VecDeque<Value>> {
-        // What has a choice, or a limit, takes the long way.
+        // Bags and bounded containers use the general implementation.
         if self.discipline == Discipline::Any || self.capacity.is_some() {
             return self.step(&state, op, ret);
         }
@@ -314,7 +314,7 @@ impl Simulated for Container {
             Discipline::Largest | Discipline::Smallest => ("add", "poll"),
             Discipline::Any => ("add", "take"),
         };
-        // Drawn to a few values: the interesting moments are those around empty (and full).
+        // Few values at a time: errors are most likely near the empty (and the full) container.
         let room = self.capacity.unwrap_or(8).min(8);
         let inserts = if state.len() < room { 50 } else { 30 };
         if sampler.percent(inserts) {

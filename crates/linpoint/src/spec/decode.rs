@@ -1,4 +1,4 @@
-//! Arguments and results as recorders write them down, for the built-in specifications.
+//! Decodes arguments and results as recorders write them, for the built-in specifications.
 
 use super::{CallView, DecodeError};
 use crate::value::Value;
@@ -43,7 +43,7 @@ impl<'a> CallView<'a> {
         }
     }
 
-    /// The complaint about a method that the object does not have.
+    /// The error about a method that the object does not have.
     pub(super) fn unknown<T>(self) -> Result<T, DecodeError> {
         Err(DecodeError::UnknownMethod(self.method.into()))
     }
@@ -57,7 +57,7 @@ pub(super) fn truth(result: &Value) -> Result<Value, DecodeError> {
     }
 }
 
-/// The result of a method that answers true or false, or nil where the recorder does not tell which.
+/// The result of a method that answers true or false, or nil where the recorder omits the answer.
 pub(super) fn truth_if_told(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Bool(_) | Value::Nil => Ok(result.clone()),
@@ -85,7 +85,7 @@ pub(super) fn integer(result: &Value) -> Result<Value, DecodeError> {
 
 /// The result of a method that only says that it is done: nil, `true`, "ok", or its argument once more.
 ///
-/// Anything else might say that it is *not* done, or carry information that would be lost.
+/// Any other result might mean that it is *not* done, or carry information that would be lost.
 pub(super) fn done(result: &Value, argument: &[&Value]) -> Result<Value, DecodeError> {
     let echo = argument.contains(&result)
         || result

@@ -120,7 +120,7 @@ impl Simulated for Deque {
         _: u32,
         sampler: &mut Sampler,
     ) -> (&'static str, Value) {
-        // Drawn to a few values: the interesting moments are those around empty.
+        // Few values at a time: errors are most likely near the empty deque.
         let inserts = if state.len() < 8 { 50 } else { 30 };
         if sampler.percent(inserts) {
             (sampler.pick(&["push_front", "push_back"]), sampler.value())

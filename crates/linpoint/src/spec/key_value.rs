@@ -124,7 +124,7 @@ impl Spec for KeyValue {
             (KeyValueOp::Append(_, text), _) => Role::Appends(text.clone()),
             (KeyValueOp::Cas(_, from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
             (KeyValueOp::Cas(_, _, to), _) if *to == self.missing => Role::Opaque,
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             (KeyValueOp::Cas(_, from, to), _) => Role::replaces(from.clone(), to.clone()),
             (KeyValueOp::Delete(_), Some(Value::Bool(false))) => Role::reads(self.missing.clone()),
             (KeyValueOp::Delete(_), Some(Value::Bool(true))) => Role::Slot {

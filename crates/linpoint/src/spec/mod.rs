@@ -1,4 +1,4 @@
-//! Sequential specifications: what an object answers when its operations come one after the other.
+//! Sequential specifications: what an object answers if its operations are applied one after the other.
 //!
 //! A [`Spec`] is a state and a function from state and operation to result and next state. That is all that the general
 //! search needs. The other methods of the trait are optional knowledge: each lets the engines decide faster or explain
@@ -109,7 +109,7 @@ pub trait Spec: Send + Sync {
         self.apply(state, op).answering(ret)
     }
 
-    /// The same as [`step`](Self::step), from a state that nobody needs any more and that may be changed in place.
+    /// The same as [`step`](Self::step), from a state that the caller no longer needs, so that it may be changed in place.
     ///
     /// Override it where states grow large: witnesses are replayed with it.
     fn step_from(
@@ -227,7 +227,7 @@ pub enum Role {
     Adds(Value),
     /// Takes the value out.
     Removes(Value),
-    /// Takes some value out, but nobody knows which: a pending removal.
+    /// Takes out a value that is not recorded: a pending removal.
     RemovesSome,
     /// Sees the value as the next to be served and leaves it there.
     Peeks(Value),

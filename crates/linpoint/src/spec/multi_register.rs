@@ -122,7 +122,7 @@ impl Recorded for MultiRegister {
                     .map(|(step, value)| step.answer(value)),
             )
         };
-        // Nothing to tell: all that a transaction without reads can answer is known.
+        // A transaction without reads has only one possible answer, so the record may omit it.
         let writes: Option<Vec<Value>> = op
             .iter()
             .map(|step| match step {

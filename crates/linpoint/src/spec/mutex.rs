@@ -5,8 +5,8 @@ use super::{
 };
 use crate::value::Value;
 
-/// A lock that is free or held, at first free. It has no owner, so that anyone may release it, and nobody may acquire it
-/// twice.
+/// A lock that is free or held, at first free. It has no owner: any process may release it, and a held lock cannot be
+/// acquired again.
 #[derive(Clone, Debug)]
 pub struct Mutex;
 
@@ -63,7 +63,7 @@ impl Spec for Mutex {
         let held = op.holds();
         match ret {
             Some(Value::Bool(false)) => Role::reads(Value::Bool(held)),
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             _ => Role::replaces(Value::Bool(!held), Value::Bool(held)),
         }
     }

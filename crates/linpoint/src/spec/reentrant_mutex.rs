@@ -9,14 +9,14 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct ReentrantMutex;
 
-/// An operation on a [`ReentrantMutex`], with the one who calls it.
+/// An operation on a [`ReentrantMutex`], with the owner for which it is called.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReentrantMutexOp {
-    /// Waits until nobody else holds the lock and takes it once more; answers nil.
+    /// Waits until no other owner holds the lock and takes it once more; answers nil.
     Acquire(Value),
     /// Gives it back once; only its owner can. Answers nil.
     Release(Value),
-    /// Takes it once more if nobody else holds it; answers whether that was so.
+    /// Takes it once more if no other owner holds it; answers whether it did.
     TryAcquire(Value),
 }
 

@@ -64,7 +64,7 @@ impl Spec for Register {
             (RegisterOp::Read, None) => Role::Opaque,
             (RegisterOp::Write(value), _) => Role::writes(value.clone()),
             (RegisterOp::Cas(from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             (RegisterOp::Cas(from, to), _) => Role::replaces(from.clone(), to.clone()),
         }
     }

@@ -3,8 +3,8 @@
 use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
-/// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and anyone
-/// may release it.
+/// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and any
+/// process may release it.
 #[derive(Clone, Debug)]
 pub struct RwLock;
 
@@ -22,16 +22,16 @@ pub enum Access {
 pub enum RwLockOp {
     /// Waits until the lock can be taken and takes it; answers nil.
     Acquire(Access),
-    /// Gives it back; waits until someone holds it in this way. Answers nil.
+    /// Waits until the lock is held in this way and releases one hold; answers nil.
     Release(Access),
     /// Takes the lock if that is possible; answers whether it was.
     TryAcquire(Access),
 }
 
-/// Who holds a [`RwLock`].
+/// The holders of a [`RwLock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holders {
-    /// So many readers.
+    /// This many readers.
     Readers(u64),
     /// One writer.
     Writer,

@@ -96,7 +96,7 @@ impl Spec for Set {
         match ret {
             Some(Value::Nil) => Role::writes(becomes),
             Some(Value::Bool(false)) => Role::reads(becomes),
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             _ => Role::replaces(Value::Bool(becomes == Value::Bool(false)), becomes),
         }
     }

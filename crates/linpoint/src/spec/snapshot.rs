@@ -1,4 +1,4 @@
-//! Atomic snapshots.
+//! Atomic snapshots, with one writer for each entry or with several.
 
 use super::{
     CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
@@ -11,7 +11,7 @@ pub(crate) const MOST_ENTRIES: usize = 1 << 16;
 /// A snapshot: updates change one entry, a scan sees all entries at once.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Who may update an entry.
+    /// The processes that may update an entry.
     pub writers: Writers,
     /// How many entries there are. Without it, scans may answer as many as they like: entries that are left out at the
     /// end hold the initial value.
@@ -20,7 +20,7 @@ pub struct Snapshot {
     pub initial: Value,
 }
 
-/// Who may update an entry of a [`Snapshot`].
+/// The processes that may update an entry of a [`Snapshot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Writers {
     /// The process with its number, which need not name it.
@@ -155,7 +155,7 @@ impl Recorded for Snapshot {
 
 impl Simulated for Snapshot {
     fn sample(&self, _: &Vec<Value>, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
-        /// Entries of which random clients of one without a given number write.
+        /// The number of entries that random clients update if the snapshot has no given number.
         const ENTRIES: usize = 4;
         match self.writers {
             Writers::Single if self.entry(&Value::Int(process.into())).is_err() => {}

@@ -1,4 +1,4 @@
-//! What must not change a verdict, and what must not make a linearizable history a violation.
+//! Changes of a history that must not change its verdict, and changes that must not make a linearizable history a violation.
 //!
 //! The second kind are the rules by which violations are reduced to their cores.
 
@@ -219,7 +219,7 @@ fn speaks_of(value: &Value, wanted: &Value) -> bool {
 }
 
 proptest! {
-    // Opaque seed files help nobody: a failure prints its history.
+    // No files of seeds: a failure prints its history.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
@@ -352,7 +352,7 @@ proptest! {
             any_linearizable_history(name, seed)
         };
         let is_relaxed = |id: OpId| relax >> (id.0 % 16) & 1 == 1;
-        // A process with a pending operation never calls again: its later operations are by somebody else.
+        // A process with a pending operation never calls again: its later operations go to another process.
         let relaxed = rebuilt(&history, usize::MAX, |id, op| Edit {
             process: Value::from(i64::from(id.0)),
             result: op.result.filter(|_| !is_relaxed(id)),

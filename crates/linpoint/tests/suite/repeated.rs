@@ -79,8 +79,8 @@ fn repeated_values_agree_with_brute() {
     });
 }
 
-/// The same history after somebody put a value in, asked for the size of the queue, and took it out: no other verdict, but
-/// the search that keeps what is in the queue has to find it.
+/// The same history after an insertion, a `size` and the removal of that value. The verdict stays the same, but only the
+/// search that keeps the content of the queue applies.
 fn after_a_look_at_the_size(history: &History) -> History {
     let mut builder = HistoryBuilder::new();
     let before = [
@@ -161,8 +161,8 @@ fn both_searches_of_queues_agree() {
     );
 }
 
-/// A value that was seen before anybody put it in, beside so many ways to tell equal values apart that they cannot all be
-/// tried.
+/// A value that was seen before any process inserted it, beside so many ways to tell equal values apart that they cannot
+/// all be tried.
 #[test]
 fn what_is_seen_too_early_is_found_at_once() {
     let mut history = TypedHistory::new();

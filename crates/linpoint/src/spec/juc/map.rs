@@ -1,4 +1,4 @@
-//! The two maps.
+//! The maps of `java.util.concurrent`: hash map and skip list map.
 
 use std::collections::BTreeMap;
 
@@ -210,7 +210,7 @@ impl Spec for JavaMap {
     fn is_pure(&self, op: &MapOp, ret: Option<&Value>) -> bool {
         let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
         match op {
-            // Answering the value that it puts, it found it there.
+            // If it answers the value that it puts, it found that value and changes nothing.
             MapOp::Put(_, v) => answers(&v.to_string()),
             MapOp::Replace(_, v) => answers(NULL) || answers(&v.to_string()),
             MapOp::PutIfAbsent(..) => ret.is_some() && !answers(NULL),

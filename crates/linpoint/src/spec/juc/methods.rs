@@ -1,4 +1,4 @@
-//! Which class has which methods. The tables document the types, and calls are checked and sampled by them.
+//! The methods of each class. The tables document the types, and calls are checked and sampled by them.
 
 use super::{CollectionClass, MapClass};
 use crate::spec::{CallView, DecodeError, MethodInfo, Sampler};
@@ -210,7 +210,7 @@ pub(super) fn check(
     }
 }
 
-/// The complaint about a call whose arguments are of the wrong kind.
+/// The error about a call whose arguments are of the wrong kind.
 pub(super) fn mismatch(call: CallView<'_>) -> DecodeError {
     format!("{} does not take {}", call.method, call.argument).into()
 }
@@ -220,7 +220,7 @@ pub(super) fn sample(
     methods: &'static [MethodInfo],
     sampler: &mut Sampler,
 ) -> (&'static str, Value) {
-    // Left to chance, removals would keep the collection empty most of the time.
+    // With uniform choice, removals would keep the collection empty most of the time.
     let inserts = |method: &&MethodInfo| {
         let prefixes = ["add", "offer", "put", "push"];
         prefixes

@@ -76,7 +76,7 @@ pub(super) fn entry((key, value): (&i64, &i64)) -> String {
 pub(super) fn recorded(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Text(_) => Ok(result.clone()),
-        // Where a format has values of its own for these.
+        // Some formats have null, truth values and integers instead of the text.
         Value::Nil => Ok(Value::from(NULL)),
         Value::Bool(_) | Value::Int(_) => Ok(text(result)),
         _ => Err(format!("a result is the text that Java prints, not {result}").into()),
