@@ -362,7 +362,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
             "get(i)" => "the value with that index, or nil if there is none",
             "size()" => "how many values there are",
         ],
-        make: |_| boxed(Log),
+        make: |_| boxed(AppendList),
     },
     juc::ARRAY_BLOCKING_QUEUE,
     juc::CONCURRENT_HASH_MAP,

@@ -436,7 +436,7 @@ laws! {
     multi_writer_snapshot: "multi-writer-snapshot" = Snapshot { writers: Writers::Many, processes: None, initial: Value::Int(2) };
     multi_register: "multi-register" = MultiRegister { initial: Value::Nil };
     bank: "bank" = Bank { accounts: 3, balance: 10, overdraft: Overdraft::Refused };
-    log: "list" = Log;
+    append_list: "list" = AppendList;
     array_blocking_queue: "array-blocking-queue" = java_collection(CollectionClass::ArrayBlockingQueue, Some(3));
     concurrent_hash_map: "concurrent-hash-map" = JavaMap { class: MapClass::ConcurrentHashMap };
     concurrent_linked_deque: "concurrent-linked-deque" = java_collection(CollectionClass::ConcurrentLinkedDeque, None);

@@ -4,6 +4,7 @@
 //! search needs. The other methods of the trait are optional knowledge: each lets the engines decide faster or explain
 //! better, and none can change a verdict if it keeps its contract.
 
+mod append_list;
 mod bank;
 mod container;
 mod counter;
@@ -14,7 +15,6 @@ pub mod juc;
 mod key_value;
 #[cfg(test)]
 mod laws;
-mod log;
 mod multi_register;
 mod mutex;
 mod recorded;
@@ -26,13 +26,13 @@ mod set;
 mod simulated;
 mod snapshot;
 
+pub use append_list::{AppendList, AppendListOp};
 pub use bank::{Bank, BankOp, Overdraft};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
 pub use deque::{Deque, DequeOp, End};
 pub use entries::Entries;
 pub use key_value::{KeyValue, KeyValueOp};
-pub use log::{Log, LogOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
 pub use recorded::{CallView, DecodeError, MethodInfo, Params, Pattern, Recorded, value_is_result};

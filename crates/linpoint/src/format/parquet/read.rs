@@ -57,14 +57,14 @@ fn read<R: ChunkReader + 'static>(
     options: &ReadOptions,
 ) -> Result<Recorded, Error> {
     let file = Table::new(open)?;
-    let told = file.told()?;
-    let ties = options.ties.or(told.about.ties).unwrap_or_default();
+    let metadata = file.history_metadata()?;
+    let ties = options.ties.or(metadata.about.ties).unwrap_or_default();
     // Two tasks of about equal cost. A thread that finishes early steals parts of the other task.
     let (order, (values, (methods, objects))) = rayon::join(
         || {
             let (timed, processes) = rayon::join(
-                || file.order(told.order, ties),
-                || file.processes(told.names),
+                || file.order(metadata.order, ties),
+                || file.processes(metadata.names),
             );
             let (mut timed, (process, processes)) = (timed?, processes?);
             timed.look_at_processes(&process, processes.len());
@@ -73,7 +73,7 @@ fn read<R: ChunkReader + 'static>(
         || {
             rayon::join(
                 || file.values(),
-                || rayon::join(|| file.methods(), || file.objects(told.names)),
+                || rayon::join(|| file.methods(), || file.objects(metadata.names)),
             )
         },
     );
@@ -92,23 +92,23 @@ fn read<R: ChunkReader + 'static>(
         objects,
         methods,
         values,
-        annotations: told.notes,
+        annotations: metadata.notes,
     };
     columns.forget_pending_results(&mut timed);
     let history = columns.timed(timed)?;
     Ok(Recorded {
-        history: match told.order {
+        history: match metadata.order {
             Order::Times => history,
             Order::Ranks => history.without_times(),
         },
-        expected: told.about.expected,
-        object_type: told.about.object_type(options),
+        expected: metadata.about.expected,
+        object_type: metadata.about.object_type(options),
         ..Recorded::default()
     })
 }
 
 /// The metadata of a file about its history.
-struct Told {
+struct HistoryMetadata {
     about: About,
     names: Names,
     order: Order,
@@ -175,7 +175,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         })
     }
 
-    fn told(&self) -> Result<Told, Error> {
+    fn history_metadata(&self) -> Result<HistoryMetadata, Error> {
         let pairs = self
             .metadata
             .metadata()
@@ -200,7 +200,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         let notes: Vec<(u32, String)> = find(NOTES)
             .map_or(Ok(Vec::new()), json::from_str)
             .map_err(|reason| wrong(NOTES, reason))?;
-        Ok(Told {
+        Ok(HistoryMetadata {
             names: match header {
                 Some(_) => Names::Json,
                 None => Names::Plain,
