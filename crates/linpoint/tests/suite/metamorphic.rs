@@ -5,14 +5,13 @@
 use linpoint::generate::Generator;
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, find_type, object_type, types};
-use linpoint::{
-    Call, Checker, Config, History, HistoryBuilder, OpId, Operation, Ties, Value, Verdict,
-};
+use linpoint::{Call, Checker, Config, History, HistoryBuilder, OpId, Operation, Ties, Value};
 use proptest::prelude::*;
 
 use crate::calls::Callable;
 use crate::differential::{any_small_history, small_history};
 use crate::fuzz_bodies::small_params;
+use crate::recorded;
 
 fn object(name: &str) -> ObjectType {
     object_type(name, &small_params(name)).expect("a built-in type")
@@ -20,12 +19,7 @@ fn object(name: &str) -> ObjectType {
 
 fn is_linearizable(object: &ObjectType, history: &History) -> bool {
     let checker = Checker::new(Config::default().verdicts_only());
-    let report = checker.check_recorded(object, history);
-    match report.expect("certified").verdict {
-        Verdict::Linearizable(_) => true,
-        Verdict::Violation(_) => false,
-        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-    }
+    recorded::is_linearizable(object, history, &checker)
 }
 
 /// An operation that can be changed.
