@@ -1,4 +1,4 @@
-//! What the pages show, and what can be done with them.
+//! Checks what the pages show, and that their controls work.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What a request to end does: the report comes all the same.
+//! Checks that a run which is asked to end still prints its report.
 
 use std::process::{Command, Stdio};
 use std::thread::sleep;

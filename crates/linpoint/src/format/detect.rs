@@ -1,4 +1,4 @@
-//! Telling the format from the first lines of a text.
+//! Detects the format from the first lines of a text.
 //!
 //! The rules look at the first thing that is not blank, in this order:
 //!

@@ -1,4 +1,4 @@
-//! Which formats this build reads, and what to say of those that it does not.
+//! Decides which formats this build reads, and words the errors about the others.
 //!
 //! Each feature brings dependencies that not every user of the library wants to build. An input that needs a missing one is
 //! refused with the name of the feature.
@@ -6,7 +6,7 @@
 use super::Format;
 use crate::error::Error;
 
-/// Why `what` is refused by a build without this feature.
+/// The reason why a build without this feature refuses `what`.
 pub(super) fn missing(feature: &str, what: &str) -> Error {
     Error::usage(format!(
         "this linpoint is built without {what}: build it with the feature `{feature}` (cargo's `--features {feature}`)"

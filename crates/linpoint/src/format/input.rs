@@ -1,4 +1,4 @@
-//! From a path to the bytes of its inputs: files, compression, archives, directories.
+//! Reads the inputs at a path: files, compressed files, archives, directories.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::error::Error;
 /// What an input holds.
 pub(super) enum Content {
     Bytes(Vec<u8>),
-    /// Parquet in a file of its own, whose reader opens it where it wants.
+    /// Parquet in a file of its own, which its reader opens once for each column.
     Parquet(PathBuf),
 }
 
@@ -107,7 +107,7 @@ enum Kind {
     Archive,
 }
 
-/// Whether bytes pass a decompressor, which decides whose fault a failing read is.
+/// Whether bytes pass a decompressor. If they do, a failed read means a damaged input.
 #[derive(Clone, Copy)]
 enum Packing {
     None,

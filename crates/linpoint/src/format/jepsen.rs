@@ -1,4 +1,4 @@
-//! What Jepsen's events mean: shared by its EDN histories and its logs.
+//! Translates the events of Jepsen, for the readers of its EDN histories and of its logs.
 
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Ok,
     /// It did not happen.
     Fail,
-    /// Nobody knows; the process is never heard of again.
+    /// It is unknown whether it happened. The process makes no further call.
     Info,
 }
 

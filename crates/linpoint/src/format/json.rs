@@ -1,4 +1,4 @@
-//! JSON as recorded values: exact numbers, bounded nesting, and messages without serde's vocabulary.
+//! Reads JSON as recorded values: exact numbers, bounded nesting, and messages without serde's vocabulary.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use super::MAX_DEPTH;
 use crate::value::{Value, ValueRef};
 
-/// The value that the well-formed JSON `raw` stands for. Numbers that are not 64-bit integers keep their text, so no two are confused.
+/// The value that the well-formed JSON `raw` stands for. Numbers that are not 64-bit integers keep their text, so no two are
+/// confused.
 pub(super) fn value(raw: &str) -> Result<Value, String> {
     value_at(raw, MAX_DEPTH)
 }
@@ -128,7 +129,7 @@ pub(super) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Strin
     serde_json::from_str(text).map_err(|error| reason(&error))
 }
 
-/// What is wrong, without the line: serde counts within the document, readers know the line of the file.
+/// The reason of an error, without the line: serde counts lines within the document, readers know those of the file.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let words = text.split(" at line ").next().unwrap_or(&text);
@@ -141,7 +142,7 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// Serde speaks of fields, variants and sequences.
+/// Replaces serde's words (fields, variants, sequences) by those of JSON.
 fn in_our_words(words: &str) -> String {
     if let Some(name) = words.strip_prefix("missing field ") {
         return format!("{} is missing", name.replace('`', "\""));

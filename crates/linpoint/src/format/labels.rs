@@ -1,7 +1,7 @@
 //! Known answers in a file of their own, beside the histories: `name.labels.jsonl` for `name.jsonl`.
 //!
-//! Each line has the `index` of a history, counted from 0, and whether it is `linearizable`. Other keys are ignored:
-//! whoever labels histories has more to say about them.
+//! Each line has the `index` of a history, counted from 0, and whether it is `linearizable`. Other keys are ignored, so
+//! that a file of labels can hold more about each history.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

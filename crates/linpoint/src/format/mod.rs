@@ -158,7 +158,7 @@ pub enum Truncated {
     /// Its last history is an error of kind [`ErrorKind::Truncated`](crate::ErrorKind::Truncated).
     #[default]
     Refuse,
-    /// The lines before it are read, and the last history has a [note](Note::Truncated).
+    /// The lines before the last one are read, and the last history has a [note](Note::Truncated).
     ReadPrefix,
 }
 
@@ -257,7 +257,7 @@ pub fn read(
             Ok(content) => {
                 match file.and_then(labels::beside).transpose() {
                     Ok(labels) => sink.labels = labels,
-                    // Its histories are as good without.
+                    // Its histories can be read without labels.
                     Err(error) => (sink.each)(Err(error)),
                 }
                 match content {
@@ -394,7 +394,7 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
         Err(error) => return sink.put(Err(error)),
     };
     if text.trim().is_empty() {
-        // Nothing was recorded: a history without operations, of whatever type.
+        // An empty input is a history without operations, of any type.
         return sink.put(Ok(Recorded::default()));
     }
     let format = match options.format.map_or_else(|| detect::detect(text), Ok) {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::history::{Call, History, HistoryBuilder, Operation, Ties};
 use crate::value::Value;
 
-/// All that a history says, without the numbers it uses to say it.
+/// The content of a history, without the numbers of its values.
 pub(super) fn contents(history: &History) -> Vec<String> {
     let notes = history.annotations().iter().map(|note| format!("{note:?}"));
     let ops = history.ops().map(|op| {

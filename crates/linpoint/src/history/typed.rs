@@ -7,7 +7,7 @@ use hashbrown::hash_table::Entry;
 
 use super::{History, NEVER, OpId};
 use crate::error::Error;
-use crate::spec::{CallView, Recorded, refused};
+use crate::spec::{CallView, DecodeError, Recorded};
 use crate::value::{Interner, Value};
 
 /// The number of the result of a pending operation, which has none. Invariant: no value has this number, since there are
@@ -244,7 +244,7 @@ pub(crate) fn decode_action<S: Recorded>(
     id: OpId,
 ) -> Result<Action<S::Op, Value>, Error> {
     let recorded = history.op(id);
-    let at = |reason| history.locate(id, refused(reason));
+    let at = |error: DecodeError| history.locate(id, error.into_error());
     let call = CallView {
         process: recorded.process,
         method: recorded.method,

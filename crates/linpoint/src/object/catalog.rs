@@ -2,7 +2,7 @@
 
 use super::ObjectType;
 use super::juc;
-use super::registry::TypeInfo;
+use super::registry::{Given, TypeInfo};
 use crate::error::Error;
 use crate::spec::*;
 use crate::value::Value;
@@ -10,6 +10,18 @@ use crate::value::Value;
 fn boxed(object: impl Simulated + 'static) -> Result<ObjectType, Error> {
     Ok(ObjectType::new(object))
 }
+
+/// Builds a snapshot whose number of entries is the parameter called `entries`.
+fn snapshot(given: &Given<'_>, writers: Writers, entries: &str) -> Result<ObjectType, Error> {
+    boxed(Snapshot {
+        writers,
+        processes: given.count(entries, 1..=MOST_ENTRIES)?,
+        initial: given.take("initial").unwrap_or(Value::Int(0)),
+    })
+}
+
+const SNAPSHOT_ENTRIES: &str = "how many entries there are; by default as many as the scans show";
+const SNAPSHOT_INITIAL: &str = "what every entry holds at first; 0 by default";
 
 macro_rules! methods {
     ($($call:literal => $answers:literal),* $(,)?) => {
@@ -20,7 +32,8 @@ macro_rules! methods {
 /// The largest capacity, that of Java's queues.
 pub(super) const MOST_PLACES: usize = i32::MAX as usize;
 
-/// Not a constant: [`types`] is inlined where it is called, and all engines for all types would be compiled there once more.
+/// A static, not a constant: [`types`] is inlined into its callers, and a constant would compile all engines for all types
+/// again in each of them.
 pub(super) static TYPES: &[TypeInfo] = &[
     TypeInfo {
         name: "register",
@@ -222,7 +235,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
         methods: methods![
             "acquire(), lock()" => "nil",
             "release(), unlock()" => "nil",
-            "try_acquire(), try_lock()" => "whether nobody else held the lock",
+            "try_acquire(), try_lock()" => "whether no other owner held the lock",
         ],
         make: |_| boxed(ReentrantMutex),
     },
@@ -262,46 +275,25 @@ pub(super) static TYPES: &[TypeInfo] = &[
         aliases: &["single-writer-snapshot"],
         summary: "a single-writer snapshot: each process updates its entry, a scan sees all",
         params: &[
-            (
-                "processes",
-                "how many entries there are; by default as many as the scans show",
-            ),
-            ("initial", "what every entry holds at first; 0 by default"),
+            ("processes", SNAPSHOT_ENTRIES),
+            ("initial", SNAPSHOT_INITIAL),
         ],
         methods: methods![
             "update(v), update([i, v])" => "nil; without `i`, the entry is that of the process",
             "scan()" => "the list of all entries; those left out at the end hold the initial value",
         ],
-        make: |given| {
-            boxed(Snapshot {
-                writers: Writers::Single,
-                processes: given.count("processes", 1..=MOST_ENTRIES)?,
-                initial: given.take("initial").unwrap_or(Value::Int(0)),
-            })
-        },
+        make: |given| snapshot(given, Writers::Single, "processes"),
     },
     TypeInfo {
         name: "multi-writer-snapshot",
         aliases: &["mw-snapshot"],
         summary: "a multi-writer snapshot: any process updates any entry, a scan sees all",
-        params: &[
-            (
-                "entries",
-                "how many entries there are; by default as many as the scans show",
-            ),
-            ("initial", "what every entry holds at first; 0 by default"),
-        ],
+        params: &[("entries", SNAPSHOT_ENTRIES), ("initial", SNAPSHOT_INITIAL)],
         methods: methods![
             "update([i, v])" => "nil",
             "scan()" => "the list of all entries; those left out at the end hold the initial value",
         ],
-        make: |given| {
-            boxed(Snapshot {
-                writers: Writers::Many,
-                processes: given.count("entries", 1..=MOST_ENTRIES)?,
-                initial: given.take("initial").unwrap_or(Value::Int(0)),
-            })
-        },
+        make: |given| snapshot(given, Writers::Many, "entries"),
     },
     TypeInfo {
         name: "multi-register",
@@ -361,7 +353,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
             "get(i)" => "the value with that index, or nil if there is none",
             "size()" => "how many values there are",
         ],
-        make: |_| boxed(Log),
+        make: |_| boxed(AppendList),
     },
     juc::ARRAY_BLOCKING_QUEUE,
     juc::CONCURRENT_HASH_MAP,

@@ -1,4 +1,4 @@
-//! Depths of operations, and what hitting families make of a history.
+//! Measures depths of operations, and evaluates hitting families on a history.
 
 use super::ObjectType;
 use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Poset};

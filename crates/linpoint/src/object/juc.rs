@@ -1,4 +1,4 @@
-//! The ten classes as built-in types.
+//! Ten classes of `java.util.concurrent` as built-in types.
 
 use super::ObjectType;
 use super::catalog::MOST_PLACES;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ObjectType;
 use crate::history::{Call, NEVER, Op, OpId};
 use crate::online::{Observable, OpFacts};
-use crate::spec::{CallView, Kind, Recorded};
+use crate::spec::{CallView, DecodeError, Kind, Recorded};
 use crate::text::shortened;
 use crate::value::Value;
 
@@ -38,7 +38,7 @@ impl From<Call> for RecordedCall {
 pub(super) trait ReadOps {
     fn known_as(&self) -> Option<Kind>;
 
-    fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, String>;
+    fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, DecodeError>;
 }
 
 impl<S: Recorded> ReadOps for S {
@@ -46,7 +46,7 @@ impl<S: Recorded> ReadOps for S {
         self.kind()
     }
 
-    fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, String> {
+    fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, DecodeError> {
         let op = self.decode(call)?;
         let ret = result.map(|result| self.decode_result(&op, result));
         Ok(OpFacts::of(self, &op, ret.transpose()?.as_ref()))
@@ -67,7 +67,7 @@ impl Observable for ObjectType {
         process: &Value,
         call: &RecordedCall,
         result: Option<&Value>,
-    ) -> Result<OpFacts, String> {
+    ) -> Result<OpFacts, DecodeError> {
         let view = CallView {
             process,
             method: &call.method,

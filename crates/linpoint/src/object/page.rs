@@ -1,4 +1,4 @@
-//! Recorded histories on a page.
+//! Builds the data of a page for recorded histories.
 
 use super::ObjectType;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! The built-in object types, by name.
+//! Finds the built-in object types by name.
 
 use std::ops::RangeInclusive;
 
@@ -9,12 +9,12 @@ use crate::history::History;
 use crate::spec::{MethodInfo, Params};
 use crate::value::Value;
 
-/// What there is to know about a built-in type.
+/// The documentation of a built-in type.
 #[derive(Debug)]
 pub struct TypeInfo {
     /// Its name.
     pub name: &'static str,
-    /// Other names it goes by.
+    /// Its other names.
     pub aliases: &'static [&'static str],
     /// One line on what it is.
     pub summary: &'static str,
@@ -25,7 +25,7 @@ pub struct TypeInfo {
     pub(super) make: fn(&Given<'_>) -> Result<ObjectType, Error>,
 }
 
-/// Parameters on their way into a specification.
+/// The parameters that were given for a type.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
     type_name: &'static str,
@@ -72,7 +72,7 @@ impl Given<'_> {
         }
     }
 
-    /// The complaint about a parameter that must be given.
+    /// The error about a required parameter that is missing.
     pub(super) fn missing(&self, name: &str) -> Error {
         Error::usage(format!(
             "type {} needs a parameter {name:?}",
@@ -126,7 +126,7 @@ pub fn object_type(name: &str, params: &Params) -> Result<ObjectType, Error> {
     })
 }
 
-/// What there is to know about the type called `name`.
+/// Returns the documentation of the type called `name`.
 pub fn find_type(name: &str) -> Option<&'static TypeInfo> {
     let name = name.to_lowercase().replace('_', "-");
     TYPES
@@ -134,9 +134,10 @@ pub fn find_type(name: &str) -> Option<&'static TypeInfo> {
         .find(|info| info.name == name || info.aliases.contains(&name.as_str()))
 }
 
-/// Methods that give a type away: a history is of the type if it calls one of the first and otherwise only the second.
+/// Types with the methods that identify them: a history is of the type if it calls one of the first methods and otherwise
+/// only the second.
 ///
-/// Methods that several types have (`add` and `poll`, say) give nothing away.
+/// Methods that several types have, such as `add` and `poll`, identify none.
 const SIGNS: &[(&str, &[&str], &[&str])] = &[
     ("cas-register", &["cas"], &["read", "write"]),
     ("register", &["write"], &["read"]),
@@ -185,7 +186,7 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
     ("list", &["append"], &["read", "size"]),
 ];
 
-/// The type that a history is of, judged by its methods, where they leave no doubt.
+/// Returns the type of a history if its methods identify one.
 pub fn guess_type(history: &History) -> Option<&'static str> {
     type_with_methods(history.methods())
 }

@@ -12,7 +12,7 @@ use super::{
     CannotTell, Finding, Observable, Observed, Online, Op, OpFacts, Stop, Time, Violation, monitor,
 };
 use crate::error::Error;
-use crate::spec::{Kind, Role};
+use crate::spec::{DecodeError, Kind, Role};
 use crate::value::Value;
 
 /// Checks a history while it happens, one event at a time.
@@ -181,7 +181,7 @@ impl<O: Observable> OnlineChecker<O> {
         }
         let call = call.into();
         let facts = self.object.facts(&process, &call, None);
-        let facts = facts.map_err(Error::malformed)?;
+        let facts = facts.map_err(DecodeError::into_error)?;
         self.now += 1;
         self.operations += 1;
         let op = Arc::new(Observed {
@@ -245,7 +245,7 @@ impl<O: Observable> OnlineChecker<O> {
     pub fn ret(&mut self, process: O::Process, ret: O::Ret) -> Result<Option<Finding<O>>, Error> {
         let op = Arc::clone(&self.find_pending(&process, "returns")?.op);
         let facts = self.object.facts(&process, &op.call, Some(&ret));
-        let role = facts.map_err(Error::malformed)?.role;
+        let role = facts.map_err(DecodeError::into_error)?.role;
         // The result is set once: an operation is pending once.
         let _ = op.result.set(ret);
         Ok(self.end(&process, |monitor, op, now| monitor.ret(op, &role, now)))

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, OnceLock};
 
 use super::Time;
-use crate::spec::{Kind, Role, Spec};
+use crate::spec::{DecodeError, Kind, Role, Spec};
 use crate::value::Value;
 
 /// An object whose operations an [`OnlineChecker`](super::OnlineChecker) can follow.
@@ -29,7 +29,7 @@ pub trait Observable: Send + Sync + 'static {
         process: &Self::Process,
         call: &Self::Call,
         ret: Option<&Self::Ret>,
-    ) -> Result<OpFacts, String>;
+    ) -> Result<OpFacts, DecodeError>;
 
     /// Returns the object that is called, where one checker follows several.
     fn object(call: &Self::Call) -> &Value {
@@ -77,7 +77,7 @@ impl<S: Spec + 'static> Observable for S {
         Spec::kind(self)
     }
 
-    fn facts(&self, _: &u32, op: &S::Op, ret: Option<&S::Ret>) -> Result<OpFacts, String> {
+    fn facts(&self, _: &u32, op: &S::Op, ret: Option<&S::Ret>) -> Result<OpFacts, DecodeError> {
         Ok(OpFacts::of(self, op, ret))
     }
 

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Finding, OnlineChecker};
 use crate::engine::{Task, brute};
+use crate::error::ErrorKind;
 use crate::history::{Call, OpId, TypedHistory};
 use crate::object::ObjectType;
 use crate::spec::{
@@ -526,10 +527,10 @@ fn malformed_streams_are_refused() {
         refused(checker.ret(0.into(), Value::Nil)),
         "process 0 returns after it crashed"
     );
-    assert_eq!(
-        refused(checker.call(1.into(), Call::new("knock", Value::Nil))),
-        "unknown method \"knock\""
-    );
+    let unknown = checker.call(1.into(), Call::new("knock", Value::Nil));
+    let unknown = unknown.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::UnknownMethod);
+    assert_eq!(unknown.to_string(), "unknown method \"knock\"");
 }
 
 #[test]

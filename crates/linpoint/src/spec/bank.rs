@@ -1,6 +1,6 @@
 //! Accounts with transfers between them.
 
-use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A bank with accounts `0..accounts`.
@@ -40,7 +40,7 @@ pub enum BankOp {
 }
 
 impl Bank {
-    fn account(&self, number: &Value) -> Result<usize, String> {
+    fn account(&self, number: &Value) -> Result<usize, DecodeError> {
         // The keys of a JSON object are text.
         let parsed = match number {
             Value::Int(i) => usize::try_from(*i).ok(),
@@ -49,10 +49,10 @@ impl Bank {
         };
         parsed
             .filter(|&i| i < self.accounts)
-            .ok_or_else(|| format!("there is no account {number} among {}", self.accounts))
+            .ok_or_else(|| format!("there is no account {number} among {}", self.accounts).into())
     }
 
-    fn balances(&self, result: &Value) -> Result<Vec<i64>, String> {
+    fn balances(&self, result: &Value) -> Result<Vec<i64>, DecodeError> {
         let malformed = || format!("read answers the balance of every account, not {result}");
         let balance = |value: &Value| value.as_int().ok_or_else(malformed);
         let balances = match result {
@@ -70,12 +70,12 @@ impl Bank {
                     .collect::<Option<_>>()
                     .ok_or_else(malformed)?
             }
-            _ => return Err(malformed()),
+            _ => return Err(malformed().into()),
         };
         if balances.len() == self.accounts {
             Ok(balances)
         } else {
-            Err(malformed())
+            Err(malformed().into())
         }
     }
 }
@@ -127,7 +127,7 @@ impl Spec for Bank {
 }
 
 impl Recorded for Bank {
-    fn decode(&self, call: CallView<'_>) -> Result<BankOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<BankOp, DecodeError> {
         match call.method {
             "read" => call.takes_nothing(BankOp::Read),
             "transfer" => {
@@ -155,7 +155,7 @@ impl Recorded for Bank {
         }
     }
 
-    fn decode_result(&self, op: &BankOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &BankOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             BankOp::Read => Ok(listed(&self.balances(result)?)),
             BankOp::Transfer { .. } => decode::truth_if_told(result),

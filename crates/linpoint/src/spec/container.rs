@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{CallView, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
+    decode,
+};
 use crate::value::Value;
 
 /// A container, at first empty. Equal values may be in it several times; nil is none.
@@ -110,7 +113,7 @@ impl Container {
         }
     }
 
-    fn op(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
+    fn op(&self, call: CallView<'_>) -> Result<ContainerOp, DecodeError> {
         match self.verb(call.method) {
             Some(Verb::Add) => Ok(ContainerOp::Add(call.takes_value()?)),
             Some(Verb::Remove) => call.takes_nothing(ContainerOp::Remove),
@@ -130,7 +133,7 @@ enum Verb {
     Size,
 }
 
-/// Whether the order of [`Value`] is the order that a reader expects. Numbers that are kept as text have none.
+/// Whether the order of [`Value`] is the numeric or textual order. It is not for numbers that are kept as text.
 fn is_ordered(value: &Value) -> bool {
     match value {
         Value::Int(_) | Value::Text(_) => true,
@@ -178,7 +181,7 @@ impl Spec for Container {
         op: &ContainerOp,
         ret: Option<&Value>,
     ) -> Vec<VecDeque<Value>> {
-        // What has a choice, or a limit, takes the long way.
+        // Bags and bounded containers use the general implementation.
         if self.discipline == Discipline::Any || self.capacity.is_some() {
             return self.step(&state, op, ret);
         }
@@ -233,7 +236,7 @@ impl Spec for Container {
 }
 
 impl Recorded for Container {
-    fn decode(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<ContainerOp, DecodeError> {
         let op = self.op(call)?;
         match (&op, self.discipline) {
             (ContainerOp::Add(value), Discipline::Largest | Discipline::Smallest)
@@ -241,13 +244,14 @@ impl Recorded for Container {
             {
                 Err(format!(
                     "priorities are integers of 64 bits or text, or lists of these, not {value}"
-                ))
+                )
+                .into())
             }
             _ => Ok(op),
         }
     }
 
-    fn decode_result(&self, op: &ContainerOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &ContainerOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             ContainerOp::Add(_) if self.capacity.is_some() => decode::truth(result),
             ContainerOp::Add(value) => decode::done(result, &[value]),
@@ -310,7 +314,7 @@ impl Simulated for Container {
             Discipline::Largest | Discipline::Smallest => ("add", "poll"),
             Discipline::Any => ("add", "take"),
         };
-        // Drawn to a few values: the interesting moments are those around empty (and full).
+        // Few values at a time: errors are most likely near the empty (and the full) container.
         let room = self.capacity.unwrap_or(8).min(8);
         let inserts = if state.len() < room { 50 } else { 30 };
         if sampler.percent(inserts) {

@@ -1,6 +1,8 @@
 //! A counter.
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// A counter of 64 bits that wraps around.
@@ -67,16 +69,16 @@ impl Spec for Counter {
     }
 }
 
-fn amount(call: CallView<'_>, default: Option<i64>) -> Result<i64, String> {
+fn amount(call: CallView<'_>, default: Option<i64>) -> Result<i64, DecodeError> {
     match (call.argument, default) {
         (Value::Int(n), _) => Ok(*n),
         (Value::Nil, Some(n)) => Ok(n),
-        (other, _) => Err(format!("{} takes an integer, not {other}", call.method)),
+        (other, _) => Err(format!("{} takes an integer, not {other}", call.method).into()),
     }
 }
 
 impl Recorded for Counter {
-    fn decode(&self, call: CallView<'_>) -> Result<CounterOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<CounterOp, DecodeError> {
         match call.method {
             "get" | "read" => call.takes_nothing(CounterOp::Get),
             "add" => Ok(CounterOp::Add(amount(call, None)?)),
@@ -90,7 +92,7 @@ impl Recorded for Counter {
         }
     }
 
-    fn decode_result(&self, op: &CounterOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &CounterOp, result: &Value) -> Result<Value, DecodeError> {
         match *op {
             // `dec` echoes the amount that it takes away.
             CounterOp::Add(n) => {

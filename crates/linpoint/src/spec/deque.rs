@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// A double-ended queue, at first empty. Nil is no value.
@@ -86,7 +88,7 @@ impl Spec for Deque {
 }
 
 impl Recorded for Deque {
-    fn decode(&self, call: CallView<'_>) -> Result<DequeOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<DequeOp, DecodeError> {
         use End::{Back, Front};
         match call.method {
             "push_front" | "addFirst" | "offerFirst" => {
@@ -102,7 +104,7 @@ impl Recorded for Deque {
         }
     }
 
-    fn decode_result(&self, op: &DequeOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &DequeOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             DequeOp::Push(_, value) => decode::done(result, &[value]),
             DequeOp::Pop(_) | DequeOp::Peek(_) => Ok(result.clone()),
@@ -118,7 +120,7 @@ impl Simulated for Deque {
         _: u32,
         sampler: &mut Sampler,
     ) -> (&'static str, Value) {
-        // Drawn to a few values: the interesting moments are those around empty.
+        // Few values at a time: errors are most likely near the empty deque.
         let inserts = if state.len() < 8 { 50 } else { 30 };
         if sampler.percent(inserts) {
             (sampler.pick(&["push_front", "push_back"]), sampler.value())

@@ -1,7 +1,8 @@
 //! A map from keys to values.
 
 use super::{
-    CallView, Entries, Kind, Need, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+    CallView, DecodeError, Entries, Kind, Need, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
+    decode,
 };
 use crate::value::Value;
 
@@ -123,7 +124,7 @@ impl Spec for KeyValue {
             (KeyValueOp::Append(_, text), _) => Role::Appends(text.clone()),
             (KeyValueOp::Cas(_, from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
             (KeyValueOp::Cas(_, _, to), _) if *to == self.missing => Role::Opaque,
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             (KeyValueOp::Cas(_, from, to), _) => Role::replaces(from.clone(), to.clone()),
             (KeyValueOp::Delete(_), Some(Value::Bool(false))) => Role::reads(self.missing.clone()),
             (KeyValueOp::Delete(_), Some(Value::Bool(true))) => Role::Slot {
@@ -136,7 +137,7 @@ impl Spec for KeyValue {
 }
 
 impl Recorded for KeyValue {
-    fn decode(&self, call: CallView<'_>) -> Result<KeyValueOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<KeyValueOp, DecodeError> {
         match call.method {
             "get" | "read" => Ok(KeyValueOp::Get(call.takes_value()?)),
             "put" | "write" | "set" => {
@@ -156,7 +157,7 @@ impl Recorded for KeyValue {
         }
     }
 
-    fn decode_result(&self, op: &KeyValueOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &KeyValueOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             KeyValueOp::Get(_) => Ok(result.clone()),
             KeyValueOp::Put(key, value) | KeyValueOp::Append(key, value) => {

@@ -1,4 +1,4 @@
-//! What every built-in specification must keep, checked on random walks: the contracts of [`Spec`] on which engines rely.
+//! Checks on random walks that every built-in specification keeps the contracts of [`Spec`] on which engines rely.
 
 use std::collections::HashMap;
 
@@ -224,7 +224,7 @@ fn possible_results<S: Simulated>(object: &S, walk: &Walk<S>, op: &S::Op) -> Vec
     results
 }
 
-/// Roles tell exactly when an operation of a slot is possible, and what it leaves.
+/// Roles state exactly when an operation of a slot is possible, and what it leaves.
 fn check_slot<S: Simulated>(object: &S, walk: &Walk<S>, initial: &Value) {
     let mut slots: HashMap<Option<Value>, Value> = HashMap::new();
     for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
@@ -248,7 +248,7 @@ fn check_slot<S: Simulated>(object: &S, walk: &Walk<S>, initial: &Value) {
             _ => return,
         };
         if let Role::Slot { needs, leaves } = object.role(op, None) {
-            // A pending operation that has no effect might as well not have happened.
+            // A pending operation without effect may be left out.
             if satisfied(&needs, held) {
                 assert_eq!(
                     leaves.unwrap_or_else(|| held.clone()),
@@ -295,7 +295,7 @@ fn serve(kind: &Kind, content: &[Value], role: &Role) -> Option<Vec<Value>> {
     Some(content)
 }
 
-/// Roles tell exactly when an operation of a container is possible. Those of a deque leave out at which end, so there they
+/// Roles state exactly when an operation of a container is possible. Those of a deque leave out at which end, so there they
 /// only tell when it is not.
 fn check_container<S: Simulated>(object: &S, walk: &Walk<S>, kind: &Kind) {
     let mut content = Vec::new();
@@ -321,7 +321,7 @@ fn check_container<S: Simulated>(object: &S, walk: &Walk<S>, kind: &Kind) {
     }
 }
 
-/// Roles tell exactly when an operation of a counter or semaphore is possible, and what it leaves.
+/// Roles state exactly when an operation of a counter or semaphore is possible, and what it leaves.
 fn check_counts<S: Simulated>(object: &S, walk: &Walk<S>, initial: i64, least: i64) {
     let mut count = initial;
     for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
@@ -436,7 +436,7 @@ laws! {
     multi_writer_snapshot: "multi-writer-snapshot" = Snapshot { writers: Writers::Many, processes: None, initial: Value::Int(2) };
     multi_register: "multi-register" = MultiRegister { initial: Value::Nil };
     bank: "bank" = Bank { accounts: 3, balance: 10, overdraft: Overdraft::Refused };
-    log: "list" = Log;
+    append_list: "list" = AppendList;
     array_blocking_queue: "array-blocking-queue" = java_collection(CollectionClass::ArrayBlockingQueue, Some(3));
     concurrent_hash_map: "concurrent-hash-map" = JavaMap { class: MapClass::ConcurrentHashMap };
     concurrent_linked_deque: "concurrent-linked-deque" = java_collection(CollectionClass::ConcurrentLinkedDeque, None);

@@ -1,9 +1,10 @@
-//! Sequential specifications: what an object answers when its operations come one after the other.
+//! Sequential specifications: what an object answers if its operations are applied one after the other.
 //!
 //! A [`Spec`] is a state and a function from state and operation to result and next state. That is all that the general
 //! search needs. The other methods of the trait are optional knowledge: each lets the engines decide faster or explain
 //! better, and none can change a verdict if it keeps its contract.
 
+mod append_list;
 mod bank;
 mod container;
 mod counter;
@@ -14,7 +15,6 @@ pub mod juc;
 mod key_value;
 #[cfg(test)]
 mod laws;
-mod log;
 mod multi_register;
 mod mutex;
 mod recorded;
@@ -26,18 +26,16 @@ mod set;
 mod simulated;
 mod snapshot;
 
-pub(crate) use decode::refused;
-
+pub use append_list::{AppendList, AppendListOp};
 pub use bank::{Bank, BankOp, Overdraft};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
 pub use deque::{Deque, DequeOp, End};
 pub use entries::Entries;
 pub use key_value::{KeyValue, KeyValueOp};
-pub use log::{Log, LogOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
-pub use recorded::{CallView, MethodInfo, Params, Pattern, Recorded, value_is_result};
+pub use recorded::{CallView, DecodeError, MethodInfo, Params, Pattern, Recorded, value_is_result};
 pub use reentrant_mutex::{ReentrantMutex, ReentrantMutexOp};
 pub use register::{Register, RegisterOp};
 pub use rw_lock::{Access, Holders, RwLock, RwLockOp};
@@ -111,7 +109,7 @@ pub trait Spec: Send + Sync {
         self.apply(state, op).answering(ret)
     }
 
-    /// The same as [`step`](Self::step), from a state that the caller gives away, so that it may be changed in place.
+    /// The same as [`step`](Self::step), from a state that the caller no longer needs, so that it may be changed in place.
     ///
     /// Override it where states grow large: witnesses are replayed with it.
     fn step_from(
@@ -229,7 +227,7 @@ pub enum Role {
     Adds(Value),
     /// Takes the value out.
     Removes(Value),
-    /// Takes some value out, unknown which: a pending removal.
+    /// Takes out a value that is not recorded: a pending removal.
     RemovesSome,
     /// Sees the value as the next to be served and leaves it there.
     Peeks(Value),

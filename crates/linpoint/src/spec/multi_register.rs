@@ -1,6 +1,6 @@
 //! Registers with transactions that read and write several at once.
 
-use super::{CallView, Entries, Outcomes, Recorded, Sampler, Simulated, Spec};
+use super::{CallView, DecodeError, Entries, Outcomes, Recorded, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// Registers by key, with transactions over them.
@@ -37,23 +37,23 @@ impl MicroOp {
 }
 
 /// A recorded step together with its value, which for a read is what it saw.
-fn micro_op(recorded: &Value) -> Result<(MicroOp, Value), String> {
+fn micro_op(recorded: &Value) -> Result<(MicroOp, Value), DecodeError> {
     let malformed =
         || format!("a step is [\"r\", key, nil] or [\"w\", key, value], not {recorded}");
     let (letter, key, value) = match recorded.as_list() {
         Some([letter, key]) => (letter, key, &Value::Nil),
         Some([letter, key, value]) => (letter, key, value),
-        _ => return Err(malformed()),
+        _ => return Err(malformed().into()),
     };
     let op = match letter.as_text().map(|text| text.trim_start_matches(':')) {
         Some("r" | "read") => MicroOp::Read(key.clone()),
         Some("w" | "write") => MicroOp::Write(key.clone(), value.clone()),
-        _ => return Err(malformed()),
+        _ => return Err(malformed().into()),
     };
     Ok((op, value.clone()))
 }
 
-fn steps(recorded: &Value) -> Result<Vec<(MicroOp, Value)>, String> {
+fn steps(recorded: &Value) -> Result<Vec<(MicroOp, Value)>, DecodeError> {
     recorded
         .as_list()
         .ok_or_else(|| format!("a transaction is a list of steps, not {recorded}"))?
@@ -99,7 +99,7 @@ impl Spec for MultiRegister {
 }
 
 impl Recorded for MultiRegister {
-    fn decode(&self, call: CallView<'_>) -> Result<Vec<MicroOp>, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<Vec<MicroOp>, DecodeError> {
         match call.method {
             "txn" | "transaction" => Ok(steps(call.argument)?
                 .into_iter()
@@ -114,7 +114,7 @@ impl Recorded for MultiRegister {
         }
     }
 
-    fn decode_result(&self, op: &Vec<MicroOp>, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &Vec<MicroOp>, result: &Value) -> Result<Value, DecodeError> {
         let answer = |values: Vec<Value>| {
             Value::list(
                 op.iter()
@@ -122,7 +122,7 @@ impl Recorded for MultiRegister {
                     .map(|(step, value)| step.answer(value)),
             )
         };
-        // Nothing to tell: all that a transaction without reads can answer is known.
+        // A transaction without reads has only one possible answer, so the record may omit it.
         let writes: Option<Vec<Value>> = op
             .iter()
             .map(|step| match step {
@@ -137,7 +137,7 @@ impl Recorded for MultiRegister {
         if answered == *op {
             Ok(answer(values))
         } else {
-            Err(format!("{result} is not what the transaction asked for"))
+            Err(format!("{result} is not what the transaction asked for").into())
         }
     }
 }

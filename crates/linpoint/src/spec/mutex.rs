@@ -1,10 +1,12 @@
 //! A lock without owners.
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
-/// A lock that is free or held, at first free. It has no owner, so that anyone may release it, and nobody may acquire it
-/// twice.
+/// A lock that is free or held, at first free. It has no owner: any process may release it, and a held lock cannot be
+/// acquired again.
 #[derive(Clone, Debug)]
 pub struct Mutex;
 
@@ -61,14 +63,14 @@ impl Spec for Mutex {
         let held = op.holds();
         match ret {
             Some(Value::Bool(false)) => Role::reads(Value::Bool(held)),
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             _ => Role::replaces(Value::Bool(!held), Value::Bool(held)),
         }
     }
 }
 
 impl Recorded for Mutex {
-    fn decode(&self, call: CallView<'_>) -> Result<MutexOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<MutexOp, DecodeError> {
         match call.method {
             "acquire" | "lock" => call.takes_nothing(MutexOp::Acquire),
             "release" | "unlock" => call.takes_nothing(MutexOp::Release),
@@ -78,7 +80,7 @@ impl Recorded for Mutex {
         }
     }
 
-    fn decode_result(&self, op: &MutexOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &MutexOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             MutexOp::Acquire | MutexOp::Release => decode::done(result, &[]),
             MutexOp::TryAcquire | MutexOp::TryRelease => decode::truth(result),

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::Spec;
+use crate::error::Error;
 use crate::value::Value;
 
 /// Parameters of a type: `capacity`, `initial`, ...
@@ -30,12 +31,47 @@ pub struct CallView<'a> {
     pub argument: &'a Value,
 }
 
+/// The reason why a call or a result is not one of an object. The caller adds file and line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The object does not have the method of this name.
+    #[error("unknown method {0:?}")]
+    UnknownMethod(String),
+    /// The argument or the result is not one of the method. The reason is in words: "enqueue takes a value".
+    #[error("{0}")]
+    Malformed(String),
+}
+
+impl From<String> for DecodeError {
+    fn from(reason: String) -> Self {
+        DecodeError::Malformed(reason)
+    }
+}
+
+impl From<&str> for DecodeError {
+    fn from(reason: &str) -> Self {
+        DecodeError::Malformed(reason.into())
+    }
+}
+
+impl DecodeError {
+    /// Returns the error of the library with this reason.
+    ///
+    /// This is not an `impl From`: with a second one, `?` no longer determines the error type of closures.
+    pub(crate) fn into_error(self) -> Error {
+        let reason = self.to_string();
+        match self {
+            DecodeError::UnknownMethod(_) => Error::unknown_method(reason),
+            DecodeError::Malformed(_) => Error::malformed(reason),
+        }
+    }
+}
+
 /// A specification whose operations can be read from recorded histories.
 ///
 /// It translates methods and values into the operations of the [`Spec`]. With it, a
 /// [`Checker`](crate::Checker) decides histories that were read from files.
-///
-/// Errors are reasons in words ("enqueue takes a value"); the caller adds file and line.
 pub trait Recorded: Spec<Ret = Value> {
     /// Whether what a call does depends on the process that makes it.
     ///
@@ -43,11 +79,11 @@ pub trait Recorded: Spec<Ret = Value> {
     const DEPENDS_ON_PROCESS: bool = false;
 
     /// Returns the operation of a recorded call.
-    fn decode(&self, call: CallView<'_>) -> Result<Self::Op, String>;
+    fn decode(&self, call: CallView<'_>) -> Result<Self::Op, DecodeError>;
 
     /// Returns the result of `op` in the form in which [`apply`](Spec::apply) answers, or the reason why `op` never answers
     /// `result`.
-    fn decode_result(&self, op: &Self::Op, result: &Value) -> Result<Value, String>;
+    fn decode_result(&self, op: &Self::Op, result: &Value) -> Result<Value, DecodeError>;
 
     /// Returns how the roles of all calls of a method follow from the columns of a history, if they do.
     ///
@@ -110,4 +146,19 @@ pub fn value_is_result(method: &str) -> bool {
         "inc_and_get",
     ];
     OBSERVERS.contains(&method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn only_the_variant_makes_an_unknown_method() {
+        let unknown = DecodeError::UnknownMethod("push".into()).into_error();
+        assert_eq!(unknown.kind(), ErrorKind::UnknownMethod);
+        let malformed = DecodeError::from(unknown.to_string()).into_error();
+        assert_eq!(malformed.kind(), ErrorKind::Malformed);
+        assert_eq!(malformed.to_string(), "unknown method \"push\"");
+    }
 }

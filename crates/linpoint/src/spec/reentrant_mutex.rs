@@ -1,6 +1,6 @@
 //! A lock that its owner may take again.
 
-use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// A lock with an owner, who may acquire it several times and must release it as often; at first free.
@@ -9,14 +9,14 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct ReentrantMutex;
 
-/// An operation on a [`ReentrantMutex`], with the one who calls it.
+/// An operation on a [`ReentrantMutex`], with the owner for which it is called.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReentrantMutexOp {
-    /// Waits until nobody else holds the lock and takes it once more; answers nil.
+    /// Waits until no other owner holds the lock and takes it once more; answers nil.
     Acquire(Value),
     /// Gives it back once; only its owner can. Answers nil.
     Release(Value),
-    /// Takes it once more if nobody else holds it; answers whether that was so.
+    /// Takes it once more if no other owner holds it; answers whether it did.
     TryAcquire(Value),
 }
 
@@ -64,7 +64,7 @@ impl Spec for ReentrantMutex {
 impl Recorded for ReentrantMutex {
     const DEPENDS_ON_PROCESS: bool = true;
 
-    fn decode(&self, call: CallView<'_>) -> Result<ReentrantMutexOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<ReentrantMutexOp, DecodeError> {
         let caller = match call.argument {
             Value::Nil => call.process.clone(),
             owner => owner.clone(),
@@ -77,7 +77,7 @@ impl Recorded for ReentrantMutex {
         }
     }
 
-    fn decode_result(&self, op: &ReentrantMutexOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &ReentrantMutexOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             ReentrantMutexOp::Acquire(caller) | ReentrantMutexOp::Release(caller) => {
                 decode::done(result, &[caller])

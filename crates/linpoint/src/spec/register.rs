@@ -1,6 +1,9 @@
 //! A read/write register, with or without compare-and-set.
 
-use super::{CallView, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
+    decode,
+};
 use crate::value::Value;
 
 /// A register: `read`, `write(v)`, and `cas(from, to)` where allowed.
@@ -61,27 +64,27 @@ impl Spec for Register {
             (RegisterOp::Read, None) => Role::Opaque,
             (RegisterOp::Write(value), _) => Role::writes(value.clone()),
             (RegisterOp::Cas(from, _), Some(Value::Bool(false))) => Role::differs(from.clone()),
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             (RegisterOp::Cas(from, to), _) => Role::replaces(from.clone(), to.clone()),
         }
     }
 }
 
 impl Recorded for Register {
-    fn decode(&self, call: CallView<'_>) -> Result<RegisterOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<RegisterOp, DecodeError> {
         match (call.method, call.argument) {
             ("read" | "get", Value::Nil) => Ok(RegisterOp::Read),
             ("read" | "get", _) => Err("read takes no argument".into()),
             ("write" | "set" | "put", value) => Ok(RegisterOp::Write(value.clone())),
             ("cas" | "compare_and_set", argument) if self.cas => match argument.as_list() {
                 Some([from, to]) => Ok(RegisterOp::Cas(from.clone(), to.clone())),
-                _ => Err(format!("cas takes two values, [from, to], not {argument}")),
+                _ => Err(format!("cas takes two values, [from, to], not {argument}").into()),
             },
             (_, _) => call.unknown(),
         }
     }
 
-    fn decode_result(&self, op: &RegisterOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &RegisterOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             RegisterOp::Read => Ok(result.clone()),
             RegisterOp::Write(value) => decode::done(result, &[value]),

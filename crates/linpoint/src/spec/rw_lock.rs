@@ -1,10 +1,10 @@
 //! A readers-writer lock.
 
-use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
-/// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and anyone
-/// may release it.
+/// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and any
+/// process may release it.
 #[derive(Clone, Debug)]
 pub struct RwLock;
 
@@ -22,16 +22,16 @@ pub enum Access {
 pub enum RwLockOp {
     /// Waits until the lock can be taken and takes it; answers nil.
     Acquire(Access),
-    /// Gives it back; waits until someone holds it in this way. Answers nil.
+    /// Waits until the lock is held in this way and releases one hold; answers nil.
     Release(Access),
     /// Takes the lock if that is possible; answers whether it was.
     TryAcquire(Access),
 }
 
-/// Who holds a [`RwLock`].
+/// The holders of a [`RwLock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holders {
-    /// So many readers.
+    /// This many readers.
     Readers(u64),
     /// One writer.
     Writer,
@@ -77,7 +77,7 @@ impl Spec for RwLock {
 }
 
 impl Recorded for RwLock {
-    fn decode(&self, call: CallView<'_>) -> Result<RwLockOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<RwLockOp, DecodeError> {
         use Access::{Read, Write};
         call.takes_nothing(match call.method {
             "read_lock" | "read_acquire" => RwLockOp::Acquire(Read),
@@ -90,7 +90,7 @@ impl Recorded for RwLock {
         })
     }
 
-    fn decode_result(&self, op: &RwLockOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &RwLockOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             RwLockOp::Acquire(_) | RwLockOp::Release(_) => decode::done(result, &[]),
             RwLockOp::TryAcquire(_) => decode::truth(result),

@@ -1,6 +1,8 @@
 //! A counting semaphore.
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// A counting semaphore. As with Java's, a release may bring in more permits than there were at first.
@@ -13,18 +15,18 @@ pub struct Semaphore {
 /// An operation on a [`Semaphore`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SemaphoreOp {
-    /// Waits until so many permits are there and takes them; answers nil.
+    /// Waits until this many permits are available and takes them; answers nil.
     Acquire(u64),
-    /// Gives so many permits; answers nil.
+    /// Adds this many permits; answers nil.
     Release(u64),
-    /// Takes so many permits if they are there; answers whether they were.
+    /// Takes this many permits if they are available; answers whether they were.
     TryAcquire(u64),
 }
 
 impl Spec for Semaphore {
     type Op = SemaphoreOp;
     type Ret = Value;
-    /// The permits that are there.
+    /// The available permits.
     type State = u64;
 
     fn init(&self) -> u64 {
@@ -62,7 +64,7 @@ impl Spec for Semaphore {
     fn role(&self, op: &SemaphoreOp, ret: Option<&Value>) -> Role {
         let by = match *op {
             SemaphoreOp::TryAcquire(_) if ret == Some(&Value::Bool(false)) => None,
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             SemaphoreOp::Acquire(n) | SemaphoreOp::TryAcquire(n) => 0i64.checked_sub_unsigned(n),
             SemaphoreOp::Release(n) => i64::try_from(n).ok(),
         };
@@ -71,7 +73,7 @@ impl Spec for Semaphore {
 }
 
 impl Recorded for Semaphore {
-    fn decode(&self, call: CallView<'_>) -> Result<SemaphoreOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<SemaphoreOp, DecodeError> {
         match call.method {
             "acquire" => Ok(SemaphoreOp::Acquire(call.takes_count(1)?)),
             "release" => Ok(SemaphoreOp::Release(call.takes_count(1)?)),
@@ -80,7 +82,7 @@ impl Recorded for Semaphore {
         }
     }
 
-    fn decode_result(&self, op: &SemaphoreOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &SemaphoreOp, result: &Value) -> Result<Value, DecodeError> {
         match *op {
             SemaphoreOp::Acquire(n) | SemaphoreOp::Release(n) => {
                 let echo = i64::try_from(n).map_or(Value::Nil, Value::Int);

@@ -1,6 +1,9 @@
 //! A set.
 
-use super::{CallView, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
+    decode,
+};
 use crate::value::Value;
 
 /// A set, at first empty.
@@ -93,14 +96,14 @@ impl Spec for Set {
         match ret {
             Some(Value::Nil) => Role::writes(becomes),
             Some(Value::Bool(false)) => Role::reads(becomes),
-            // Pending: only a success can matter to anyone.
+            // A pending operation that fails has no effect, so only its success counts.
             _ => Role::replaces(Value::Bool(becomes == Value::Bool(false)), becomes),
         }
     }
 }
 
 impl Recorded for Set {
-    fn decode(&self, call: CallView<'_>) -> Result<SetOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<SetOp, DecodeError> {
         match call.method {
             "add" | "insert" => Ok(SetOp::Add(call.takes_value()?)),
             "remove" | "delete" => Ok(SetOp::Remove(call.takes_value()?)),
@@ -111,7 +114,7 @@ impl Recorded for Set {
         }
     }
 
-    fn decode_result(&self, op: &SetOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &SetOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             SetOp::Add(value) | SetOp::Remove(value)
                 if result == value && result.as_bool().is_none() =>

@@ -1,6 +1,8 @@
-//! Atomic snapshots.
+//! Atomic snapshots, with one writer for each entry or with several.
 
-use super::{CallView, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+};
 use crate::value::Value;
 
 /// The most entries of an object whose states list them all; a larger number is a mistake.
@@ -9,7 +11,7 @@ pub(crate) const MOST_ENTRIES: usize = 1 << 16;
 /// A snapshot: updates change one entry, a scan sees all entries at once.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Who may update an entry.
+    /// The processes that may update an entry.
     pub writers: Writers,
     /// How many entries there are. Without it, scans may answer as many as they like: entries that are left out at the
     /// end hold the initial value.
@@ -18,7 +20,7 @@ pub struct Snapshot {
     pub initial: Value,
 }
 
-/// Who may update an entry of a [`Snapshot`].
+/// The processes that may update an entry of a [`Snapshot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Writers {
     /// The process with its number, which need not name it.
@@ -51,13 +53,13 @@ impl Snapshot {
         Value::list(entries)
     }
 
-    fn entry(&self, number: &Value) -> Result<usize, String> {
+    fn entry(&self, number: &Value) -> Result<usize, DecodeError> {
         let entries = self.processes.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
         number
             .as_int()
             .and_then(|i| usize::try_from(i).ok())
             .filter(|&i| i < entries)
-            .ok_or_else(|| format!("there is no entry {number} among {entries}"))
+            .ok_or_else(|| format!("there is no entry {number} among {entries}").into())
     }
 }
 
@@ -111,7 +113,7 @@ impl Spec for Snapshot {
 impl Recorded for Snapshot {
     const DEPENDS_ON_PROCESS: bool = true;
 
-    fn decode(&self, call: CallView<'_>) -> Result<SnapshotOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<SnapshotOp, DecodeError> {
         match (call.method, call.argument.as_list()) {
             ("scan" | "read", _) => call.takes_nothing(SnapshotOp::Scan),
             ("update" | "write", Some([i, value])) => {
@@ -125,16 +127,13 @@ impl Recorded for Snapshot {
                     Writers::Single => "a value or [entry, value]",
                     Writers::Many => "[entry, value]",
                 };
-                Err(format!(
-                    "{} takes {wanted}, not {}",
-                    call.method, call.argument
-                ))
+                Err(format!("{} takes {wanted}, not {}", call.method, call.argument).into())
             }
             _ => call.unknown(),
         }
     }
 
-    fn decode_result(&self, op: &SnapshotOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &SnapshotOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             SnapshotOp::Update(i, value) => decode::done(result, &[&Value::Int(*i as i64), value]),
             SnapshotOp::Scan => {
@@ -145,7 +144,7 @@ impl Recorded for Snapshot {
                 self.trim(&mut entries);
                 match self.processes {
                     Some(n) if entries.len() > n => {
-                        Err(format!("scan answers {n} entries, not {result}"))
+                        Err(format!("scan answers {n} entries, not {result}").into())
                     }
                     _ => Ok(self.listed(entries)),
                 }
@@ -156,7 +155,7 @@ impl Recorded for Snapshot {
 
 impl Simulated for Snapshot {
     fn sample(&self, _: &Vec<Value>, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
-        /// Entries of which random clients of one without a given number write.
+        /// The number of entries that random clients update if the snapshot has no given number.
         const ENTRIES: usize = 4;
         match self.writers {
             Writers::Single if self.entry(&Value::Int(process.into())).is_err() => {}
@@ -221,6 +220,6 @@ mod tests {
             argument: &Value::Int(5),
         };
         let refused = snapshot.decode(call).unwrap_err();
-        assert_eq!(refused, "update takes [entry, value], not 5");
+        assert_eq!(refused, "update takes [entry, value], not 5".into());
     }
 }

@@ -1,6 +1,7 @@
 //! Random histories made of every method that the catalogue lists, with values that are easily confused.
 //!
-//! [`Object::sample`](linpoint::spec::Object::sample) makes calls that clients make; this makes all that can be made.
+//! [`Simulated::sample`](linpoint::spec::Simulated::sample) makes the calls of typical clients; this module makes every call
+//! that the object accepts.
 
 use linpoint::object::{ObjectType, TypeInfo};
 use linpoint::spec::{MethodInfo, Sampler};

@@ -6,15 +6,15 @@
 
 use linpoint::format::{Format, ReadOptions, parse, write};
 use linpoint::generate::Generator;
-use linpoint::object::{ObjectType, object_type};
+use linpoint::object::object_type;
 use linpoint::spec::Params;
 use linpoint::{
-    Call, Checker, Config, EngineChoice, History, HistoryBuilder, OpId, Operation, Value, Verdict,
+    Call, Checker, Config, EngineChoice, History, HistoryBuilder, OpId, Operation, Value,
 };
 use rayon::prelude::*;
 
 use crate::monitors::{histories_per_case, small_history};
-use crate::recorded::dump;
+use crate::recorded::{dump, is_linearizable};
 
 const HISTORIES: u64 = 400;
 
@@ -72,22 +72,9 @@ fn through_parquet(history: &History) -> History {
     read.remove(0).unwrap().history
 }
 
-fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
-    let checker = Checker::new(config);
-    let report = checker.check_recorded(object, history).unwrap();
-    match report.verdict {
-        Verdict::Linearizable(_) => true,
-        Verdict::Violation(_) => false,
-        Verdict::Undecided(why) => panic!("{why:?}"),
-    }
-}
-
 #[test]
 fn small_histories_are_judged_alike() {
-    let brute = || Config {
-        engine: EngineChoice::Brute,
-        ..Config::default()
-    };
+    let brute = Checker::new(Config::default().with_engine(EngineChoice::Brute));
     for (name, renamings) in CASES {
         let object = object_type(name, &Params::new()).unwrap();
         let judged = (0..histories_per_case(HISTORIES))
@@ -97,14 +84,14 @@ fn small_histories_are_judged_alike() {
                 let history = small_history(&object, &[], &universes, seed)?;
                 let rename = RENAMINGS[seed as usize % renamings];
                 let history = rebuilt(&history, rename, 1 + (seed / 7 % 2) as i64);
-                let expected = is_linearizable(&object, &history, brute());
+                let expected = is_linearizable(&object, &history, &brute);
                 let read = through_parquet(&history);
                 let configs = [Config::default(), Config::default().without_witnesses()];
                 for (config, history) in configs
                     .into_iter()
                     .flat_map(|c| [(c.clone(), &read), (c, &history)])
                 {
-                    let found = is_linearizable(&object, history, config);
+                    let found = is_linearizable(&object, history, &Checker::new(config));
                     assert_eq!(found, expected, "{name}, seed {seed}:\n{}", dump(history));
                 }
                 Some(expected)
@@ -122,7 +109,7 @@ fn small_histories_are_judged_alike() {
 /// Long enough for work to be shared among threads, and for a queue to be looked at piece by piece.
 #[test]
 fn long_histories_are_judged_alike() {
-    let plain = || Config::default().without_witnesses();
+    let plain = Checker::new(Config::default().without_witnesses());
     for (name, renamings) in CASES {
         let object = object_type(name, &Params::new()).unwrap();
         for seed in [0, 2, 3] {
@@ -138,7 +125,7 @@ fn long_histories_are_judged_alike() {
             let history = rebuilt(&history, rename, 1);
             let read = through_parquet(&history);
             assert!(
-                is_linearizable(&object, &read, plain()),
+                is_linearizable(&object, &read, &plain),
                 "{name}, seed {seed}"
             );
             // A result of another time, far away.
@@ -156,7 +143,7 @@ fn long_histories_are_judged_alike() {
             let read = through_parquet(&wrong);
             for history in [&wrong, &read] {
                 assert!(
-                    !is_linearizable(&object, history, plain()),
+                    !is_linearizable(&object, history, &plain),
                     "{name}, seed {seed}"
                 );
             }

@@ -1,4 +1,4 @@
-//! Recorded histories and their depths: who is linearizable has one, and families show it no later.
+//! Depths of recorded histories: exactly the linearizable ones have a depth, and families show them no later.
 
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Base, Extent, Family, Index, Measured, Rule};

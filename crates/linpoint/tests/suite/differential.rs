@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::calls::{Callable, confusing_value};
 use crate::fuzz_bodies::small_params;
-use crate::recorded::dump;
+use crate::recorded::{check, dump, has_full_evidence, is_linearizable};
 use crate::shortcuts;
 
 /// Histories per type, unless the environment says otherwise.
@@ -148,30 +148,65 @@ fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
     }
 }
 
-/// The verdict of a checker; `None` if it is undecided.
-pub(crate) fn verdict(object: &ObjectType, history: &History, checker: &Checker) -> Option<bool> {
-    let report = checker.check_recorded(object, history);
-    match report
-        .unwrap_or_else(|error| panic!("{error}\n{}", dump(history)))
-        .verdict
-    {
-        Verdict::Linearizable(_) => Some(true),
-        Verdict::Violation(violation) => {
-            // Small histories leave no excuse.
-            if checker.config().cores == Cores::Reduced {
-                let core = &violation.core;
-                let is_good = core.is_certified() && core.is_minimal() && violation.shortest;
-                assert!(is_good, "{violation:?}\n{}", dump(history));
-            }
-            Some(false)
-        }
-        Verdict::Undecided(_) => None,
-    }
+/// Whether a checker may leave a small history undecided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undecided {
+    /// Never: it has no limits, and its engine decides every history.
+    Fails,
+    /// Yes: its engine applies to some histories only.
+    Passes,
 }
 
-fn is_linearizable(object: &ObjectType, history: &History, config: Config) -> bool {
-    let found = verdict(object, history, &Checker::new(config));
-    found.expect("small histories are decided")
+/// A checker whose verdicts are compared with those of the reference.
+pub(crate) struct Judge {
+    pub(crate) name: String,
+    pub(crate) checker: Checker,
+    pub(crate) undecided: Undecided,
+}
+
+impl Judge {
+    /// A judge that must decide every small history.
+    pub(crate) fn new(name: impl Into<String>, checker: Checker) -> Self {
+        Judge {
+            name: name.into(),
+            checker,
+            undecided: Undecided::Fails,
+        }
+    }
+
+    /// Returns the verdict, whose evidence must be complete; `None` if it is undecided.
+    pub(crate) fn verdict(&self, object: &ObjectType, history: &History) -> Option<bool> {
+        match check(object, history, &self.checker).verdict {
+            Verdict::Linearizable(_) => Some(true),
+            Verdict::Violation(violation) => {
+                let is_complete =
+                    self.checker.config().cores != Cores::Reduced || has_full_evidence(&violation);
+                assert!(is_complete, "{violation:?}\n{}", dump(history));
+                Some(false)
+            }
+            Verdict::Undecided(_) => None,
+        }
+    }
+
+    /// Fails unless the verdict on a small history is `expected`, or is undecided where it may be.
+    pub(crate) fn compare(
+        &self,
+        object: &ObjectType,
+        history: &History,
+        seed: u64,
+        expected: bool,
+    ) {
+        let name = &self.name;
+        match self.verdict(object, history) {
+            Some(found) => assert_eq!(found, expected, "{name}, seed {seed}:\n{}", dump(history)),
+            None => assert_eq!(
+                self.undecided,
+                Undecided::Passes,
+                "{name} is undecided, seed {seed}:\n{}",
+                dump(history)
+            ),
+        }
+    }
 }
 
 /// The verdict of the reference.
@@ -180,21 +215,21 @@ pub(crate) fn expected(object: &ObjectType, history: &History) -> bool {
         .verdicts_only()
         .with_engine(EngineChoice::Brute)
         .with_partitioning(Partitioning::ByObject);
-    is_linearizable(object, history, oracle)
+    is_linearizable(object, history, &Checker::new(oracle))
 }
 
 /// All checkers that a history is judged by: with evidence and without always, and some of the others by its seed.
 struct Judges {
-    always: Vec<(String, Checker)>,
-    evidence: Checker,
-    searches: Vec<(String, Checker)>,
-    others: Vec<(String, Checker)>,
+    always: Vec<Judge>,
+    evidence: Judge,
+    searches: Vec<Judge>,
+    others: Vec<Judge>,
 }
 
 impl Judges {
     fn new() -> Self {
         let plain = Config::default().verdicts_only();
-        let named = |name: &str, config: Config| (name.to_owned(), Checker::new(config));
+        let named = |name: &str, config: Config| Judge::new(name, Checker::new(config));
         let search = plain.clone().with_engine(EngineChoice::Search);
         let whole = |config: &Config| config.clone().with_partitioning(Partitioning::ByObject);
         Judges {
@@ -202,7 +237,7 @@ impl Judges {
                 named("auto", plain.clone()),
                 named("auto, without witnesses", plain.clone().without_witnesses()),
             ],
-            evidence: Checker::default(),
+            evidence: named("auto, with evidence", Config::default()),
             searches: vec![
                 named("search, whole", whole(&search)),
                 named("search", search),
@@ -212,30 +247,18 @@ impl Judges {
         }
     }
 
-    /// Compares what those say whose turn it is. Evidence costs many searches.
+    /// Compares the verdicts of some of the judges. Evidence costs many searches, so it is asked for on few histories.
     fn compare(&self, callable: &Callable, history: &History, seed: u64, expected: bool) {
-        let object = &callable.object;
-        let mut turn: Vec<&(String, Checker)> = self.always.iter().collect();
-        // Whose turn it is has nothing to do with how the history was made.
+        let mut chosen: Vec<&Judge> = self.always.iter().collect();
+        // The choice is independent of how the history was made.
         let number = (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
-        turn.push(&self.searches[number % self.searches.len()]);
-        turn.push(&self.others[number % self.others.len()]);
-        let say = |name: &str, found: Option<bool>| {
-            let is_right = found.is_none_or(|found| found == expected);
-            assert!(
-                is_right,
-                "{name} says {found:?}, seed {seed}:\n{}",
-                dump(history)
-            );
-        };
-        for (name, checker) in turn {
-            say(name, verdict(object, history, checker));
-        }
+        chosen.push(&self.searches[number % self.searches.len()]);
+        chosen.push(&self.others[number % self.others.len()]);
         if (number / 64).is_multiple_of(8) {
-            say(
-                "auto, with evidence",
-                verdict(object, history, &self.evidence),
-            );
+            chosen.push(&self.evidence);
+        }
+        for judge in chosen {
+            judge.compare(&callable.object, history, seed, expected);
         }
     }
 }
@@ -379,8 +402,8 @@ fn keys_together_agree_with_keys_apart() {
                 .verdicts_only()
                 .with_partitioning(Partitioning::ByObject);
             let apart = together.clone().with_partitioning(Partitioning::ByKey);
-            let expected = is_linearizable(&object, &history, apart);
-            let found = is_linearizable(&object, &history, together);
+            let expected = is_linearizable(&object, &history, &Checker::new(apart));
+            let found = is_linearizable(&object, &history, &Checker::new(together));
             assert_eq!(found, expected, "{name}, seed {seed}:\n{}", dump(&history));
             verdicts[usize::from(expected)] += 1;
         }

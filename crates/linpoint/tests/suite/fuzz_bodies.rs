@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their bytes. Also run on saved inputs by the tests, so it stands here.
+//! The bodies of the fuzz targets, which the tests also run on saved inputs.
 
 use linpoint::format::{
     Format, IndependentKeys, ReadOptions, Recorded, Truncated, parse, write_jsonl,
@@ -41,7 +41,7 @@ pub(crate) fn read_and_write(format: Format, bytes: &[u8]) {
             }
         }
     }
-    // What tells the format must bear any bytes too.
+    // Detecting the format must not panic on any bytes either.
     parse(bytes, &ReadOptions::default());
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn small_params(name: &str) -> Params {
         .collect()
 }
 
-/// The bytes tell a type and who does what when: the search must agree with the reference.
+/// Makes a small history of a built-in type from the bytes. The search must agree with the reference.
 pub(crate) fn check_small(bytes: &[u8]) {
     let Some((&first, script)) = bytes.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! Inputs of the fuzz targets that were once interesting: seeds, and whatever made a target fail.
+//! Runs the fuzz targets on saved inputs: seeds, and every input that made a target fail.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -39,7 +39,7 @@ fn small_checks() {
     }
 }
 
-/// A poor man's fuzzer, for machines without the real one: saved inputs with a few bytes changed.
+/// Fuzzes without cargo-fuzz: saved inputs with a few bytes changed.
 ///
 /// `LINPOINT_MUTATIONS` sets how many changed inputs each target gets.
 #[test]

@@ -1,18 +1,17 @@
-//! What must not change a verdict, and what must not make a linearizable history a violation.
+//! Changes of a history that must not change its verdict, and changes that must not make a linearizable history a violation.
 //!
 //! The second kind are the rules by which violations are reduced to their cores.
 
 use linpoint::generate::Generator;
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, find_type, object_type, types};
-use linpoint::{
-    Call, Checker, Config, History, HistoryBuilder, OpId, Operation, Ties, Value, Verdict,
-};
+use linpoint::{Call, Checker, Config, History, HistoryBuilder, OpId, Operation, Ties, Value};
 use proptest::prelude::*;
 
 use crate::calls::Callable;
 use crate::differential::{any_small_history, small_history};
 use crate::fuzz_bodies::small_params;
+use crate::recorded;
 
 fn object(name: &str) -> ObjectType {
     object_type(name, &small_params(name)).expect("a built-in type")
@@ -20,12 +19,7 @@ fn object(name: &str) -> ObjectType {
 
 fn is_linearizable(object: &ObjectType, history: &History) -> bool {
     let checker = Checker::new(Config::default().verdicts_only());
-    let report = checker.check_recorded(object, history);
-    match report.expect("certified").verdict {
-        Verdict::Linearizable(_) => true,
-        Verdict::Violation(_) => false,
-        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-    }
+    recorded::is_linearizable(object, history, &checker)
 }
 
 /// An operation that can be changed.
@@ -219,7 +213,7 @@ fn speaks_of(value: &Value, wanted: &Value) -> bool {
 }
 
 proptest! {
-    // Opaque seed files help nobody: a failure prints its history.
+    // No files of seeds: a failure prints its history.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
@@ -352,7 +346,7 @@ proptest! {
             any_linearizable_history(name, seed)
         };
         let is_relaxed = |id: OpId| relax >> (id.0 % 16) & 1 == 1;
-        // A process with a pending operation never calls again: its later operations are by somebody else.
+        // A process with a pending operation never calls again: its later operations go to another process.
         let relaxed = rebuilt(&history, usize::MAX, |id, op| Edit {
             process: Value::from(i64::from(id.0)),
             result: op.result.filter(|_| !is_relaxed(id)),

@@ -11,7 +11,7 @@ use linpoint::{
 };
 use rayon::prelude::*;
 
-use crate::recorded::dump;
+use crate::recorded::{check, decided, dump, has_full_evidence, is_linearizable};
 
 /// Histories per case, unless the environment says otherwise.
 const HISTORIES: u64 = 5_000;
@@ -177,34 +177,20 @@ fn monitors_agree_with_brute() {
             let Some(history) = small_history(&object, case.methods, UNIVERSES, seed) else {
                 continue;
             };
-            let decide = |checker: &Checker| {
-                let report = checker.check_recorded(&object, &history);
-                report.unwrap_or_else(|error| panic!("{error}\nseed {seed}\n{}", dump(&history)))
-            };
-            let is_linearizable = |verdict: &Verdict| match verdict {
-                Verdict::Linearizable(_) => true,
-                Verdict::Violation(_) => false,
-                Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-            };
-            let expected = is_linearizable(&decide(&oracle).verdict);
+            let expected = is_linearizable(&object, &history, &oracle);
             verdicts[usize::from(expected)] += 1;
             // Its witness was replayed, or it would have been an error.
-            let report = decide(&auto);
+            let report = check(&object, &history, &auto);
             let context = || format!("{}, seed {seed}\n{}", case.name, dump(&history));
-            assert_eq!(is_linearizable(&report.verdict), expected, "{}", context());
+            assert_eq!(decided(&report.verdict), expected, "{}", context());
             assert_eq!(
-                is_linearizable(&decide(&fast).verdict),
+                is_linearizable(&object, &history, &fast),
                 expected,
                 "{}",
                 context()
             );
             if let Verdict::Violation(violation) = &report.verdict {
-                let core = &violation.core;
-                assert!(
-                    core.is_certified() && core.is_minimal() && violation.shortest,
-                    "{}",
-                    context()
-                );
+                assert!(has_full_evidence(violation), "{}", context());
             }
             monitored += u64::from(report.parts.iter().all(|part| part.engine == "monitor"));
         }

@@ -1,10 +1,11 @@
-//! Recorded histories and their verdicts, for the tests over files.
+//! Reads and judges recorded histories, for all tests.
 
 use std::path::{Path, PathBuf};
 
 use linpoint::format::{ReadOptions, Recorded, read};
 use linpoint::object::{ObjectType, guess_type, object_type};
-use linpoint::{Checker, Config, Cores, History, Verdict};
+use linpoint::verdict::Violation;
+use linpoint::{Checker, Config, Cores, History, Report, Verdict};
 use rayon::prelude::*;
 
 /// The bundled histories.
@@ -31,7 +32,7 @@ pub(crate) fn read_all(path: &Path) -> Vec<Recorded> {
     all
 }
 
-/// The type that the input names, or that the methods tell.
+/// The type that the input names, or that the methods identify.
 pub(crate) fn type_of(recorded: &Recorded) -> ObjectType {
     let found = match &recorded.object_type {
         Some((name, params)) => object_type(name, params),
@@ -45,9 +46,35 @@ pub(crate) fn type_of(recorded: &Recorded) -> ObjectType {
     found.unwrap_or_else(|error| panic!("{}: {error}", recorded.label()))
 }
 
-/// Whether the history is linearizable. Its evidence holds: a witness is certified by the checker itself, and a core,
-/// where one was asked for, was confirmed by the reference and cannot be reduced further.
-pub(crate) fn is_linearizable(recorded: &Recorded, config: &Config) -> bool {
+/// Checks a history. A failed certificate fails the test with the history.
+pub(crate) fn check(object: &ObjectType, history: &History, checker: &Checker) -> Report {
+    let report = checker.check_recorded(object, history);
+    report.unwrap_or_else(|error| panic!("{error}\n{}", dump(history)))
+}
+
+/// Returns whether the verdict is that the history is linearizable. An undecided history fails the test.
+pub(crate) fn decided(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Linearizable(_) => true,
+        Verdict::Violation(_) => false,
+        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
+    }
+}
+
+/// Whether `history` is linearizable by the verdict of `checker`, which must decide it.
+pub(crate) fn is_linearizable(object: &ObjectType, history: &History, checker: &Checker) -> bool {
+    decided(&check(object, history, checker).verdict)
+}
+
+/// Whether the evidence of a violation is complete: the reference confirmed its core, which cannot be reduced further, and
+/// the shortest prefix that is a violation was found.
+pub(crate) fn has_full_evidence(violation: &Violation) -> bool {
+    violation.core.is_certified() && violation.core.is_minimal() && violation.shortest
+}
+
+/// Whether a history of a file is linearizable. The checker itself certifies a witness; a core, where one was asked for,
+/// must be complete.
+fn is_recorded_linearizable(recorded: &Recorded, config: &Config) -> bool {
     let label = recorded.label();
     let checker = Checker::new(config.clone());
     let report = checker.check_recorded(&type_of(recorded), &recorded.history);
@@ -55,35 +82,29 @@ pub(crate) fn is_linearizable(recorded: &Recorded, config: &Config) -> bool {
     match report.verdict {
         Verdict::Linearizable(_) => true,
         Verdict::Violation(violation) => {
-            if config.cores == Cores::Reduced {
-                let core = &violation.core;
-                assert!(core.is_certified(), "{label}: {core:?}");
-                assert!(
-                    core.is_minimal() && violation.shortest,
-                    "{label}: {violation:?}"
-                );
-            }
+            let is_complete = config.cores != Cores::Reduced || has_full_evidence(&violation);
+            assert!(is_complete, "{label}: {violation:?}");
             false
         }
         Verdict::Undecided(undecided) => panic!("{label}: {undecided:?}"),
     }
 }
 
-/// Checks all histories against what is expected of them; answers how many are not linearizable.
+/// Checks all histories against what is expected of them. Returns how many are not linearizable.
 pub(crate) fn compare(
     histories: &[Recorded],
     config: &Config,
     expected: impl Fn(&Recorded) -> bool + Sync,
 ) -> usize {
     let violations = histories.par_iter().filter(|recorded| {
-        let found = is_linearizable(recorded, config);
+        let found = is_recorded_linearizable(recorded, config);
         assert_eq!(found, expected(recorded), "{}", recorded.label());
         !found
     });
     violations.count()
 }
 
-/// The answer that the input tells.
+/// The verdict that the input states.
 pub(crate) fn labelled(recorded: &Recorded) -> bool {
     let expected = recorded.expected;
     expected.unwrap_or_else(|| panic!("{} has no label", recorded.label()))

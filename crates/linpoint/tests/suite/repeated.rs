@@ -9,12 +9,12 @@ use linpoint::generate::Generator;
 use linpoint::object::{ObjectType, object_type};
 use linpoint::spec::{Container, ContainerOp, Discipline, Params, Sampler};
 use linpoint::{
-    Call, Checker, Config, EngineChoice, History, HistoryBuilder, Operation, Ties, TypedHistory,
-    Value, Verdict,
+    Call, Checker, Config, Cores, EngineChoice, History, HistoryBuilder, Operation, Ties,
+    TypedHistory, Value, Verdict,
 };
 use rayon::prelude::*;
 
-use crate::recorded::dump;
+use crate::recorded::{check, decided, dump, has_full_evidence, is_linearizable};
 use crate::{differential, monitors};
 
 /// Histories per type, unless the environment says otherwise.
@@ -42,36 +42,29 @@ fn repeated_values_agree_with_brute() {
         let search = Checker::new(plain.clone().with_engine(EngineChoice::Search));
         let cores = Checker::new(Config::default().with_engine(EngineChoice::Search));
         let auto = Checker::new(plain);
-        let check = |seed: u64| -> Option<bool> {
+        let judge = |seed: u64| -> Option<bool> {
             let history = small_history(&object, seed)?;
             let context = |what: &str| format!("{name}, {what}, seed {seed}\n{}", dump(&history));
-            let decide = |checker: &Checker, what: &str| {
-                // Its witness was replayed, or this would be an error.
-                let report = checker.check_recorded(&object, &history);
-                let report = report.unwrap_or_else(|error| panic!("{error}: {}", context(what)));
-                match &report.verdict {
-                    Verdict::Linearizable(_) => true,
-                    Verdict::Violation(violation) => {
-                        let core = &violation.core;
-                        let is_checked =
-                            core.is_certified() && core.is_minimal() && violation.shortest;
-                        assert!(what != "cores" || is_checked, "{}", context(what));
-                        false
-                    }
-                    Verdict::Undecided(_) => panic!("undecided: {}", context(what)),
+            let decide = |checker: &Checker| {
+                let verdict = check(&object, &history, checker).verdict;
+                if let Verdict::Violation(violation) = &verdict
+                    && checker.config().cores == Cores::Reduced
+                {
+                    assert!(has_full_evidence(violation), "{}", context("cores"));
                 }
+                decided(&verdict)
             };
-            let expected = decide(&oracle, "brute");
-            let found = decide(&search, "search");
+            let expected = decide(&oracle);
+            let found = decide(&search);
             assert_eq!(found, expected, "{}", context("search"));
-            assert_eq!(decide(&auto, "auto"), expected, "{}", context("auto"));
+            assert_eq!(decide(&auto), expected, "{}", context("auto"));
             // Evidence costs many searches.
             if !expected && seed % 16 < 4 {
-                decide(&cores, "cores");
+                decide(&cores);
             }
             Some(expected)
         };
-        let verdicts: Vec<bool> = (0..count).into_par_iter().filter_map(check).collect();
+        let verdicts: Vec<bool> = (0..count).into_par_iter().filter_map(judge).collect();
         let yes = verdicts.iter().filter(|&&verdict| verdict).count() as u64;
         let no = verdicts.len() as u64 - yes;
         println!("{name}: {yes} linearizable, {no} not");
@@ -79,8 +72,8 @@ fn repeated_values_agree_with_brute() {
     });
 }
 
-/// The same history after somebody put a value in, asked for the size of the queue, and took it out: no other verdict, but
-/// the search that keeps what is in the queue has to find it.
+/// The same history after an insertion, a `size` and the removal of that value. The verdict stays the same, but only the
+/// search that keeps the content of the queue applies.
 fn after_a_look_at_the_size(history: &History) -> History {
     let mut builder = HistoryBuilder::new();
     let before = [
@@ -119,7 +112,7 @@ fn both_searches_of_queues_agree() {
     let object = object_type("queue", &Params::new()).expect("a built-in type");
     let config = Config::default().verdicts_only();
     let search = Checker::new(config.with_engine(EngineChoice::Search));
-    let check = |seed: u64| -> bool {
+    let judge = |seed: u64| -> bool {
         let mut sampler = Sampler::new(seed, None);
         let generator = Generator {
             ops: 10 + sampler.below(30),
@@ -137,22 +130,12 @@ fn both_searches_of_queues_agree() {
                 history = changed;
             }
         }
-        let decide = |history: &History| {
-            let report = search.check_recorded(&object, history);
-            let report =
-                report.unwrap_or_else(|error| panic!("{error}: seed {seed}\n{}", dump(history)));
-            match report.verdict {
-                Verdict::Linearizable(_) => true,
-                Verdict::Violation(_) => false,
-                Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-            }
-        };
-        let found = decide(&history);
-        let expected = decide(&after_a_look_at_the_size(&history));
+        let found = is_linearizable(&object, &history, &search);
+        let expected = is_linearizable(&object, &after_a_look_at_the_size(&history), &search);
         assert_eq!(found, expected, "seed {seed}\n{}", dump(&history));
         found
     };
-    let verdicts: Vec<bool> = (0..count).into_par_iter().map(check).collect();
+    let verdicts: Vec<bool> = (0..count).into_par_iter().map(judge).collect();
     let yes = verdicts.iter().filter(|&&verdict| verdict).count() as u64;
     println!("queue: {yes} linearizable, {} not", count - yes);
     assert!(
@@ -161,8 +144,8 @@ fn both_searches_of_queues_agree() {
     );
 }
 
-/// A value that was seen before anybody put it in, beside so many ways to tell equal values apart that they cannot all be
-/// tried.
+/// A value that was seen before any process inserted it, beside so many ways to tell equal values apart that they cannot
+/// all be tried.
 #[test]
 fn what_is_seen_too_early_is_found_at_once() {
     let mut history = TypedHistory::new();

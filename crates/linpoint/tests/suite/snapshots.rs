@@ -5,7 +5,8 @@ use linpoint::{Checker, Verdict};
 
 use crate::recorded::type_of;
 
-/// An update that nobody saw and that never returned overlaps all later ones of its entry, among them one that changes nothing.
+/// An update that no scan saw and that never returned overlaps all later ones of its entry, among them one that changes
+/// nothing.
 #[test]
 fn lost_updates_are_left_out_of_cores() {
     let text = r#"

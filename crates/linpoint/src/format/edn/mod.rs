@@ -1,4 +1,4 @@
-//! Jepsen histories in EDN: one map for each event, in a row or within one vector or list.
+//! Reads Jepsen histories in EDN: one map for each event, in a row or within one vector or list.
 
 mod keys;
 mod split;
@@ -65,7 +65,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
 
 enum Entry {
     Client(Event),
-    /// Something else than a client acts: the nemesis.
+    /// An event of the nemesis or another process that is not a client.
     Other {
         process: String,
         function: String,

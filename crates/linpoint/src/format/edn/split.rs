@@ -1,7 +1,7 @@
-//! Finding the top-level forms of an EDN text, so that each can be parsed and dropped on its own.
+//! Finds the top-level forms of an EDN text, so that each can be parsed and dropped on its own.
 //!
-//! Only what is needed to see where a form ends is looked at: brackets, strings, characters, comments, tags and
-//! discards. Everything else is for the parser.
+//! It reads only what determines the end of a form: brackets, strings, characters, comments, tags and discards. The parser
+//! reads the rest.
 
 use super::super::MAX_DEPTH;
 use crate::error::Error;
@@ -97,7 +97,7 @@ impl<'a> Iterator for Forms<'a> {
     type Item = Result<Form<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // Each `#_` drops one form after it, and they add up.
+        // Each `#_` drops one of the following forms: two in a row drop two.
         let mut discards = 0;
         loop {
             if self.failed {

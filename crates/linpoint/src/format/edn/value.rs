@@ -1,4 +1,4 @@
-//! EDN forms as recorded values.
+//! Translates EDN forms into recorded values.
 
 use std::borrow::Cow;
 
@@ -132,7 +132,7 @@ fn escape(after: &str, in_string: bool) -> Option<(Cow<'_, str>, usize)> {
         'f' if in_string => ('\u{c}', 1),
         _ if !in_string && &after[..word] == "backspace" => ('\u{8}', word),
         _ if !in_string && &after[..word] == "formfeed" => ('\u{c}', word),
-        // The parser knows the rest.
+        // The parser knows all other escapes.
         _ => {
             let length = first.len_utf8();
             return Some((format!("\\{first}").into(), length));
@@ -141,7 +141,7 @@ fn escape(after: &str, in_string: bool) -> Option<(Cow<'_, str>, usize)> {
     let quoted = match c {
         '"' | '\\' => format!("\\{c}"),
         c if in_string => c.to_string(),
-        // Where the character itself would end the literal early, a string says the same.
+        // The character itself would end the literal early; a string of it has the same value.
         c => format!("\"{c}\""),
     };
     Some((quoted.into(), length))

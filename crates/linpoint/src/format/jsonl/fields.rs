@@ -1,4 +1,4 @@
-//! The fields of a line, found but not yet looked into.
+//! Finds the fields of a line; their values are decoded later.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -83,7 +83,7 @@ impl Keys {
     }
 }
 
-/// The fields of a line, not yet looked into. Absent is `None`; `null` is not.
+/// The fields of a line, not yet decoded. An absent field is `None`; a `null` is not.
 pub(super) struct Fields<'a> {
     raw: [Option<&'a str>; NAMES.len()],
     given: Keys,
@@ -99,7 +99,7 @@ impl<'a> Fields<'a> {
 
     /// Fills the fields, which must be empty, from a JSON object.
     pub(super) fn read(&mut self, text: &'a str) -> Result<(), String> {
-        // Most lines are simple; whatever is not, and whatever is wrong, is for the parser.
+        // Most lines are simple. The parser reads all others and words the errors.
         if scan::flat_object(text, |name, raw| self.set(Key::named(name)?, raw)).is_some() {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses what does not belong: a key in the wrong place is more likely a mistake than a wish.
+    /// Refuses keys that this kind of line does not have: they are more likely a mistake than an extension.
     pub(super) fn only(&self, what: &str, keys: Keys) -> Result<(), String> {
         let stray = self.given.0 & !(keys.0 | INFORMATIONAL.0);
         match NAMES.get(stray.trailing_zeros() as usize) {

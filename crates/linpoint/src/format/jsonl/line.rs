@@ -1,4 +1,4 @@
-//! Decoding one JSON line, without regard to the lines around it.
+//! Decodes one JSON line, independently of the lines around it.
 
 use std::borrow::Cow;
 
@@ -222,7 +222,7 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     Result::Ok(Line::Event(self::Event {
         process: named(Process, json::value(process))?,
         kind,
-        // Others may write something else there.
+        // Other tools may use the key for something else.
         time: fields.integer(Time).unwrap_or(None),
     }))
 }

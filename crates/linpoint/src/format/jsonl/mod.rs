@@ -1,7 +1,7 @@
-//! JSON lines, the format of our own: events, operations with times, or whole histories, one on each line.
+//! Reads JSON lines, the native format: events, operations with times, or whole histories, one on each line.
 //!
 //! Lines are decoded independently of each other, and in parallel where there are many, while the builder takes the
-//! previous batch in its order. So a long file is read in little more than the time that its JSON takes.
+//! previous batch in its order. So reading a long file takes little longer than parsing its JSON.
 
 mod fields;
 mod line;
@@ -24,7 +24,7 @@ pub(super) use {
     write::{write_header, write_value},
 };
 
-/// How much text one task decodes: enough to make the task worth its while, little enough to stay in the cache.
+/// The bytes of text that one task decodes: enough to outweigh the cost of a task, few enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;
 
 /// How many chunks each thread decodes before the builder takes them.
@@ -112,11 +112,11 @@ struct Assembler<'a> {
 }
 
 enum State {
-    /// Nothing of the next history was seen.
+    /// No line of the next history has been read.
     Between,
     /// Events or operations are being collected.
     Within(Box<Collected>),
-    /// The history was given up; what is left of it is skipped.
+    /// The history has an error; its remaining lines are skipped.
     Broken,
 }
 

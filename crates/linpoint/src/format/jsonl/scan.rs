@@ -1,7 +1,7 @@
 //! The fast path for lines: flat objects of scalars without escapes, which is what recorders write a million times.
 //!
-//! It takes less than JSON allows and never guesses: where it gives up the parser decides, and words the error. Where it
-//! does not give up it agrees with the parser, which a property test checks.
+//! It accepts a subset of JSON. On any other line it returns `None`, and the parser reads the line and words the error.
+//! On the subset it agrees with the parser, which a property test checks.
 
 /// Hands the keys and the texts of the values of a flat object to `each`. `None` if the object is not that simple, or if
 /// `each` gives up.

@@ -1,4 +1,4 @@
-//! Events one by one, for those who cannot wait for the end of a history.
+//! Reads events line by line, for checking a history while it is recorded.
 
 use super::line::{EventKind, Line, decode};
 use crate::error::Error;
@@ -47,7 +47,7 @@ pub enum StreamLine {
     Note(String),
 }
 
-/// Reads one line of JSON; `None` if it is blank. Whole operations and whole histories are no events, and refused.
+/// Reads one line of JSON; `None` if it is blank. Refuses whole operations and whole histories, which are not events.
 ///
 /// ```
 /// use linpoint::format::{StreamLine, stream_line};

@@ -81,7 +81,7 @@ fn events_keep_their_times_beside_notes() {
     let mut written = Vec::new();
     write_jsonl(&history, None, &mut written).unwrap();
     assert_eq!(String::from_utf8_lossy(&written), text);
-    // Others may have something else there.
+    // Other tools may use the key for something else.
     let odd = text.replace("12", "\"noon\"");
     assert_eq!(read_one(&odd).history.op(crate::OpId(0)).times, None);
 }

@@ -1,4 +1,4 @@
-//! Writing a history as JSON lines.
+//! Writes a history as JSON lines.
 
 use std::io::{self, Write};
 

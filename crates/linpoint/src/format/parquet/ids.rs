@@ -1,4 +1,4 @@
-//! From arrays of a column to the numbers of its values.
+//! Translates the arrays of a column into the numbers of its values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use crate::history::{MethodId, ObjectId, ProcessId};
 use crate::value::{Value, ValueId, ValueRef, ValueTable};
 
-/// What is wrong with one row of an array.
+/// An error in one row of an array.
 #[derive(Debug)]
 pub(super) struct BadRow {
     /// Counted from 0, within the array.
@@ -66,7 +66,7 @@ fn checked<T>(
     converted.collect::<Result<Vec<_>, _>>().map(Into::into)
 }
 
-/// Tools without nullable integers make floats of them.
+/// Some tools have no nullable integers and write floats instead.
 fn exact_integer(f: f64) -> Option<i64> {
     const EXACT: f64 = (1i64 << f64::MANTISSA_DIGITS) as f64;
     (f.trunc() == f && f.abs() <= EXACT).then_some(f as i64)

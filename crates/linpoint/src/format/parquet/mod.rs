@@ -1,8 +1,8 @@
 //! Apache Parquet: one row for each operation.
 //!
 //! Reading goes from the columns of the file to those of the history, a batch of rows at a time, and several columns at
-//! once. Nothing is made for each row but its numbers: small integers are their own, others are found in a table by their
-//! value, texts by their place in the dictionary of the file.
+//! once. Only numbers are stored for each row: a small integer is its own number, the number of another integer is found in
+//! a table by its value, and the number of a text by its index in the dictionary of the file.
 
 mod ids;
 mod panics;

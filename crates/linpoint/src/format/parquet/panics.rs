@@ -1,4 +1,4 @@
-//! The decoder panics on some damaged files: for us that is one more way to tell that a file is damaged.
+//! Turns panics of the Parquet decoder into errors: it panics on some damaged files.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -7,11 +7,11 @@ use std::sync::Once;
 use crate::error::Error;
 
 thread_local! {
-    /// Whether this thread is decoding, so that a panic is nobody's concern but ours.
+    /// Whether this thread is decoding. The panic hook is silent then, since [`caught`] reports the panic as an error.
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `decode` answers, or the error that the file is damaged if it panics, without a word on the standard error.
+/// Returns the result of `decode`; an error if it panics. Such a panic prints nothing.
 pub(super) fn caught<T>(decode: impl FnOnce() -> T) -> Result<T, Error> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! Reading a history from Parquet.
+//! Reads a history from Parquet.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -33,12 +33,12 @@ use crate::value::{Interner, Value, ValueId, ValueTable};
 /// Rows that are decoded at a time: few enough for their arrays to stay in the cache.
 const BATCH: usize = 1 << 13;
 
-/// Room made at once for a column; a damaged file may claim any number of rows.
+/// The most rows for which capacity is reserved at once, since a damaged file may claim any number of rows.
 const ROOM: usize = 1 << 24;
 
 /// The history in the file at `path`.
 pub(in crate::format) fn read_file(path: &Path, options: &ReadOptions) -> Result<Recorded, Error> {
-    // Columns are read at the same time, and a file has one position for all who share it.
+    // Columns are read in parallel, and clones of a file share one position: each column opens the file again.
     let open = || File::open(path).map_err(|error| Error::unreadable(error.to_string()));
     read(&open, options)
 }
@@ -57,14 +57,14 @@ fn read<R: ChunkReader + 'static>(
     options: &ReadOptions,
 ) -> Result<Recorded, Error> {
     let file = Table::new(open)?;
-    let told = file.told()?;
-    let ties = options.ties.or(told.about.ties).unwrap_or_default();
-    // Halves that take about as long as each other; whoever is done first takes of the rest.
+    let metadata = file.history_metadata()?;
+    let ties = options.ties.or(metadata.about.ties).unwrap_or_default();
+    // Two tasks of about equal cost. A thread that finishes early steals parts of the other task.
     let (order, (values, (methods, objects))) = rayon::join(
         || {
             let (timed, processes) = rayon::join(
-                || file.order(told.order, ties),
-                || file.processes(told.names),
+                || file.order(metadata.order, ties),
+                || file.processes(metadata.names),
             );
             let (mut timed, (process, processes)) = (timed?, processes?);
             timed.look_at_processes(&process, processes.len());
@@ -73,7 +73,7 @@ fn read<R: ChunkReader + 'static>(
         || {
             rayon::join(
                 || file.values(),
-                || rayon::join(|| file.methods(), || file.objects(told.names)),
+                || rayon::join(|| file.methods(), || file.objects(metadata.names)),
             )
         },
     );
@@ -92,39 +92,39 @@ fn read<R: ChunkReader + 'static>(
         objects,
         methods,
         values,
-        annotations: told.notes,
+        annotations: metadata.notes,
     };
     columns.forget_pending_results(&mut timed);
     let history = columns.timed(timed)?;
     Ok(Recorded {
-        history: match told.order {
+        history: match metadata.order {
             Order::Times => history,
             Order::Ranks => history.without_times(),
         },
-        expected: told.about.expected,
-        object_type: told.about.object_type(options),
+        expected: metadata.about.expected,
+        object_type: metadata.about.object_type(options),
         ..Recorded::default()
     })
 }
 
-/// What the metadata of a file tell about its history.
-struct Told {
+/// The metadata of a file about its history.
+struct HistoryMetadata {
     about: About,
     names: Names,
     order: Order,
     notes: Vec<Annotation>,
 }
 
-/// What a text is in the columns of processes and objects.
+/// The encoding of texts in the columns of processes and objects.
 #[derive(Clone, Copy)]
 enum Names {
     /// JSON, in files that linpoint wrote.
     Json,
-    /// Itself.
+    /// Plain text.
     Plain,
 }
 
-/// What calls and returns are.
+/// The meaning of the columns of calls and returns.
 #[derive(Clone, Copy)]
 enum Order {
     Times,
@@ -140,7 +140,7 @@ struct Table<'a, R> {
 
 impl<'a, R: ChunkReader + 'static> Table<'a, R> {
     fn new(open: &'a (dyn Fn() -> Result<R, Error> + Sync)) -> Result<Self, Error> {
-        // Types of other libraries in memory do not matter, only those of the file.
+        // Only the types in the file count, not the in-memory types that another library recorded.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let file = open()?;
         let metadata = caught(|| ArrowReaderMetadata::load(&file, options))?.map_err(damaged)?;
@@ -175,7 +175,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         })
     }
 
-    fn told(&self) -> Result<Told, Error> {
+    fn history_metadata(&self) -> Result<HistoryMetadata, Error> {
         let pairs = self
             .metadata
             .metadata()
@@ -200,7 +200,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         let notes: Vec<(u32, String)> = find(NOTES)
             .map_or(Ok(Vec::new()), json::from_str)
             .map_err(|reason| wrong(NOTES, reason))?;
-        Ok(Told {
+        Ok(HistoryMetadata {
             names: match header {
                 Some(_) => Names::Json,
                 None => Names::Plain,
@@ -232,7 +232,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         })
     }
 
-    /// Hands over the arrays of a column with the numbers of their rows, counted from 0.
+    /// Calls `take` with each array of a column and the numbers of its rows, counted from 0.
     fn each_array(
         &self,
         column: Column,
@@ -249,7 +249,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
     ) -> Result<(), Error> {
         let groups = self.metadata.metadata().num_row_groups();
         let mut start = 0;
-        // A dictionary is that of a row group, so no array is to reach beyond one.
+        // Each row group has its own dictionary, so an array must not span two row groups.
         for group in 0..groups {
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
                 (self.open)()?,
@@ -286,7 +286,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         Err(Error::malformed(reason))
     }
 
-    /// For how many rows room is made at once.
+    /// Returns the number of rows for which capacity is reserved.
     fn room(&self) -> usize {
         self.rows.min(ROOM)
     }
@@ -315,7 +315,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         Ok(Timed::new(self.times()?, ties))
     }
 
-    /// The ranks that the file holds, unless somebody took rows out of it.
+    /// Returns the ranks in the file; `None` if a number is too large to be one.
     fn ranks(&self) -> Result<Option<Ranks>, Error> {
         let mut ranks = Ranks {
             call: Vec::with_capacity(self.room()),
@@ -323,7 +323,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         };
         let mut are_ranks = true;
         let mut add = |column: &mut Vec<u32>, integers: &[i64]| {
-            // Two short passes: what is gathered beside a growing column would be in memory, not in a register.
+            // Two short passes: in one pass with the growing column, `bits` would not stay in a register.
             let bits = integers.iter().fold(0, |bits, &rank| bits | rank as u64);
             are_ranks &= bits < NEVER.into();
             column.extend(integers.iter().map(|&rank| rank as u32));
@@ -536,7 +536,7 @@ fn unexpected(column: Column, found: &DataType, expected: &str) -> Error {
 }
 
 fn damaged(error: impl Display) -> Error {
-    // What is left of errors within errors.
+    // Nested errors repeat these words.
     const WRAPPERS: [&str; 3] = ["Parquet argument error: ", "Parquet error: ", "EOF: "];
     let text = error.to_string();
     let mut reason = text.as_str();

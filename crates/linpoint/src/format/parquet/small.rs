@@ -1,4 +1,4 @@
-//! Columns of small integers, which number themselves.
+//! Columns of small integers: each integer serves as the number of its value.
 
 use std::iter;
 
@@ -14,12 +14,12 @@ pub(super) struct Small {
     ids: Vec<ValueId>,
     /// By these numbers: 1 for those that occur.
     occurs: Vec<u8>,
-    /// No integer has a bit that this has not.
+    /// The bitwise or of all integers.
     bits: u64,
 }
 
 impl Small {
-    /// Nothing yet, and room for some. Integers that count as small are not many more than rows.
+    /// Returns an empty column with capacity for `rows`. Integers are small if they are not much larger than that.
     pub(super) fn with_room(rows: usize) -> Self {
         Small {
             ids: Vec::with_capacity(rows),
@@ -28,7 +28,7 @@ impl Small {
         }
     }
 
-    /// Adds the integers of `array`; whether they are small.
+    /// Adds the integers of `array`. Returns whether they are small.
     pub(super) fn add(&mut self, array: &dyn Array) -> Result<bool, BadRow> {
         let (integers, nulls) = (integers(array)?, nulls(array));
         self.occurs[0] |= u8::from(nulls.is_some());
@@ -60,7 +60,7 @@ impl Small {
     pub(super) fn numbered(self, other: Self) -> (Vec<ValueId>, Vec<ValueId>, Values) {
         let (mut ids, mut other_ids) = (self.ids, other.ids);
         let mut occurs = self.occurs;
-        // Beyond these there is nothing, and memory that nobody looked at yet.
+        // No integer has a larger number, and the rest of the memory has not been touched yet.
         occurs.truncate(((self.bits | other.bits) + 1).next_power_of_two() as usize + 1);
         for (occurs, in_other) in occurs.iter_mut().zip(&other.occurs) {
             *occurs |= in_other;
@@ -79,11 +79,11 @@ impl Small {
     }
 }
 
-/// How the numbers of what occurs lie.
+/// Which numbers occur.
 enum Numbers {
     /// Without gaps.
     Dense,
-    /// So many are missing before the first integer, and none after it.
+    /// Without gaps from the first integer on; this many numbers are missing before it.
     From(u32),
     Sparse,
 }

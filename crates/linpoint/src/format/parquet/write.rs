@@ -1,4 +1,4 @@
-//! Writing a history as Parquet.
+//! Writes a history as Parquet.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -60,7 +60,7 @@ pub(super) fn write_groups(
     Ok(())
 }
 
-/// A broken pipe or a full disk must still be seen as what it is.
+/// Returns the input/output error within a Parquet error, so that a broken pipe or a full disk is reported as such.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
@@ -223,7 +223,7 @@ fn properties(
     }
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
-        // Only their size ends a page.
+        // Pages are limited by size, not by rows.
         .set_data_page_row_count_limit(ROW_GROUP)
         .set_max_row_group_row_count(None)
         .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -238,7 +238,7 @@ fn properties(
             }
             // There are few of these, so they are named in a dictionary.
             (Column::Object | Column::Process, _) => properties,
-            // Most of these grow as time passes. That makes them small, and faster to read than if they were copied.
+            // Most of these increase from row to row, so their differences are small and fast to read.
             _ => properties
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),

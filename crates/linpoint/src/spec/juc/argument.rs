@@ -1,5 +1,6 @@
 //! Arguments of Java methods.
 
+use crate::spec::DecodeError;
 use crate::value::Value;
 
 /// One argument.
@@ -11,7 +12,7 @@ pub(super) enum Argument {
 }
 
 /// The arguments of a call; a single integer need not stand in a list.
-pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, String> {
+pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, DecodeError> {
     match recorded {
         Value::Nil => Ok(Vec::new()),
         Value::List(items) => items.iter().map(argument).collect(),
@@ -19,7 +20,7 @@ pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, String> {
     }
 }
 
-fn argument(recorded: &Value) -> Result<Argument, String> {
+fn argument(recorded: &Value) -> Result<Argument, DecodeError> {
     match recorded {
         Value::List(items) => {
             let items = items.iter().map(integer).collect::<Result<_, _>>()?;
@@ -27,18 +28,18 @@ fn argument(recorded: &Value) -> Result<Argument, String> {
         }
         Value::Map(pairs) => {
             let pairs = pairs.iter().map(|(k, v)| Ok((integer(k)?, integer(v)?)));
-            Ok(Argument::Map(pairs.collect::<Result<_, String>>()?))
+            Ok(Argument::Map(pairs.collect::<Result<_, DecodeError>>()?))
         }
         single => integer(single).map(Argument::Integer),
     }
 }
 
-fn integer(recorded: &Value) -> Result<i64, String> {
+fn integer(recorded: &Value) -> Result<i64, DecodeError> {
     match recorded {
         Value::Int(i) => Some(*i),
         // The keys of a JSON object are text.
         Value::Text(text) => text.parse().ok(),
         _ => None,
     }
-    .ok_or_else(|| format!("an element is an integer, not {recorded}"))
+    .ok_or_else(|| format!("an element is an integer, not {recorded}").into())
 }

@@ -4,7 +4,7 @@ use super::argument::{Argument, arguments};
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
 use super::{Bounds, Direction, Relation, Separator, heap};
-use crate::spec::{CallView, End, Outcomes, Recorded, Sampler, Simulated, Spec};
+use crate::spec::{CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// A queue, deque or set of `java.util.concurrent`, at first empty.
@@ -259,7 +259,7 @@ impl Spec for JavaCollection {
 }
 
 impl Recorded for JavaCollection {
-    fn decode(&self, call: CallView<'_>) -> Result<CollectionOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<CollectionOp, DecodeError> {
         use Argument::{Collection, Integer};
         use CollectionOp::*;
         use End::{Back, Front};
@@ -308,7 +308,7 @@ impl Recorded for JavaCollection {
         })
     }
 
-    fn decode_result(&self, op: &CollectionOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &CollectionOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             CollectionOp::Clear | CollectionOp::Add(.., IfFull::ThrowVoid) => {
                 render::recorded_void(result)

@@ -1,4 +1,4 @@
-//! The binary heap of `PriorityBlockingQueue`, move by move: its array order shows in iterators and `toString`.
+//! The binary heap of `PriorityBlockingQueue`, move by move, since iterators and `toString` show its array order.
 //!
 //! Follows `siftUpComparable`, `siftDownComparable`, `dequeue`, `removeAt` and `heapify` of OpenJDK 17.
 

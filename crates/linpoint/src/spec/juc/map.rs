@@ -1,4 +1,4 @@
-//! The two maps.
+//! The maps of `java.util.concurrent`: hash map and skip list map.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::argument::{Argument, arguments};
 use super::methods::{map_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
 use super::{Bounds, Direction, Relation, Separator};
-use crate::spec::{CallView, End, Outcomes, Recorded, Sampler, Simulated, Spec};
+use crate::spec::{CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// A map of `java.util.concurrent`, at first empty.
@@ -165,13 +165,13 @@ fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
 impl JavaMap {
     /// The hash map lists its keys in the order of its table. That order is ascending for keys smaller than the smallest
     /// table; others are refused rather than listed wrongly.
-    fn check_key(&self, key: i64) -> Result<(), String> {
+    fn check_key(&self, key: i64) -> Result<(), DecodeError> {
         const SMALLEST_TABLE: i64 = 16;
         match self.class {
             MapClass::ConcurrentHashMap if !(0..SMALLEST_TABLE).contains(&key) => Err(format!(
                 "keys of ConcurrentHashMap go from 0 to {}, so that their order is known; {key} does not",
                 SMALLEST_TABLE - 1
-            )),
+            ).into()),
             _ => Ok(()),
         }
     }
@@ -210,7 +210,7 @@ impl Spec for JavaMap {
     fn is_pure(&self, op: &MapOp, ret: Option<&Value>) -> bool {
         let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
         match op {
-            // Answering the value that it puts, it found it there.
+            // If it answers the value that it puts, it found that value and changes nothing.
             MapOp::Put(_, v) => answers(&v.to_string()),
             MapOp::Replace(_, v) => answers(NULL) || answers(&v.to_string()),
             MapOp::PutIfAbsent(..) => ret.is_some() && !answers(NULL),
@@ -234,7 +234,7 @@ impl Spec for JavaMap {
 }
 
 impl Recorded for JavaMap {
-    fn decode(&self, call: CallView<'_>) -> Result<MapOp, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<MapOp, DecodeError> {
         use Argument::{Integer, Map};
         use MapOp::*;
         let arguments = arguments(call.argument)?;
@@ -286,7 +286,7 @@ impl Recorded for JavaMap {
         Ok(op)
     }
 
-    fn decode_result(&self, op: &MapOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &MapOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
             MapOp::Clear | MapOp::PutAll(_) => render::recorded_void(result),
             _ => render::recorded(result),

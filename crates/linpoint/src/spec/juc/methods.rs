@@ -1,8 +1,7 @@
-//! Which class has which methods. The tables document the types, and calls are checked and sampled by them.
+//! The methods of each class. The tables document the types, and calls are checked and sampled by them.
 
 use super::{CollectionClass, MapClass};
-use crate::spec::decode::unknown_method;
-use crate::spec::{CallView, MethodInfo, Sampler};
+use crate::spec::{CallView, DecodeError, MethodInfo, Sampler};
 use crate::value::Value;
 
 macro_rules! group {
@@ -191,7 +190,11 @@ fn signature(method: &MethodInfo) -> (&'static str, impl Iterator<Item = &'stati
 }
 
 /// Refuses a call of a method that is not among `methods`, or with another number of arguments.
-pub(super) fn check(methods: &[MethodInfo], name: &str, arguments: usize) -> Result<(), String> {
+pub(super) fn check(
+    methods: &[MethodInfo],
+    name: &str,
+    arguments: usize,
+) -> Result<(), DecodeError> {
     let mut named = methods
         .iter()
         .map(signature)
@@ -199,17 +202,17 @@ pub(super) fn check(methods: &[MethodInfo], name: &str, arguments: usize) -> Res
         .map(|(_, parameters)| parameters.count())
         .peekable();
     if named.peek().is_none() {
-        Err(unknown_method(name))
+        Err(DecodeError::UnknownMethod(name.into()))
     } else if named.any(|count| count == arguments) {
         Ok(())
     } else {
-        Err(format!("{name} does not take {arguments} arguments"))
+        Err(format!("{name} does not take {arguments} arguments").into())
     }
 }
 
-/// The complaint about a call whose arguments are of the wrong kind.
-pub(super) fn mismatch(call: CallView<'_>) -> String {
-    format!("{} does not take {}", call.method, call.argument)
+/// The error about a call whose arguments are of the wrong kind.
+pub(super) fn mismatch(call: CallView<'_>) -> DecodeError {
+    format!("{} does not take {}", call.method, call.argument).into()
 }
 
 /// A random call of one of `methods` with small values.
@@ -217,7 +220,7 @@ pub(super) fn sample(
     methods: &'static [MethodInfo],
     sampler: &mut Sampler,
 ) -> (&'static str, Value) {
-    // Left to chance, removals would keep the collection empty most of the time.
+    // With uniform choice, removals would keep the collection empty most of the time.
     let inserts = |method: &&MethodInfo| {
         let prefixes = ["add", "offer", "put", "push"];
         prefixes
@@ -274,7 +277,7 @@ mod tests {
             method,
             argument: &argument,
         };
-        object.decode(call).err()
+        object.decode(call).err().map(|error| error.to_string())
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::spec::DecodeError;
 use crate::value::Value;
 
 pub(super) const ILLEGAL_ARGUMENT: &str = "java.lang.IllegalArgumentException";
@@ -72,24 +73,22 @@ pub(super) fn entry((key, value): (&i64, &i64)) -> String {
 }
 
 /// A recorded result in the form of these specifications, for a method that returns something.
-pub(super) fn recorded(result: &Value) -> Result<Value, String> {
+pub(super) fn recorded(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Text(_) => Ok(result.clone()),
-        // Where a format has values of its own for these.
+        // Some formats have null, truth values and integers instead of the text.
         Value::Nil => Ok(Value::from(NULL)),
         Value::Bool(_) | Value::Int(_) => Ok(text(result)),
-        _ => Err(format!(
-            "a result is the text that Java prints, not {result}"
-        )),
+        _ => Err(format!("a result is the text that Java prints, not {result}").into()),
     }
 }
 
 /// A recorded result of a void method: nothing, or the name of what it threw.
-pub(super) fn recorded_void(result: &Value) -> Result<Value, String> {
+pub(super) fn recorded_void(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Nil => Ok(Value::Nil),
         Value::Text(text) if text.starts_with("java.") => Ok(result.clone()),
-        _ => Err(format!("a void method has no result {result}")),
+        _ => Err(format!("a void method has no result {result}").into()),
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{CallView, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
 use crate::value::Value;
 
 /// An append-only list, at first empty.
 #[derive(Clone, Debug)]
-pub struct Log;
+pub struct AppendList;
 
-/// An operation on a [`Log`].
+/// An operation on a [`AppendList`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum LogOp {
+pub enum AppendListOp {
     /// Appends the value; answers its index, counted from 0. A recorded nil does not tell.
     Append(Value),
     /// Answers the whole list.
@@ -22,8 +22,8 @@ pub enum LogOp {
     Size,
 }
 
-impl Spec for Log {
-    type Op = LogOp;
+impl Spec for AppendList {
+    type Op = AppendListOp;
     type Ret = Value;
     /// Shared with the answers of reads.
     type State = Arc<Vec<Value>>;
@@ -32,67 +32,71 @@ impl Spec for Log {
         Arc::default()
     }
 
-    fn apply(&self, state: &Arc<Vec<Value>>, op: &LogOp) -> Outcomes<Value, Arc<Vec<Value>>> {
+    fn apply(
+        &self,
+        state: &Arc<Vec<Value>>,
+        op: &AppendListOp,
+    ) -> Outcomes<Value, Arc<Vec<Value>>> {
         let length = Value::Int(state.len() as i64);
         match op {
-            LogOp::Append(value) => {
+            AppendListOp::Append(value) => {
                 let mut next = Vec::with_capacity(state.len() + 1);
                 next.extend_from_slice(state);
                 next.push(value.clone());
                 Outcomes::One(length, Arc::new(next))
             }
-            LogOp::Read => Outcomes::One(Value::List(state.clone()), state.clone()),
-            LogOp::Get(index) => {
+            AppendListOp::Read => Outcomes::One(Value::List(state.clone()), state.clone()),
+            AppendListOp::Get(index) => {
                 let found = usize::try_from(*index).ok().and_then(|i| state.get(i));
                 Outcomes::One(found.cloned().unwrap_or_default(), state.clone())
             }
-            LogOp::Size => Outcomes::One(length, state.clone()),
+            AppendListOp::Size => Outcomes::One(length, state.clone()),
         }
     }
 
     fn step(
         &self,
         state: &Arc<Vec<Value>>,
-        op: &LogOp,
+        op: &AppendListOp,
         ret: Option<&Value>,
     ) -> Vec<Arc<Vec<Value>>> {
-        let untold = matches!((op, ret), (LogOp::Append(_), Some(Value::Nil)));
+        let untold = matches!((op, ret), (AppendListOp::Append(_), Some(Value::Nil)));
         self.apply(state, op)
             .answering(if untold { None } else { ret })
     }
 
-    fn is_pure(&self, op: &LogOp, _: Option<&Value>) -> bool {
-        !matches!(op, LogOp::Append(_))
+    fn is_pure(&self, op: &AppendListOp, _: Option<&Value>) -> bool {
+        !matches!(op, AppendListOp::Append(_))
     }
 }
 
-impl Recorded for Log {
-    fn decode(&self, call: CallView<'_>) -> Result<LogOp, String> {
+impl Recorded for AppendList {
+    fn decode(&self, call: CallView<'_>) -> Result<AppendListOp, DecodeError> {
         match call.method {
-            "append" => Ok(LogOp::Append(call.takes_value()?)),
-            "read" => call.takes_nothing(LogOp::Read),
+            "append" => Ok(AppendListOp::Append(call.takes_value()?)),
+            "read" => call.takes_nothing(AppendListOp::Read),
             "get" => match call.argument {
-                Value::Int(index @ 0..) => Ok(LogOp::Get(index.unsigned_abs())),
-                other => Err(format!("get takes an index, not {other}")),
+                Value::Int(index @ 0..) => Ok(AppendListOp::Get(index.unsigned_abs())),
+                other => Err(format!("get takes an index, not {other}").into()),
             },
-            "size" => call.takes_nothing(LogOp::Size),
+            "size" => call.takes_nothing(AppendListOp::Size),
             _ => call.unknown(),
         }
     }
 
-    fn decode_result(&self, op: &LogOp, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, op: &AppendListOp, result: &Value) -> Result<Value, DecodeError> {
         match (op, result) {
-            (LogOp::Append(_), Value::Nil) => Ok(Value::Nil),
-            (LogOp::Append(_) | LogOp::Size, _) => decode::count(result),
+            (AppendListOp::Append(_), Value::Nil) => Ok(Value::Nil),
+            (AppendListOp::Append(_) | AppendListOp::Size, _) => decode::count(result),
             // An empty list stands as nil in some histories.
-            (LogOp::Read, Value::Nil) => Ok(Value::list([])),
-            (LogOp::Read, Value::List(_)) | (LogOp::Get(_), _) => Ok(result.clone()),
-            (LogOp::Read, _) => Err(format!("read answers a list, not {result}")),
+            (AppendListOp::Read, Value::Nil) => Ok(Value::list([])),
+            (AppendListOp::Read, Value::List(_)) | (AppendListOp::Get(_), _) => Ok(result.clone()),
+            (AppendListOp::Read, _) => Err(format!("read answers a list, not {result}").into()),
         }
     }
 }
 
-impl Simulated for Log {
+impl Simulated for AppendList {
     fn sample(
         &self,
         state: &Arc<Vec<Value>>,
@@ -115,7 +119,7 @@ mod tests {
     #[test]
     fn sequential_behaviour() {
         run(
-            &Log,
+            &AppendList,
             "
             read() null
             append(5) 0
