@@ -94,15 +94,18 @@ type Stream<'a> = Box<dyn Read + 'a>;
 
 fn open_stream(name: &str, file: Option<&Path>, raw: Stream<'_>, visit: &mut Visit<'_>) {
     match unpack(raw) {
-        Ok((stream, Kind::Archive, compressed)) => open_archive(name, stream, compressed, visit),
-        Ok((stream, Kind::Plain, compressed)) => {
+        Ok((stream, Unpacked::Archive, compressed)) => {
+            open_archive(name, stream, compressed, visit)
+        }
+        Ok((stream, Unpacked::Plain, compressed)) => {
             visit(name, file, read_all(stream, compressed));
         }
         Err(error) => visit(name, None, Err(error)),
     }
 }
 
-enum Kind {
+/// What an input holds once it is decompressed.
+enum Unpacked {
     Plain,
     Archive,
 }
@@ -141,7 +144,7 @@ fn decompress(_: Stream<'_>, compression: Compression) -> Result<Stream<'_>, Err
     Err(missing("archives", what))
 }
 
-fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Kind, Packing), Error> {
+fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Unpacked, Packing), Error> {
     let (head, raw) =
         peek(raw, GZIP.len().max(ZSTD.len())).map_err(|error| read_error(&error, Packing::None))?;
     let (stream, packing) = match Compression::of(&head) {
@@ -151,9 +154,9 @@ fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Kind, Packing), Error> {
     let (head, stream) =
         peek(stream, TAR.0 + TAR.1.len()).map_err(|error| read_error(&error, packing))?;
     let kind = if head[TAR.0.min(head.len())..] == *TAR.1 {
-        Kind::Archive
+        Unpacked::Archive
     } else {
-        Kind::Plain
+        Unpacked::Plain
     };
     Ok((stream, kind, packing))
 }

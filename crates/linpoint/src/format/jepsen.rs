@@ -5,9 +5,9 @@ use crate::history::{Call, HistoryBuilder};
 use crate::spec::value_is_result;
 use crate::value::Value;
 
-/// What an event says of an operation.
+/// The `:type` of an event: what it says of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EventType {
     /// It begins.
     Invoke,
     /// It was done.
@@ -18,14 +18,14 @@ pub(super) enum Kind {
     Info,
 }
 
-impl Kind {
-    /// The kind that the keyword `name`, given without its colon, stands for.
+impl EventType {
+    /// Returns the type that the keyword `name`, given without its colon, stands for.
     pub(super) fn named(name: &str) -> Result<Self, String> {
         match name {
-            "invoke" => Ok(Kind::Invoke),
-            "ok" => Ok(Kind::Ok),
-            "fail" => Ok(Kind::Fail),
-            "info" => Ok(Kind::Info),
+            "invoke" => Ok(EventType::Invoke),
+            "ok" => Ok(EventType::Ok),
+            "fail" => Ok(EventType::Fail),
+            "info" => Ok(EventType::Info),
             other => Err(format!(
                 "unknown event type {other:?}; known are invoke, ok, fail, info"
             )),
@@ -33,11 +33,11 @@ impl Kind {
     }
 }
 
-/// Something that a client did.
+/// An event of a client.
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) process: Value,
-    pub(super) kind: Kind,
+    pub(super) kind: EventType,
     pub(super) object: Value,
     pub(super) function: String,
     pub(super) value: Value,
@@ -119,7 +119,7 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
     } = event;
     let role = Role::of(&function);
     match kind {
-        Kind::Invoke => {
+        EventType::Invoke => {
             let call = Call {
                 object,
                 argument: role.argument(value),
@@ -127,7 +127,7 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
             };
             builder.call(line, process, call)?;
         }
-        Kind::Ok => {
+        EventType::Ok => {
             let result = match builder.open_call(&process) {
                 // The builder says what is wrong.
                 None => value,
@@ -147,8 +147,8 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
             };
             builder.ret(line, &process, result)?;
         }
-        Kind::Fail => return builder.fail(line, &process),
-        Kind::Info => return builder.crash(line, &process),
+        EventType::Fail => return builder.fail(line, &process),
+        EventType::Info => return builder.crash(line, &process),
     }
     if let Some(time) = time {
         builder.at(time);

@@ -5,7 +5,7 @@
 //! refused: it is more likely damage than a log.
 
 use super::edn::{Forms, value, with_form};
-use super::jepsen::{self, Event, Kind};
+use super::jepsen::{self, Event, EventType};
 use super::{ReadOptions, Recorded, Sink};
 use crate::error::Error;
 use crate::history::{History, HistoryBuilder};
@@ -63,7 +63,7 @@ fn read_line(
         let seen = message.trim();
         return Err(format!("expected PROCESS :TYPE :OP VALUE, not {seen:?}"));
     };
-    let kind = Kind::named(kind)?;
+    let kind = EventType::named(kind)?;
     let value = match Forms::plain(rest).next() {
         Some(form) => {
             let form = form.map_err(|error| error.reason().to_owned())?;
@@ -82,7 +82,7 @@ fn read_line(
     };
     let process = Value::Int(process);
     // A compare-and-set that ran and found another value; with anything but its pair it did not run.
-    if kind == Kind::Fail && function == "cas" && value.as_list().is_some() {
+    if kind == EventType::Fail && function == "cas" && value.as_list().is_some() {
         return Ok(builder.ret(number, &process, Value::Bool(false)));
     }
     let event = Event {

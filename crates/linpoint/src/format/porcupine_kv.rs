@@ -3,7 +3,7 @@
 use clojure_reader::edn::Edn;
 
 use super::edn::{Forms, field, fields, name, value, with_form};
-use super::jepsen::Kind;
+use super::jepsen::EventType;
 use super::{ReadOptions, Recorded, Sink};
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder};
@@ -32,7 +32,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
 
 struct Event {
     process: Value,
-    kind: Kind,
+    kind: EventType,
     function: Function,
     key: Value,
     value: Value,
@@ -74,7 +74,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Event, String> {
     };
     Ok(Event {
         process: required("process")?,
-        kind: Kind::named(&kind)?,
+        kind: EventType::named(&kind)?,
         function,
         key: required("key")?,
         value: field(map, "value").map_or(Ok(Value::Nil), value)?,
@@ -94,11 +94,11 @@ fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Erro
         Function::Put | Function::Append => Value::list([key.clone(), value]),
     };
     match kind {
-        Kind::Invoke => {
+        EventType::Invoke => {
             let call = Call::new(function.name(), argument(value));
             builder.call(line, process, call)
         }
-        Kind::Ok => {
+        EventType::Ok => {
             let called = builder.open_call(&process).map(|(method, argument)| {
                 let same_key = match function {
                     Function::Get => *argument == key,
@@ -117,8 +117,8 @@ fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Erro
             };
             builder.ret(line, &process, result)
         }
-        Kind::Fail => builder.fail(line, &process),
-        Kind::Info => builder.crash(line, &process),
+        EventType::Fail => builder.fail(line, &process),
+        EventType::Info => builder.crash(line, &process),
     }
 }
 

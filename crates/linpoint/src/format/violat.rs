@@ -42,7 +42,7 @@ struct Schema<'a> {
 
 #[derive(Deserialize)]
 struct Event<'a> {
-    kind: Kind,
+    kind: EventKind,
     sid: i64,
     #[serde(borrow)]
     invocation: Invocation<'a>,
@@ -52,7 +52,7 @@ struct Event<'a> {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum EventKind {
     Call,
     Return,
 }
@@ -82,12 +82,12 @@ fn read_history(
         let process = Value::Int(event.sid);
         let (sid, id) = (event.sid, event.invocation.id);
         match event.kind {
-            Kind::Call => {
+            EventKind::Call => {
                 open.push((sid, id));
                 let call = Call::new(event.invocation.method.name.as_str(), arguments(event)?);
                 builder.call(line, process, call)?;
             }
-            Kind::Return => {
+            EventKind::Return => {
                 if let Some(position) = open.iter().position(|&(open_sid, _)| open_sid == sid) {
                     let (_, called) = open.swap_remove(position);
                     if called != id {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Entry;
-use crate::format::jepsen::{Event, Kind};
+use crate::format::jepsen::{Event, EventType};
 use crate::spec::value_is_result;
 use crate::value::Value;
 
@@ -25,7 +25,7 @@ pub(super) fn split(event: Event) -> Result<Event, String> {
             value: value.clone(),
             ..event
         }),
-        None if event.kind == Kind::Invoke => Err(format!(
+        None if event.kind == EventType::Invoke => Err(format!(
             "with independent keys every value is a [key value] pair, but this is {}",
             event.value
         )),
@@ -49,16 +49,18 @@ pub(super) fn are_independent(entries: &[(u64, Entry)]) -> bool {
     for event in events {
         let is_read = value_is_result(&event.function);
         match (event.kind, pair(&event.value)) {
-            (Kind::Invoke, Some((key, value))) => {
+            (EventType::Invoke, Some((key, value))) => {
                 if is_read && !value.is_nil() {
                     return false;
                 }
                 reads += usize::from(is_read);
                 open.insert(&event.process, key);
             }
-            (Kind::Invoke, None) => return false,
-            (Kind::Ok, Some((key, _))) if open.get(&event.process) != Some(&key) => return false,
-            (Kind::Ok, None) if is_read => return false,
+            (EventType::Invoke, None) => return false,
+            (EventType::Ok, Some((key, _))) if open.get(&event.process) != Some(&key) => {
+                return false;
+            }
+            (EventType::Ok, None) if is_read => return false,
             _ => {}
         }
     }

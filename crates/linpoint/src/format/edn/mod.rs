@@ -10,7 +10,7 @@ use clojure_reader::edn::Edn;
 
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
-use super::jepsen::{self, Event, Kind};
+use super::jepsen::{self, Event, EventType};
 use super::{IndependentKeys, Note, ReadOptions, Recorded, Sink};
 use crate::error::Error;
 use crate::history::HistoryBuilder;
@@ -93,7 +93,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
         });
     }
     let kind = name(map, "type")?.ok_or(":type is missing")?;
-    let kind = Kind::named(&kind)?;
+    let kind = EventType::named(&kind)?;
     let function = function.ok_or(":f is missing")?;
     Ok(Entry::Client(Event {
         process,
@@ -143,13 +143,9 @@ mod tests {
     use super::*;
     use crate::format::{Format, parse};
 
-    fn read_one(text: &str, independent: bool) -> Result<Recorded, Error> {
+    fn read_one(text: &str, independent: IndependentKeys) -> Result<Recorded, Error> {
         let options = ReadOptions {
-            independent: if independent {
-                IndependentKeys::Always
-            } else {
-                IndependentKeys::Never
-            },
+            independent,
             ..ReadOptions::default()
         };
         let mut all = parse(text.as_bytes(), &options);
@@ -158,7 +154,7 @@ mod tests {
     }
 
     fn texts(text: &str) -> Vec<String> {
-        let recorded = read_one(text, false).unwrap();
+        let recorded = read_one(text, IndependentKeys::Never).unwrap();
         recorded.history.ops().map(|op| op.text()).collect()
     }
 
@@ -186,7 +182,7 @@ mod tests {
         assert_eq!(texts(HISTORY), expected);
         assert_eq!(texts(&format!("[{HISTORY}]")), expected);
         assert_eq!(texts(&format!("({HISTORY}) ; end")), expected);
-        let recorded = read_one(HISTORY, false).unwrap();
+        let recorded = read_one(HISTORY, IndependentKeys::Never).unwrap();
         let note = &recorded.history.annotations()[0];
         assert_eq!(
             (note.rank, note.text.as_str()),
@@ -197,7 +193,7 @@ mod tests {
     #[test]
     fn times_are_kept_if_every_event_has_one_and_never_change_the_order() {
         let times = |text: &str| -> Option<Vec<(i64, i64)>> {
-            let recorded = read_one(text, false).unwrap();
+            let recorded = read_one(text, IndependentKeys::Never).unwrap();
             recorded.history.ops().map(|op| op.times).collect()
         };
         assert_eq!(times(HISTORY), None);
@@ -209,7 +205,7 @@ mod tests {
 {:type :invoke, :f :read, :process 1, :time 9}
 ";
         assert_eq!(times(timed), Some(vec![(10, 13), (9, i64::MAX)]));
-        let recorded = read_one(timed, false).unwrap();
+        let recorded = read_one(timed, IndependentKeys::Never).unwrap();
         assert_eq!(recorded.history.calls(), [0, 2]);
     }
 
@@ -221,7 +217,7 @@ mod tests {
 {:type :invoke, :f :read, :value #jepsen.independent.Tuple{:key :y, :value nil}, :process 0}
 {:type :ok, :f :read, :value [:y 4], :process 0}
 ";
-        let recorded = read_one(text, true).unwrap();
+        let recorded = read_one(text, IndependentKeys::Always).unwrap();
         let ops: Vec<_> = recorded
             .history
             .ops()
@@ -229,7 +225,11 @@ mod tests {
             .collect();
         let expected = [("\"x\"", "write(1)"), ("\"y\"", "read() → 4")];
         assert_eq!(ops, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
-        let error = read_one("{:type :invoke, :f :read, :process 0}", true).unwrap_err();
+        let error = read_one(
+            "{:type :invoke, :f :read, :process 0}",
+            IndependentKeys::Always,
+        )
+        .unwrap_err();
         assert_eq!(
             error.to_string(),
             "line 1: with independent keys every value is a [key value] pair, but this is nil"
