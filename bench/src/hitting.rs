@@ -117,7 +117,7 @@ fn best<T>(runs: usize, work: impl Fn() -> T) -> (f64, T) {
     })
 }
 
-/// Runs a schedule, as whoever makes all of them would.
+/// Runs one schedule step by step, as a program that makes all schedules does.
 fn explains<S: Spec>(task: &Task<'_, S>, order: &[u32]) -> bool {
     let mut states = vec![task.spec.init()];
     for &op in order {

@@ -103,7 +103,7 @@ fn bare<T: Send + Sync>(threads: usize, make: fn() -> T, put: fn(&T, i64), take:
     let work = &work;
     let spans: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
-        workers.into_iter().map(|worker| worker.join().expect("nobody panics here")).collect()
+        workers.into_iter().map(|worker| worker.join().expect("no thread panics here")).collect()
     });
     let start = spans.iter().map(|span| span.0).min();
     let end = spans.iter().map(|span| span.1).max();

@@ -72,7 +72,7 @@ fn measure(events: usize, pass: &dyn Fn(), decide: &dyn Fn() -> bool) -> anyhow:
             let (started, worked) = (Instant::now(), cpu_seconds());
             work();
             let elapsed = started.elapsed().as_secs_f64();
-            // Nobody has the processor alone for long; the time on it is known up to a few milliseconds.
+            // No process has the processor alone for long; the time on it is known up to a few milliseconds.
             if elapsed > 0.1 { cpu_seconds() - worked } else { elapsed }
         };
         (0..runs).map(once).fold(f64::INFINITY, f64::min)

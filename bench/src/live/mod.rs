@@ -191,11 +191,11 @@ fn complete_checks() -> anyhow::Result<()> {
     );
     let (start, busy) = (Instant::now(), busy_seconds());
     let report = object(|| TimedQueue(Mutex::default()))
-        .op("add", [200, 400], |queue, value| queue.0.lock().expect("nobody panics here").push_back(value))
+        .op("add", [200, 400], |queue, value| queue.0.lock().expect("no thread panics here").push_back(value))
         .op0("try_take", TimedQueue::try_take)
-        .op0("count", |queue| queue.0.lock().expect("nobody panics here").len())
-        .op0("is_empty", |queue| queue.0.lock().expect("nobody panics here").is_empty())
-        .op0("try_peek", |queue| queue.0.lock().expect("nobody panics here").front().copied())
+        .op0("count", |queue| queue.0.lock().expect("no thread panics here").len())
+        .op0("is_empty", |queue| queue.0.lock().expect("no thread panics here").is_empty())
+        .op0("try_peek", |queue| queue.0.lock().expect("no thread panics here").front().copied())
         .random(3, 3, 100)
         .keep_going()
         .as_found()

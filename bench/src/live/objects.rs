@@ -57,11 +57,11 @@ impl Container for MutexQueue {
     }
 
     fn put(&self, value: u32) {
-        self.0.lock().expect("nobody panics here").push_back(value);
+        self.0.lock().expect("no thread panics here").push_back(value);
     }
 
     fn take(&self) -> Option<u32> {
-        self.0.lock().expect("nobody panics here").pop_front()
+        self.0.lock().expect("no thread panics here").pop_front()
     }
 }
 
@@ -260,7 +260,7 @@ impl Tested for Event {
     }
 
     fn run(&self, op: Op) -> Option<u32> {
-        let mut set = self.set.lock().expect("nobody panics here");
+        let mut set = self.set.lock().expect("no thread panics here");
         match op {
             Op::Set => {
                 *set = true;
@@ -270,7 +270,7 @@ impl Tested for Event {
             Op::IsSet => return Some(u32::from(*set)),
             Op::Wait => {
                 while !*set {
-                    set = self.changed.wait(set).expect("nobody panics here");
+                    set = self.changed.wait(set).expect("no thread panics here");
                 }
             }
             Op::Put(_) | Op::Take => unreachable!("an event is no container"),

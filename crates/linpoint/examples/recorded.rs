@@ -3,7 +3,7 @@
 //! [`Spec`] says what the object does, [`Recorded`] how its methods and values are read.
 
 use linpoint::format::{ReadOptions, parse};
-use linpoint::spec::{CallView, Recorded};
+use linpoint::spec::{CallView, DecodeError, Recorded};
 use linpoint::{Checker, Error, Outcomes, Spec, Value, Verdict};
 
 /// Hands out tickets, numbered from 0 in ascending order.
@@ -27,18 +27,18 @@ impl Spec for Tickets {
 }
 
 impl Recorded for Tickets {
-    fn decode(&self, call: CallView<'_>) -> Result<Draw, String> {
+    fn decode(&self, call: CallView<'_>) -> Result<Draw, DecodeError> {
         match (call.method, call.argument) {
             ("draw", Value::Nil) => Ok(Draw),
-            ("draw", argument) => Err(format!("draw takes no argument, not {argument}")),
-            (method, _) => Err(format!("unknown method {method:?}")),
+            ("draw", argument) => Err(format!("draw takes no argument, not {argument}").into()),
+            (method, _) => Err(DecodeError::UnknownMethod(method.to_owned())),
         }
     }
 
-    fn decode_result(&self, Draw: &Draw, result: &Value) -> Result<Value, String> {
+    fn decode_result(&self, Draw: &Draw, result: &Value) -> Result<Value, DecodeError> {
         match result.as_int() {
             Some(_) => Ok(result.clone()),
-            None => Err(format!("draw answers a number, not {result}")),
+            None => Err(format!("draw answers a number, not {result}").into()),
         }
     }
 }

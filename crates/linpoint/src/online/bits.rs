@@ -135,10 +135,10 @@ impl<O: Observable> Bits<O> {
             Some(to) => self.changes[usize::from(to)].dismiss(op).map_err(|shown_by| {
                 let sentence = match op.result() {
                     Some(_) => format!(
-                        "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not"
+                        "{shown_by} is impossible: no operation is left that can have changed the state before it, {op} did not"
                     ),
                     None => format!(
-                        "{shown_by} is impossible: nobody is left who can have changed the state before it, {op} did not happen"
+                        "{shown_by} is impossible: no operation is left that can have changed the state before it, {op} did not happen"
                     ),
                 };
                 Stop::violation(&shown_by, [Op::clone(op)], sentence)

@@ -148,7 +148,7 @@ impl<O: Observable> Want<O> {
         if let Some((value, life, end)) = covers.next() {
             let (first, latest) = (&life.first.1, &life.latest.1);
             let (until, others) = match *end {
-                Time::MAX => ("nobody took it".to_owned(), vec![first]),
+                Time::MAX => ("no operation took it".to_owned(), vec![first]),
                 _ => (format!("{latest} was called after it"), vec![first, latest]),
             };
             let sentence = format!(

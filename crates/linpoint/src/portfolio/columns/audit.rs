@@ -147,7 +147,8 @@ mod tests {
     use crate::history::{Call, HistoryBuilder, Operation, Ties};
     use crate::portfolio::Config;
     use crate::spec::{
-        CallView, Container, ContainerOp, Discipline, Kind, Outcomes, Pattern, Role, Spec,
+        CallView, Container, ContainerOp, DecodeError, Discipline, Kind, Outcomes, Pattern, Role,
+        Spec,
     };
     use std::collections::VecDeque;
 
@@ -182,11 +183,11 @@ mod tests {
     }
 
     impl Recorded for Peeked {
-        fn decode(&self, call: CallView<'_>) -> Result<ContainerOp, String> {
+        fn decode(&self, call: CallView<'_>) -> Result<ContainerOp, DecodeError> {
             QUEUE.decode(call)
         }
 
-        fn decode_result(&self, op: &ContainerOp, result: &Value) -> Result<Value, String> {
+        fn decode_result(&self, op: &ContainerOp, result: &Value) -> Result<Value, DecodeError> {
             QUEUE.decode_result(op, result)
         }
 
