@@ -144,7 +144,7 @@ fn linearizable_history(object: &ObjectType, seed: u64) -> History {
         universe: Some(3).filter(|_| seed.is_multiple_of(2)),
         ..Generator::default()
     };
-    generator.linearizable(&*object).expect("generated")
+    generator.linearizable(object).expect("generated")
 }
 
 /// A small history of any calls and values, and its object.
