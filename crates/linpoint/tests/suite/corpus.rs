@@ -1,9 +1,11 @@
 //! Every bundled history gets the verdict that is known of it, split by key or not, with evidence that holds.
 
-use linpoint::format::Recorded;
-use linpoint::{Config, Partitioning};
+use std::time::{Duration, Instant};
 
-use crate::recorded::{compare, corpus, read_all};
+use linpoint::format::Recorded;
+use linpoint::{Checker, Config, EngineChoice, Partitioning, Verdict};
+
+use crate::recorded::{compare, corpus, read_all, type_of};
 
 /// A line of `verdicts.csv`.
 pub(crate) struct BundledFile {
@@ -69,11 +71,37 @@ fn witnesses_make_no_difference() {
     check_all(&Config::default().verdicts_only().without_witnesses());
 }
 
+/// The histories whose verdicts are not known.
+fn undecided_histories() -> Vec<Recorded> {
+    read_all(&corpus().join("limits"))
+}
+
 #[test]
 fn no_history_is_forgotten() {
     let listed: usize = bundled_files()
         .iter()
         .map(|file| file.histories.len())
         .sum();
-    assert_eq!(read_all(&corpus()).len(), listed);
+    let unknown = undecided_histories().len();
+    assert_eq!(read_all(&corpus()).len(), listed + unknown);
+}
+
+#[test]
+fn every_engine_ends_at_its_time_limit() {
+    const TIMEOUT: Duration = Duration::from_millis(200);
+    for recorded in undecided_histories() {
+        for &(name, engine) in EngineChoice::NAMES {
+            let config = Config::default().with_engine(engine).with_timeout(TIMEOUT);
+            let started = Instant::now();
+            let report = Checker::new(config).check_recorded(&type_of(&recorded), &recorded.history);
+            let verdict = report.expect("no certificate fails").verdict;
+            let label = recorded.label();
+            assert!(
+                matches!(verdict, Verdict::Undecided(_)),
+                "{label}, {name}: {verdict:?}"
+            );
+            // Generous: the machine may be busy.
+            assert!(started.elapsed() < 20 * TIMEOUT, "{label}, {name}");
+        }
+    }
 }
