@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use linpoint_test::sync::Mutex;
-use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use serde_json::json;
 
 use crate::chromium::Browser;
+use crate::live::live;
 use crate::{Case, Pages};
 
 pub(crate) const ALL: &[Case] = &[
@@ -33,7 +32,7 @@ pub(crate) const ALL: &[Case] = &[
 ];
 
 /// Everything is there.
-const READY: &str = "document.body && (document.body.dataset.ready === 'history' || document.body.dataset.ready === 'empty')";
+pub(crate) const READY: &str = "document.body && (document.body.dataset.ready === 'history' || document.body.dataset.ready === 'empty')";
 
 impl Pages {
     fn file(&self, name: &str) -> PathBuf {
@@ -89,7 +88,7 @@ impl Pages {
 }
 
 /// What can be read of the core, which stands first and in sight.
-fn core(browser: &mut Browser) -> String {
+pub(crate) fn core(browser: &mut Browser) -> String {
     let place = browser.evaluate(
         "[document.querySelector('#core').getBoundingClientRect().top, document.querySelector('#history').getBoundingClientRect().top]",
     );
@@ -101,7 +100,7 @@ fn core(browser: &mut Browser) -> String {
     browser.text("document.querySelector('#core').innerText")
 }
 
-fn verdict(browser: &mut Browser) -> String {
+pub(crate) fn verdict(browser: &mut Browser) -> String {
     browser.text("document.querySelector('#verdict').innerText")
 }
 
@@ -632,59 +631,6 @@ fn verify(browser: &mut Browser, pages: &Pages) {
     let execution = browser.text("document.querySelector('#execution').innerText");
     assert!(execution.contains("memory after"), "{execution}");
     pages.picture(browser, "verify");
-}
-
-/// A test of a live object, and how its threads interleave.
-fn live(browser: &mut Browser, pages: &Pages) {
-    let page = pages.file("live.html");
-    let counter = linpoint_test::object(|| AtomicU32::new(0));
-    let report = counter
-        .op0("inc", |count| {
-            let seen = count.load(SeqCst);
-            count.store(seen + 1, SeqCst);
-        })
-        .op0("get", |count| count.load(SeqCst))
-        .random(2, 2, 20)
-        .html(&page)
-        .check();
-    assert_eq!(report.page, Some(Ok(page.clone())), "{report}");
-    browser.open(&page, READY);
-    assert!(verdict(browser).starts_with("Not linearizable"));
-    let core = core(browser);
-    for text in [
-        "thread A",
-        "No serial order",
-        "as constructed",
-        "after A.inc",
-    ] {
-        assert!(core.contains(text), "{text}: {core}");
-    }
-    let execution = browser.text("document.querySelector('#execution').innerText");
-    for text in ["thread B", "inc: ", "cases.rs:", "LINPOINT_REPLAY="] {
-        assert!(execution.contains(text), "{text}: {execution}");
-    }
-    assert!(!execution.contains("memory"), "{execution}");
-    pages.picture(browser, "live");
-
-    let page = pages.file("stuck.html");
-    let locks = linpoint_test::object(|| (Mutex::new(0), Mutex::new(0)));
-    locks
-        .op0("ab", |(a, b)| {
-            let _a = a.lock();
-            b.lock().is_ok()
-        })
-        .op0("ba", |(a, b)| {
-            let _b = b.lock();
-            a.lock().is_ok()
-        })
-        .matrix([["ab"], ["ba"]])
-        .html(&page)
-        .check();
-    browser.open(&page, READY);
-    assert!(verdict(browser).starts_with("Stuck: no serial order"));
-    let execution = browser.text("document.querySelector('#execution').innerText");
-    assert!(execution.contains("B.ba waits for"), "{execution}");
-    pages.picture(browser, "stuck");
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -6,6 +6,7 @@
 
 mod cases;
 mod chromium;
+mod live;
 
 use std::path::PathBuf;
 

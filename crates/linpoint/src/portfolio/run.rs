@@ -102,6 +102,8 @@ impl<'a, S: Spec> Check<'a, S> {
         match self.budget.check().and_then(|()| memory()) {
             Ok(()) => {
                 if let Some(answer) = self.findings.answer(task) {
+                    let events = task.events() as u64;
+                    self.budget.progress().done.fetch_add(events, Relaxed);
                     return Decided {
                         answer: Ok(answer),
                         engine: monitor::NAME,

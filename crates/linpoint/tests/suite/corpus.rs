@@ -93,7 +93,8 @@ fn every_engine_ends_at_its_time_limit() {
         for &(name, engine) in EngineChoice::NAMES {
             let config = Config::default().with_engine(engine).with_timeout(TIMEOUT);
             let started = Instant::now();
-            let report = Checker::new(config).check_recorded(&type_of(&recorded), &recorded.history);
+            let report =
+                Checker::new(config).check_recorded(&type_of(&recorded), &recorded.history);
             let verdict = report.expect("no certificate fails").verdict;
             let label = recorded.label();
             assert!(

@@ -170,83 +170,85 @@ fn a_pretty_printed_history() {
     assert_eq!(recorded.history.op(crate::OpId(0)).line, 2);
 }
 
+/// Lines that are refused, with a part of the reason.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        r#"{"method":"read","call":0,"retrun":1}"#,
+        r#"unknown key "retrun""#,
+    ),
+    (r#"{"method":"read"}"#, r#""call" is missing"#),
+    (
+        r#"{"method":3,"call":0}"#,
+        r#""method" must be text, not 3"#,
+    ),
+    (
+        r#"{"method":"read","call":"0"}"#,
+        r#""call" must be a 64-bit integer, not "0""#,
+    ),
+    (
+        r#"{"method":"read","call":1.5}"#,
+        r#""call" must be a 64-bit integer, not 1.5"#,
+    ),
+    (
+        r#"{"method":"read","call":0,"call":0}"#,
+        r#""call" is given twice"#,
+    ),
+    (
+        r#"{"method":"read","call":3,"return":2}"#,
+        r#""read" returns at 2, before its call at 3"#,
+    ),
+    (
+        r#"{"method":"read","call":3,"text":"x"}"#,
+        r#""text" does not belong on an operation"#,
+    ),
+    (
+        r#"{"method":"read","inv":3,"ret":1}"#,
+        r#""ret" does not belong on an operation with "inv""#,
+    ),
+    (
+        r#"{"event":"call","method":"read"}"#,
+        r#""process" is missing"#,
+    ),
+    (
+        r#"{"event":"begin","process":1}"#,
+        r#"unknown event "begin"; known are call, return, fail, crash, info, note"#,
+    ),
+    (r#"{"event":"note"}"#, r#""text" is missing"#),
+    (
+        r#"{"linpoint":2}"#,
+        "version 2 of this format is not known, only 1 is",
+    ),
+    (
+        r#"{"linpoint":1,"params":[]}"#,
+        r#""params" must be an object, not a list"#,
+    ),
+    (
+        r#"{"linpoint":1,"ties":"both"}"#,
+        r#""ties" must be "invocation-first" or "response-first", not "both""#,
+    ),
+    (
+        r#"{"linpoint":1,"linearizable":"yes"}"#,
+        r#""linearizable" must be true or false, not "yes""#,
+    ),
+    (r#"{"ops":3}"#, r#""ops" must be a list of operations"#),
+    (
+        r#"{"ops":[{"method":"read"}]}"#,
+        r#"operation 1: "call" is missing"#,
+    ),
+    (
+        r#"{"method":"read","call":0,"arg":{"a":1,"a":2}}"#,
+        r#""arg": key "a" is given twice"#,
+    ),
+    (
+        r#"{"type":"queue"}"#,
+        r#"neither an event ("event"), an operation ("method"), a whole history ("ops") nor a header ("linpoint")"#,
+    ),
+    ("[1]", "expected an object, not a list"),
+];
+
 #[test]
 fn refusals_name_the_line_and_the_reason() {
-    let cases = [
-        (
-            r#"{"method":"read","call":0,"retrun":1}"#,
-            r#"unknown key "retrun""#,
-        ),
-        (r#"{"method":"read"}"#, r#""call" is missing"#),
-        (
-            r#"{"method":3,"call":0}"#,
-            r#""method" must be text, not 3"#,
-        ),
-        (
-            r#"{"method":"read","call":"0"}"#,
-            r#""call" must be a 64-bit integer, not "0""#,
-        ),
-        (
-            r#"{"method":"read","call":1.5}"#,
-            r#""call" must be a 64-bit integer, not 1.5"#,
-        ),
-        (
-            r#"{"method":"read","call":0,"call":0}"#,
-            r#""call" is given twice"#,
-        ),
-        (
-            r#"{"method":"read","call":3,"return":2}"#,
-            r#""read" returns at 2, before its call at 3"#,
-        ),
-        (
-            r#"{"method":"read","call":3,"text":"x"}"#,
-            r#""text" does not belong on an operation"#,
-        ),
-        (
-            r#"{"method":"read","inv":3,"ret":1}"#,
-            r#""ret" does not belong on an operation with "inv""#,
-        ),
-        (
-            r#"{"event":"call","method":"read"}"#,
-            r#""process" is missing"#,
-        ),
-        (
-            r#"{"event":"begin","process":1}"#,
-            r#"unknown event "begin"; known are call, return, fail, crash, info, note"#,
-        ),
-        (r#"{"event":"note"}"#, r#""text" is missing"#),
-        (
-            r#"{"linpoint":2}"#,
-            "version 2 of this format is not known, only 1 is",
-        ),
-        (
-            r#"{"linpoint":1,"params":[]}"#,
-            r#""params" must be an object, not a list"#,
-        ),
-        (
-            r#"{"linpoint":1,"ties":"both"}"#,
-            r#""ties" must be "invocation-first" or "response-first", not "both""#,
-        ),
-        (
-            r#"{"linpoint":1,"linearizable":"yes"}"#,
-            r#""linearizable" must be true or false, not "yes""#,
-        ),
-        (r#"{"ops":3}"#, r#""ops" must be a list of operations"#),
-        (
-            r#"{"ops":[{"method":"read"}]}"#,
-            r#"operation 1: "call" is missing"#,
-        ),
-        (
-            r#"{"method":"read","call":0,"arg":{"a":1,"a":2}}"#,
-            r#""arg": key "a" is given twice"#,
-        ),
-        (
-            r#"{"type":"queue"}"#,
-            r#"neither an event ("event"), an operation ("method"), a whole history ("ops") nor a header ("linpoint")"#,
-        ),
-        ("[1]", "expected an object, not a list"),
-    ];
-    for (text, reason) in cases {
+    for (text, reason) in REFUSED {
         assert_eq!(refusal(&format!("\n{text}\n")), format!("line 2: {reason}"));
     }
     let mixed = concat!(
