@@ -35,7 +35,7 @@ pub(crate) const ALL: &[Case] = &[
 pub(crate) const READY: &str = "document.body && (document.body.dataset.ready === 'history' || document.body.dataset.ready === 'empty')";
 
 impl Pages {
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
@@ -82,7 +82,7 @@ impl Pages {
         self.make(name, &args)
     }
 
-    fn picture(&self, browser: &mut Browser, name: &str) {
+    pub(crate) fn picture(&self, browser: &mut Browser, name: &str) {
         browser.picture(&self.pictures.join(format!("{name}.png")));
     }
 }
