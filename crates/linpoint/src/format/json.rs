@@ -191,9 +191,12 @@ pub(super) fn spans_lines(text: &str) -> bool {
     first.is_some_and(is_cut_off)
 }
 
-/// Whether `text` ends within a document.
+/// Whether `text`, a line, ends within a document.
 pub(super) fn is_cut_off(text: &str) -> bool {
-    serde_json::from_str::<&RawValue>(text).is_err_and(|error| error.is_eof())
+    // A number that ends too soon is an error at the last byte, not at the end of the input.
+    let within_number = text.ends_with(['-', '+', '.', 'e', 'E']);
+    serde_json::from_str::<&RawValue>(text)
+        .is_err_and(|error| error.is_eof() || within_number && error.column() >= text.len())
 }
 
 /// An iterator over documents; see [`documents`].

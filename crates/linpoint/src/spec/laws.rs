@@ -122,7 +122,14 @@ fn check_laws<S: Simulated>(object: &S) {
             Some(Kind::Counter(initial)) => check_counts(object, &walk, initial, i64::MIN),
             Some(Kind::Semaphore(permits)) => check_counts(object, &walk, permits as i64, 0),
             Some(Kind::Snapshot(_)) => check_entries(object, &walk),
-            Some(kind) => {
+            Some(
+                kind @ (Kind::Queue
+                | Kind::Stack
+                | Kind::Deque
+                | Kind::MaxPriorityQueue
+                | Kind::MinPriorityQueue
+                | Kind::Bag),
+            ) => {
                 check_container(object, &walk, &kind);
                 check_deletion(object, &walk);
             }

@@ -242,7 +242,9 @@ fn repeated_updates(whole: &dyn Facts, reduced: &Reduced) -> HashSet<OpId> {
 }
 
 /// Checks that the reduced history follows from the whole one by sound reductions; the error says why it does not.
-fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
+///
+/// The reducer asks this before it takes a step, so that it makes no core that would be refused here.
+pub(super) fn reductions(whole: &dyn Facts, reduced: &Reduced) -> Result<(), String> {
     let cut = |op: &TaskOp| TaskOp {
         ret: if op.ret > reduced.cut { NEVER } else { op.ret },
         ..*op

@@ -36,10 +36,11 @@ pub(crate) fn violation<S: Spec>(
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    // If the suspects alone are not linearizable, only they are reduced.
+    // If the suspects are not linearizable by themselves, only they are reduced.
     let clashing = |suspects: &[TaskOp]| {
-        let answer = decide(suspects, budget);
-        matches!(answer, Ok(Answer::NotLinearizable { .. })).then(|| suspects.to_vec())
+        let start = reduce::start_from(task, suspects);
+        let answer = decide(&start, budget);
+        matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
     };
     let clash = findings.suspects.and_then(clashing);
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {

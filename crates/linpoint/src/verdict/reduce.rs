@@ -17,6 +17,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use super::certify;
 use crate::engine::{Answer, Budget, Facts, GaveUp, Stopwatch, TaskOp, count_events, until};
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role};
@@ -143,6 +144,33 @@ pub(crate) fn shortest_bad_prefix(
     found
 }
 
+/// The suspects of an engine as a history that follows from the whole one by sound reductions: alone if the other
+/// operations may be dropped, together with the others as relaxed ones if not.
+pub(super) fn start_from(whole: &dyn Facts, suspects: &[TaskOp]) -> Vec<TaskOp> {
+    let alone = Reduced {
+        ops: suspects.to_vec(),
+        cut: last_rank(suspects),
+        minimal: false,
+    };
+    if certify::reductions(whole, &alone).is_ok() {
+        return alone.ops;
+    }
+    let mut suspects = suspects.iter().peekable();
+    let called = whole.ops().iter().filter(|op| op.call <= alone.cut);
+    called
+        .map(|op| match suspects.next_if(|suspect| suspect.id == op.id) {
+            Some(suspect) => *suspect,
+            None => TaskOp { ret: NEVER, ..*op },
+        })
+        .collect()
+}
+
+/// The last rank of a call or a return of these operations.
+pub(super) fn last_rank(ops: &[TaskOp]) -> u32 {
+    let ranks = ops.iter().flat_map(|op| [op.call, op.ret]);
+    ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0)
+}
+
 /// Reduces `ops`, which are not linearizable, as far as the budget allows.
 pub(crate) fn reduce(
     facts: &dyn Facts,
@@ -150,8 +178,7 @@ pub(crate) fn reduce(
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Reduced {
-    let ranks = ops.iter().flat_map(|op| [op.call, op.ret]);
-    let cut = ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0);
+    let cut = last_rank(&ops);
     let stopwatch = Stopwatch::start();
     let _ = decide(&ops, budget);
     // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first
@@ -159,6 +186,7 @@ pub(crate) fn reduce(
     let quick = (stopwatch.elapsed() * 8).max(Duration::from_millis(2));
     let mut reducer = Reducer {
         facts,
+        cut,
         ops,
         budget,
         decide,
@@ -190,6 +218,8 @@ pub(crate) fn reduce(
 
 struct Reducer<'a> {
     facts: &'a dyn Facts,
+    /// The rank up to which the history was kept.
+    cut: u32,
     ops: Vec<TaskOp>,
     budget: &'a Budget,
     decide: Decide<'a>,
@@ -200,12 +230,21 @@ struct Reducer<'a> {
 }
 
 impl Reducer<'_> {
-    /// Keeps `ops` instead if the contradiction survives.
+    /// Keeps `ops` instead if the contradiction survives, and if all steps together are sound: a relaxed operation may
+    /// depend on other values than it did with its result.
     fn try_with(&mut self, ops: Vec<TaskOp>) -> bool {
         match (self.decide)(&ops, &self.budget.slice(self.patience)) {
             Ok(Answer::NotLinearizable { .. }) => {
-                self.ops = ops;
-                true
+                let reduced = Reduced {
+                    ops,
+                    cut: self.cut,
+                    minimal: false,
+                };
+                let is_sound = certify::reductions(self.facts, &reduced).is_ok();
+                if is_sound {
+                    self.ops = reduced.ops;
+                }
+                is_sound
             }
             Ok(Answer::Linearizable { .. }) => false,
             Err(_) => {

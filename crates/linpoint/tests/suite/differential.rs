@@ -5,7 +5,10 @@
 use linpoint::generate::Generator;
 use linpoint::object::{ObjectType, TypeInfo, object_type, types};
 use linpoint::spec::Sampler;
-use linpoint::{Checker, Config, Cores, EngineChoice, History, OpId, Partitioning, Value, Verdict};
+use linpoint::{
+    Call, Checker, Config, Cores, EngineChoice, History, HistoryBuilder, OpId, Operation,
+    Partitioning, Ties, Value, Verdict,
+};
 use rayon::prelude::*;
 
 use crate::calls::{Callable, confusing_value};
@@ -91,7 +94,8 @@ fn perturbed_a_few_times(
     Some(history)
 }
 
-/// One result is exchanged for another one, or for one that the same method gave elsewhere.
+/// One result is exchanged for another one, or for one that the same method gave elsewhere; or two operations are exchanged,
+/// without which an object that answers nothing would have no violations.
 pub(crate) fn perturbed(history: &History, sampler: &mut Sampler) -> History {
     let id = OpId(sampler.below(history.len()) as u32);
     let method = history.op(id).method;
@@ -101,7 +105,8 @@ pub(crate) fn perturbed(history: &History, sampler: &mut Sampler) -> History {
         .filter_map(|op| op.result.cloned())
         .collect();
     let own = history.op(id).result.unwrap_or(&Value::Nil);
-    let result = match sampler.below(7) {
+    let result = match sampler.below(8) {
+        7 => return with_two_exchanged(history, sampler),
         0 => sampler.pick(history.values()),
         1 => confusing_value(sampler),
         2 => nudged(own, sampler),
@@ -110,6 +115,26 @@ pub(crate) fn perturbed(history: &History, sampler: &mut Sampler) -> History {
         _ => sampler.pick(&alike),
     };
     history.with_result(id, &result)
+}
+
+/// Two operations trade places: each is called and returns when the other did.
+fn with_two_exchanged(history: &History, sampler: &mut Sampler) -> History {
+    let mut places: Vec<usize> = (0..history.len()).collect();
+    places.swap(sampler.below(history.len()), sampler.below(history.len()));
+    let ops: Vec<_> = history.ops().collect();
+    let mut builder = HistoryBuilder::new();
+    for (at, &place) in ops.iter().zip(&places) {
+        let what = &ops[place];
+        let operation = Operation {
+            process: Some(at.process.clone()),
+            call: Call::new(what.method, what.argument.clone()),
+            result: what.result.cloned().unwrap_or_default(),
+            called: at.call.into(),
+            returned: at.result.map(|_| at.ret.into()),
+        };
+        builder.operation(0, operation).expect("well formed");
+    }
+    builder.finish(Ties::default()).expect("well formed")
 }
 
 /// A list with one item exchanged for one of `values`.

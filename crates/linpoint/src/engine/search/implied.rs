@@ -55,11 +55,15 @@ impl Implied {
         }
         let is_queue = match task.kind() {
             Some(Kind::Queue) => true,
-            None
-            | Some(Kind::Slot(_) | Kind::Counter(_) | Kind::Semaphore(_) | Kind::Snapshot(_)) => {
-                return implied;
-            }
-            Some(_) => false,
+            Some(
+                Kind::Stack
+                | Kind::Deque
+                | Kind::MaxPriorityQueue
+                | Kind::MinPriorityQueue
+                | Kind::Bag,
+            ) => false,
+            // No order follows from the values of other kinds.
+            _ => return implied,
         };
         let mut values = ValueTable::default();
         let mut on_value: Vec<OpsOnValue> = Vec::new();
