@@ -34,7 +34,11 @@ fn assert_documented(guide: &str, files: &[&str], least: usize) {
 
 #[test]
 fn every_method_of_a_controlled_test() {
-    assert_documented("live.md", &["object.rs", "plan.rs", "settings.rs"], 30);
+    assert_documented(
+        "live.md",
+        &["object/mod.rs", "object/plan.rs", "object/settings.rs"],
+        30,
+    );
 }
 
 #[test]
