@@ -4,4 +4,7 @@
 #[path = "../../crates/linpoint/tests/suite/fuzz_bodies.rs"]
 mod fuzz_bodies;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_bodies::read_and_write(linpoint::format::Format::PorcupineKv, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_bodies::read_and_write(
+    linpoint::format::Format::PorcupineKv,
+    bytes
+));

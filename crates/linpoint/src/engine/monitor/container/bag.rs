@@ -68,7 +68,7 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
     places.into_iter().map(|(.., op)| op).collect()
 }
 
-/// ViolationKind comes first in a gap.
+/// What comes first in a gap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// Peeks of a value that is there before and after.
