@@ -44,11 +44,13 @@ impl Execution {
     }
 
     /// How many workers the test has.
+    #[cfg(feature = "shuttle")]
     pub(crate) fn workers(&self) -> usize {
         self.trace.layout().threads.len()
     }
 
     /// The workers that are in the middle of an operation, one bit each.
+    #[cfg(feature = "shuttle")]
     pub(crate) fn inside(&self) -> u16 {
         (0..self.workers())
             .filter(|&thread| self.threads.is_inside(thread))
@@ -56,6 +58,7 @@ impl Execution {
     }
 
     /// Whether the execution is serial.
+    #[cfg(feature = "shuttle")]
     pub(crate) fn is_serial(&self) -> bool {
         self.settings.switches == Switches::BetweenOperations
     }
