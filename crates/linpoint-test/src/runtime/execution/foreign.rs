@@ -8,7 +8,9 @@ use super::super::history::History;
 use super::super::search::Search;
 #[cfg(feature = "loom")]
 use super::{Choice, Outcome};
-use super::{Entry, Execution, Foreign, ObjectName, Pending, Switches};
+#[cfg(feature = "shuttle")]
+use super::Switches;
+use super::{Entry, Execution, Foreign, ObjectName, Pending};
 
 /// The object that every step of a foreign thread touches: what the step really touches is not known.
 const WORLD: u32 = 0;
