@@ -6,10 +6,10 @@ use super::super::coroutine::Switch;
 #[cfg(feature = "loom")]
 use super::super::history::History;
 use super::super::search::Search;
-#[cfg(feature = "loom")]
-use super::{Choice, Outcome};
 #[cfg(feature = "shuttle")]
 use super::Switches;
+#[cfg(feature = "loom")]
+use super::{Choice, Outcome};
 use super::{Entry, Execution, Foreign, ObjectName, Pending};
 
 /// The object that every step of a foreign thread touches: what the step really touches is not known.
