@@ -1,6 +1,6 @@
 //! Engines: each decides parts of histories, without relying on another.
 //!
-//! An [`Engine`] says by a [`Profile`] which parts it can decide, and decides a [`Task`] within a [`Budget`]. All of them
+//! An `Engine` says by a `Profile` which parts it can decide, and decides a [`Task`] within a [`Budget`]. All of them
 //! give answers of one shape; the portfolio chooses among them, and certifies what they answer.
 
 pub mod brute;

@@ -1,7 +1,7 @@
 //! The public entry: one check, the right engine behind it.
 //!
-//! A history is split into parts; [`choose`] makes a plan for each, a list of engines with reasons; [`run`] carries the
-//! plan out, certifies the answer and makes a verdict of it; [`merge`] joins the verdicts of the parts.
+//! A history is split into parts; `choose` makes a plan for each, a list of engines with reasons; `run` carries the
+//! plan out, certifies the answer and makes a verdict of it; `merge` joins the verdicts of the parts.
 
 mod check;
 mod choose;

@@ -4,8 +4,8 @@
 //! It returns a [`Finding`]: the history is linearizable, with what a witness is made of, or a few operations contradict
 //! each other whatever the others did. Where it is not exact it returns [`NotApplicable`] with the reason, never a guess.
 //!
-//! [`choose`] is the table from the kind of an object to its monitor. The operations come from a [`Source`]: a decoded task
-//! ([`Monitored`]) or the columns of a recorded history (`portfolio/columns`).
+//! `choose` is the table from the kind of an object to its monitor. The operations come from a `Source`: a decoded task
+//! (`Monitored`) or the columns of a recorded history (`portfolio/columns`).
 //!
 //! Terms. Ranks number all calls and returns of a history in their order. *Gap* `g` is the time between the events of ranks
 //! `g` and `g + 1`; an operation may take effect in each gap from its call up to the one before its return. A value is
