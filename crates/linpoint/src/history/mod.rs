@@ -28,10 +28,12 @@ pub use typed::{Action, TypedHistory};
 pub(crate) use values::SmallValues;
 pub(crate) use values::Values;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::{Error, Unit};
 use crate::spec::value_is_result;
+use crate::text::shortened;
 use crate::value::{Value, ValueId};
 
 /// The rank of the return of a pending operation, which never came. Invariant: it is larger than every other rank, since a
@@ -186,6 +188,17 @@ impl History {
         is_known.then(|| self.line.place(id.index()))
     }
 
+    /// The operation in words, with its process and the place of its call: `deq() → 2 by process 1 (line 5)`.
+    pub fn describe(&self, id: OpId) -> String {
+        let op = self.op(id);
+        let place = match op.line {
+            0 => String::new(),
+            line => format!(" ({} {line})", self.line_unit()),
+        };
+        let text = op.text();
+        format!("{} by process {}{place}", shortened(&text), op.process)
+    }
+
     /// The unit in which [`Op::line`] counts.
     pub(crate) fn line_unit(&self) -> Unit {
         self.line.unit()
@@ -268,6 +281,12 @@ impl History {
     /// The distinct arguments and results, by number.
     pub fn values(&self) -> &[Value] {
         self.values.list()
+    }
+
+    /// The argument or result with this number, without making the list of all.
+    pub(crate) fn value(&self, number: u32) -> Cow<'_, Value> {
+        let value = self.values.get(number);
+        value.unwrap_or_else(|| unreachable!("bug: there is no value {number}"))
     }
 
     /// The number of distinct arguments and results.

@@ -243,17 +243,18 @@ pub(crate) fn decode_action<S: Recorded>(
     history: &History,
     id: OpId,
 ) -> Result<Action<S::Op, Value>, Error> {
-    let recorded = history.op(id);
+    let row = id.index();
     let at = |error: DecodeError| history.locate(id, error.into_error());
+    let argument = history.value(history.argument[row].0);
     let call = CallView {
-        process: recorded.process,
-        method: recorded.method,
-        argument: recorded.argument,
+        process: &history.processes[history.process[row].0 as usize],
+        method: &history.methods[history.method[row].0 as usize],
+        argument: &argument,
     };
     let op = object.decode(call).map_err(at)?;
-    let ret = recorded
-        .result
-        .map(|result| object.decode_result(&op, result))
+    let result = (history.ret[row] != NEVER).then(|| history.value(history.result[row].0));
+    let ret = result
+        .map(|result| object.decode_result(&op, &result))
         .transpose();
     Ok(Action {
         ret: ret.map_err(at)?,

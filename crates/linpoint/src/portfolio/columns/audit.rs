@@ -79,7 +79,7 @@ where
     fn agrees(&self, id: OpId, (act, number): (M::Act, u32)) -> Result<bool, Error> {
         let action = decode_action(self.object, self.history, id)?;
         let role = self.object.role(&action.op, action.ret.as_ref());
-        let value = &self.history.values()[number as usize];
+        let value = &*self.history.value(number);
         let (effect, is_value_right) = match self.column {
             Column::Value => {
                 // The number may be any where the role has no value.

@@ -130,9 +130,11 @@ impl<S: Recorded> Source for FromColumns<'_, S> {
 
     fn container(self, discipline: Discipline) -> Result<Self::Answer, NotApplicable> {
         let acts = Acts::of(&self.columns).ok_or(NO_PATTERNS)?;
-        let values = self.columns.history.values();
         let gathered = self.columns.gather(&acts)?;
+        // Only priorities are compared with each other.
+        let mut values: &[Value] = &[];
         if matches!(discipline, Discipline::Largest | Discipline::Smallest) {
+            values = self.columns.history.values();
             check_priorities(values, gathered.iter().map(|of| &of.log))?;
         }
         let monitor = ContainerMonitor::new(discipline, values);
