@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
+};
 use crate::value::Value;
 
 /// An append-only list, at first empty.
@@ -30,6 +32,19 @@ impl Spec for AppendList {
 
     fn init(&self) -> Arc<Vec<Value>> {
         Arc::default()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the list",
+            put: "appended",
+            taken: "removed",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        words::members("the list", state.iter())
     }
 
     fn apply(

@@ -1,6 +1,8 @@
 //! Accounts with transfers between them.
 
-use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
+};
 use crate::value::Value;
 
 /// A bank with accounts `0..accounts`.
@@ -92,6 +94,20 @@ impl Spec for Bank {
 
     fn init(&self) -> Vec<i64> {
         vec![self.balance; self.accounts]
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the bank",
+            put: "paid in",
+            taken: "paid out",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        let balances: Vec<Value> = state.iter().map(|&balance| balance.into()).collect();
+        words::members("the accounts", &balances)
     }
 
     fn apply(&self, state: &Vec<i64>, op: &BankOp) -> Outcomes<Value, Vec<i64>> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{
     CallView, DecodeError, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
-    decode,
+    Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -149,6 +149,25 @@ impl Spec for Container {
 
     fn init(&self) -> VecDeque<Value> {
         VecDeque::new()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        let (object, put, taken) = match self.discipline {
+            Discipline::Fifo => ("the queue", "enqueued", "dequeued"),
+            Discipline::Lifo => ("the stack", "pushed", "popped"),
+            Discipline::Largest | Discipline::Smallest => ("the priority queue", "added", "served"),
+            Discipline::Any => ("the bag", "added", "removed"),
+        };
+        Vocabulary {
+            object,
+            put,
+            taken,
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        words::members(self.vocabulary().object, state)
     }
 
     fn apply(&self, state: &VecDeque<Value>, op: &ContainerOp) -> Outcomes<Value, VecDeque<Value>> {

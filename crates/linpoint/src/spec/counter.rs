@@ -1,7 +1,8 @@
 //! A counter.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
+    decode,
 };
 use crate::value::Value;
 
@@ -32,6 +33,19 @@ impl Spec for Counter {
 
     fn init(&self) -> i64 {
         self.initial
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the counter",
+            put: "added",
+            taken: "subtracted",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        format!("the counter was at {state}")
     }
 
     fn apply(&self, &count: &i64, op: &CounterOp) -> Outcomes<Value, i64> {

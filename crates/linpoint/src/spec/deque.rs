@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
+    decode, words,
 };
 use crate::value::Value;
 
@@ -40,6 +41,19 @@ impl Spec for Deque {
 
     fn init(&self) -> VecDeque<Value> {
         VecDeque::new()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the deque",
+            put: "pushed",
+            taken: "popped",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        words::members("the deque", state)
     }
 
     fn apply(&self, state: &VecDeque<Value>, op: &DequeOp) -> Outcomes<Value, VecDeque<Value>> {

@@ -2,7 +2,7 @@
 
 use super::{
     CallView, DecodeError, Entries, Kind, Need, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
-    decode,
+    Vocabulary, decode,
 };
 use crate::value::Value;
 
@@ -63,6 +63,23 @@ impl Spec for KeyValue {
 
     fn init(&self) -> Entries {
         Entries::default()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the map",
+            put: "put",
+            taken: "removed",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, key: Option<&Value>) -> String {
+        match key.map(|key| (key, state.get(key))) {
+            Some((key, Some(value))) => format!("key {key} held {value}"),
+            Some((key, None)) => format!("key {key} was missing"),
+            None => format!("the map held {state:?}"),
+        }
     }
 
     fn apply(&self, state: &Entries, op: &KeyValueOp) -> Outcomes<Value, Entries> {

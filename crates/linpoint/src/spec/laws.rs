@@ -397,9 +397,20 @@ fn check_deletion<S: Simulated>(object: &S, walk: &Walk<S>) {
     }
 }
 
+/// Something to do with every built-in type.
+pub(crate) trait Visit {
+    /// Does it with the type of this name.
+    fn visit<S: Simulated>(&self, name: &str, object: &S);
+}
+
 /// One test for each built-in type, and one that none is left out.
 macro_rules! laws {
     ($($test:ident: $name:literal = $object:expr;)*) => {
+        /// Visits every built-in type, with small parameters.
+        pub(crate) fn for_each_type(visitor: &impl Visit) {
+            $(visitor.visit($name, &$object);)*
+        }
+
         $(
             #[test]
             fn $test() {

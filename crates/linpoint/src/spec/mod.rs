@@ -14,7 +14,7 @@ mod entries;
 pub mod juc;
 mod key_value;
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 mod multi_register;
 mod mutex;
 mod recorded;
@@ -25,6 +25,7 @@ mod semaphore;
 mod set;
 mod simulated;
 mod snapshot;
+mod words;
 
 pub use append_list::{AppendList, AppendListOp};
 pub use bank::{Bank, BankOp, Overdraft};
@@ -44,6 +45,7 @@ pub use set::{Set, SetOp};
 pub use simulated::{Sampler, Simulated};
 pub(crate) use snapshot::MOST_ENTRIES;
 pub use snapshot::{Snapshot, SnapshotOp, Writers};
+pub use words::{Keys, Vocabulary};
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -145,6 +147,18 @@ pub trait Spec: Send + Sync {
         let _ = (op, ret);
         Role::Opaque
     }
+
+    /// The words in which explanations speak of this object.
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::default()
+    }
+
+    /// A clause, in the past tense, that says what state the object was in: "the queue held [1, 2]". Where a history was
+    /// split by [key](Self::key), it is about that key alone: "key 7 held 3".
+    fn state_words(&self, state: &Self::State, key: Option<&Value>) -> String {
+        let _ = key;
+        format!("the state was {state:?}")
+    }
 }
 
 /// What an operation may answer in a state, with the states it leaves.
@@ -156,6 +170,17 @@ pub enum Outcomes<R, S> {
     One(R, S),
     /// Any of these: answers with their next states.
     Many(Vec<(R, S)>),
+}
+
+impl<R, S> Outcomes<R, S> {
+    /// All answers with the states that they leave.
+    pub fn into_pairs(self) -> Vec<(R, S)> {
+        match self {
+            Outcomes::Blocked => Vec::new(),
+            Outcomes::One(answer, next) => vec![(answer, next)],
+            Outcomes::Many(all) => all,
+        }
+    }
 }
 
 impl<R: PartialEq, S> Outcomes<R, S> {

@@ -1,6 +1,8 @@
 //! Registers with transactions that read and write several at once.
 
-use super::{CallView, DecodeError, Entries, Outcomes, Recorded, Sampler, Simulated, Spec};
+use super::{
+    CallView, DecodeError, Entries, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+};
 use crate::value::Value;
 
 /// Registers by key, with transactions over them.
@@ -70,6 +72,25 @@ impl Spec for MultiRegister {
 
     fn init(&self) -> Entries {
         Entries::default()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the registers",
+            put: "written",
+            taken: "overwritten",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, key: Option<&Value>) -> String {
+        match key {
+            Some(key) => {
+                let value = state.get(key).unwrap_or(&self.initial);
+                format!("register {key} held {value}")
+            }
+            None => format!("the registers held {state:?}"),
+        }
     }
 
     fn apply(&self, state: &Entries, op: &Vec<MicroOp>) -> Outcomes<Value, Entries> {

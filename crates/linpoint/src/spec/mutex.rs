@@ -1,7 +1,8 @@
 //! A lock without owners.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
+    decode,
 };
 use crate::value::Value;
 
@@ -38,6 +39,24 @@ impl Spec for Mutex {
 
     fn init(&self) -> bool {
         false
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the lock",
+            put: "acquired",
+            taken: "released",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        if *state {
+            "the lock was held"
+        } else {
+            "the lock was free"
+        }
+        .into()
     }
 
     fn apply(&self, &held: &bool, op: &MutexOp) -> Outcomes<Value, bool> {

@@ -1,6 +1,8 @@
 //! A lock that its owner may take again.
 
-use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode,
+};
 use crate::value::Value;
 
 /// A lock with an owner, who may acquire it several times and must release it as often; at first free.
@@ -28,6 +30,23 @@ impl Spec for ReentrantMutex {
 
     fn init(&self) -> Self::State {
         None
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the lock",
+            put: "acquired",
+            taken: "released",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        match state {
+            None => "the lock was free".into(),
+            Some((owner, 1)) => format!("the lock was held by {owner}"),
+            Some((owner, holds)) => format!("the lock was held {holds} times by {owner}"),
+        }
     }
 
     fn apply(&self, state: &Self::State, op: &ReentrantMutexOp) -> Outcomes<Value, Self::State> {

@@ -2,7 +2,7 @@
 
 use super::{
     CallView, DecodeError, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
-    decode,
+    Vocabulary, decode,
 };
 use crate::value::Value;
 
@@ -33,6 +33,19 @@ impl Spec for Register {
 
     fn init(&self) -> Value {
         self.initial.clone()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the register",
+            put: "written",
+            taken: "overwritten",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        format!("the register held {state}")
     }
 
     fn apply(&self, state: &Value, op: &RegisterOp) -> Outcomes<Value, Value> {

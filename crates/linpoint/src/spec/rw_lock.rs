@@ -1,6 +1,8 @@
 //! A readers-writer lock.
 
-use super::{CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, decode};
+use super::{
+    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode,
+};
 use crate::value::Value;
 
 /// A lock that many readers or one writer may hold, at first free. It has no owners: it counts its holders, and any
@@ -44,6 +46,24 @@ impl Spec for RwLock {
 
     fn init(&self) -> Holders {
         Holders::Readers(0)
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the lock",
+            put: "acquired",
+            taken: "released",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        match state {
+            Holders::Readers(0) => "the lock was free".into(),
+            Holders::Readers(1) => "the lock was held by a reader".into(),
+            Holders::Readers(readers) => format!("the lock was held by {readers} readers"),
+            Holders::Writer => "the lock was held by a writer".into(),
+        }
     }
 
     fn apply(&self, &holders: &Holders, op: &RwLockOp) -> Outcomes<Value, Holders> {

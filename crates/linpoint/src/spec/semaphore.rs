@@ -1,7 +1,8 @@
 //! A counting semaphore.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
+    decode,
 };
 use crate::value::Value;
 
@@ -31,6 +32,22 @@ impl Spec for Semaphore {
 
     fn init(&self) -> u64 {
         self.permits
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the semaphore",
+            put: "released",
+            taken: "acquired",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        match state {
+            1 => "the semaphore had 1 permit".into(),
+            permits => format!("the semaphore had {permits} permits"),
+        }
     }
 
     fn apply(&self, &permits: &u64, op: &SemaphoreOp) -> Outcomes<Value, u64> {

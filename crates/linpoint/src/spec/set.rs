@@ -1,8 +1,8 @@
 //! A set.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
-    decode,
+    CallView, DecodeError, Keys, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
+    Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -33,6 +33,23 @@ impl Spec for Set {
 
     fn init(&self) -> Vec<Value> {
         Vec::new()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the set",
+            put: "added",
+            taken: "removed",
+            keys: Keys::Members,
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, key: Option<&Value>) -> String {
+        match key {
+            Some(key) if state.contains(key) => format!("{key} was in the set"),
+            Some(key) => format!("{key} was not in the set"),
+            None => words::members("the set", state),
+        }
     }
 
     fn apply(&self, state: &Vec<Value>, op: &SetOp) -> Outcomes<Value, Vec<Value>> {

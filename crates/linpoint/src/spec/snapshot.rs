@@ -1,7 +1,8 @@
 //! Atomic snapshots, with one writer for each entry or with several.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, decode,
+    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
+    decode, words,
 };
 use crate::value::Value;
 
@@ -71,6 +72,19 @@ impl Spec for Snapshot {
 
     fn init(&self) -> Vec<Value> {
         Vec::new()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the snapshot",
+            put: "written",
+            taken: "overwritten",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        words::members("the snapshot", state)
     }
 
     fn apply(&self, state: &Vec<Value>, op: &SnapshotOp) -> Outcomes<Value, Vec<Value>> {

@@ -4,7 +4,9 @@ use super::argument::{Argument, arguments};
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
 use super::{Bounds, Direction, Relation, Separator, heap};
-use crate::spec::{CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec};
+use crate::spec::{
+    CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, words,
+};
 use crate::value::Value;
 
 /// A queue, deque or set of `java.util.concurrent`, at first empty.
@@ -225,6 +227,19 @@ impl Spec for JavaCollection {
 
     fn init(&self) -> Vec<i64> {
         Vec::new()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the collection",
+            put: "added",
+            taken: "removed",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        words::members("the collection", state)
     }
 
     fn apply(&self, state: &Vec<i64>, op: &CollectionOp) -> Outcomes<Value, Vec<i64>> {

@@ -6,7 +6,9 @@ use super::argument::{Argument, arguments};
 use super::methods::{map_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
 use super::{Bounds, Direction, Relation, Separator};
-use crate::spec::{CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec};
+use crate::spec::{
+    CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+};
 use crate::value::Value;
 
 /// A map of `java.util.concurrent`, at first empty.
@@ -184,6 +186,19 @@ impl Spec for JavaMap {
 
     fn init(&self) -> Pairs {
         Pairs::new()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary {
+            object: "the map",
+            put: "put",
+            taken: "removed",
+            ..Vocabulary::default()
+        }
+    }
+
+    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
+        format!("the map held {state:?}")
     }
 
     fn apply(&self, state: &Pairs, op: &MapOp) -> Outcomes<Value, Pairs> {
