@@ -1,14 +1,14 @@
 //! Verdicts for machines. The schema is versioned and described in `docs/cli.md`.
 
 use linpoint::history::NEVER;
-use linpoint::verdict::{Cause, Limit, Undecided, Violation};
+use linpoint::verdict::{Cause, Claim, Limit, Listed, Undecided, Violation};
 use linpoint::{History, OpId, Verdict};
 use serde_json::{Value, json};
 
 use super::{Summary, error_name, first_bad_event};
 use crate::results::Outcome;
 
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 pub(super) fn document(histories: Vec<Value>, summary: &Summary) -> Value {
     json!({
@@ -90,6 +90,16 @@ fn violation(history: &History, violation: &Violation) -> Value {
     let core = &violation.core;
     json!({
         "sentence": core.sentence(),
+        "claim": claim(core.claim()),
+        "possible": violation.possible.as_ref().map(|possible| json!({
+            "states": listed(&possible.states),
+            "answers": listed(&possible.answers),
+        })),
+        "anchor": core.anchor().map(|anchor| json!({
+            "after": operation(history, anchor.after),
+            "states": listed(&anchor.states),
+        })),
+        "premises": core.premises().iter().map(|id| id.0).collect::<Vec<_>>(),
         "core": core.ops().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
         "relaxed": core.relaxed().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
         "minimal": core.is_minimal(),
@@ -100,6 +110,56 @@ fn violation(history: &History, violation: &Violation) -> Value {
         "first_bad_event": first_bad_event(history, violation),
         "partial": violation.partial.iter().map(|id| id.0).collect::<Vec<_>>(),
     })
+}
+
+/// Some texts, and how many there are.
+fn listed(listed: &Listed) -> Value {
+    json!({ "shown": listed.shown, "count": listed.count })
+}
+
+/// A claim: its kind, and the operations and values that it names.
+fn claim(claim: &Claim) -> Value {
+    let mut fields = json!({ "kind": claim.kind(), "operation": claim.op().map(|id| id.0) });
+    let ids = |ids: &[OpId]| json!(ids.iter().map(|id| id.0).collect::<Vec<_>>());
+    match claim {
+        Claim::NeverPut { value, alike, .. } => {
+            fields["value"] = value.to_json();
+            fields["alike"] = json!(alike.as_ref().map(|alike| alike.to_json()));
+        }
+        Claim::TakenTooOften { value, taken, put } => {
+            fields["value"] = value.to_json();
+            fields["taken"] = ids(taken);
+            fields["put"] = json!(put);
+        }
+        Claim::AddedTooOften {
+            value,
+            added,
+            removed,
+        } => {
+            fields["value"] = value.to_json();
+            fields["added"] = ids(added);
+            fields["removed"] = json!(removed);
+        }
+        Claim::UsedAfterRemoval { value, removal, .. } => {
+            fields["value"] = value.to_json();
+            fields["removal"] = json!(removal.0);
+        }
+        Claim::NotEmpty { values, .. } => {
+            fields["values"] = values.iter().map(linpoint::Value::to_json).collect();
+        }
+        Claim::Overtaken { first, second, .. } => {
+            fields["first"] = first.to_json();
+            fields["second"] = second.to_json();
+        }
+        Claim::Buried { lower, upper, .. } => {
+            fields["lower"] = lower.to_json();
+            fields["upper"] = upper.to_json();
+        }
+        Claim::PassedOver { urgent, .. } => fields["urgent"] = urgent.to_json(),
+        Claim::Contradiction { others, .. } => fields["others"] = ids(others),
+        _ => {}
+    }
+    fields
 }
 
 fn undecided(undecided: &Undecided) -> Value {

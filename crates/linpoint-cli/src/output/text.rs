@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint::verdict::{Core, PartReport, Violation};
+use linpoint::verdict::{Claim, Core, PartReport, Violation};
 use linpoint::{History, Value, Verdict};
 
 use super::{Summary, core_table};
@@ -57,6 +57,9 @@ fn show_violation(
     let history = &checked.recorded.history;
     let core = &violation.core;
     writeln!(out, "\n  {}\n", core.sentence())?;
+    if let Some(possible) = possible_text(violation) {
+        writeln!(out, "  {possible}\n")?;
+    }
     for line in core_lines(history, core) {
         let line = format!("  {line}");
         writeln!(out, "{}", line.trim_end())?;
@@ -91,15 +94,55 @@ fn show_violation(
     )
 }
 
-/// The core as a picture, and what it leaves open.
+/// What the first bad operation could have answered, unless the sentence says it already.
+fn possible_text(violation: &Violation) -> Option<String> {
+    let is_said = matches!(
+        violation.core.claim(),
+        Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. }
+    );
+    let possible = violation.possible.as_ref().filter(|_| !is_said)?;
+    let states = possible.states.alternatives();
+    Some(match possible.answers.count {
+        0 => format!(
+            "whatever the order, {states} as long as it was open, so it could not take effect"
+        ),
+        _ => {
+            let answers = possible.answers.alternatives();
+            format!("whatever the order, {states}, so the answer could only be {answers}")
+        }
+    })
+}
+
+/// The core as a picture, what it starts from, and what it leaves open.
 pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     /// More relaxed operations than this are only counted.
     const RELAXED: usize = 6;
     let indented = |line: String| format!("  {line}");
-    let mut lines: Vec<String> = core_table::lines(history, core)
-        .into_iter()
-        .map(indented)
-        .collect();
+    let mut lines = Vec::new();
+    if let Some(anchor) = core.anchor() {
+        let after = history.describe(anchor.after);
+        lines.push(format!(
+            "when {after} had returned, apart from what was still open,"
+        ));
+        lines.push(format!(
+            "  {}, whatever the order",
+            anchor.states.alternatives()
+        ));
+        lines.push(String::new());
+    }
+    lines.extend(core_table::lines(history, core).into_iter().map(indented));
+    if !core.premises().is_empty() {
+        lines.push(String::new());
+        lines.push(
+            "these changed nothing, as their answers tell, and that is why they are here:"
+                .to_owned(),
+        );
+        lines.extend(
+            core.premises()
+                .iter()
+                .map(|&id| indented(history.describe(id))),
+        );
+    }
     if core.relaxed().is_empty() {
         return lines;
     }

@@ -71,6 +71,7 @@ pub fn try_all_orders<S: Spec, E>(
 /// may have any result. Returns the different results that it has in the orders that explain all others.
 ///
 /// `step` is called as by [`try_all_orders`].
+#[cfg(test)]
 pub(crate) fn possible_results<S: Spec, E>(
     task: &Task<'_, S>,
     open: usize,

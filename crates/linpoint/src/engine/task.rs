@@ -59,6 +59,11 @@ impl TaskOp {
         }
     }
 
+    /// The same operation as a pending one: it may have any result, and any effect that it can have after its call.
+    pub(crate) fn relaxed(self) -> Self {
+        TaskOp { ret: NEVER, ..self }
+    }
+
     /// Whether it returned before the other one was called.
     #[inline]
     pub(crate) fn precedes(self, other: TaskOp) -> bool {
@@ -111,11 +116,6 @@ impl<'a, S: Spec> Task<'a, S> {
         Task { shortcuts, ..self }
     }
 
-    /// The same task as it was after the event of a rank: what returned later is pending.
-    pub(crate) fn until(&self, rank: u32) -> Self {
-        self.with_ops(until(&self.ops, rank))
-    }
-
     /// What the operation at `position` does: the operation and its result, `None` while pending.
     pub fn action(&self, position: usize) -> (&'a S::Op, Option<&'a S::Ret>) {
         self.action_of(self.ops[position])
@@ -124,6 +124,18 @@ impl<'a, S: Spec> Task<'a, S> {
     fn action_of(&self, TaskOp { id, ret, .. }: TaskOp) -> (&'a S::Op, Option<&'a S::Ret>) {
         let action = self.history.action(id);
         (&action.op, action.ret.as_ref().filter(|_| ret != NEVER))
+    }
+
+    /// The operation with this number.
+    pub(crate) fn op(&self, id: OpId) -> Option<TaskOp> {
+        let place = self.ops.binary_search_by_key(&id, |op| op.id).ok()?;
+        Some(self.ops[place])
+    }
+
+    /// The key that all operations are on, if they have one.
+    pub(crate) fn only_key(&self) -> Option<Value> {
+        let first = self.ops.first().filter(|_| self.keys == Keys::One)?;
+        self.key(*first)
     }
 
     /// How many calls and returns there are.

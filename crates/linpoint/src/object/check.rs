@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::history::{History, TypedHistory};
 use crate::portfolio::Checker;
 use crate::spec::Recorded;
-use crate::text::shortened;
 use crate::verdict::Report;
 
 /// An object whose recorded histories a [`Checker`] decides: every [`Recorded`] type, and [`ObjectType`].
@@ -37,10 +36,7 @@ impl<S: Recorded> CheckRecorded for S {
             }
             report
         };
-        let describe = |id| {
-            let op = history.op(id);
-            format!("{} by process {}", shortened(&op.text()), op.process)
-        };
+        let describe = |id| history.describe(id);
         let report = checker.check_history(self, history, budget, &describe)?;
         Ok(named(report))
     }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Recorded, Spec};
 use crate::value::Value;
-use crate::verdict::{Core, PartReport, Report, Verdict, Violation};
+use crate::verdict::{Anchor, Core, PartReport, Report, Verdict, Violation};
 
 /// The largest number of steps that are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
@@ -235,7 +235,11 @@ impl<S: Spec> Builder<'_, S> {
         ops.extend(core.relaxed().iter().map(|&id| op(id, NEVER)));
         ops.sort_unstable_by_key(|op| op.call);
         let task = task.with_ops(ops);
-        let found = contradiction::look_at(&task);
+        // From an anchor on, the orders of the core begin with other states than the initial one.
+        let found = match core.anchor() {
+            None => contradiction::look_at(&task),
+            Some(_) => contradiction::Findings::default(),
+        };
         let ops = &task.ops[task.ops.len().saturating_sub(MOST_CORE_ROWS)..];
 
         let mut events: Vec<u32> = ops.iter().flat_map(|op| [op.call, op.ret]).collect();
@@ -254,6 +258,7 @@ impl<S: Spec> Builder<'_, S> {
         };
         CoreData {
             sentence: core.sentence().to_owned(),
+            anchor: core.anchor().map(|anchor| self.anchor(anchor)),
             minimal: core.is_minimal(),
             confirmation: core.confirmation().to_string(),
             operations: core.ops().len(),
@@ -264,6 +269,19 @@ impl<S: Spec> Builder<'_, S> {
             attempts: found.attempts,
             initial: state_text(&self.spec.init()),
         }
+    }
+
+    /// What the core starts from, as a sentence.
+    fn anchor(&self, anchor: &Anchor) -> String {
+        let Anchor { after, states } = anchor;
+        let call = self.source.call_text(*after);
+        let result = self.source.result_text(*after);
+        let result = result.map_or_else(String::new, |result| format!(" → {result}"));
+        let process = self.source.process_name(*after);
+        let states = states.alternatives();
+        format!(
+            "After {call}{result} of process {process} had returned, {states}, whatever the order"
+        )
     }
 
     /// All columns, in the order in which `page/data.js` reads them.

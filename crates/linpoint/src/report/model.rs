@@ -126,6 +126,9 @@ pub(crate) struct Refused {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CoreData {
     pub(crate) sentence: String,
+    /// What the core starts from instead of the initial state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) anchor: Option<String>,
     pub(crate) minimal: bool,
     /// What confirmed the core, in words.
     pub(crate) confirmation: String,

@@ -2,7 +2,7 @@
 //!
 //! Shares no code with the engines or the [reducer](super::reduce), except the reference, [`brute`], which decides
 //! small cores. Larger cores of snapshots are decided by looking at [two entries](pairs) at a time, all others by a
-//! [sweep](sweep).
+//! walk over all [configurations].
 //!
 //! A certificate that fails is a bug in linpoint, or in a specification that breaks its contract; it is never a
 //! verdict.
@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::reduce::Reduced;
-use super::{Confirmation, pairs, sweep};
+use super::{Confirmation, configurations, pairs};
 use crate::engine::{Budget, Facts, Task, TaskOp, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId, precedes};
@@ -20,8 +20,8 @@ use crate::value::Value;
 /// The most steps that the reference takes on a core: some milliseconds.
 const BRUTE_STEPS: u64 = 10_000;
 
-/// The most configurations that the sweep keeps: some tenths of a second, unless states are large.
-const SWEEP_CONFIGURATIONS: usize = 50_000;
+/// The most configurations that a walk keeps: some tenths of a second, unless states are large.
+const MOST_CONFIGURATIONS: usize = 50_000;
 
 /// Replays a witness on the specification: every operation that returned is in it exactly once, the order obeys real
 /// time, and the specification allows every result.
@@ -141,7 +141,7 @@ pub(crate) fn core<S: Spec>(
         Ok(None) => Ok(Confirmation::IndependentCheck),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
         Err(()) if pairs::contradict(&core, BRUTE_STEPS) => Ok(Confirmation::IndependentCheck),
-        Err(()) => match sweep::has_no_order(&core, SWEEP_CONFIGURATIONS, budget) {
+        Err(()) => match configurations::has_no_order(&core, MOST_CONFIGURATIONS, budget) {
             Some(false) => fail("some order explains it".into()),
             Some(true) => Ok(Confirmation::IndependentCheck),
             None => Ok(Confirmation::Unconfirmed),

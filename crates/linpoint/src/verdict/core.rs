@@ -6,15 +6,19 @@
 
 use std::fmt;
 
+use super::{Anchor, Claim};
 use crate::history::OpId;
 
 /// Operations whose recorded results and times contradict each other, whatever the other operations did.
 #[derive(Clone, Debug)]
 pub struct Core {
+    pub(super) anchor: Option<Anchor>,
     pub(super) ops: Vec<OpId>,
+    pub(super) premises: Vec<OpId>,
     pub(super) relaxed: Vec<OpId>,
     pub(super) minimal: bool,
     pub(super) confirmation: Confirmation,
+    pub(super) claim: Claim,
     pub(super) sentence: String,
 }
 
@@ -47,8 +51,15 @@ impl Core {
         sentence: String,
         evidence: HarnessEvidence,
     ) -> Self {
+        let others = ops.split_last().map_or(&[][..], |(_, others)| others);
         Core {
+            anchor: None,
+            claim: Claim::Contradiction {
+                op: ops.last().copied().unwrap_or(OpId(0)),
+                others: others.to_vec(),
+            },
             ops,
+            premises: Vec::new(),
             relaxed: Vec::new(),
             minimal: true,
             confirmation: Confirmation::Harness(evidence),
@@ -59,6 +70,17 @@ impl Core {
     /// The operations that contradict each other, in the order of their calls.
     pub fn ops(&self) -> &[OpId] {
         &self.ops
+    }
+
+    /// What the core starts from instead of the initial state: a fact about everything before it.
+    pub fn anchor(&self) -> Option<&Anchor> {
+        self.anchor.as_ref()
+    }
+
+    /// Operations of the core that changed nothing, as their results tell: a failed compare-and-set. With another result
+    /// they would explain the contradiction.
+    pub fn premises(&self) -> &[OpId] {
+        &self.premises
     }
 
     /// Operations that may still have happened, as if pending, with any result: they do not help either.
@@ -81,7 +103,12 @@ impl Core {
         self.confirmation == Confirmation::IndependentCheck
     }
 
-    /// One sentence that says what is wrong.
+    /// What is wrong, as data.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    /// What is wrong, in one sentence.
     pub fn sentence(&self) -> &str {
         &self.sentence
     }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::reduce::{self, Decide};
-use super::{Core, Violation, certify, wording};
-use crate::engine::{Answer, Budget, Facts, Task, TaskOp, brute};
+use super::anchor::{self, Anchor};
+use super::reduce::{self, Decide, Pure, Reduced};
+use super::{Confirmation, Core, Violation, certify, propose};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
-use crate::spec::{Kind, Need, Role, Spec};
-use crate::value::Value;
+use crate::spec::Spec;
 
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_secs(1);
@@ -56,9 +56,9 @@ pub(crate) fn violation<S: Spec>(
     } else {
         task.events()
     };
-    // Half of the time at most, so that enough is left for the core.
-    let search = budget.slice(budget.left() / 2);
-    let prefix = reduce::shortest_bad_prefix(
+    // A part of the time at most, so that enough is left for the core.
+    let search = budget.slice(budget.left() / 3);
+    let mut prefix = reduce::shortest_bad_prefix(
         &task.ops,
         bad,
         findings.reached,
@@ -66,6 +66,13 @@ pub(crate) fn violation<S: Spec>(
         &search,
         decide,
     );
+    if !prefix.shortest {
+        let known_bad = task.with_ops(reduce::prefix(&task.ops, prefix.events));
+        let walk = budget.slice(budget.left() / 2);
+        if let Ok(Some(events)) = anchor::first_bad(&known_bad, &walk) {
+            (prefix.events, prefix.shortest) = (events, true);
+        }
+    }
     let beginning = reduce::prefix(&task.ops, prefix.events);
     let Some(last) = last_return(&beginning).map(|op| op.id) else {
         return Err(Error::bug(
@@ -81,24 +88,129 @@ pub(crate) fn violation<S: Spec>(
         },
         None => None,
     };
-    let reduced = reduce::reduce(task, smaller.unwrap_or(beginning), budget, decide);
-    let confirmation = certify::core(task, &reduced, &whole.slice(CERTIFICATION_TIME))?;
-    let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
-        reduced.ops.iter().partition(|op| op.ret != NEVER);
+    let beginning = task.with_ops(beginning);
+    let observed = match prefix.shortest {
+        true => anchor::observe(&beginning, &budget.slice(budget.left() / 2)).ok(),
+        false => None,
+    };
+    let evidence = Evidence {
+        task,
+        beginning: &beginning,
+        observed: observed.as_ref(),
+        budget,
+        whole,
+        decide,
+    };
+    let found = evidence.core(smaller)?;
+    let possible = observed.map(|observed| observed.possible);
+    let claim = propose::claim(&beginning, &found, possible.as_ref(), describe);
     let core = Core {
-        ops: ops.into_iter().map(|op| op.id).collect(),
-        relaxed: relaxed.into_iter().map(|op| op.id).collect(),
-        minimal: reduced.minimal,
-        confirmation,
-        sentence: sentence(task, &task.with_ops(reduced.ops), reduced.cut, describe),
+        sentence: claim.sentence(&task.spec.vocabulary(), describe),
+        claim,
+        premises: match found.minimal {
+            true => premises(&beginning, &found.ops),
+            false => Vec::new(),
+        },
+        ops: found.ops,
+        relaxed: found.relaxed,
+        anchor: found.anchor,
+        minimal: found.minimal,
+        confirmation: found.confirmation,
     };
     Ok(Violation {
         last,
         prefix_events: prefix.events,
         shortest: prefix.shortest,
         partial: prefix.partial,
+        possible,
         core,
     })
+}
+
+/// An unanchored core of so few operations is not worth replacing by an anchored one.
+const FEW_OPS: usize = 5;
+
+/// A core, before it is put in words.
+pub(super) struct Found {
+    /// Where it starts; `None` for the initial state.
+    pub(super) anchor: Option<Anchor>,
+    /// The operations whose results and times contradict each other.
+    pub(super) ops: Vec<OpId>,
+    /// Operations that may have happened with any result, or not at all.
+    pub(super) relaxed: Vec<OpId>,
+    pub(super) minimal: bool,
+    pub(super) confirmation: Confirmation,
+}
+
+/// What a core is made from.
+struct Evidence<'a, 'b, S: Spec> {
+    task: &'a Task<'b, S>,
+    /// The shortest bad beginning of the task.
+    beginning: &'a Task<'b, S>,
+    observed: Option<&'a anchor::Observed<S>>,
+    budget: &'a Budget,
+    whole: &'a Budget,
+    decide: Decide<'a>,
+}
+
+impl<S: Spec> Evidence<'_, '_, S> {
+    fn reduce(&self, ops: Vec<TaskOp>, pure: Pure, budget: &Budget) -> Reduced {
+        reduce::reduce(self.task, ops, pure, budget, self.decide)
+    }
+
+    /// The smaller one of the cores that start from the initial state and from an anchor. `smaller` is a reduced history
+    /// that is not linearizable either, if one is known.
+    fn core(&self, smaller: Option<Vec<TaskOp>>) -> Result<Found, Error> {
+        let anchored = |budget: &Budget| {
+            let observed = self.observed?;
+            anchor::core(self.beginning, observed, budget)
+        };
+        // Reductions by values are quick and make small cores. Without them, relaxing operations one by one is slow.
+        let has_values = self.task.kind().is_some();
+        if !has_values && let Some(core) = anchored(&self.budget.slice(self.budget.left() / 2)) {
+            return Ok(core);
+        }
+        let start = smaller.unwrap_or_else(|| self.beginning.ops.clone());
+        let share = self
+            .observed
+            .map_or(self.budget.left(), |_| self.budget.left() / 2);
+        let reduced = self.reduce(start, Pure::AsRecorded, &self.budget.slice(share));
+        let returned = reduced.ops.iter().filter(|op| op.ret != NEVER).count();
+        if returned > FEW_OPS
+            && let Some(core) = anchored(self.budget)
+            && core.ops.len() < returned
+        {
+            return Ok(core);
+        }
+        let reduced = match reduced.minimal {
+            true => reduce::with_premises(self.task, &reduced, self.budget, self.decide)
+                // The premises depend on operations that were dropped.
+                .unwrap_or_else(|| {
+                    self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget)
+                }),
+            false => reduced,
+        };
+        let confirmation =
+            certify::core(self.task, &reduced, &self.whole.slice(CERTIFICATION_TIME))?;
+        let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
+            reduced.ops.iter().partition(|op| op.ret != NEVER);
+        Ok(Found {
+            anchor: None,
+            ops: ops.into_iter().map(|op| op.id).collect(),
+            relaxed: relaxed.into_iter().map(|op| op.id).collect(),
+            minimal: reduced.minimal,
+            confirmation,
+        })
+    }
+}
+
+/// The operations that changed nothing, as their results tell, but might have done so with another result.
+fn premises<S: Spec>(task: &Task<'_, S>, ids: &[OpId]) -> Vec<OpId> {
+    let is_premise = |id: &OpId| {
+        let op = task.op(*id);
+        op.is_some_and(|op| task.is_pure(op) && !task.is_pure(op.relaxed()))
+    };
+    ids.iter().copied().filter(is_premise).collect()
 }
 
 /// The operation that returned last.
@@ -106,132 +218,4 @@ fn last_return(ops: &[TaskOp]) -> Option<&TaskOp> {
     ops.iter()
         .filter(|op| op.ret != NEVER)
         .max_by_key(|op| op.ret)
-}
-
-/// One sentence on what is wrong with the core, which was cut from `whole` at a rank.
-fn sentence<S: Spec>(
-    whole: &Task<'_, S>,
-    core: &Task<'_, S>,
-    cut: u32,
-    describe: &dyn Fn(OpId) -> String,
-) -> String {
-    let returned = || (0..core.ops.len()).filter(|&i| core.ops[i].ret != NEVER);
-    let Some(last) = returned().max_by_key(|&i| core.ops[i].ret) else {
-        return String::new();
-    };
-    let what = describe(core.ops[last].id);
-    if let Some(sentence) = wording::member(whole, core, cut, &what) {
-        return sentence;
-    }
-    if let Some(reason) = never_put_there(whole, core.ops[last], cut) {
-        return format!("{what} is impossible: {reason}");
-    }
-    if let Some(sentence) = wording::container(core, describe) {
-        return sentence;
-    }
-    if let Some(sentence) = wording::snapshot(&whole.until(cut), describe) {
-        return sentence;
-    }
-    let others = match returned().count() - 1 {
-        0 => String::new(),
-        1 => {
-            let other = core.ops[returned().find(|&i| i != last).unwrap_or(last)];
-            let is_before = other.precedes(core.ops[last]);
-            let given = if is_before { "after" } else { "given" };
-            format!(" {given} {}", describe(other.id))
-        }
-        n => format!(" given the other {n} operations"),
-    };
-    // With operations left out that change the state, what the core could answer says nothing about the history.
-    let kept = |op: &TaskOp| core.ops.binary_search_by_key(&op.id, |op| op.id).is_ok();
-    let complete = whole
-        .ops
-        .iter()
-        .all(|op| op.call > cut || kept(op) || whole.is_pure(*op));
-    let answers = if complete {
-        possible_answers(core, last)
-    } else {
-        None
-    };
-    match answers.as_deref() {
-        None => format!("{what} is impossible{others}, in any order"),
-        Some([]) => format!("{what} cannot have taken effect before it returned{others}"),
-        Some([only]) => {
-            let why = wording::was_member(core, core.ops[last])
-                .unwrap_or_else(|| format!("in every order the answer is {only:?}"));
-            format!("{what} is impossible{others}: {why}")
-        }
-        Some(several) => {
-            let several: Vec<_> = several.iter().map(|answer| format!("{answer:?}")).collect();
-            format!(
-                "{what} is impossible{others}: the answer can only be {}",
-                several.join(" or ")
-            )
-        }
-    }
-}
-
-/// A clause that says that the operation saw a value that no operation had written or added by then, if that is so.
-fn never_put_there(whole: &dyn Facts, op: TaskOp, cut: u32) -> Option<String> {
-    let seen = match whole.role(op) {
-        Role::Slot {
-            needs: Need::Is(value),
-            ..
-        }
-        | Role::Removes(value)
-        | Role::Peeks(value) => value,
-        _ => return None,
-    };
-    let mut alike = None;
-    for other in whole.ops().iter().filter(|other| other.call <= cut) {
-        match whole.role(*other) {
-            Role::Slot {
-                leaves: Some(put), ..
-            }
-            | Role::Adds(put)
-                if put == seen =>
-            {
-                return None;
-            }
-            // The most common slip of recorders: 1 here, "1" or 1.0 there.
-            Role::Slot {
-                leaves: Some(put), ..
-            }
-            | Role::Adds(put)
-                if looks_like(&put, &seen) =>
-            {
-                alike = Some(put)
-            }
-            Role::Appends(_) => return None,
-            Role::Opaque if !whole.is_pure(*other) => return None,
-            _ => {}
-        }
-    }
-    let is_initial = matches!(whole.kind(), Some(Kind::Slot(initial)) if *initial == seen);
-    let hint = alike.map_or_else(String::new, |put| {
-        format!(
-            "; {} {put} was, and that is not {} {seen}",
-            put.kind_name(),
-            seen.kind_name()
-        )
-    });
-    (!is_initial).then(|| format!("no operation had put {seen} there by then{hint}"))
-}
-
-fn looks_like(a: &Value, b: &Value) -> bool {
-    let plain = |value: &Value| value.plain_text().trim_end_matches(".0").to_owned();
-    plain(a) == plain(b)
-}
-
-/// The results that the operation could have had, if they are few and found in few steps.
-fn possible_answers<S: Spec>(core: &Task<'_, S>, op: usize) -> Option<Vec<S::Ret>> {
-    const MOST_STEPS: u64 = 10_000;
-    const MOST_ANSWERS: usize = 4;
-    let mut steps = 0;
-    let step = &mut || {
-        steps += 1;
-        if steps > MOST_STEPS { Err(()) } else { Ok(()) }
-    };
-    let answers = brute::possible_results(core, op, step).ok()?;
-    (answers.len() <= MOST_ANSWERS).then_some(answers)
 }

@@ -1,23 +1,30 @@
 //! Verdicts: linearizable with a witness, a violation with a core, or undecided with the limit that was hit.
 
+mod anchor;
 pub(crate) mod certify;
+mod claim;
+mod configurations;
 mod core;
 mod explain;
+mod held;
 mod pairs;
+mod propose;
 mod reduce;
 pub(crate) mod replay;
-mod sweep;
-mod wording;
+#[cfg(test)]
+mod tests;
 
 pub use self::core::{Confirmation, Core, HarnessEvidence};
+pub use anchor::{Anchor, Possible};
+pub use claim::{Claim, Listed};
 pub(crate) use explain::{EngineFindings, violation};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
 use std::fmt;
 
-use crate::engine::Task;
 pub use crate::engine::{Cause, Limit};
+use crate::engine::{Task, TaskOp};
 use crate::history::{NEVER, OpId, Partitioning};
 use crate::spec::Spec;
 use crate::value::Value;
@@ -54,6 +61,8 @@ pub struct Violation {
     pub shortest: bool,
     /// The longest order that explains a beginning of the history.
     pub partial: Vec<OpId>,
+    /// What was possible when that operation returned; `None` if the limits ended before that was known.
+    pub possible: Option<Possible>,
     /// The few operations that contradict each other.
     pub core: Core,
 }
@@ -66,26 +75,29 @@ impl Violation {
         partial: Vec<OpId>,
         first_bad: Option<u32>,
     ) -> Self {
-        let returned = || task.ops.iter().filter(|op| op.ret != NEVER);
         let cut = first_bad.unwrap_or(NEVER - 1);
+        let ids = |ops: &mut dyn Iterator<Item = &TaskOp>| ops.map(|op| op.id).collect::<Vec<_>>();
+        let ops = ids(&mut task.ops.iter().filter(|op| op.ret != NEVER));
+        let relaxed = ids(&mut task.ops.iter().filter(|op| op.ret == NEVER));
+        let ended = task.ops.iter().filter(|op| op.ret <= cut);
+        let last = ended.max_by_key(|op| op.ret).map_or(OpId(0), |op| op.id);
         Violation {
-            last: returned()
-                .filter(|op| op.ret <= cut)
-                .max_by_key(|op| op.ret)
-                .map_or(OpId(0), |op| op.id),
+            last,
             prefix_events: task.events_until(cut),
             shortest: first_bad.is_some(),
             partial,
+            possible: None,
             core: Core {
-                ops: returned().map(|op| op.id).collect(),
-                relaxed: task
-                    .ops
-                    .iter()
-                    .filter(|op| op.ret == NEVER)
-                    .map(|op| op.id)
-                    .collect(),
+                anchor: None,
+                ops,
+                premises: Vec::new(),
+                relaxed,
                 minimal: false,
                 confirmation: Confirmation::Unconfirmed,
+                claim: Claim::Contradiction {
+                    op: last,
+                    others: Vec::new(),
+                },
                 sentence: "no order of these operations explains their results".into(),
             },
         }

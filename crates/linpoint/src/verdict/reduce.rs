@@ -24,6 +24,7 @@ use crate::spec::{Need, Role};
 use crate::value::Value;
 
 /// A smaller history that is not linearizable either.
+#[derive(Clone, Debug)]
 pub(crate) struct Reduced {
     /// What is left.
     pub(crate) ops: Vec<TaskOp>,
@@ -42,6 +43,9 @@ pub(crate) struct BadPrefix {
     /// Whether it is known to be the shortest.
     pub(crate) shortest: bool,
 }
+
+/// How long it may take to find out whether an operation is a premise.
+const PREMISE_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Decides whether some operations of a task are linearizable.
 pub(crate) type Decide<'d> = &'d dyn Fn(&[TaskOp], &Budget) -> Result<Answer, GaveUp>;
@@ -171,10 +175,20 @@ pub(super) fn last_rank(ops: &[TaskOp]) -> u32 {
     ranks.filter(|&rank| rank != NEVER).max().unwrap_or(0)
 }
 
+/// Which operations are dropped because they change nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pure {
+    /// Those that change nothing with the results that they have.
+    AsRecorded,
+    /// Those that never do, whatever their results.
+    Always,
+}
+
 /// Reduces `ops`, which are not linearizable, as far as the budget allows.
-pub(crate) fn reduce(
+pub(super) fn reduce(
     facts: &dyn Facts,
     ops: Vec<TaskOp>,
+    pure: Pure,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Reduced {
@@ -198,7 +212,7 @@ pub(crate) fn reduce(
         loop {
             let before = reducer.ops.clone();
             reducer.undecided = false;
-            reducer.drop_pure();
+            reducer.drop_pure(pure);
             reducer.drop_families();
             reducer.relax();
             if budget.check().is_err() || reducer.ops == before {
@@ -214,6 +228,59 @@ pub(crate) fn reduce(
         cut,
         minimal: !reducer.undecided,
     }
+}
+
+/// Adds the premises to a reduced history: operations that were dropped because they changed nothing, as their results
+/// tell, but that would explain the contradiction with another result. `None` if they do not go with what was dropped
+/// besides.
+pub(super) fn with_premises(
+    facts: &dyn Facts,
+    reduced: &Reduced,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Reduced> {
+    let kept = |op: &TaskOp| {
+        let place = reduced.ops.binary_search_by_key(&op.id, |op| op.id);
+        place.ok().map(|place| reduced.ops[place])
+    };
+    let is_premise =
+        |op: &TaskOp| op.ret <= reduced.cut && facts.is_pure(*op) && !facts.is_pure(op.relaxed());
+    let dropped = facts.ops().iter().filter(|op| kept(op).is_none());
+    let candidates: Vec<OpId> = dropped
+        .filter(|op| is_premise(op))
+        .map(|op| op.id)
+        .collect();
+    let is_candidate = |op: &TaskOp| candidates.binary_search(&op.id).is_ok();
+    let all = |op: &TaskOp| kept(op).or_else(|| is_candidate(op).then_some(*op));
+    let mut reducer = Reducer {
+        facts,
+        cut: reduced.cut,
+        ops: facts.ops().iter().filter_map(all).collect(),
+        budget,
+        decide,
+        patience: PREMISE_PATIENCE,
+        undecided: false,
+    };
+    reducer.in_chunks(candidates.iter().map(|&id| vec![id]).collect(), relax_all);
+    let needed = |op: &TaskOp| op.ret != NEVER && is_candidate(op);
+    if !reducer.ops.iter().any(needed) {
+        return Some(reduced.clone());
+    }
+    // With the premises, other operations may not be needed any more.
+    reducer.relax();
+    let with_premises = Reduced {
+        ops: reducer.ops,
+        minimal: reduced.minimal && !reducer.undecided,
+        cut: reduced.cut,
+    };
+    let is_sound = certify::reductions(facts, &with_premises).is_ok();
+    is_sound.then_some(with_premises)
+}
+
+/// Makes the chosen operations pending.
+fn relax_all(ops: &mut Vec<TaskOp>, chosen: &HashSet<OpId>) {
+    let chosen = ops.iter_mut().filter(|op| chosen.contains(&op.id));
+    chosen.for_each(|op| *op = op.relaxed());
 }
 
 struct Reducer<'a> {
@@ -254,14 +321,14 @@ impl Reducer<'_> {
         }
     }
 
-    fn drop_pure(&mut self) {
-        let pure = self
-            .ops
-            .iter()
-            .filter(|&&op| self.facts.is_pure(op))
-            .map(|op| vec![op.id])
-            .collect();
-        self.in_chunks(pure, |ops, chosen| {
+    fn drop_pure(&mut self, pure: Pure) {
+        let as_dropped = |op: TaskOp| match pure {
+            Pure::AsRecorded => op,
+            Pure::Always => op.relaxed(),
+        };
+        let is_pure = |op: &&TaskOp| self.facts.is_pure(as_dropped(**op));
+        let pure = self.ops.iter().filter(is_pure).map(|op| vec![op.id]);
+        self.in_chunks(pure.collect(), |ops, chosen| {
             ops.retain(|op| !chosen.contains(&op.id))
         });
     }
@@ -277,11 +344,7 @@ impl Reducer<'_> {
     fn relax(&mut self) {
         let returned = self.ops.iter().filter(|op| op.ret != NEVER);
         let returned = returned.map(|op| vec![op.id]).collect();
-        self.in_chunks(returned, |ops, chosen| {
-            ops.iter_mut()
-                .filter(|op| chosen.contains(&op.id))
-                .for_each(|op| op.ret = NEVER);
-        });
+        self.in_chunks(returned, relax_all);
     }
 
     /// Applies a reduction to as many groups of operations as possible: many groups at once first, down to single ones.

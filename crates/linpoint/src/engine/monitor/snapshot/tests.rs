@@ -11,7 +11,7 @@ use super::Case;
 use super::simple::{self, Event, Side};
 use crate::engine::monitor::admit::Prepared;
 use crate::engine::monitor::{Decision, Evidence};
-use crate::engine::{Budget, Cause, Task, TaskOp, brute};
+use crate::engine::{Budget, Cause, Task, TaskOp, brute, until};
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::{Snapshot, SnapshotOp, Writers};
 use crate::value::Value;
@@ -135,7 +135,7 @@ fn prefix<'a>(history: &'a History, events: u32) -> Task<'a, Snapshot> {
     let task = Task::new(&SNAPSHOT, history, &all);
     match events.checked_sub(1) {
         None => task.with_ops(Vec::new()),
-        Some(last) => task.until(last),
+        Some(last) => task.with_ops(until(&task.ops, last)),
     }
 }
 

@@ -1,0 +1,334 @@
+//! Explains a violation by what was possible: the states before the first bad event, and a core that starts from an
+//! anchor instead of the initial state. Ours.
+//!
+//! An anchor is an earlier return after which few configurations are possible, whatever the order. The operations before
+//! it need not be looked at again: the core has only operations after it whose results and times contradict each other
+//! from every one of these configurations on.
+
+use std::collections::VecDeque;
+
+use super::Confirmation;
+use super::claim::{Claim, Listed};
+use super::configurations::{Results, Set, Stopped, Walk, events};
+use super::explain::Found;
+use crate::engine::{Budget, Facts, Task};
+use crate::history::{EventKind, NEVER, OpId};
+use crate::spec::Spec;
+
+/// The most configurations that are kept at a time.
+const MOST_CONFIGURATIONS: usize = 4_000;
+
+/// The most configurations of a point that serves as an anchor.
+const MOST_ANCHORED: usize = 4;
+
+/// The most anchors that are tried, and the number of events from the first of them to the bad one.
+const MOST_ANCHORS: usize = 12;
+const WINDOW: usize = 400;
+
+/// The most states and answers that a sentence lists.
+const MOST_STATES: usize = 3;
+const MOST_ANSWERS: usize = 4;
+
+/// What was known of the object at some return before the first bad event, whatever the order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    /// The operation that returned.
+    pub after: OpId,
+    /// The states that were possible then, each as a clause, apart from what operations did that were open then.
+    pub states: Listed,
+}
+
+/// What was possible when an operation returned that no order explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Possible {
+    /// The states in which the operation might have taken effect, each as a clause.
+    pub states: Listed,
+    /// What it could have answered in them.
+    pub answers: Listed,
+}
+
+impl Possible {
+    /// The claim that the operation cannot have answered what it did.
+    pub(super) fn claim(&self, op: OpId) -> Claim {
+        let states = self.states.clone();
+        match self.answers.count {
+            0 => Claim::CannotHappen { op, states },
+            _ => Claim::OnlyAnswers {
+                op,
+                states,
+                answers: self.answers.clone(),
+            },
+        }
+    }
+}
+
+/// What a walk over a beginning of a history found that ends with the first bad event.
+pub(super) struct Observed<S: Spec> {
+    pub(super) possible: Possible,
+    anchors: Vec<Point<S>>,
+}
+
+/// A return, and what was possible after it.
+struct Point<S: Spec> {
+    /// The number of events up to it.
+    events: usize,
+    op: u32,
+    open: Vec<u32>,
+    configurations: Set<S>,
+}
+
+/// The number of events of `task` up to the first bad one; `None` if there is none, or if it is not known to be the first.
+pub(super) fn first_bad<S: Spec>(
+    task: &Task<'_, S>,
+    budget: &Budget,
+) -> Result<Option<usize>, Stopped> {
+    let events = events(task);
+    // With foresight a walk is faster, and may end earlier than the first bad event: by a result that is returned later.
+    let mut quick = Walk::new(task, MOST_CONFIGURATIONS, budget);
+    let mut near = None;
+    for (i, &(op, kind)) in events.iter().enumerate() {
+        if !quick.event(op, kind)? {
+            near = Some(i.saturating_sub(WINDOW));
+            break;
+        }
+    }
+    let Some(near) = near else {
+        return Ok(None);
+    };
+    let mut walk = Walk::new(task, MOST_CONFIGURATIONS, budget);
+    let mut foreseen = Vec::new();
+    for (i, &(op, kind)) in events.iter().enumerate() {
+        if i == near {
+            walk.use_results(Results::Returned);
+            foreseen = walk.open().to_vec();
+        }
+        let is_left = walk.event(op, kind)?;
+        foreseen.retain(|&other| kind == EventKind::Call || other != op);
+        if !is_left {
+            return Ok(is_settled(task, &foreseen).then_some(i + 1));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether none of the open operations, whose results were used already, returns later.
+fn is_settled<S: Spec>(task: &Task<'_, S>, foreseen: &[u32]) -> bool {
+    foreseen
+        .iter()
+        .all(|&op| task.ops[op as usize].ret == NEVER)
+}
+
+/// Walks over `beginning`, whose last event is a return that no order explains, with the operation that returns as a pending
+/// one.
+pub(super) fn observe<S: Spec>(
+    beginning: &Task<'_, S>,
+    budget: &Budget,
+) -> Result<Observed<S>, Stopped> {
+    let events = events(beginning);
+    let Some((&(last, EventKind::Return), before)) = events.split_last() else {
+        unreachable!("bug: the first bad event is no return");
+    };
+    let mut explained = beginning.clone();
+    explained.ops[last as usize].ret = NEVER;
+    let mut walk = Walk::new(&explained, MOST_CONFIGURATIONS, budget).asking(last);
+    let mut anchors = VecDeque::new();
+    let near = before.len().saturating_sub(WINDOW);
+    // Operations whose results were used before they returned.
+    let mut foreseen = Vec::new();
+    for (i, &(op, kind)) in before.iter().enumerate() {
+        if i == near {
+            // From here on, what is known at an anchor must not depend on results that are returned after it.
+            walk.use_results(Results::Returned);
+            foreseen = walk.open().to_vec();
+        }
+        walk.event(op, kind)?;
+        foreseen.retain(|&other| kind == EventKind::Call || other != op);
+        if kind == EventKind::Return
+            && i >= near
+            && is_settled(beginning, &foreseen)
+            && walk.possible().len() <= MOST_ANCHORED
+            && !walk
+                .possible()
+                .iter()
+                .any(|configuration| configuration.has_taken(last))
+        {
+            if anchors.len() == MOST_ANCHORS {
+                anchors.pop_front();
+            }
+            anchors.push_back(Point {
+                events: i + 1,
+                op,
+                open: walk.open().to_vec(),
+                configurations: walk.possible().clone(),
+            });
+        }
+    }
+    let (effects, waiting) = walk.effects(last)?;
+    let states = match effects.as_slice() {
+        [] => clauses(beginning, waiting.iter()),
+        _ => clauses(beginning, effects.iter().map(|effect| &effect.before)),
+    };
+    let answers = effects.iter().map(|effect| format!("{:?}", effect.answer));
+    Ok(Observed {
+        possible: Possible {
+            states,
+            answers: Listed::of(answers, MOST_ANSWERS),
+        },
+        anchors: anchors.into(),
+    })
+}
+
+/// What the states say, each as a clause; of the key alone that the task is about, where the history was split by key.
+fn clauses<'s, S: Spec>(task: &Task<'_, S>, states: impl Iterator<Item = &'s S::State>) -> Listed
+where
+    S::State: 's,
+{
+    let key = task.only_key();
+    let words = |state| task.spec.state_words(state, key.as_ref());
+    Listed::of(states.map(words), MOST_STATES)
+}
+
+/// The smallest core that starts from one of the anchors, if there is any.
+pub(super) fn core<S: Spec>(
+    beginning: &Task<'_, S>,
+    observed: &Observed<S>,
+    budget: &Budget,
+) -> Option<Found> {
+    let mut best: Option<(usize, Found)> = None;
+    for point in observed.anchors.iter().rev() {
+        if budget.check().is_err() {
+            break;
+        }
+        let Some(core) = from_point(beginning, point, budget) else {
+            continue;
+        };
+        // A second possible state is as much to read as three operations.
+        let states = core.anchor.as_ref().map_or(1, |anchor| anchor.states.count);
+        let length = core.ops.len() + 3 * (states - 1);
+        if best.as_ref().is_none_or(|(least, _)| length < *least) {
+            best = Some((length, core));
+        }
+    }
+    best.map(|(_, core)| core)
+}
+
+/// Reduces the operations after a point to those that contradict each other from there on.
+fn from_point<S: Spec>(
+    beginning: &Task<'_, S>,
+    point: &Point<S>,
+    budget: &Budget,
+) -> Option<Found> {
+    let events = events(beginning);
+    let later = &events[point.events..];
+    let mut window = Window {
+        point,
+        later,
+        task: beginning.clone(),
+        budget,
+        undecided: false,
+    };
+    if !window.is_contradictory() {
+        return None;
+    }
+    let returns = later.iter().filter(|(_, kind)| *kind == EventKind::Return);
+    window.relax(returns.map(|&(op, _)| op).collect());
+    let returned = |op: u32| window.task.ops[op as usize].ret != NEVER;
+    let kept = later
+        .iter()
+        .filter(|&&(op, kind)| kind == EventKind::Return && returned(op));
+    let mut ops: Vec<OpId> = kept.map(|&(op, _)| beginning.ops[op as usize].id).collect();
+    ops.sort_unstable();
+    let called = later.iter().filter(|(_, kind)| *kind == EventKind::Call);
+    let others = point.open.iter().copied().chain(called.map(|&(op, _)| op));
+    let others = others.map(|op| window.task.ops[op as usize]);
+    let mut relaxed: Vec<OpId> = others
+        .filter(|&op| op.ret == NEVER && !beginning.is_pure(op))
+        .map(|op| op.id)
+        .collect();
+    relaxed.sort_unstable();
+    let states = point
+        .configurations
+        .iter()
+        .map(|configuration| &configuration.state);
+    Some(Found {
+        anchor: Some(Anchor {
+            after: beginning.ops[point.op as usize].id,
+            states: clauses(beginning, states),
+        }),
+        ops,
+        relaxed,
+        minimal: !window.undecided,
+        // The walk over all configurations shares no code with the engines.
+        confirmation: Confirmation::IndependentCheck,
+    })
+}
+
+/// The events after a point, of which some operations are relaxed.
+struct Window<'a, 'b, S: Spec> {
+    point: &'a Point<S>,
+    later: &'a [(u32, EventKind)],
+    task: Task<'b, S>,
+    budget: &'a Budget,
+    /// Some attempt was not decided.
+    undecided: bool,
+}
+
+impl<S: Spec> Window<'_, '_, S> {
+    /// Whether no configuration of the point is left after the events, of which relaxed operations have no return.
+    fn is_contradictory(&mut self) -> bool {
+        let matters = |op: u32| {
+            let op = self.task.ops[op as usize];
+            op.ret != NEVER || !self.task.is_pure(op)
+        };
+        let open = self.point.open.iter().copied().filter(|&op| matters(op));
+        let configurations = self.point.configurations.iter().cloned();
+        let configurations = configurations.map(|mut configuration| {
+            configuration.taken.retain(|taken| matters(taken.op));
+            configuration
+        });
+        let mut walk = Walk::from(
+            &self.task,
+            open.collect(),
+            configurations.collect(),
+            MOST_CONFIGURATIONS,
+            self.budget,
+        );
+        // Configurations in which an operation took effect with another result than it returns end when it returns.
+        for &(op, kind) in self.later {
+            let is_relaxed = self.task.ops[op as usize].ret == NEVER;
+            if kind == EventKind::Return && is_relaxed || !matters(op) {
+                continue;
+            }
+            match walk.event(op, kind) {
+                Ok(true) => {}
+                Ok(false) => return true,
+                Err(_) => {
+                    self.undecided = true;
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    /// Relaxes as many of these operations as possible: many at once first, down to single ones.
+    fn relax(&mut self, returned: Vec<u32>) {
+        let mut left = returned;
+        let mut size = left.len();
+        while size >= 1 {
+            let mut next = Vec::new();
+            for chunk in left.chunks(size) {
+                let before = self.task.ops.clone();
+                for &op in chunk {
+                    self.task.ops[op as usize].ret = NEVER;
+                }
+                if !self.is_contradictory() {
+                    self.task.ops = before;
+                    next.extend_from_slice(chunk);
+                }
+            }
+            left = next;
+            size /= 2;
+        }
+    }
+}

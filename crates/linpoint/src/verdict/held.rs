@@ -1,0 +1,274 @@
+//! Checks claims about values and members against the operations that a history has up to a cut, by their definitions.
+//!
+//! It shares no code with the engines, knows only the [roles](Role) of operations, and takes one pass for each claim.
+
+use super::claim::Claim;
+use crate::engine::{Facts, TaskOp};
+use crate::history::{NEVER, OpId, precedes};
+use crate::spec::{Need, Role};
+use crate::value::Value;
+
+/// What all operations up to the cut did with one value of a container.
+#[derive(Default)]
+struct Uses {
+    insertions: Vec<TaskOp>,
+    removals: Vec<TaskOp>,
+    peeks: Vec<TaskOp>,
+    /// Some operation may have removed the value that does not say so.
+    may_be_removed: bool,
+    /// Some operation may have put the value in that does not say so.
+    may_be_put: bool,
+}
+
+impl Uses {
+    fn of(facts: &dyn Facts, value: &Value) -> Self {
+        let mut uses = Uses::default();
+        for &op in facts.ops() {
+            match facts.role(op) {
+                Role::Adds(other) if other == *value => uses.insertions.push(op),
+                Role::Removes(other) if other == *value => uses.removals.push(op),
+                Role::Peeks(other) if other == *value => uses.peeks.push(op),
+                Role::RemovesSome => uses.may_be_removed = true,
+                Role::Opaque if !facts.is_pure(op) => {
+                    uses.may_be_removed = true;
+                    uses.may_be_put = true;
+                }
+                _ => {}
+            }
+        }
+        // The value was put in at most once, so an operation that says that it removed it leaves none for the others.
+        uses.may_be_removed &= uses.removals.is_empty();
+        uses
+    }
+
+    /// The only insertion, if there is one.
+    fn insertion(&self) -> Option<TaskOp> {
+        match self.insertions.as_slice() {
+            [only] if !self.may_be_put => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The ranks after and before which the value was certainly there, if it was put in once.
+    fn presence(&self) -> Option<(u32, u32)> {
+        let insertion = self.insertion()?;
+        if self.may_be_removed {
+            return None;
+        }
+        let uses = self.removals.iter().chain(&self.peeks);
+        let from = uses.map(|op| op.ret).fold(insertion.ret, u32::min);
+        let to = self.removals.iter().map(|op| op.call).min();
+        Some((from, to.unwrap_or(NEVER)))
+    }
+
+    /// Whether the value was certainly there during the whole operation.
+    fn spans(&self, op: TaskOp) -> bool {
+        self.presence()
+            .is_some_and(|(from, to)| precedes(from, op.call) && precedes(op.ret, to))
+    }
+}
+
+fn find(facts: &dyn Facts, id: OpId) -> Option<TaskOp> {
+    let ops = facts.ops();
+    let place = ops.binary_search_by_key(&id, |op| op.id).ok()?;
+    Some(ops[place])
+}
+
+/// The value that an operation served, if it returned.
+fn served(facts: &dyn Facts, op: TaskOp) -> Option<Value> {
+    match facts.role(op) {
+        Role::Removes(value) | Role::Peeks(value) if op.ret != NEVER => Some(value),
+        _ => None,
+    }
+}
+
+impl Claim {
+    /// Whether the claim follows from the operations of `facts`, which must be all that the history has up to some event.
+    ///
+    /// Claims about states are made from all configurations that are possible, and claims about scans by the monitor that
+    /// found them; they are not derived again.
+    pub(super) fn holds(&self, facts: &dyn Facts) -> bool {
+        self.follows(facts).unwrap_or(false)
+    }
+
+    fn follows(&self, facts: &dyn Facts) -> Option<bool> {
+        Some(match self {
+            Claim::OnlyAnswers { .. }
+            | Claim::CannotHappen { .. }
+            | Claim::WrongScan { .. }
+            | Claim::Contradiction { .. } => true,
+            Claim::NeverPut { op, value, .. } => {
+                let op = find(facts, *op)?;
+                let sees = match facts.role(op) {
+                    Role::Slot {
+                        needs: Need::Is(seen),
+                        ..
+                    }
+                    | Role::Removes(seen)
+                    | Role::Peeks(seen) => op.ret != NEVER && seen == *value,
+                    _ => false,
+                };
+                sees && !facts
+                    .ops()
+                    .iter()
+                    .any(|other| may_put(facts, *other, value))
+            }
+            Claim::TakenTooOften { value, taken, put } => {
+                let counts = Changes::count(facts, value)?;
+                let all_taken = taken
+                    .iter()
+                    .all(|&id| find(facts, id).is_some_and(|op| has_taken(facts, op, value)));
+                all_taken && counts.put == *put && counts.put < taken.len()
+            }
+            Claim::AddedTooOften {
+                value,
+                added,
+                removed,
+            } => {
+                let counts = Changes::count(facts, value)?;
+                let all_added = added.iter().all(|&id| {
+                    let op = find(facts, id).filter(|op| op.ret != NEVER);
+                    op.is_some_and(|op| found_and_left(facts, op, value) == Some((false, true)))
+                });
+                all_added && counts.taken == *removed && counts.taken + 1 < added.len()
+            }
+            Claim::UsedAfterRemoval {
+                value,
+                removal,
+                later,
+            } => {
+                let (removal, later) = (find(facts, *removal)?, find(facts, *later)?);
+                let uses = Uses::of(facts, value);
+                let is_used = uses.peeks.contains(&later) || uses.insertions.contains(&later);
+                uses.insertion().is_some()
+                    && uses.removals.contains(&removal)
+                    && is_used
+                    && later.ret != NEVER
+                    && removal.precedes(later)
+            }
+            Claim::NotEmpty { op, values } => {
+                let op = find(facts, *op)?;
+                let presences = values.iter().map(|value| Uses::of(facts, value).presence());
+                let mut presences: Vec<(u32, u32)> = presences.collect::<Option<_>>()?;
+                presences.sort_unstable();
+                // Invariant: up to this rank some value was certainly there.
+                let mut covered = None;
+                for (from, to) in presences {
+                    let begins = covered.unwrap_or(op.call);
+                    if precedes(from, begins) {
+                        covered = Some(to.max(begins));
+                    }
+                }
+                facts.role(op) == Role::Empty
+                    && op.ret != NEVER
+                    && covered.is_some_and(|to| precedes(op.ret, to))
+            }
+            Claim::Overtaken { first, second, op } => {
+                let op = find(facts, *op)?;
+                let (a, b) = (Uses::of(facts, first), Uses::of(facts, second));
+                let (from, to) = a.presence()?;
+                let is_first = precedes(from, b.insertion()?.call);
+                first != second
+                    && served(facts, op).as_ref() == Some(second)
+                    && is_first
+                    && precedes(op.ret, to)
+            }
+            Claim::Buried { lower, upper, op } => {
+                let op = find(facts, *op)?;
+                let (a, b) = (Uses::of(facts, lower), Uses::of(facts, upper));
+                let a_from = a.insertion().map(|insertion| {
+                    let uses = a.removals.iter().chain(&a.peeks);
+                    uses.map(|op| op.ret).fold(insertion.ret, u32::min)
+                });
+                lower != upper
+                    && served(facts, op).as_ref() == Some(lower)
+                    && precedes(a_from?, b.insertion()?.call)
+                    && b.spans(op)
+            }
+            Claim::PassedOver { op, urgent, how } => {
+                let op = find(facts, *op)?;
+                let served = served(facts, op)?;
+                let is_urgent = match *how {
+                    "larger" => *urgent > served,
+                    _ => *urgent < served,
+                };
+                is_urgent && Uses::of(facts, urgent).spans(op)
+            }
+        })
+    }
+}
+
+/// Whether the operation puts the value in, or may do so.
+fn may_put(facts: &dyn Facts, op: TaskOp, value: &Value) -> bool {
+    match facts.role(op) {
+        Role::Slot {
+            leaves: Some(put), ..
+        }
+        | Role::Adds(put) => put == *value,
+        Role::Appends(_) => true,
+        Role::Opaque => !facts.is_pure(op),
+        _ => false,
+    }
+}
+
+/// What an operation on one member of a set found there and left, where it says so.
+fn found_and_left(facts: &dyn Facts, op: TaskOp, member: &Value) -> Option<(bool, bool)> {
+    match facts.role(op) {
+        Role::Slot {
+            needs: Need::Is(Value::Bool(found)),
+            leaves: Some(Value::Bool(left)),
+        } if facts.key(op).as_ref() == Some(member) => Some((found, left)),
+        _ => None,
+    }
+}
+
+/// Whether the operation returned and says that it took the value out.
+fn has_taken(facts: &dyn Facts, op: TaskOp, value: &Value) -> bool {
+    let takes = match facts.role(op) {
+        Role::Removes(other) => other == *value,
+        _ => found_and_left(facts, op, value) == Some((true, false)),
+    };
+    takes && op.ret != NEVER
+}
+
+/// Whether an operation put the value in (`true`) or took it out.
+fn change(facts: &dyn Facts, op: TaskOp, value: &Value) -> Option<bool> {
+    match facts.role(op) {
+        Role::Adds(other) if other == *value => Some(true),
+        Role::Removes(other) if other == *value => Some(false),
+        Role::Slot {
+            leaves: Some(Value::Bool(left)),
+            ..
+        } if facts.key(op).as_ref() == Some(value) => Some(left),
+        _ => None,
+    }
+}
+
+/// How many operations put a value in or took it out, or may have done so.
+struct Changes {
+    put: usize,
+    taken: usize,
+}
+
+impl Changes {
+    /// `None` if some operation may have done so without saying it.
+    fn count(facts: &dyn Facts, value: &Value) -> Option<Self> {
+        let mut changes = Changes { put: 0, taken: 0 };
+        for &op in facts.ops() {
+            match (change(facts, op, value), facts.role(op)) {
+                (Some(true), _) => changes.put += 1,
+                (Some(false), _) => changes.taken += 1,
+                (None, Role::Opaque | Role::Appends(_)) if !facts.is_pure(op) => return None,
+                (
+                    None,
+                    Role::Slot {
+                        needs: Need::IsNot(_),
+                        ..
+                    },
+                ) => return None,
+                _ => {}
+            }
+        }
+        Some(changes)
+    }
+}

@@ -1,0 +1,217 @@
+//! Finds the claim that says best what is wrong: proposes simple ones and takes the first that holds.
+
+use super::Possible;
+use super::claim::Claim;
+use super::explain::Found;
+use crate::engine::monitor::snapshot;
+use crate::engine::{Facts, Task, TaskOp};
+use crate::history::OpId;
+use crate::spec::{Keys, Kind, Need, Role, Spec};
+use crate::value::Value;
+
+/// The most values of a core that are compared with each other.
+const MOST_VALUES: usize = 6;
+
+/// What is wrong with the core of `beginning`, which ends with the first bad event.
+pub(super) fn claim<S: Spec>(
+    beginning: &Task<'_, S>,
+    core: &Found,
+    possible: Option<&Possible>,
+    describe: &dyn Fn(OpId) -> String,
+) -> Claim {
+    let ops: Vec<TaskOp> = core.ops.iter().filter_map(|&id| beginning.op(id)).collect();
+    let Some(last) = ops.iter().max_by_key(|op| op.ret) else {
+        unreachable!("bug: a core has no operations");
+    };
+    let facts: &dyn Facts = beginning;
+    let mut proposals = Vec::new();
+    if beginning.spec.vocabulary().keys == Keys::Members {
+        proposals.extend(about_member(facts, &ops));
+    }
+    proposals.extend(never_put(facts, *last));
+    if core.anchor.is_none() {
+        proposals.extend(about_values(facts, &ops));
+    }
+    let simple = proposals.into_iter().find(|claim| claim.holds(facts));
+    simple
+        .or_else(|| wrong_scan(facts, last.id, describe))
+        .or_else(|| Some(possible?.claim(last.id)))
+        .unwrap_or_else(|| Claim::Contradiction {
+            op: last.id,
+            others: ops
+                .iter()
+                .map(|op| op.id)
+                .filter(|&id| id != last.id)
+                .collect(),
+        })
+}
+
+/// That the operation saw a value that no operation had put there.
+fn never_put(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
+    // What a lock or a member of a set holds is no value that a person has put there.
+    if matches!(facts.kind(), Some(Kind::Slot(Value::Bool(_)))) {
+        return None;
+    }
+    let value = match facts.role(op) {
+        Role::Slot {
+            needs: Need::Is(value),
+            ..
+        }
+        | Role::Removes(value)
+        | Role::Peeks(value) => value,
+        _ => return None,
+    };
+    if matches!(facts.kind(), Some(Kind::Slot(initial)) if *initial == value) {
+        return None;
+    }
+    let put = |op: &TaskOp| match facts.role(*op) {
+        Role::Slot {
+            leaves: Some(put), ..
+        }
+        | Role::Adds(put) => Some(put),
+        _ => None,
+    };
+    // The most common slip of recorders: 1 here, "1" or 1.0 there.
+    let alike = facts
+        .ops()
+        .iter()
+        .filter_map(put)
+        .find(|put| looks_like(put, &value));
+    Some(Claim::NeverPut {
+        op: op.id,
+        value,
+        alike,
+    })
+}
+
+fn looks_like(a: &Value, b: &Value) -> bool {
+    let plain = |value: &Value| value.plain_text().trim_end_matches(".0").to_owned();
+    plain(a) == plain(b)
+}
+
+/// That a member of a set was removed or added too often.
+fn about_member(facts: &dyn Facts, ops: &[TaskOp]) -> Vec<Claim> {
+    let Some(value) = ops.first().and_then(|op| facts.key(*op)) else {
+        return Vec::new();
+    };
+    let count = |left: bool| {
+        let changes = facts.ops().iter().filter(|op| {
+            matches!(facts.role(**op), Role::Slot { leaves: Some(Value::Bool(to)), .. } if to == left)
+        });
+        changes.count()
+    };
+    let ids = || ops.iter().map(|op| op.id).collect();
+    vec![
+        Claim::TakenTooOften {
+            value: value.clone(),
+            taken: ids(),
+            put: count(true),
+        },
+        Claim::AddedTooOften {
+            value,
+            added: ids(),
+            removed: count(false),
+        },
+    ]
+}
+
+/// What can be wrong with the values of a container.
+fn about_values(facts: &dyn Facts, ops: &[TaskOp]) -> Vec<Claim> {
+    let Some(kind) = facts.kind() else {
+        return Vec::new();
+    };
+    let mut values: Vec<Value> = Vec::new();
+    let (mut served, mut empty) = (Vec::new(), None);
+    let mut removals: Vec<(Value, OpId)> = Vec::new();
+    for &op in ops {
+        let role = facts.role(op);
+        match role {
+            Role::Empty => empty = Some(op.id),
+            Role::Adds(ref value) | Role::Removes(ref value) | Role::Peeks(ref value) => {
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+                if values.len() > MOST_VALUES {
+                    return Vec::new();
+                }
+                if !matches!(role, Role::Adds(_)) {
+                    served.push((value.clone(), op.id));
+                }
+                if matches!(role, Role::Removes(_)) {
+                    removals.push((value.clone(), op.id));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut proposals = Vec::new();
+    for value in &values {
+        let taken = removals.iter().filter(|(other, _)| other == value);
+        let taken: Vec<OpId> = taken.map(|(_, id)| *id).collect();
+        let insertions = facts
+            .ops()
+            .iter()
+            .filter(|op| facts.role(**op) == Role::Adds(value.clone()));
+        for later in ops.iter().filter(|op| is_on(facts, **op, value)) {
+            proposals.extend(taken.first().map(|&removal| Claim::UsedAfterRemoval {
+                value: value.clone(),
+                removal,
+                later: later.id,
+            }));
+        }
+        proposals.push(Claim::TakenTooOften {
+            value: value.clone(),
+            put: insertions.count(),
+            taken,
+        });
+    }
+    if let Some(op) = empty {
+        proposals.push(Claim::NotEmpty {
+            op,
+            values: values.clone(),
+        });
+    }
+    for (value, op) in served {
+        for other in values.iter().filter(|other| **other != value) {
+            let (value, other) = (value.clone(), other.clone());
+            proposals.extend(match kind {
+                Kind::Queue => Some(Claim::Overtaken {
+                    first: other,
+                    second: value,
+                    op,
+                }),
+                Kind::Stack => Some(Claim::Buried {
+                    lower: value,
+                    upper: other,
+                    op,
+                }),
+                Kind::MaxPriorityQueue | Kind::MinPriorityQueue => Some(Claim::PassedOver {
+                    op,
+                    urgent: other,
+                    how: match kind {
+                        Kind::MaxPriorityQueue => "larger",
+                        _ => "smaller",
+                    },
+                }),
+                _ => None,
+            });
+        }
+    }
+    proposals
+}
+
+fn is_on(facts: &dyn Facts, op: TaskOp, value: &Value) -> bool {
+    matches!(facts.role(op), Role::Adds(other) | Role::Peeks(other) if other == *value)
+}
+
+/// That a scan of a snapshot shows what it cannot have seen.
+fn wrong_scan(facts: &dyn Facts, op: OpId, describe: &dyn Fn(OpId) -> String) -> Option<Claim> {
+    if !matches!(facts.kind(), Some(Kind::Snapshot(_))) {
+        return None;
+    }
+    let describe = |position: u32| describe(facts.ops()[position as usize].id);
+    let sentence = snapshot::Case::new(facts)
+        .ok()?
+        .sentence(facts, &describe)?;
+    Some(Claim::WrongScan { op, sentence })
+}
