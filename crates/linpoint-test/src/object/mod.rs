@@ -65,58 +65,14 @@ pub struct Object<X> {
 pub(crate) type Twin = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
 
 impl<X: 'static> Object<X> {
-    /// An operation with an argument: one invocation for each of `args`, named like `add(200)`. It never waits for another
-    /// operation.
+    /// Adds an operation with an argument: one invocation for each of `args`, labelled like `add(200)`. A tuple stands for
+    /// several arguments.
+    ///
+    /// The operation must not wait for another one unless [`may_block`](Self::may_block) allows it.
     pub fn op<A, R>(
-        self,
-        name: &str,
-        args: impl IntoIterator<Item = A>,
-        run: impl Fn(&X, A) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: Debug + Clone + Send + Sync + 'static,
-        R: Debug + Eq + Hash + 'static,
-    {
-        self.with_args(name, args, Blocking::Never, run)
-    }
-
-    /// An operation without arguments that never waits for another operation.
-    pub fn op0<R: Debug + Eq + Hash + 'static>(
-        self,
-        name: &str,
-        run: impl Fn(&X) -> R + Send + Sync + 'static,
-    ) -> Self {
-        self.with(name, name.to_owned(), Blocking::Never, run)
-    }
-
-    /// An operation with an argument that may wait for another operation.
-    pub fn blocking<A, R>(
-        self,
-        name: &str,
-        args: impl IntoIterator<Item = A>,
-        run: impl Fn(&X, A) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: Debug + Clone + Send + Sync + 'static,
-        R: Debug + Eq + Hash + 'static,
-    {
-        self.with_args(name, args, Blocking::Allowed, run)
-    }
-
-    /// An operation without arguments that may wait for another operation.
-    pub fn blocking0<R: Debug + Eq + Hash + 'static>(
-        self,
-        name: &str,
-        run: impl Fn(&X) -> R + Send + Sync + 'static,
-    ) -> Self {
-        self.with(name, name.to_owned(), Blocking::Allowed, run)
-    }
-
-    fn with_args<A, R>(
         mut self,
         name: &str,
         args: impl IntoIterator<Item = A>,
-        blocking: Blocking,
         run: impl Fn(&X, A) -> R + Send + Sync + 'static,
     ) -> Self
     where
@@ -127,16 +83,23 @@ impl<X: 'static> Object<X> {
         for arg in args {
             let run = Arc::clone(&run);
             let text = format!("{arg:?}");
-            // Several arguments come as a tuple.
             let label = match text.starts_with('(') {
                 true => format!("{name}{text}"),
                 false => format!("{name}({text})"),
             };
-            self = self.with(name, label, blocking, move |object| {
-                run(object, arg.clone())
-            });
+            let run = move |object: &X| run(object, arg.clone());
+            self = self.with(name, label, Blocking::Never, run);
         }
         self
+    }
+
+    /// Adds an operation without arguments; otherwise like [`op`](Self::op).
+    pub fn op0<R: Debug + Eq + Hash + 'static>(
+        self,
+        name: &str,
+        run: impl Fn(&X) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.with(name, name.to_owned(), Blocking::Never, run)
     }
 
     fn with<R: Debug + Eq + Hash + 'static>(
@@ -242,7 +205,13 @@ impl<X: 'static> Object<X> {
         self.mark(name, |invocation| invocation.ignored = true)
     }
 
-    /// The operation never waits for another one, although it was declared with [`blocking`](Self::blocking).
+    /// The operation may wait for another one. A serial execution in which it waits for ever is then part of what the
+    /// object does, not a failure.
+    pub fn may_block(self, name: &str) -> Self {
+        self.mark(name, |invocation| invocation.blocking = Blocking::Allowed)
+    }
+
+    /// The operation never waits for another one, although operations of a [specification](Self::against) may.
     pub fn never_blocks(self, name: &str) -> Self {
         self.mark(name, |invocation| invocation.blocking = Blocking::Never)
     }

@@ -64,7 +64,7 @@ fn a_lost_wake_up_is_a_stuck_history() {
                 let _guard = flag.lock.lock().unwrap();
                 flag.changed.notify_all();
             })
-            .blocking0("wait", move |flag| {
+            .op0("wait", move |flag| {
                 if sound {
                     let guard = flag.lock.lock().unwrap();
                     drop(
@@ -77,6 +77,7 @@ fn a_lost_wake_up_is_a_stuck_history() {
                     drop(flag.changed.wait(flag.lock.lock().unwrap()).unwrap());
                 }
             })
+            .may_block("wait")
             .matrix([["set"], ["wait"]])
     };
     let report = flag(true).check();
@@ -132,7 +133,8 @@ fn a_livelock_is_a_stuck_history() {
 fn loops_without_a_hint_are_noticed() {
     let report = object(|| AtomicU32::new(0))
         .op0("set", |flag| flag.store(1, SeqCst))
-        .blocking0("wait", |flag| while flag.load(SeqCst) == 0 {})
+        .op0("wait", |flag| while flag.load(SeqCst) == 0 {})
+        .may_block("wait")
         .matrix([["set"], ["wait"]])
         .check();
     assert!(report.passed(), "{report}");
@@ -235,7 +237,9 @@ fn what_is_intended_can_be_declared() {
         .ignore_result("roll")
         .check();
     assert!(report.passed(), "{report}");
-    let counter2 = object(|| Mutex::new(0)).blocking0("lock", |lock| std::mem::forget(lock.lock()));
+    let counter2 = object(|| Mutex::new(0))
+        .op0("lock", |lock| std::mem::forget(lock.lock()))
+        .may_block("lock");
     let report = counter2
         .never_blocks("lock")
         .matrix([["lock", "lock"]])
@@ -265,15 +269,17 @@ fn everything_that_blocks_can_be_passed() {
     .op("send", [1, 2], |(sender, _), value| {
         sender.lock().unwrap().send(value).is_ok()
     })
-    .blocking0("recv", |(_, receiver)| receiver.lock().unwrap().recv().ok())
+    .op0("recv", |(_, receiver)| receiver.lock().unwrap().recv().ok())
+    .may_block("recv")
     .matrix([vec!["send(1)", "send(2)"], vec!["recv"], vec!["recv"]])
     .check();
     assert!(report.passed(), "{report}");
     // A barrier for two is passed by two at once: no serial execution does that.
     let report = object(|| Barrier::new(2))
-        .blocking0("wait", |barrier| {
+        .op0("wait", |barrier| {
             barrier.wait();
         })
+        .may_block("wait")
         .matrix([["wait"], ["wait"]])
         .check();
     assert_eq!(report.failure().unwrap().kind, FailureKind::NoWitness);
@@ -289,7 +295,7 @@ fn notify_one_may_wake_any_waiter() {
     }
     let slot = |all: bool| {
         object(Slot::default)
-            .blocking("put", [1], move |slot, value| {
+            .op("put", [1], move |slot, value| {
                 let guard = slot.value.lock().unwrap();
                 let mut guard = slot
                     .changed
@@ -302,7 +308,8 @@ fn notify_one_may_wake_any_waiter() {
                     slot.changed.notify_one()
                 }
             })
-            .blocking0("take", move |slot| {
+            .may_block("put")
+            .op0("take", move |slot| {
                 let guard = slot.value.lock().unwrap();
                 let mut guard = slot
                     .changed
@@ -316,6 +323,7 @@ fn notify_one_may_wake_any_waiter() {
                 }
                 value
             })
+            .may_block("take")
             .matrix([["put(1)", "put(1)"], ["take", "put(1)"], ["take", "take"]])
     };
     let report = slot(true).check();
@@ -384,16 +392,18 @@ fn destructors_of_stuck_threads_may_lock() {
         }
     }
     let report = object(|| (Mutex::new(0), Mutex::new(0)))
-        .blocking0("forth", |(a, b)| {
+        .op0("forth", |(a, b)| {
             let _late = LocksWhenDropped(b);
             let _held = a.lock().unwrap();
             drop(b.lock().unwrap());
         })
-        .blocking0("back", |(a, b)| {
+        .may_block("forth")
+        .op0("back", |(a, b)| {
             let _late = LocksWhenDropped(a);
             let _held = b.lock().unwrap();
             drop(a.lock().unwrap());
         })
+        .may_block("back")
         .matrix([["forth"], ["back"]])
         .check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));

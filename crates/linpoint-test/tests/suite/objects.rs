@@ -412,5 +412,6 @@ pub(crate) fn event(broken: bool) -> Object<Event> {
         .op0("set", Event::set)
         .op0("reset", Event::reset)
         .op0("is_set", Event::is_set)
-        .blocking0("wait", Event::wait)
+        .op0("wait", Event::wait)
+        .may_block("wait")
 }
