@@ -228,7 +228,10 @@ impl Scheduler for Asking {
             match execution.next_of(ready, Yields::of(yields), search) {
                 Switch::To(MAIN) => Some(TaskId::from(MAIN_TASK)),
                 Switch::To(thread) => {
-                    self.fairness.runs(thread, inside & 1 << thread == 0);
+                    match inside & 1 << thread {
+                        0 => self.fairness.begins(thread),
+                        _ => self.fairness.runs(thread),
+                    }
                     Some(TaskId::from(thread + 1))
                 }
                 Switch::Stuck | Switch::Unwinding | Switch::Finished => None,
@@ -273,14 +276,18 @@ impl Fairness {
             .fold(0, |mask, thread| mask | 1 << thread)
     }
 
-    fn runs(&mut self, thread: usize, begins: bool) {
+    /// The thread runs a step of the operation that it is in.
+    fn runs(&mut self, thread: usize) {
         for index in 0..MAX_WORKERS {
             self.behind[index] &= !(1 << thread);
             self.ran[index] |= 1 << thread;
         }
-        if begins {
-            (self.behind[thread], self.ran[thread]) = (0, u16::MAX);
-        }
+    }
+
+    /// The thread runs the first step of an operation: what it yielded to before does not matter.
+    fn begins(&mut self, thread: usize) {
+        self.runs(thread);
+        (self.behind[thread], self.ran[thread]) = (0, u16::MAX);
     }
 }
 
@@ -291,19 +298,19 @@ mod tests {
     #[test]
     fn a_thread_that_spins_waits_for_those_who_did_not_run() {
         let mut fairness = Fairness::default();
-        fairness.runs(0, true);
+        fairness.begins(0);
         fairness.yields(0, 0b111);
         assert_eq!(
             fairness.waiting(0b111),
             0,
             "the first time it may try again"
         );
-        fairness.runs(0, false);
-        fairness.runs(1, false);
+        fairness.runs(0);
+        fairness.runs(1);
         fairness.yields(0, 0b111);
         assert_eq!(fairness.waiting(0b111), 0b001, "thread 2 could have run");
         assert_eq!(fairness.waiting(0b011), 0, "thread 2 has to wait itself");
-        fairness.runs(2, false);
+        fairness.runs(2);
         assert_eq!(fairness.waiting(0b111), 0);
     }
 }

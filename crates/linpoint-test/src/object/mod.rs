@@ -10,7 +10,7 @@ use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::sync::Arc;
 
 use crate::report::{Failure, Verdict};
-use invocation::{Blocking, Invocation};
+use invocation::{Blocking, Invocation, Results};
 use plan::Plan;
 use settings::Settings;
 
@@ -202,7 +202,7 @@ impl<X: 'static> Object<X> {
 
     /// What the operation answers is not looked at; what it does to the object is.
     pub fn ignore_result(self, name: &str) -> Self {
-        self.mark(name, |invocation| invocation.ignored = true)
+        self.mark(name, |invocation| invocation.results = Results::Ignored)
     }
 
     /// The operation may wait for another one. A serial execution in which it waits for ever is then part of what the

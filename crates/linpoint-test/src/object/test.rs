@@ -89,7 +89,7 @@ impl<X> Subject for Constructed<X> {
             invocation,
             prepared,
         } = &self.ops[op];
-        prepared.run(&self.object, invocation.ignored)
+        prepared.run(&self.object, invocation.results)
     }
 }
 

@@ -385,27 +385,39 @@ where
     }
 }
 
+/// The kinds of events, in the order of events at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum EventKind {
+    Call,
+    Return,
+}
+
 /// The history of a run, as Rust values.
 fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
     run: &[&[Record<O, R>]],
 ) -> TypedHistory<O, R> {
     // In the order of calls and returns; at equal times calls come first, so that touching operations overlap.
-    let mut events: Vec<(i64, bool, usize, usize)> = Vec::new();
+    let mut events: Vec<(i64, EventKind, usize, usize)> = Vec::new();
     for (thread, log) in run.iter().enumerate() {
         for (number, record) in log.iter().enumerate() {
-            events.push((record.called, false, thread, number));
-            events.push((record.returned, true, thread, number));
+            events.push((record.called, EventKind::Call, thread, number));
+            events.push((record.returned, EventKind::Return, thread, number));
         }
     }
     events.sort_unstable();
     let mut history = TypedHistory::new();
     let mut open = vec![None; run.len()];
-    for (_, is_return, thread, number) in events {
+    for (_, kind, thread, number) in events {
         let record = &run[thread][number];
-        if !is_return {
-            open[thread] = Some(history.call(thread as u32, record.op.clone()));
-        } else if let Some(id) = open[thread].take() {
-            history.ret(id, record.ret.clone());
+        match kind {
+            EventKind::Call => {
+                open[thread] = Some(history.call(thread as u32, record.op.clone()));
+            }
+            EventKind::Return => {
+                if let Some(id) = open[thread].take() {
+                    history.ret(id, record.ret.clone());
+                }
+            }
         }
     }
     history

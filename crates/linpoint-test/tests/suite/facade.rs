@@ -57,7 +57,13 @@ fn a_lost_wake_up_is_a_stuck_history() {
         lock: Mutex<()>,
         changed: Condvar,
     }
-    let flag = |sound: bool| {
+    /// Where `wait` first looks at the flag.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Looks {
+        Locked,
+        Unlocked,
+    }
+    let flag = |looks: Looks| {
         object(Flag::default)
             .op0("set", |flag| {
                 flag.set.store(1, SeqCst);
@@ -65,7 +71,7 @@ fn a_lost_wake_up_is_a_stuck_history() {
                 flag.changed.notify_all();
             })
             .op0("wait", move |flag| {
-                if sound {
+                if looks == Looks::Locked {
                     let guard = flag.lock.lock().unwrap();
                     drop(
                         flag.changed
@@ -73,16 +79,15 @@ fn a_lost_wake_up_is_a_stuck_history() {
                             .unwrap(),
                     );
                 } else if flag.set.load(SeqCst) == 0 {
-                    // Looked before it locked.
                     drop(flag.changed.wait(flag.lock.lock().unwrap()).unwrap());
                 }
             })
             .may_block("wait")
             .matrix([["set"], ["wait"]])
     };
-    let report = flag(true).check();
+    let report = flag(Looks::Locked).check();
     assert!(report.passed(), "{report}");
-    let report = flag(false).check();
+    let report = flag(Looks::Unlocked).check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
     assert!(
@@ -293,7 +298,7 @@ fn notify_one_may_wake_any_waiter() {
         value: Mutex<Option<u32>>,
         changed: Condvar,
     }
-    let slot = |all: bool| {
+    let slot = |notify: fn(&Condvar)| {
         object(Slot::default)
             .op("put", [1], move |slot, value| {
                 let guard = slot.value.lock().unwrap();
@@ -302,11 +307,7 @@ fn notify_one_may_wake_any_waiter() {
                     .wait_while(guard, |value| value.is_some())
                     .unwrap();
                 *guard = Some(value);
-                if all {
-                    slot.changed.notify_all()
-                } else {
-                    slot.changed.notify_one()
-                }
+                notify(&slot.changed);
             })
             .may_block("put")
             .op0("take", move |slot| {
@@ -316,19 +317,15 @@ fn notify_one_may_wake_any_waiter() {
                     .wait_while(guard, |value| value.is_none())
                     .unwrap();
                 let value = guard.take();
-                if all {
-                    slot.changed.notify_all()
-                } else {
-                    slot.changed.notify_one()
-                }
+                notify(&slot.changed);
                 value
             })
             .may_block("take")
             .matrix([["put(1)", "put(1)"], ["take", "put(1)"], ["take", "take"]])
     };
-    let report = slot(true).check();
+    let report = slot(Condvar::notify_all).check();
     assert!(report.passed(), "{report}");
-    let report = slot(false).check();
+    let report = slot(Condvar::notify_one).check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
 }

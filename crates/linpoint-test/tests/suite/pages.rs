@@ -47,7 +47,9 @@ fn results_without_witness() {
 #[test]
 fn a_stuck_operation() {
     let threads = [vec!["wait"], vec!["set", "reset", "set"]];
-    let report = objects::event(true).matrix(threads).check();
+    let report = objects::event(objects::Waiting::Broken)
+        .matrix(threads)
+        .check();
     let page = page(&report, FailureKind::NoStuckWitness);
     let told = [
         r#""headline":"Stuck: "#,

@@ -336,9 +336,8 @@ impl Execution {
     /// The running thread touches an object.
     #[inline(always)]
     fn touch(&mut self, object: u32, kind: Kind, effect: Effect) {
-        let changed = effect != Effect::Unchanged;
-        let (name, version) = self.memory.touch(object, kind, changed);
-        self.threads.note_access(object, version, changed);
+        let (name, version) = self.memory.touch(object, kind, effect);
+        self.threads.note_access(object, version, effect);
         if self.settings.records_steps() {
             self.record(Access {
                 object,
@@ -346,7 +345,7 @@ impl Execution {
                 kind,
                 blocking: effect == Effect::AwaitedChange,
                 version,
-                changed,
+                changed: effect.is_change(),
             });
         }
     }
