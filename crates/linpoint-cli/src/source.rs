@@ -111,7 +111,7 @@ fn offer_prefix(error: Error) -> Error {
 }
 
 /// Tells on the standard error what has to be known about how a history was read.
-pub(crate) fn tell_notes(recorded: &Recorded) {
+pub(crate) fn print_notes(recorded: &Recorded) {
     for note in &recorded.notes {
         eprintln!("linpoint: note: {}: {note}", recorded.label());
     }
@@ -127,7 +127,7 @@ impl InputArgs {
         let mut failed = None;
         self.read(&mut |recorded| match recorded {
             Ok(recorded) if failed.is_none() => {
-                tell_notes(&recorded);
+                print_notes(&recorded);
                 failed = each(recorded).err();
             }
             Ok(_) => {}

@@ -28,11 +28,11 @@ pub(crate) fn test_name() -> String {
 }
 
 /// Writes a page, in a folder that is made if it is missing.
-pub(crate) fn write_page(story: &PageData, path: &Path) -> io::Result<()> {
+pub(crate) fn write_page(page_data: &PageData, path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let mut page = Page::new(BufWriter::new(File::create(path)?))?;
-    page.add(story)?;
+    page.add(page_data)?;
     page.finish().map(drop)
 }

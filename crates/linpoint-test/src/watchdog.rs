@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
 /// How long operations may run without returning to the scheduler. An execution takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What an OS thread is doing, for the watchdog to read.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ pub(crate) fn register() -> Arc<Heartbeat> {
 
 fn keep_watch() {
     loop {
-        std::thread::sleep(PATIENCE / 10);
+        std::thread::sleep(TIMEOUT / 10);
         let Ok(mut all) = ALL.lock() else { return };
         all.retain(|watched| watched.heartbeat.strong_count() > 0);
         for message in all
@@ -100,7 +100,7 @@ impl Watched {
             (self.seen, self.since) = (seen, now);
             return None;
         }
-        if now.saturating_duration_since(self.since) < PATIENCE {
+        if now.saturating_duration_since(self.since) < TIMEOUT {
             return None;
         }
         // A year from now is never.
@@ -109,7 +109,7 @@ impl Watched {
         let running = (0..names.len()).filter(|&op| seen.1 & 1 << op != 0);
         let running: Vec<&str> = running.map(|op| names[op].as_str()).collect();
         Some(format!(
-            "linpoint: for {PATIENCE:?} nothing has come back from {}. Does it wait for a lock of std, or spin with std::hint? Only the \
+            "linpoint: for {TIMEOUT:?} nothing has come back from {}. Does it wait for a lock of std, or spin with std::hint? Only the \
              types of linpoint_test are under control.",
             running.join(" or ")
         ))
@@ -131,16 +131,16 @@ mod tests {
         };
         *heartbeat.names.lock().expect("no panics") =
             ["A.get", "B.inc"].map(str::to_owned).to_vec();
-        assert_eq!(watched.overdue(start + 2 * PATIENCE), None, "nothing runs");
+        assert_eq!(watched.overdue(start + 2 * TIMEOUT), None, "nothing runs");
         heartbeat.running.store(0b10, Relaxed);
-        let later = start + 3 * PATIENCE;
+        let later = start + 3 * TIMEOUT;
         assert_eq!(watched.overdue(later), None, "it has just begun");
-        assert_eq!(watched.overdue(later + PATIENCE / 2), None);
-        let message = watched.overdue(later + PATIENCE).expect("it hangs");
+        assert_eq!(watched.overdue(later + TIMEOUT / 2), None);
+        let message = watched.overdue(later + TIMEOUT).expect("it hangs");
         assert!(message.contains("come back from B.inc. "), "{message}");
-        assert_eq!(watched.overdue(later + 5 * PATIENCE), None, "it was told");
+        assert_eq!(watched.overdue(later + 5 * TIMEOUT), None, "it was told");
         heartbeat.executions.store(1, Relaxed);
-        assert_eq!(watched.overdue(later + 6 * PATIENCE), None, "it goes on");
-        assert!(watched.overdue(later + 7 * PATIENCE).is_some());
+        assert_eq!(watched.overdue(later + 6 * TIMEOUT), None, "it goes on");
+        assert!(watched.overdue(later + 7 * TIMEOUT).is_some());
     }
 }

@@ -90,10 +90,10 @@ fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Re
         object_type: &choice.name,
         most_ops: usize::MAX,
     };
-    let mut story = object.page_data(options, &recorded.history, &report)?;
-    story.execution = output::moves(plan, execution);
+    let mut data = object.page_data(options, &recorded.history, &report)?;
+    data.execution = output::moves(plan, execution);
     let mut page = Page::new(file)?;
-    page.add(&story)?;
+    page.add(&data)?;
     page.finish()?.finish()
 }
 

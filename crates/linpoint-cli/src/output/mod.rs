@@ -143,14 +143,14 @@ impl Printer {
             _ => {}
         }
         self.out.flush()?;
-        self.tell_notes();
+        self.print_notes();
         Ok(())
     }
 }
 
 impl Printer {
     /// Tells notes on the standard error, where they were not printed with the verdict.
-    fn tell_notes(&self) {
+    fn print_notes(&self) {
         for (note, histories) in &self.notes {
             match histories.as_slice() {
                 [] => {}

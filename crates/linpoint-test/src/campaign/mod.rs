@@ -245,7 +245,7 @@ fn run_test<X: 'static>(
             let checked = check::check(&program, &limits(object, deadline));
             let mut result = match checked.found {
                 Found::Pass(coverage) => TestResult::Pass(coverage),
-                Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.what)),
+                Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.kind)),
                 Found::Undecided(why) => TestResult::Undecided(why),
             };
             if matches!(result, TestResult::Pass(_)) {

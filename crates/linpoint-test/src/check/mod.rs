@@ -92,7 +92,7 @@ pub(crate) enum Found {
 }
 
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum ViolationKind {
     /// No serial history has these results in an order that respects real time.
     Results,
     /// Nothing justifies that this operation is stuck.
@@ -109,7 +109,7 @@ pub(crate) enum What {
 
 #[derive(Debug)]
 pub(crate) struct Violation {
-    pub(crate) what: What,
+    pub(crate) kind: ViolationKind,
     pub(crate) history: History,
     /// Empty for serial histories.
     pub(crate) schedule: Vec<Choice>,
@@ -182,9 +182,9 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
 impl Refused {
     /// What it means for the check.
     fn found(self) -> Found {
-        let fail = |what, history| {
+        let fail = |kind, history| {
             Found::Fail(Box::new(Violation {
-                what,
+                kind,
                 history,
                 schedule: Vec::new(),
                 preemptions: 0,
@@ -193,13 +193,13 @@ impl Refused {
         match self {
             Refused::Nondeterministic(pair) => {
                 let [first, second] = *pair;
-                fail(What::Nondeterministic(Box::new(first)), second)
+                fail(ViolationKind::Nondeterministic(Box::new(first)), second)
             }
             Refused::Blocks {
                 history,
                 op,
                 schedule,
-            } => fail(What::Blocks { op, schedule }, *history),
+            } => fail(ViolationKind::Blocks { op, schedule }, *history),
             Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
@@ -228,7 +228,7 @@ enum Extent {
 
 /// How executions are judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Judge {
+enum Oracle {
     /// Each for itself.
     Witness,
     /// Each for itself; states are compared, and they differ if operations overlap differently.
@@ -250,14 +250,14 @@ impl Phase2<'_> {
     fn run(&mut self) -> Found {
         // A specification is asked about single histories, so that classes of executions do not help; equal states do.
         let sees_accesses = self.program.engine().sees_accesses();
-        let unless_spec = |judge| match self.program.has_spec() {
-            true => Judge::SpecPerState,
-            false if !sees_accesses => Judge::Witness,
-            false => judge,
+        let unless_spec = |oracle| match self.program.has_spec() {
+            true => Oracle::SpecPerState,
+            false if !sees_accesses => Oracle::Witness,
+            false => oracle,
         };
-        let by_class = unless_spec(Judge::Extension);
-        let by_state = unless_spec(Judge::WitnessPerState);
-        let by_history = unless_spec(Judge::Witness);
+        let by_class = unless_spec(Oracle::Extension);
+        let by_state = unless_spec(Oracle::WitnessPerState);
+        let by_history = unless_spec(Oracle::Witness);
         if let Some(coverage) = own_coverage(self.program.engine()) {
             let stopped = self.explore(Dfs::new(None), by_history, None);
             return self.conclude(stopped, coverage);
@@ -292,10 +292,10 @@ impl Phase2<'_> {
     }
 
     /// All executions: one of each class where classes can be judged, one for each way to a state otherwise.
-    fn exhaust(&mut self, judge: Judge, budget: Option<u64>) -> Result<Extent, Stopped> {
-        match judge {
-            Judge::Extension => self.explore(Dpor::new(), judge, budget),
-            _ => self.explore(self.depth_first(None), judge, budget),
+    fn exhaust(&mut self, oracle: Oracle, budget: Option<u64>) -> Result<Extent, Stopped> {
+        match oracle {
+            Oracle::Extension => self.explore(Dpor::new(), oracle, budget),
+            _ => self.explore(self.depth_first(None), oracle, budget),
         }
     }
 
@@ -308,8 +308,8 @@ impl Phase2<'_> {
         }
     }
 
-    fn sampled(&mut self, search: Random, judge: Judge) -> Found {
-        let stopped = self.explore(search, judge, None);
+    fn sampled(&mut self, search: Random, oracle: Oracle) -> Found {
+        let stopped = self.explore(search, oracle, None);
         match stopped {
             // As many as the time allowed.
             Err(Stopped::Unfinished(_)) if past(self.limits.deadline) => {
@@ -319,10 +319,10 @@ impl Phase2<'_> {
         }
     }
 
-    fn bounded(&mut self, most: u32, judge: Judge) -> Found {
+    fn bounded(&mut self, most: u32, oracle: Oracle) -> Found {
         let mut passed = None;
         for bound in 0..=most {
-            match self.explore(self.depth_first(Some(bound)), judge, None) {
+            match self.explore(self.depth_first(Some(bound)), oracle, None) {
                 Err(Stopped::Unfinished(why)) => {
                     return match passed {
                         Some(passed) => Found::Pass(Coverage::Preemptions(passed)),
@@ -369,7 +369,7 @@ impl Phase2<'_> {
     fn explore<S: Search>(
         &mut self,
         search: S,
-        judge: Judge,
+        oracle: Oracle,
         budget: Option<u64>,
     ) -> Result<Extent, Stopped> {
         let (program, serial, limits) = (self.program, self.serial, self.limits);
@@ -380,10 +380,10 @@ impl Phase2<'_> {
         let (mut steps, mut accesses) = (0u64, 0u64);
         let settings = Settings {
             switches: Switches::Everywhere,
-            causality: match judge {
-                Judge::Witness => Causality::Ignored,
-                Judge::WitnessPerState | Judge::SpecPerState => Causality::RealTime,
-                Judge::Extension => Causality::Accesses,
+            causality: match oracle {
+                Oracle::Witness => Causality::Ignored,
+                Oracle::WitnessPerState | Oracle::SpecPerState => Causality::RealTime,
+                Oracle::Extension => Causality::Accesses,
             },
             words: Words::Omitted,
             max_steps: limits.max_steps,
@@ -398,14 +398,14 @@ impl Phase2<'_> {
                     redundant += 1;
                     None
                 }
-                End::Complete | End::Stuck => match judge {
-                    Judge::Witness | Judge::WitnessPerState => {
+                End::Complete | End::Stuck => match oracle {
+                    Oracle::Witness | Oracle::WitnessPerState => {
                         witness::explained(serial, trace.history())
                             .err()
                             .map(|_| Stopped::Violates(trace.schedule().to_vec()))
                     }
-                    Judge::SpecPerState => allowed.stopped(program, trace),
-                    Judge::Extension => extensions
+                    Oracle::SpecPerState => allowed.stopped(program, trace),
+                    Oracle::Extension => extensions
                         .explained(serial, trace)
                         .err()
                         .map(|violating| Stopped::Violates(violating.schedule)),
@@ -496,9 +496,9 @@ pub(crate) fn replay(
             _ => None,
         };
         violation = why.map(|why| Violation {
-            what: match why {
-                Unexplained::Results => What::Results,
-                Unexplained::Stuck(op) => What::Stuck(op),
+            kind: match why {
+                Unexplained::Results => ViolationKind::Results,
+                Unexplained::Stuck(op) => ViolationKind::Stuck(op),
             },
             history: trace.history().clone(),
             schedule: trace.schedule().to_vec(),

@@ -38,7 +38,7 @@ pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> 
         init: Vec::new(),
         last: Vec::new(),
         spec: None,
-        twin: None,
+        under_sc: None,
         plans: Vec::new(),
         settings: Settings::default(),
         problem: None,
@@ -55,14 +55,14 @@ pub struct Object<X> {
     pub(crate) last: Vec<usize>,
     pub(crate) spec: Option<Arc<dyn Specification>>,
     /// What the same object does in the test of a failure, under sequential consistency.
-    pub(crate) twin: Option<Twin>,
+    pub(crate) under_sc: Option<UnderSc>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) settings: Settings,
     /// The first thing that does not make sense; told when it runs.
     pub(crate) problem: Option<String>,
 }
 
-pub(crate) type Twin = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
+pub(crate) type UnderSc = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
 
 impl<X: 'static> Object<X> {
     /// Adds an operation with an argument: one invocation for each of `args`, labelled like `add(200)`. A tuple stands for
@@ -110,7 +110,7 @@ impl<X: 'static> Object<X> {
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
         if self.invocations.iter().any(|known| known.label == label) {
-            self.complain(format!("there are two operations \"{label}\""));
+            self.set_problem(format!("there are two operations \"{label}\""));
         }
         self.invocations
             .push(Invocation::new(name, label, blocking, run));
@@ -165,7 +165,7 @@ impl<X: 'static> Object<X> {
             });
         }
         if self.spec.is_some() {
-            self.complain("an object has one specification, not two".to_owned());
+            self.set_problem("an object has one specification, not two".to_owned());
         }
         self.spec = Some(Arc::new(Meaning {
             spec: Probed(spec),
@@ -227,7 +227,7 @@ impl<X: 'static> Object<X> {
         }
         if !found {
             let problem = self.unknown(name);
-            self.complain(problem);
+            self.set_problem(problem);
         }
         self
     }
@@ -241,7 +241,7 @@ impl<X: 'static> Object<X> {
                 let found = self.find(op.as_ref());
                 if found.is_none() {
                     let problem = self.unknown(op.as_ref());
-                    self.complain(problem);
+                    self.set_problem(problem);
                 }
                 found
             })
@@ -273,7 +273,7 @@ impl<X: 'static> Object<X> {
         )
     }
 
-    pub(crate) fn complain(&mut self, problem: String) {
+    pub(crate) fn set_problem(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }
 }

@@ -70,7 +70,7 @@ impl<X: 'static> Object<X> {
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
             Ok(token) => self.plans = vec![Plan::Replay(token)],
-            Err(error) => self.complain(error),
+            Err(error) => self.set_problem(error),
         }
         self
     }

@@ -118,14 +118,14 @@ pub struct Failure {
     pub preemptions: u32,
     /// Runs the execution again.
     pub token: String,
-    pub(crate) story: Option<PageData>,
+    pub(crate) page_data: Option<PageData>,
 }
 
 impl Failure {
     /// What a [report page](linpoint::report) shows; nothing where there is no history to show.
-    pub fn story(&self) -> Option<PageData> {
-        let mut story = self.story.clone()?;
-        story.headline = match (self.kind, &self.caveat) {
+    pub fn page_data(&self) -> Option<PageData> {
+        let mut page_data = self.page_data.clone()?;
+        page_data.headline = match (self.kind, &self.caveat) {
             (_, Some(caveat)) => Some(caveat.trim_end_matches('.').to_owned()),
             (FailureKind::NoStuckWitness, _) => {
                 Some("Stuck: no serial order explains why an operation never returns".to_owned())
@@ -138,9 +138,11 @@ impl Failure {
             }
             _ => None,
         };
-        story.notes.clone_from(&self.blocked);
-        story.notes.push(format!("LINPOINT_REPLAY={}", self.token));
-        Some(story)
+        page_data.notes.clone_from(&self.blocked);
+        page_data
+            .notes
+            .push(format!("LINPOINT_REPLAY={}", self.token));
+        Some(page_data)
     }
 }
 
@@ -172,8 +174,8 @@ impl Report {
 
     /// Writes the page of the failure, if there is one.
     pub(crate) fn write_page(&mut self, path: PathBuf) {
-        let story = self.failure().and_then(Failure::story);
-        self.page = story.map(|story| match artefact::write_page(&story, &path) {
+        let page_data = self.failure().and_then(Failure::page_data);
+        self.page = page_data.map(|page_data| match artefact::write_page(&page_data, &path) {
             Ok(()) => Ok(path),
             Err(error) => Err(format!("{}: {error}", path.display())),
         });

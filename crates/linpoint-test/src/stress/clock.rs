@@ -23,20 +23,20 @@ pub enum Clock {
 #[derive(Debug)]
 pub(super) struct Ticks {
     clock: Clock,
-    counter: Alone<AtomicI64>,
+    counter: CacheAligned<AtomicI64>,
     start: Instant,
 }
 
 /// Something on cache lines of its own: also those that processors fetch in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct Alone<T>(pub(super) T);
+pub(super) struct CacheAligned<T>(pub(super) T);
 
 impl Ticks {
     pub(super) fn start(clock: Clock) -> Self {
         Ticks {
             clock,
-            counter: Alone(AtomicI64::new(0)),
+            counter: CacheAligned(AtomicI64::new(0)),
             start: Instant::now(),
         }
     }
@@ -100,9 +100,9 @@ mod tests {
         const CONTENDED: usize = 47;
         for clock in [Clock::Counter, Clock::Time] {
             let ticks = Ticks::start(clock);
-            let contended: [Alone<AtomicU64>; CONTENDED] =
-                std::array::from_fn(|_| Alone::default());
-            let cell = Alone(AtomicU64::new(0));
+            let contended: [CacheAligned<AtomicU64>; CONTENDED] =
+                std::array::from_fn(|_| CacheAligned::default());
+            let cell = CacheAligned(AtomicU64::new(0));
             let contend = || {
                 let cells = contended.iter();
                 cells.for_each(|cell| cell.0.store(1, Ordering::Relaxed));

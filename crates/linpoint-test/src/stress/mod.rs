@@ -45,8 +45,8 @@ use std::time::{Duration, Instant};
 
 use linpoint::{Checker, Config, Error, Spec, Verdict};
 
-use record::{Interruption, Plan, Record, Recorded, record};
-use workload::{Judged, Run};
+use record::{Interruption, Record, Recording, RunSettings, record};
+use workload::{Run, Workload};
 
 use crate::artefact;
 
@@ -99,7 +99,7 @@ where
 #[must_use = "nothing runs before `run` or `check`"]
 pub struct Stress<W> {
     workload: W,
-    plan: Plan,
+    settings: RunSettings,
     runs: usize,
     budget: Option<Duration>,
     seed: u64,
@@ -111,12 +111,12 @@ impl<W> Stress<W> {
     fn new(workload: W) -> Self {
         Stress {
             workload,
-            plan: Plan {
+            settings: RunSettings {
                 threads: std::thread::available_parallelism().map_or(2, |n| n.get().max(2)),
                 ops: 20,
                 pauses: 10,
                 clock: Clock::default(),
-                patience: Duration::from_secs(30),
+                stuck_after: Duration::from_secs(30),
             },
             runs: 1000,
             budget: None,
@@ -128,13 +128,13 @@ impl<W> Stress<W> {
 
     /// How many threads there are; as many as cores by default, at least two.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.plan.threads = threads;
+        self.settings.threads = threads;
         self
     }
 
     /// How many operations each thread calls in a run; 20 by default.
     pub fn ops(mut self, ops: usize) -> Self {
-        self.plan.ops = ops;
+        self.settings.ops = ops;
         self
     }
 
@@ -152,13 +152,13 @@ impl<W> Stress<W> {
 
     /// How often a thread pauses between two operations, in percent; 10 by default. Pauses bring threads out of step.
     pub fn pauses(mut self, percent: u8) -> Self {
-        self.plan.pauses = percent.min(100);
+        self.settings.pauses = percent.min(100);
         self
     }
 
     /// Where the times of calls and returns come from.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.plan.clock = clock;
+        self.settings.clock = clock;
         self
     }
 
@@ -169,8 +169,8 @@ impl<W> Stress<W> {
     }
 
     /// How long no operation may return before the test ends as stuck; 30 seconds by default.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.plan.patience = patience;
+    pub fn stuck_after(mut self, stuck_after: Duration) -> Self {
+        self.settings.stuck_after = stuck_after;
         self
     }
 
@@ -243,7 +243,7 @@ const BATCH_OPERATIONS: usize = 1 << 17;
 const BATCH_RUNS: usize = 256;
 
 #[allow(private_bounds)] // Only the two workloads of this module can be judged.
-impl<W: Judged> Stress<W> {
+impl<W: Workload> Stress<W> {
     /// Runs the test. Prints the report if it passes, so that `cargo test -- --nocapture` tells how much was done.
     ///
     /// # Panics
@@ -264,37 +264,37 @@ impl<W: Judged> Stress<W> {
     ///
     /// An error means that the test is not one: an unknown type, an operation that the type does not have.
     pub fn check(mut self) -> Result<StressReport, Error> {
-        if [self.plan.threads, self.plan.ops, self.runs].contains(&0) {
+        if [self.settings.threads, self.settings.ops, self.runs].contains(&0) {
             return Err(Error::usage(
                 "a stress test without operations says nothing",
             ));
         }
-        self.workload.prepare(self.plan.threads)?;
+        self.workload.prepare(self.settings.threads)?;
         let start = Instant::now();
         let checker = Checker::new(self.config);
         let workload = Arc::new(self.workload);
         let mut report = StressReport {
             outcome: Outcome::Linearizable,
             runs: 0,
-            threads: self.plan.threads,
+            threads: self.settings.threads,
             operations: 0,
             overlapping: 0,
             recording: Duration::ZERO,
             deciding: Duration::ZERO,
         };
-        let in_batch = BATCH_OPERATIONS / (self.plan.threads * self.plan.ops).max(1);
+        let in_batch = BATCH_OPERATIONS / (self.settings.threads * self.settings.ops).max(1);
         while report.runs < self.runs && self.budget.is_none_or(|most| start.elapsed() < most) {
             let count = in_batch.clamp(1, BATCH_RUNS).min(self.runs - report.runs);
             let seed = self.seed.wrapping_add(report.runs as u64);
             let before = report.runs;
-            let recorded = record(&workload, self.plan, count, seed);
+            let recorded = record(&workload, self.settings, count, seed);
             report.recording += recorded.time;
             let deciding = Instant::now();
-            for run in 0..recorded.whole_runs(self.plan.ops) {
-                let logs = recorded.run(run, self.plan.ops);
+            for run in 0..recorded.whole_runs(self.settings.ops) {
+                let logs = recorded.run(run, self.settings.ops);
                 let decided = workload.decide(&logs, &checker)?;
                 report.runs += 1;
-                report.operations += (self.plan.threads * self.plan.ops) as u64;
+                report.operations += (self.settings.threads * self.settings.ops) as u64;
                 report.overlapping += overlapping(&logs);
                 if matches!(decided.verdict, Verdict::Linearizable(_)) {
                     continue;
@@ -321,7 +321,7 @@ impl<W: Judged> Stress<W> {
                         thread,
                         operation,
                         message,
-                        saved: save_unfinished(&*workload, &recorded, self.plan.ops, folder),
+                        saved: save_unfinished(&*workload, &recorded, self.settings.ops, folder),
                     },
                     Interruption::Stuck { waiting } => Outcome::Stuck {
                         run: before + run,
@@ -336,7 +336,7 @@ impl<W: Judged> Stress<W> {
 }
 
 /// What is told about a run that is not linearizable, or undecided.
-fn failure<W: Judged>(
+fn failure<W: Workload>(
     workload: &W,
     logs: Run<'_, W>,
     run: usize,
@@ -348,9 +348,9 @@ fn failure<W: Judged>(
     let page = saved.as_ref().ok().map(|saved| {
         let name = saved.file_stem().unwrap_or_default().to_string_lossy();
         let path = saved.with_extension("html");
-        let story = workload.tell(logs, &name, &report);
-        let written = story.map_err(|error| error.to_string()).and_then(|story| {
-            artefact::write_page(&story, &path)
+        let data = workload.page_data(logs, &name, &report);
+        let written = data.map_err(|error| error.to_string()).and_then(|data| {
+            artefact::write_page(&data, &path)
                 .map_err(|error| format!("{}: {error}", path.display()))
         });
         written.map(|()| path)
@@ -365,10 +365,10 @@ fn failure<W: Judged>(
     })
 }
 
-/// Saves the run in which an operation panicked, which is then still open.
-fn save_unfinished<W: Judged>(
+/// Saves the run in which an operation panicked, which is then still pending.
+fn save_unfinished<W: Workload>(
     workload: &W,
-    recorded: &Recorded<W>,
+    recorded: &Recording<W>,
     ops: usize,
     folder: Option<&Path>,
 ) -> Result<PathBuf, String> {
@@ -379,10 +379,10 @@ fn save_unfinished<W: Judged>(
     }
     let logs = recorded.run(recorded.whole_runs(ops), ops);
     let logs_and_threads = recorded.logs.iter().flatten().zip(0..);
-    let open: Vec<_> = logs_and_threads
-        .filter_map(|(log, thread)| Some((thread, log.open.as_ref()?)))
+    let pending: Vec<_> = logs_and_threads
+        .filter_map(|(log, thread)| Some((thread, log.pending.as_ref()?)))
         .collect();
-    let history = workload.history(&logs, &open);
+    let history = workload.history(&logs, &pending);
     let history = history.map_err(|error| error.to_string())?;
     report::save(&history, workload.object_type(), folder).map_err(|error| error.to_string())
 }

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Random;
-use super::clock::{Alone, Clock, Ticks};
+use super::clock::{CacheAligned, Clock, Ticks};
 
 /// An operation that returned.
 #[derive(Clone, Debug)]
@@ -28,18 +28,18 @@ pub(super) struct Record<O, R> {
 }
 
 impl<O: Clone, R> Record<O, R> {
-    /// Calls an operation and notes when. If it panics, it stays `open`.
+    /// Calls an operation and notes when. If it panics, it stays `pending`.
     #[inline]
     pub(super) fn of(
         op: O,
         ticks: &Ticks,
-        open: &mut Option<Open<O>>,
+        pending: &mut Option<PendingCall<O>>,
         operation: impl FnOnce() -> R,
     ) -> Self {
-        let mut call = Unwound {
+        let mut call = PanicGuard {
             op: &op,
             called: 0,
-            open,
+            pending,
         };
         call.called = ticks.call();
         let ret = operation();
@@ -58,21 +58,21 @@ impl<O: Clone, R> Record<O, R> {
 
 /// An operation that was called and did not return.
 #[derive(Clone, Debug)]
-pub(super) struct Open<O> {
+pub(super) struct PendingCall<O> {
     pub(super) op: O,
     pub(super) called: i64,
 }
 
-/// Leaves a call open when a panic passes by.
-struct Unwound<'a, O: Clone> {
+/// Leaves a call pending when a panic passes by.
+struct PanicGuard<'a, O: Clone> {
     op: &'a O,
     called: i64,
-    open: &'a mut Option<Open<O>>,
+    pending: &'a mut Option<PendingCall<O>>,
 }
 
-impl<O: Clone> Drop for Unwound<'_, O> {
+impl<O: Clone> Drop for PanicGuard<'_, O> {
     fn drop(&mut self) {
-        *self.open = Some(Open {
+        *self.pending = Some(PendingCall {
             op: self.op.clone(),
             called: self.called,
         });
@@ -98,7 +98,7 @@ pub(super) trait Activity: Send + Sync + 'static {
         object: &Self::Object,
         random: &mut Random,
         ticks: &Ticks,
-        open: &mut Option<Open<Self::Op>>,
+        pending: &mut Option<PendingCall<Self::Op>>,
     ) -> Record<Self::Op, Self::Ret>;
 
     /// Its name.
@@ -110,7 +110,7 @@ pub(super) trait Activity: Send + Sync + 'static {
 
 /// How threads go about it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct RunSettings {
     pub(super) threads: usize,
     /// Operations of each thread in a run.
     pub(super) ops: usize,
@@ -118,7 +118,7 @@ pub(super) struct Plan {
     pub(super) pauses: u8,
     pub(super) clock: Clock,
     /// How long nothing may happen before the threads count as stuck.
-    pub(super) patience: Duration,
+    pub(super) stuck_after: Duration,
 }
 
 /// Why a batch came to no end.
@@ -139,7 +139,7 @@ pub(super) struct Log<A: Activity> {
     /// The operations of the first run, those of the second, and so on.
     pub(super) records: Vec<Record<A::Op, A::Ret>>,
     /// The one after them, if it panicked.
-    pub(super) open: Option<Open<A::Op>>,
+    pub(super) pending: Option<PendingCall<A::Op>>,
     /// From the first call to the last return.
     span: Option<(Instant, Instant)>,
 }
@@ -148,14 +148,14 @@ impl<A: Activity> Log<A> {
     fn empty() -> Self {
         Log {
             records: Vec::new(),
-            open: None,
+            pending: None,
             span: None,
         }
     }
 }
 
 /// What came of a batch.
-pub(super) struct Recorded<A: Activity> {
+pub(super) struct Recording<A: Activity> {
     /// What each thread recorded; nothing of those that did not come back.
     pub(super) logs: Vec<Option<Log<A>>>,
     /// From the first call to the last return.
@@ -164,7 +164,7 @@ pub(super) struct Recorded<A: Activity> {
     pub(super) interruption: Option<(Interruption, usize)>,
 }
 
-impl<A: Activity> Recorded<A> {
+impl<A: Activity> Recording<A> {
     /// How many runs all threads completed.
     pub(super) fn whole_runs(&self, ops: usize) -> usize {
         let completed =
@@ -185,41 +185,43 @@ impl<A: Activity> Recorded<A> {
 /// What the threads of a batch share.
 struct Batch<A: Activity> {
     activity: Arc<A>,
-    plan: Plan,
+    settings: RunSettings,
     objects: Vec<A::Object>,
     ticks: Ticks,
     gate: Gate,
     /// Where each thread stands: the number of its step, and that of the operation plus one while it is in one.
-    places: Vec<Alone<AtomicU64>>,
+    places: Vec<CacheAligned<AtomicU64>>,
 }
 
 const OPERATION_BITS: u32 = 16;
 
 /// How long nothing may happen before threads are given up of which one has panicked.
-const PATIENCE_AFTER_PANIC: Duration = Duration::from_secs(2);
+const STUCK_AFTER_PANIC: Duration = Duration::from_secs(2);
 
 /// Does `runs` runs, each on a new object.
 ///
 /// The threads are not waited for if they hang: they are left behind, with what they recorded.
 pub(super) fn record<A: Activity>(
     activity: &Arc<A>,
-    plan: Plan,
+    settings: RunSettings,
     runs: usize,
     seed: u64,
-) -> Recorded<A> {
+) -> Recording<A> {
     let batch = Arc::new(Batch {
         activity: activity.clone(),
-        plan,
+        settings,
         objects: (0..runs).map(|_| activity.make()).collect(),
-        ticks: Ticks::start(plan.clock),
-        gate: Gate::new(plan.threads),
-        places: (0..plan.threads).map(|_| Alone::default()).collect(),
+        ticks: Ticks::start(settings.clock),
+        gate: Gate::new(settings.threads),
+        places: (0..settings.threads)
+            .map(|_| CacheAligned::default())
+            .collect(),
     });
     let (sender, receiver) = channel();
-    for number in 0..plan.threads {
+    for number in 0..settings.threads {
         let (batch, sender) = (batch.clone(), sender.clone());
         thread::spawn(move || {
-            let random = Random::new(seed, number, batch.plan.threads);
+            let random = Random::new(seed, number, batch.settings.threads);
             let mut log = Log::empty();
             let done = catch_unwind(AssertUnwindSafe(|| batch.work(number, random, &mut log)));
             if done.is_err() {
@@ -230,25 +232,25 @@ pub(super) fn record<A: Activity>(
         });
     }
     drop(sender);
-    let mut logs: Vec<Option<Log<A>>> = (0..plan.threads).map(|_| None).collect();
+    let mut logs: Vec<Option<Log<A>>> = (0..settings.threads).map(|_| None).collect();
     let mut interruption = None;
-    let (mut patience, mut last_step, mut last_places) =
-        (plan.patience, Instant::now(), batch.steps());
+    let (mut stuck_after, mut last_step, mut last_places) =
+        (settings.stuck_after, Instant::now(), batch.steps());
     while logs.iter().any(Option::is_none) {
-        match receiver.recv_timeout(patience.min(Duration::from_millis(200))) {
+        match receiver.recv_timeout(stuck_after.min(Duration::from_millis(200))) {
             Ok((number, log, panic)) => {
                 logs[number] = Some(log);
                 if let Some(panic) = panic.filter(|_| interruption.is_none()) {
                     interruption = Some((batch.panicked(number, &*panic), batch.run_of(number)));
                     // The others are only waited for to complete the history of the run.
-                    patience = patience.min(PATIENCE_AFTER_PANIC);
+                    stuck_after = stuck_after.min(STUCK_AFTER_PANIC);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if batch.steps() != last_places => {
                 (last_step, last_places) = (Instant::now(), batch.steps());
             }
-            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < patience => {}
+            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < stuck_after => {}
             Err(RecvTimeoutError::Timeout) => {
                 interruption = interruption.or_else(|| Some(batch.stuck()));
                 break;
@@ -257,7 +259,7 @@ pub(super) fn record<A: Activity>(
     }
     let spans = logs.iter().flatten().filter_map(|log| log.span);
     let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-    Recorded {
+    Recording {
         logs,
         time: span.map_or(Duration::ZERO, |(start, end)| end - start),
         interruption,
@@ -267,10 +269,10 @@ pub(super) fn record<A: Activity>(
 impl<A: Activity> Batch<A> {
     /// Does all runs, and writes them down.
     fn work(&self, number: usize, mut random: Random, log: &mut Log<A>) {
-        let Plan { ops, pauses, .. } = self.plan;
+        let RunSettings { ops, pauses, .. } = self.settings;
         let Log {
             records,
-            open,
+            pending,
             span,
         } = log;
         records.reserve_exact(self.objects.len() * ops);
@@ -292,10 +294,13 @@ impl<A: Activity> Batch<A> {
                 let chosen = self.activity.choose(number, &mut random);
                 let step = (records.len() as u64 + 1) << OPERATION_BITS;
                 place.store(step + chosen as u64 + 1, Ordering::Relaxed);
-                records.push(
-                    self.activity
-                        .invoke(chosen, object, &mut random, &self.ticks, open),
-                );
+                records.push(self.activity.invoke(
+                    chosen,
+                    object,
+                    &mut random,
+                    &self.ticks,
+                    pending,
+                ));
             }
             let step = (records.len() as u64 + 1) << OPERATION_BITS;
             place.store(step, Ordering::Relaxed);
@@ -313,7 +318,7 @@ impl<A: Activity> Batch<A> {
     /// The run that a thread is in.
     fn run_of(&self, number: usize) -> usize {
         let step = self.places[number].0.load(Ordering::Relaxed) >> OPERATION_BITS;
-        step.saturating_sub(1) as usize / self.plan.ops
+        step.saturating_sub(1) as usize / self.settings.ops
     }
 
     /// The operation that a thread is in.
@@ -336,7 +341,7 @@ impl<A: Activity> Batch<A> {
     /// The threads that are in an operation, and the run.
     fn stuck(&self) -> (Interruption, usize) {
         self.gate.close();
-        let threads = 0..self.plan.threads;
+        let threads = 0..self.settings.threads;
         let waiting = threads.filter_map(|number| Some((number, self.operation(number)?)));
         let waiting: Vec<(usize, String)> = waiting.collect();
         let run = waiting
@@ -364,7 +369,7 @@ fn pause(percent: u8, random: &mut Random) {
 struct Gate {
     threads: usize,
     busy_rounds: usize,
-    arrivals: Alone<AtomicUsize>,
+    arrivals: CacheAligned<AtomicUsize>,
     closed: AtomicBool,
 }
 
@@ -374,7 +379,7 @@ impl Gate {
         Gate {
             threads,
             busy_rounds: if threads <= cores { 20_000 } else { 500 },
-            arrivals: Alone::default(),
+            arrivals: CacheAligned::default(),
             closed: AtomicBool::new(false),
         }
     }

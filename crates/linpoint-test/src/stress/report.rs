@@ -55,7 +55,7 @@ pub enum Outcome {
         /// Where the history of the run was saved, in which the operation never returns, or why it was not.
         saved: Result<PathBuf, String>,
     },
-    /// No operation returned for as long as the [patience](super::Stress::patience) of the test. On real threads that is a
+    /// No operation returned for as long as [`stuck_after`](super::Stress::stuck_after) says. On real threads that is a
     /// reason to look, not a proof. What was recorded in the run, and in runs shortly before it, is with the threads that do not
     /// come back: it is neither decided nor saved.
     Stuck {

@@ -244,7 +244,7 @@ fn hangs_are_told_with_their_operation() {
         .op0("peek", |_| {
             std::thread::sleep(Duration::from_secs(3600));
         })
-        .patience(Duration::from_millis(300))
+        .stuck_after(Duration::from_millis(300))
         .check()
         .expect("a test");
     let Outcome::Stuck { waiting, .. } = &hangs.outcome else {

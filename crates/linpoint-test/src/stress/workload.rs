@@ -13,32 +13,33 @@ use linpoint::{
 };
 
 use super::clock::Ticks;
-use super::record::{Activity, Open, Record};
+use super::record::{Activity, PendingCall, Record};
 use super::{Arguments, Random, ToValue};
 use crate::check::spec::type_name;
 
 /// What each thread did in one run.
 pub(super) type Run<'a, A> = &'a [&'a [Record<<A as Activity>::Op, <A as Activity>::Ret>]];
 
-/// An activity whose outcome can be judged.
-pub(super) trait Judged: Activity {
+/// An activity whose outcome can be checked.
+pub(super) trait Workload: Activity {
     /// Complains about what can be told to be wrong before anything runs.
     fn prepare(&mut self, threads: usize) -> Result<(), Error>;
 
     /// Decides whether a run is linearizable.
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error>;
 
-    /// The run as files hold it, with what is still open in which thread, and the type of its object where that has a name.
+    /// The run as files hold it, with what is still pending in which thread, and the type of its object where that has a name.
     fn history(
         &self,
         run: Run<'_, Self>,
-        open: &[(usize, &Open<Self::Op>)],
+        pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error>;
 
     fn object_type(&self) -> Option<(&str, &Params)>;
 
     /// What a page shows of a run with this report.
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error>;
+    fn page_data(&self, run: Run<'_, Self>, name: &str, report: &Report)
+    -> Result<PageData, Error>;
 }
 
 /// How many operations a page holds, at most.
@@ -50,7 +51,7 @@ type Invoke<T> = Box<
             &T,
             &mut Random,
             &Ticks,
-            &mut Option<Open<(u32, Value)>>,
+            &mut Option<PendingCall<(u32, Value)>>,
         ) -> Record<(u32, Value), Value>
         + Send
         + Sync,
@@ -72,7 +73,7 @@ pub struct Named<T> {
     ops: Vec<NamedOp<T>>,
     type_name: Option<String>,
     params: Params,
-    judge: Option<ObjectType>,
+    checked_type: Option<ObjectType>,
     /// For each thread its operations, each as often as it weighs.
     choices: Vec<Vec<u16>>,
 }
@@ -92,7 +93,7 @@ impl<T: Send + Sync + 'static> Named<T> {
             ops: Vec::new(),
             type_name: None,
             params: Params::new(),
-            judge: None,
+            checked_type: None,
             choices: Vec::new(),
         }
     }
@@ -109,10 +110,10 @@ impl<T: Send + Sync + 'static> Named<T> {
                            object: &T,
                            random: &mut Random,
                            ticks: &Ticks,
-                           open: &mut Option<Open<(u32, Value)>>| {
+                           pending: &mut Option<PendingCall<(u32, Value)>>| {
             let argument = arguments.next(random);
             let op = (op, argument.to_value());
-            let record = Record::of(op, ticks, open, || call(object, argument));
+            let record = Record::of(op, ticks, pending, || call(object, argument));
             Record {
                 op: record.op,
                 ret: record.ret.to_value(),
@@ -147,12 +148,14 @@ impl<T: Send + Sync + 'static> Named<T> {
 }
 
 impl<T> Named<T> {
-    fn judge(&self) -> Result<&ObjectType, Error> {
+    fn checked_type(&self) -> Result<&ObjectType, Error> {
         let missing = "no type to check against: say which with `object_type`";
-        self.judge.as_ref().ok_or_else(|| Error::usage(missing))
+        self.checked_type
+            .as_ref()
+            .ok_or_else(|| Error::usage(missing))
     }
 
-    /// Complains about an operation that the type does not have, or with other arguments: a history of one open call tells.
+    /// Complains about an operation that the type does not have, or with other arguments: a history of one pending call tells.
     fn is_known(&self, op: &NamedOp<T>) -> Result<(), Error> {
         let call = Operation {
             process: None,
@@ -170,8 +173,8 @@ impl<T> Named<T> {
         builder.operation(0, call)?;
         let checker = Checker::default();
         let history = builder.finish(Ties::CallFirst)?;
-        let judged = checker.check_recorded(self.judge()?, &history);
-        judged.map(drop)
+        let checked = checker.check_recorded(self.checked_type()?, &history);
+        checked.map(drop)
     }
 }
 
@@ -197,9 +200,9 @@ impl<T: Send + Sync + 'static> Activity for Named<T> {
         object: &T,
         random: &mut Random,
         ticks: &Ticks,
-        open: &mut Option<Open<(u32, Value)>>,
+        pending: &mut Option<PendingCall<(u32, Value)>>,
     ) -> Record<(u32, Value), Value> {
-        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks, open)
+        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks, pending)
     }
 
     fn name(&self, chosen: usize) -> String {
@@ -216,10 +219,10 @@ impl<T: Send + Sync + 'static> Activity for Named<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Judged for Named<T> {
+impl<T: Send + Sync + 'static> Workload for Named<T> {
     fn prepare(&mut self, threads: usize) -> Result<(), Error> {
         if let Some(name) = &self.type_name {
-            self.judge = Some(object_type(name, &self.params)?);
+            self.checked_type = Some(object_type(name, &self.params)?);
         }
         for op in &self.ops {
             self.is_known(op)?;
@@ -243,33 +246,38 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
 
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
         let history = self.history(run, &[])?;
-        checker.check_recorded(self.judge()?, &history)
+        checker.check_recorded(self.checked_type()?, &history)
     }
 
     fn history(
         &self,
         run: Run<'_, Self>,
-        open: &[(usize, &Open<Self::Op>)],
+        pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error> {
         let call = |(op, argument): &(u32, Value)| Call {
             object: Value::Nil,
             method: self.ops[*op as usize].name.clone(),
             argument: argument.clone(),
         };
-        build(run, open, call, Value::clone)
+        build(run, pending, call, Value::clone)
     }
 
     fn object_type(&self) -> Option<(&str, &Params)> {
         Some((self.type_name.as_deref()?, &self.params))
     }
 
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error> {
+    fn page_data(
+        &self,
+        run: Run<'_, Self>,
+        name: &str,
+        report: &Report,
+    ) -> Result<PageData, Error> {
         let options = PageOptions {
             name,
             object_type: self.type_name.as_deref().unwrap_or_default(),
             most_ops: MOST_ON_PAGE,
         };
-        self.judge()?
+        self.checked_type()?
             .page_data(options, &self.history(run, &[])?, report)
     }
 }
@@ -331,10 +339,10 @@ where
         object: &T,
         _: &mut Random,
         ticks: &Ticks,
-        open: &mut Option<Open<S::Op>>,
+        pending: &mut Option<PendingCall<S::Op>>,
     ) -> Record<S::Op, S::Ret> {
         let op = &self.ops[chosen];
-        Record::of(op.clone(), ticks, open, || (self.apply)(object, op))
+        Record::of(op.clone(), ticks, pending, || (self.apply)(object, op))
     }
 
     fn name(&self, chosen: usize) -> String {
@@ -346,7 +354,7 @@ where
     }
 }
 
-impl<S, T> Judged for Specified<S, T>
+impl<S, T> Workload for Specified<S, T>
 where
     S: Spec<Op: Send + 'static, Ret: Send + 'static> + Send + 'static,
     T: Send + Sync + 'static,
@@ -365,17 +373,22 @@ where
     fn history(
         &self,
         run: Run<'_, Self>,
-        open: &[(usize, &Open<Self::Op>)],
+        pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error> {
         let call = |op: &S::Op| Call::new(format!("{op:?}"), Value::Nil);
-        build(run, open, call, |ret| format!("{ret:?}").into())
+        build(run, pending, call, |ret| format!("{ret:?}").into())
     }
 
     fn object_type(&self) -> Option<(&str, &Params)> {
         None
     }
 
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error> {
+    fn page_data(
+        &self,
+        run: Run<'_, Self>,
+        name: &str,
+        report: &Report,
+    ) -> Result<PageData, Error> {
         let options = PageOptions {
             name,
             object_type: type_name::<S>(),
@@ -406,15 +419,15 @@ fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
     }
     events.sort_unstable();
     let mut history = TypedHistory::new();
-    let mut open = vec![None; run.len()];
+    let mut pending = vec![None; run.len()];
     for (_, kind, thread, number) in events {
         let record = &run[thread][number];
         match kind {
             EventKind::Call => {
-                open[thread] = Some(history.call(thread as u32, record.op.clone()));
+                pending[thread] = Some(history.call(thread as u32, record.op.clone()));
             }
             EventKind::Return => {
-                if let Some(id) = open[thread].take() {
+                if let Some(id) = pending[thread].take() {
                     history.ret(id, record.ret.clone());
                 }
             }
@@ -426,17 +439,17 @@ fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
 /// The history of a run, its times counted from the first call.
 fn build<O, R>(
     run: &[&[Record<O, R>]],
-    open: &[(usize, &Open<O>)],
+    pending: &[(usize, &PendingCall<O>)],
     call: impl Fn(&O) -> Call,
     result: impl Fn(&R) -> Value,
 ) -> Result<History, Error> {
     let returned = (run.iter().enumerate())
         .flat_map(|(thread, log)| log.iter().map(move |record| (thread, record)))
         .map(|(thread, record)| (record.called, thread, &record.op, Some(record)));
-    let open = open
+    let pending = pending
         .iter()
-        .map(|(thread, open)| (open.called, *thread, &open.op, None));
-    let mut order: Vec<_> = returned.chain(open).collect();
+        .map(|(thread, pending)| (pending.called, *thread, &pending.op, None));
+    let mut order: Vec<_> = returned.chain(pending).collect();
     order.sort_unstable_by_key(|&(called, thread, ..)| (called, thread));
     let start = order.first().map_or(0, |&(called, ..)| called);
     let mut builder = HistoryBuilder::new();

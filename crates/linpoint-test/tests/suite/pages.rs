@@ -12,7 +12,7 @@ fn page(report: &Report, kind: FailureKind) -> String {
     let failure = report.failure().unwrap();
     assert_eq!(failure.kind, kind, "{failure}");
     let mut page = Page::new(Vec::new()).unwrap();
-    page.add(&failure.story().unwrap()).unwrap();
+    page.add(&failure.page_data().unwrap()).unwrap();
     String::from_utf8(page.finish().unwrap()).unwrap()
 }
 

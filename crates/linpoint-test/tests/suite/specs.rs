@@ -96,7 +96,7 @@ fn the_hasty_queue_breaks_a_strict_specification_and_keeps_a_lenient_one() {
             .starts_with("The specification does not allow it"),
         "{failure}"
     );
-    assert_eq!(failure.story().unwrap().object_type, "Queue");
+    assert_eq!(failure.page_data().unwrap().object_type, "Queue");
     let report = against(Queue::Lenient, TryTake::Hasty).matrix(test).check();
     assert!(report.passed(), "{report}");
 }
@@ -148,7 +148,7 @@ fn stuck_operations_need_a_reason_in_the_specification() {
             Waiting::Broken => {
                 let failure = report.failure().unwrap();
                 assert_eq!(failure.kind, FailureKind::NoStuckWitness);
-                assert!(failure.story().is_some());
+                assert!(failure.page_data().is_some());
             }
             Waiting::Sound => assert!(report.passed(), "{report}"),
         }
