@@ -102,7 +102,7 @@ pub(crate) struct InputArgs {
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
-    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
+    /// Values of a Jepsen history are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
     #[arg(long)]
     pub(crate) independent: bool,
 

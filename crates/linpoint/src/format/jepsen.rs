@@ -58,8 +58,21 @@ pub(super) enum Entry {
     },
 }
 
+/// What the `fail` of a compare-and-set means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailedCas {
+    /// It did not happen.
+    NotRun,
+    /// It found another value and returned false if the event repeats its arguments, and did not happen otherwise.
+    ReturnedFalse,
+}
+
 /// Returns the history of these entries, each with its line. The caller must give them in the order of time.
-pub(super) fn record(entries: Vec<(u64, Entry)>, options: &ReadOptions) -> Result<Recorded, Error> {
+pub(super) fn record(
+    entries: Vec<(u64, Entry)>,
+    failed_cas: FailedCas,
+    options: &ReadOptions,
+) -> Result<Recorded, Error> {
     let mut notes = Vec::new();
     let has_keys = match options.independent {
         IndependentKeys::Always => true,
@@ -79,7 +92,15 @@ pub(super) fn record(entries: Vec<(u64, Entry)>, options: &ReadOptions) -> Resul
                 } else {
                     event
                 };
-                add(&mut builder, line, event)?;
+                let returned_false = failed_cas == FailedCas::ReturnedFalse
+                    && event.kind == EventType::Fail
+                    && event.function == "cas"
+                    && event.value.as_list().is_some();
+                if returned_false {
+                    builder.ret(line, &event.process, Value::Bool(false))?;
+                } else {
+                    add(&mut builder, line, event)?;
+                }
             }
             Entry::Other {
                 process,
@@ -159,7 +180,7 @@ impl Role {
 }
 
 /// Adds the event of a client to the history.
-pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
+fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
     let Event {
         process,
         kind,
@@ -208,7 +229,7 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
 }
 
 /// Notes what something other than a client did, such as the nemesis.
-pub(super) fn annotate(builder: &mut HistoryBuilder, process: &str, function: &str, value: &Value) {
+fn annotate(builder: &mut HistoryBuilder, process: &str, function: &str, value: &Value) {
     match value {
         Value::Nil => builder.annotate(format!("{process} {function}")),
         value => builder.annotate(format!("{process} {function} {value}")),

@@ -9,7 +9,7 @@ use clojure_reader::edn::Edn;
 
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
-use super::jepsen::{self, Entry, Event, EventType};
+use super::jepsen::{self, Entry, Event, EventType, FailedCas};
 use super::{ReadOptions, Recorded, Sink};
 use crate::error::Error;
 use crate::value::Value;
@@ -26,7 +26,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
             .map_err(|reason| Error::malformed(reason).at_line(form.line))?;
         entries.push((form.line, entry));
     }
-    jepsen::record(entries, options)
+    jepsen::record(entries, FailedCas::NotRun, options)
 }
 
 fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
