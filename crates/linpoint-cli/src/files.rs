@@ -5,7 +5,8 @@
 //! * [`Files`] knows what the command reads and writes, and refuses to open the same file twice, whatever its path: files
 //!   are compared by device and inode where the system has them, and by canonical path elsewhere.
 //! * [`Output`] writes a file under a temporary name in the same folder, and renames it when it is complete. A run that
-//!   fails leaves the older file as it was, and no partial one.
+//!   fails leaves the older file as it was, and no partial one. A symbolic link stays: the file that it names is replaced,
+//!   or created if it does not exist.
 //!
 //! Devices, pipes and descriptors (`/dev/stdout`, `/dev/fd/3`) cannot be replaced: they are written directly.
 
@@ -107,6 +108,7 @@ impl Identity {
             #[cfg(not(unix))]
             Ok(_) => path.canonicalize().ok().map(Identity::Path),
             Err(_) => {
+                let path = follow_links(path).ok()?;
                 let folder = match path.parent() {
                     Some(folder) if !folder.as_os_str().is_empty() => folder,
                     _ => Path::new("."),
@@ -255,6 +257,25 @@ fn cannot_write(path: &Path) -> String {
     format!("{} cannot be written", path.display())
 }
 
+/// As many links as Linux follows in a path.
+const MOST_LINKS: usize = 40;
+
+/// Returns the path that the symbolic links at `path` lead to, where no file need exist.
+///
+/// An error if they lead in a circle.
+fn follow_links(path: &Path) -> std::io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = place.read_link() else {
+            return Ok(place);
+        };
+        // A relative target is relative to the folder of the link.
+        place.pop();
+        place.push(target);
+    }
+    Err(std::io::Error::other("too many symbolic links"))
+}
+
 /// Opens a path that stands for an open descriptor: `/dev/stdout`, `/dev/fd/3`. `None` if it is another path.
 ///
 /// Such a descriptor may be a regular file, which must not be truncated or replaced: the standard output of this command is
@@ -296,13 +317,22 @@ impl Output {
 
     fn file(path: &Path) -> anyhow::Result<Self> {
         let cannot = || cannot_write(path);
-        // A link stays, and the file that it names is replaced.
-        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let older = place.metadata().ok();
-        if older.as_ref().is_some_and(|older| !older.is_file()) {
-            return Ok(Output::direct(File::create(&place).with_context(cannot)?));
-        }
-        let (file, temporary) = create_beside(&place).with_context(cannot)?;
+        let older = path.metadata().ok();
+        let place = match &older {
+            Some(older) if !older.is_file() => {
+                return Ok(Output::direct(File::create(path).with_context(cannot)?));
+            }
+            Some(_) => path.canonicalize().with_context(cannot)?,
+            None => follow_links(path).with_context(cannot)?,
+        };
+        let (file, temporary) = create_beside(&place).with_context(|| match path.is_symlink() {
+            true => format!(
+                "{} is a link to {}, which cannot be written",
+                path.display(),
+                place.display()
+            ),
+            false => cannot(),
+        })?;
         let output = Output {
             out: Box::new(BufWriter::new(file)),
             file: Some((temporary, place)),
