@@ -1,4 +1,4 @@
-//! Where failures leave their files.
+//! The files of failures.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -27,7 +27,7 @@ pub(crate) fn test_name() -> String {
         .replace(|c| !is_plain(c), "-")
 }
 
-/// Writes a page, in a folder that is made if it is missing.
+/// Writes a page. Creates its folder if it is missing.
 pub(crate) fn write_page(page_data: &PageData, path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! Failures under weak memory, tried again under sequential consistency.
+//! Runs tests that fail under weak memory again under sequential consistency.
 
 #[cfg(feature = "loom")]
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use crate::report::{Failure, Verdict};
 
 #[cfg(feature = "loom")]
 impl<X: 'static> Object<X> {
-    /// The same object with the same operations over the types of [`linpoint_test::sync`](crate::sync). A failure of this one under
-    /// weak memory is tried there: if it fails as well, that is a proof, and reported instead.
+    /// Gives the same object, with the same operations, over the types of [`linpoint_test::sync`](crate::sync). A test that
+    /// fails under weak memory runs again with it: if it fails there as well, the report has that failure, which is a proof.
     pub fn same_under_sc<Y: 'static>(mut self, same: Object<Y>) -> Self {
         self.under_sc = Some(Arc::new(move |failure: &Failure| {
             let same = Object {
@@ -31,7 +31,7 @@ impl<X: 'static> Object<X> {
     }
 }
 
-/// A failure under weak memory: is it one under sequential consistency, too?
+/// Returns the failure of the same test under sequential consistency, or this failure with a caveat if that test passes.
 pub(super) fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
     let caveat = match &object.under_sc {
         None => {

@@ -1,4 +1,4 @@
-//! Operations of an object under test, with their arguments: what a matrix is made of.
+//! Invocations: the operations of an object under test with their arguments. The entries of a matrix are invocations.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ pub(crate) struct Invocation<X> {
     pub(super) prepare: Arc<dyn Fn() -> Rc<dyn Prepared<X>> + Send + Sync>,
 }
 
-// Not derived: that would ask for `X: Clone`.
+// Not derived, since that would require `X: Clone`.
 impl<X> Clone for Invocation<X> {
     fn clone(&self) -> Self {
         Invocation {

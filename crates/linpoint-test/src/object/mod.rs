@@ -1,4 +1,4 @@
-//! An object under test: how to make one, what it can do, and which tests to run.
+//! Objects under test: their constructor, their operations, and their tests.
 
 pub(crate) mod invocation;
 pub(crate) mod plan;
@@ -18,7 +18,7 @@ pub use settings::Progress;
 
 use crate::check::spec::{Meaning, Probed, Specification};
 
-/// An object under test. `construct` makes a new one for every execution.
+/// Returns an object under test. `construct` creates a new one for every execution.
 ///
 /// ```
 /// use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -54,11 +54,11 @@ pub struct Object<X> {
     pub(crate) init: Vec<usize>,
     pub(crate) last: Vec<usize>,
     pub(crate) spec: Option<Arc<dyn Specification>>,
-    /// What the same object does in the test of a failure, under sequential consistency.
+    /// Runs the test of a failure with the same object under sequential consistency.
     pub(crate) under_sc: Option<UnderSc>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) settings: Settings,
-    /// The first thing that does not make sense; told when it runs.
+    /// The first mistake in the declarations; the check reports it.
     pub(crate) problem: Option<String>,
 }
 
@@ -117,8 +117,8 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// The operations of a specification, each run by `run`. What the object does is then compared with the specification,
-    /// not with its own serial behaviour; the specification may be nondeterministic.
+    /// Adds operations of a specification, which `run` runs on the object. Executions are then checked against the
+    /// specification, not against the serial behaviour of the object. The specification may be nondeterministic.
     ///
     /// ```
     /// # use linpoint::{Outcomes, Spec};
@@ -165,7 +165,7 @@ impl<X: 'static> Object<X> {
             });
         }
         if self.spec.is_some() {
-            self.set_problem("an object has one specification, not two".to_owned());
+            self.set_problem("an object has only one specification".to_owned());
         }
         self.spec = Some(Arc::new(Meaning {
             spec: Probed(spec),
@@ -181,26 +181,26 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Operations to run after all threads have ended; left out if they are stuck.
+    /// Operations to run after all threads have ended. They do not run if the threads are stuck.
     pub fn finally<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         self.last = self.find_all(ops);
         self
     }
 
-    /// A sequence of operations that may stand in the place of one operation in [random](Self::random) tests.
+    /// Adds a sequence of operations that may take the place of one operation in [random](Self::random) tests.
     pub fn sequence<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         let ops = self.find_all(ops);
         self.sequences.push(ops);
         self
     }
 
-    /// The operation may answer differently in the same serial situation. What it then answers concurrently must still be
-    /// among the serial answers.
+    /// The operation may return different results after the same serial calls. Its results in concurrent executions must
+    /// still be those of a serial one.
     pub fn nondeterministic_ok(self, name: &str) -> Self {
         self.mark(name, |invocation| invocation.varies = true)
     }
 
-    /// What the operation answers is not looked at; what it does to the object is.
+    /// The results of the operation are not compared; its effects on the object are.
     pub fn ignore_result(self, name: &str) -> Self {
         self.mark(name, |invocation| invocation.results = Results::Ignored)
     }
@@ -255,7 +255,7 @@ impl<X: 'static> Object<X> {
             .position(|invocation| invocation.label == text)
     }
 
-    /// A hash by which a token knows its object: the type, and what its operations are called.
+    /// A hash of the type and of the labels of the operations, by which a token identifies its object.
     pub(crate) fn identity(&self) -> u16 {
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
         std::any::type_name::<X>().hash(&mut hasher);

@@ -21,7 +21,7 @@ use crate::runtime::history::{Event, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 
-/// Stands for the unknown answer of an operation that should not have waited.
+/// The text for the unknown result of an operation that should not have waited.
 const SOME_ANSWER: &str = "some answer";
 
 /// A test has at most 64 operations.
@@ -217,7 +217,7 @@ impl fmt::Debug for Past {
     }
 }
 
-/// What an object did serially.
+/// The serial behaviour of an object.
 #[derive(Default)]
 struct Behaviour {
     /// For each sequence of operations: the next operation, its answer, and the sequence with it.

@@ -1,4 +1,5 @@
-//! What a stress test calls, and what decides its history: a built-in type by name, or a user's specification.
+//! The workload of a stress test: the operations that it calls, and the built-in type or specification that it is checked
+//! against.
 
 use std::fmt;
 use std::hash::Hash;
@@ -17,32 +18,33 @@ use super::record::{Activity, PendingCall, Record};
 use super::{Arguments, Random, ToValue};
 use crate::check::spec::type_name;
 
-/// What each thread did in one run.
+/// The records of each thread in one run.
 pub(super) type Run<'a, A> = &'a [&'a [Record<<A as Activity>::Op, <A as Activity>::Ret>]];
 
-/// An activity whose outcome can be checked.
+/// An activity with what its histories are checked against.
 pub(super) trait Workload: Activity {
-    /// Complains about what can be told to be wrong before anything runs.
+    /// Returns an error if the workload makes no sense. Must be called before anything runs.
     fn prepare(&mut self, threads: usize) -> Result<(), Error>;
 
     /// Decides whether a run is linearizable.
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error>;
 
-    /// The run as files hold it, with what is still pending in which thread, and the type of its object where that has a name.
+    /// Returns the history of a run, with the pending call of each thread that has one.
     fn history(
         &self,
         run: Run<'_, Self>,
         pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error>;
 
+    /// The name and the parameters of the built-in type, if there is one.
     fn object_type(&self) -> Option<(&str, &Params)>;
 
-    /// What a page shows of a run with this report.
+    /// Returns the data of the report page of a run.
     fn page_data(&self, run: Run<'_, Self>, name: &str, report: &Report)
     -> Result<PageData, Error>;
 }
 
-/// How many operations a page holds, at most.
+/// The most operations that a page holds.
 const MOST_ON_PAGE: usize = 100_000;
 
 type Invoke<T> = Box<
@@ -63,7 +65,7 @@ struct NamedOp<T> {
     /// The threads that call it; all if `None`.
     threads: Option<Vec<usize>>,
     invoke: Invoke<T>,
-    /// An argument, without a call.
+    /// Returns an argument.
     sample: Box<dyn Fn(&mut Random) -> Value + Send + Sync>,
 }
 
@@ -74,7 +76,7 @@ pub struct Named<T> {
     type_name: Option<String>,
     params: Params,
     checked_type: Option<ObjectType>,
-    /// For each thread its operations, each as often as it weighs.
+    /// The operations of each thread, each as often as its weight.
     choices: Vec<Vec<u16>>,
 }
 
@@ -149,13 +151,13 @@ impl<T: Send + Sync + 'static> Named<T> {
 
 impl<T> Named<T> {
     fn checked_type(&self) -> Result<&ObjectType, Error> {
-        let missing = "no type to check against: say which with `object_type`";
+        let missing = "no type to check against: name one with `object_type`";
         self.checked_type
             .as_ref()
             .ok_or_else(|| Error::usage(missing))
     }
 
-    /// Complains about an operation that the type does not have, or with other arguments: a history of one pending call tells.
+    /// Returns an error if the type has no such operation, or not with such an argument: checks a history of one pending call.
     fn is_known(&self, op: &NamedOp<T>) -> Result<(), Error> {
         let call = Operation {
             process: None,
@@ -169,7 +171,7 @@ impl<T> Named<T> {
             returned: None,
         };
         let mut builder = HistoryBuilder::new();
-        // It stands on no line.
+        // There is no line to name in an error.
         builder.operation(0, call)?;
         let checker = Checker::default();
         let history = builder.finish(Ties::CallFirst)?;
@@ -350,7 +352,7 @@ where
     }
 
     fn blank(&self) -> Option<Record<S::Op, S::Ret>> {
-        None // There is no conversion from a value to a result.
+        None // A specification has no default result.
     }
 }
 
@@ -409,7 +411,7 @@ enum EventKind {
 fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
     run: &[&[Record<O, R>]],
 ) -> TypedHistory<O, R> {
-    // In the order of calls and returns; at equal times calls come first, so that touching operations overlap.
+    // In the order of time. At equal times calls come first, so that operations that touch overlap.
     let mut events: Vec<(i64, EventKind, usize, usize)> = Vec::new();
     for (thread, log) in run.iter().enumerate() {
         for (number, record) in log.iter().enumerate() {
@@ -436,7 +438,7 @@ fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
     history
 }
 
-/// The history of a run, its times counted from the first call.
+/// Returns the history of a run. Times count from the first call.
 fn build<O, R>(
     run: &[&[Record<O, R>]],
     pending: &[(usize, &PendingCall<O>)],
