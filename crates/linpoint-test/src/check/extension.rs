@@ -34,7 +34,7 @@ pub(crate) struct Violating {
 /// Decides classes of executions, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Extensions {
-    fine: HashSet<Past, foldhash::fast::FixedState>,
+    explained: HashSet<Past, foldhash::fast::FixedState>,
     results: Vec<Outcome>,
 }
 
@@ -43,7 +43,7 @@ impl Extensions {
     pub(crate) fn explained(&mut self, serial: &Serial, trace: &Trace) -> Result<(), Violating> {
         let class = Class::of(trace);
         let key = class.key(trace);
-        if self.fine.contains(&key) {
+        if self.explained.contains(&key) {
             return Ok(());
         }
         let history = trace.history();
@@ -57,7 +57,7 @@ impl Extensions {
             let group = serial.full.get(history.outcomes.as_slice());
             class.decide(trace, group)?;
         }
-        self.fine.insert(key);
+        self.explained.insert(key);
         Ok(())
     }
 }

@@ -344,7 +344,7 @@ impl Phase2<'_> {
             Err(Stopped::Unfinished(why)) => Found::Undecided(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
-                    Some(violation) if self.should_know(&violation.history) => {
+                    Some(violation) if self.contradicts_phase_1(&violation.history) => {
                         Found::Undecided(format!(
                             "the object is not deterministic: it depends on {UNCONTROLLED}"
                         ))
@@ -361,7 +361,7 @@ impl Phase2<'_> {
     }
 
     /// Whether phase 1 would have had this history if the object were deterministic.
-    fn should_know(&self, history: &History) -> bool {
+    fn contradicts_phase_1(&self, history: &History) -> bool {
         let has_weak_memory = self.program.engine().searches_itself();
         history.is_serial() && !self.program.has_spec() && !has_weak_memory
     }

@@ -175,7 +175,7 @@ impl Serial {
         deadline: Option<Instant>,
     ) -> Result<Serial, Refused> {
         let mut serial = Serial::default();
-        let mut answers = Answers::default();
+        let mut observed = Observed::default();
         let of = program.layout().serial_executions().saturating_mul(2);
         let mut executions = 0u64;
         for round in 0..2 {
@@ -193,7 +193,7 @@ impl Serial {
                 {
                     Err(Refused::OutOfTime { executions, of })
                 } else {
-                    look(program, trace, &mut answers)
+                    examine(program, trace, &mut observed)
                 };
                 match seen {
                     Ok(()) if round == 0 => serial.add(trace.history()),
@@ -232,13 +232,13 @@ impl Serial {
 
 /// The outcome after each prefix that ends in a call, and the number of the history in which it was first observed.
 #[derive(Default)]
-struct Answers {
+struct Observed {
     known: Map<Past, (Outcome, usize)>,
     histories: Vec<History>,
 }
 
 /// Checks an execution against those before it, and notes its outcomes.
-fn look(program: &Rc<dyn Test>, trace: &Trace, answers: &mut Answers) -> Result<(), Refused> {
+fn examine(program: &Rc<dyn Test>, trace: &Trace, observed: &mut Observed) -> Result<(), Refused> {
     match trace.end() {
         End::Complete | End::Stuck => {}
         End::Fault(why) => return Err(Refused::Fault(why.clone())),
@@ -257,17 +257,17 @@ fn look(program: &Rc<dyn Test>, trace: &Trace, answers: &mut Answers) -> Result<
                 schedule: trace.schedule().to_vec(),
             });
         }
-        match answers.known.get(&prefix) {
+        match observed.known.get(&prefix) {
             None => {
-                let histories = &mut answers.histories;
+                let histories = &mut observed.histories;
                 let number = *noted.get_or_insert_with(|| {
                     histories.push(history.clone());
                     histories.len() - 1
                 });
-                answers.known.insert(prefix, (outcome, number));
+                observed.known.insert(prefix, (outcome, number));
             }
             Some(&(known, number)) if known != outcome && !program.may_vary(op) => {
-                let other = answers.histories[number].clone();
+                let other = observed.histories[number].clone();
                 return Err(Refused::Nondeterministic(Box::new([
                     other,
                     history.clone(),

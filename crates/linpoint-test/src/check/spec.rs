@@ -48,7 +48,7 @@ pub(crate) trait Specification: Send + Sync {
 }
 
 /// A specification with the operation of each invocation.
-pub(crate) struct Meaning<S: Spec> {
+pub(crate) struct SpecOps<S: Spec> {
     pub(crate) spec: Probed<S>,
     /// The number of the first invocation.
     pub(crate) first: usize,
@@ -129,7 +129,7 @@ impl<S: Spec> Spec for Probed<S> {
     }
 }
 
-impl<S: Spec> Meaning<S> {
+impl<S: Spec> SpecOps<S> {
     fn op(&self, seen: &Seen<'_>, op: usize) -> Option<&S::Op> {
         self.ops.get(seen.invocations[op].checked_sub(self.first)?)
     }
@@ -193,7 +193,7 @@ impl<S: Spec> Meaning<S> {
 
 type Typed<S> = TypedHistory<Probe<<S as Spec>::Op>, Answer<<S as Spec>::Ret>>;
 
-impl<S: Spec> Specification for Meaning<S>
+impl<S: Spec> Specification for SpecOps<S>
 where
     S::Ret: 'static,
 {

@@ -41,7 +41,7 @@ pub(crate) struct ShuttleRunner {
 
 impl ShuttleRunner {
     pub(crate) fn new(program: &Rc<dyn Program>) -> Self {
-        hush();
+        install_hook_after_shuttle();
         TEST.set(Some((Rc::clone(program), Slot::default())));
         let mut config = Config::new();
         config.stack_size = program.stack_size();
@@ -93,7 +93,7 @@ impl Drop for ShuttleRunner {
 
 /// Installs our panic hook after that of shuttle, which prints a schedule for every panic of the process, also for those that
 /// are results.
-fn hush() {
+fn install_hook_after_shuttle() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         struct Nothing(bool);

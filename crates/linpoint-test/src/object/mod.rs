@@ -16,7 +16,7 @@ use settings::Settings;
 
 pub use settings::Progress;
 
-use crate::check::spec::{Meaning, Probed, Specification};
+use crate::check::spec::{Probed, SpecOps, Specification};
 
 /// Returns an object under test. `construct` creates a new one for every execution.
 ///
@@ -167,7 +167,7 @@ impl<X: 'static> Object<X> {
         if self.spec.is_some() {
             self.set_problem("an object has only one specification".to_owned());
         }
-        self.spec = Some(Arc::new(Meaning {
+        self.spec = Some(Arc::new(SpecOps {
             spec: Probed(spec),
             first,
             ops,

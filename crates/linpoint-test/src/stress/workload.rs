@@ -158,7 +158,7 @@ impl<T> Named<T> {
     }
 
     /// Returns an error if the type has no such operation, or not with such an argument: checks a history of one pending call.
-    fn is_known(&self, op: &NamedOp<T>) -> Result<(), Error> {
+    fn validate(&self, op: &NamedOp<T>) -> Result<(), Error> {
         let call = Operation {
             process: None,
             call: Call {
@@ -227,7 +227,7 @@ impl<T: Send + Sync + 'static> Workload for Named<T> {
             self.checked_type = Some(object_type(name, &self.params)?);
         }
         for op in &self.ops {
-            self.is_known(op)?;
+            self.validate(op)?;
         }
         self.choices = (0..threads)
             .map(|thread| {
