@@ -1,4 +1,4 @@
-//! `linpoint types`: what can be checked out of the box.
+//! `linpoint types`: the built-in types.
 
 use std::io::Write;
 

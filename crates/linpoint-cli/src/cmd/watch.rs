@@ -72,7 +72,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     Ok(run.finish()?.max(exit))
 }
 
-/// Whether to go on.
+/// Whether to read further.
 enum Next {
     Line,
     Nothing,
@@ -81,7 +81,7 @@ enum Next {
 struct Run {
     chosen: Option<TypeChoice>,
     watched: Option<(TypeChoice, OnlineChecker<ObjectType>)>,
-    /// The names of methods, which all calls share that the checker remembers.
+    /// The names of methods, which the calls in the checker share.
     methods: HashMap<String, Arc<str>>,
     line: u64,
     first_only: bool,
@@ -252,7 +252,7 @@ fn refuse_other_method(
     }
 }
 
-/// The one copy of this name.
+/// Returns the shared copy of this name.
 fn shared(names: &mut HashMap<String, Arc<str>>, name: String) -> Arc<str> {
     if let Some(shared) = names.get(&name) {
         return Arc::clone(shared);

@@ -16,7 +16,7 @@ pub(crate) struct Sheet {
 pub(crate) enum Cell {
     Text(String),
     Count(usize),
-    /// A number that is rounded to so many decimals for people.
+    /// A number, and the decimals to which it is rounded for readers.
     Rounded(f64, usize),
     Nothing,
 }

@@ -1,4 +1,4 @@
-//! `linpoint tables hitting`: what hitting families make of recorded histories.
+//! `linpoint tables hitting`: evaluates hitting families on recorded histories.
 
 mod listing;
 mod published;
@@ -35,7 +35,7 @@ impl HittingTableArgs {
     }
 }
 
-/// A history with what a family makes of it.
+/// A history with its evaluation.
 struct Row {
     label: String,
     type_name: String,
@@ -64,7 +64,7 @@ impl Row {
     }
 }
 
-/// What was measured, and what could not be.
+/// The measurements and errors of all histories.
 struct Findings {
     family: Family,
     extent: Extent,
