@@ -485,7 +485,7 @@ pub(crate) struct WatchArgs {
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
 
-    /// The object's type, with parameters, if no header tells: `register`, `counter:initial=5` (see `linpoint types`)
+    /// The object's type, with parameters, if no header names it: `register`, `counter:initial=5` (see `linpoint types`)
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     pub(crate) object_type: Option<String>,
 

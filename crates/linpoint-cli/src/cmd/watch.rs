@@ -143,8 +143,7 @@ impl Run {
     fn feed(&mut self, event: StreamLine) -> Result<Option<Finding<ObjectType>>, Error> {
         let line = self.line;
         let Some((choice, checker)) = &mut self.watched else {
-            let reason =
-                "which type of object is this? No header tells; use --type (see `linpoint types`)";
+            let reason = "no header names the type of the object: name it with --type (see `linpoint types`)";
             return Err(Error::usage(reason).at_line(line));
         };
         let found = match event {

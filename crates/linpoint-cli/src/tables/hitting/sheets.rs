@@ -334,7 +334,7 @@ impl Findings {
             points: Self::published_points(class, d_max),
         });
         let published = chart(
-            "Shown by d, as published (as far as its text tells)",
+            "Shown by d, as published (as far as the text gives it)",
             lines.collect(),
         );
         let words = format!(

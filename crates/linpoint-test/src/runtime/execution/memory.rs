@@ -77,7 +77,7 @@ struct Object {
     version: u32,
 }
 
-/// What happened before, as far as an object knows it.
+/// The causal past of the steps that touched an object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Causes {
     pub(super) clocks: Touched<Clock>,
