@@ -61,7 +61,8 @@ fn test<C: Tested>() -> Object<C> {
         .op0("set", |object| object.run(Op::Set))
         .op0("reset", |object| object.run(Op::Reset))
         .op0("is_set", |object| object.run(Op::IsSet))
-        .blocking0("wait", |object| object.run(Op::Wait))
+        .op0("wait", |object| object.run(Op::Wait))
+        .may_block("wait")
         .jobs(1)
         .as_found()
 }

@@ -25,18 +25,18 @@ pub(crate) enum Command {
     /// Decide whether recorded histories are linearizable
     #[command(after_help = EXIT_CODES)]
     Check(CheckArgs),
-    /// Tell how many operations must be delayed to explain histories, and which
+    /// Measure how many operations must be delayed to explain histories
     #[command(after_help = DEPTH_EXIT_CODES)]
     Depth(DepthArgs),
     /// Rewrite histories as JSON lines or Parquet
     Convert(ConvertArgs),
-    /// Make a history from a simulated concurrent object
+    /// Generate a history of a simulated concurrent object
     Generate(GenerateArgs),
-    /// Tell facts about histories: operations, processes, width, concurrent pairs
+    /// Print facts about histories: operations, processes, width, concurrent pairs
     Stats(StatsArgs),
-    /// List the built-in object types, or tell about one
+    /// List the built-in object types, or describe one
     Types(TypesArgs),
-    /// Measure published tables and figures anew
+    /// Reproduce published tables and figures
     Tables(TablesArgs),
     /// Report violations while the history happens, event by event
     #[command(after_help = WATCH_EXIT_CODES)]
@@ -98,11 +98,11 @@ pub(crate) struct InputArgs {
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     pub(crate) object_type: Option<String>,
 
-    /// The input format, if it should not be told from the content
+    /// The input format [default: detected from the content]
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
-    /// Values of a Jepsen history (EDN) are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
+    /// Values of a Jepsen history are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
     #[arg(long)]
     pub(crate) independent: bool,
 
@@ -225,7 +225,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, group = "style")]
     pub(crate) brief: bool,
 
-    /// Print only what is not linearizable, undecided or wrong, in whichever style
+    /// Print only violations, undecided histories and errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -249,7 +249,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with_all = ["json", "jsonl", "edn"])]
     pub(crate) github: bool,
 
-    /// Tell which engine decided, why, and facts about the history
+    /// Print which engine decided and why, and facts about the history
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -292,19 +292,19 @@ pub(crate) struct GenerateArgs {
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     pub(crate) object_type: String,
 
-    /// How many operations
+    /// The number of operations
     #[arg(long, default_value_t = 100)]
     pub(crate) ops: usize,
 
-    /// How many processes call at a time
+    /// The number of processes
     #[arg(long, default_value_t = 4)]
     pub(crate) processes: usize,
 
-    /// How many of the processes only put something in, while the others never do [default: all do anything]
+    /// The number of processes that only insert, while the others never do [default: all processes call all methods]
     #[arg(long, value_name = "N")]
     pub(crate) producers: Option<usize>,
 
-    /// How many objects
+    /// The number of objects
     #[arg(long, default_value_t = 1)]
     pub(crate) objects: usize,
 
@@ -352,7 +352,7 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct TypesArgs {
-    /// The type to tell about; all of them by default
+    /// The type to describe [default: all]
     pub(crate) name: Option<String>,
 
     #[command(flatten)]
@@ -485,7 +485,7 @@ pub(crate) struct WatchArgs {
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
 
-    /// The object's type, with parameters, if no header tells: `register`, `counter:initial=5` (see `linpoint types`)
+    /// The object's type, with parameters, if no header names it: `register`, `counter:initial=5` (see `linpoint types`)
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     pub(crate) object_type: Option<String>,
 
@@ -515,20 +515,20 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// How many processes
+    /// The number of processes
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) processes: usize,
 
-    /// Make this mistake in the algorithm (see --list)
+    /// Plant this bug in the algorithm (see --list)
     #[arg(long, value_name = "NAME")]
     pub(crate) bug: Option<String>,
 
-    /// What is explored and what judges it: automata (simple executions, a monitor), simple (simple executions, the
+    /// What is explored and what decides it: automata (simple executions, a monitor), simple (simple executions, the
     /// specification), full (all executions, the specification)
     #[arg(long, default_value = "automata", value_parser = parse_method)]
     pub(crate) method: Method,
 
-    /// At most so many operations for each process [default: any number]
+    /// The most operations of each process [default: any number]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) ops_per_process: Option<u8>,
 
@@ -536,7 +536,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "I,J", default_value = "all", value_parser = parse_pairs)]
     pub(crate) pairs: Vec<Pairs>,
 
-    /// Look at all processes from the beginning, instead of two, then three, and so on
+    /// Explore all processes from the beginning, instead of two, then three, and so on
     #[arg(long)]
     pub(crate) at_once: bool,
 
@@ -544,7 +544,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) watch_each: bool,
 
-    /// Do without a reduction: merged-steps, local-steps, fake-operations, symmetry, dead-values, monitor-form
+    /// Switch off a reduction: merged-steps, local-steps, fake-operations, symmetry, dead-values, monitor-form
     #[arg(long, value_name = "REDUCTION")]
     pub(crate) without: Vec<String>,
 
@@ -622,7 +622,7 @@ fn parse_rule(name: &str) -> Result<Rule, String> {
     named(name, Rule::NAMES)
 }
 
-/// The one that is called so.
+/// Returns the value with this name.
 fn named<T: Copy>(name: &str, known: &[(&str, T)]) -> Result<T, String> {
     let found = known.iter().find(|(known, _)| *known == name);
     found.map(|&(_, value)| value).ok_or_else(|| {

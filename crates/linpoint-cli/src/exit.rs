@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use linpoint::ErrorKind;
 
-/// How the command ends. Ordered: of several things that happened, the greatest decides.
+/// The outcome of a command. If several apply, the greatest one determines the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// All is well: every history is linearizable.
+    /// Every history is linearizable.
     #[default]
     Linearizable,
     /// Some history is undecided.

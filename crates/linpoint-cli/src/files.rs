@@ -1,11 +1,12 @@
-//! Where output goes: the standard output, or files that replace older ones when they are complete.
+//! Outputs: the standard output, or files that replace older ones when they are complete.
 //!
 //! Every file that a command writes is opened here, so that no output destroys an input or another output:
 //!
-//! * [`Files`] knows what the command reads and writes, and refuses to open the same file twice, whatever its path: files
+//! * [`Files`] records what the command reads and writes, and refuses to open the same file twice, whatever its path: files
 //!   are compared by device and inode where the system has them, and by canonical path elsewhere.
 //! * [`Output`] writes a file under a temporary name in the same folder, and renames it when it is complete. A run that
-//!   fails leaves the older file as it was, and no partial one.
+//!   fails leaves the older file as it was, and no partial one. A symbolic link stays: the file that it names is replaced,
+//!   or created if it does not exist.
 //!
 //! Devices, pipes and descriptors (`/dev/stdout`, `/dev/fd/3`) cannot be replaced: they are written directly.
 
@@ -19,25 +20,25 @@ use linpoint::format::{Format, files_at};
 
 use crate::args::OutputArgs;
 
-/// What the name of a file asks for, where the format is not given.
-enum NameAsksFor {
+/// The format that the extension of a file stands for.
+enum FormatOfName {
     Written(Format),
-    /// Something that linpoint does not write, in words.
+    /// A format that linpoint does not write, as text.
     Unwritten(&'static str),
 }
 
-impl NameAsksFor {
+impl FormatOfName {
     fn of(path: &Path) -> Self {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         match extension.to_lowercase().as_str() {
-            "parquet" => NameAsksFor::Written(Format::Parquet),
-            "edn" => NameAsksFor::Unwritten("EDN"),
-            "csv" | "tsv" => NameAsksFor::Unwritten("a table in text"),
+            "parquet" => FormatOfName::Written(Format::Parquet),
+            "edn" => FormatOfName::Unwritten("EDN"),
+            "csv" | "tsv" => FormatOfName::Unwritten("a table in text"),
             "gz" | "tgz" | "zst" | "bz2" | "xz" | "zip" => {
-                NameAsksFor::Unwritten("a compressed file")
+                FormatOfName::Unwritten("a compressed file")
             }
-            "tar" => NameAsksFor::Unwritten("an archive"),
-            _ => NameAsksFor::Written(Format::Jsonl),
+            "tar" => FormatOfName::Unwritten("an archive"),
+            _ => FormatOfName::Written(Format::Jsonl),
         }
     }
 }
@@ -48,14 +49,14 @@ impl OutputArgs {
         self.file.as_deref().filter(|path| !is_dash(path))
     }
 
-    /// The format to write: the one asked for, or the one that the name of the file asks for.
+    /// Returns the format to write: that of `--to`, or that of the extension of the file.
     pub(crate) fn format(&self) -> Result<Format, Error> {
         let format = match (self.to, self.path()) {
             (Some(format), _) => format,
             (None, None) => Format::Jsonl,
-            (None, Some(path)) => match NameAsksFor::of(path) {
-                NameAsksFor::Written(format) => format,
-                NameAsksFor::Unwritten(what) => {
+            (None, Some(path)) => match FormatOfName::of(path) {
+                FormatOfName::Written(format) => format,
+                FormatOfName::Unwritten(what) => {
                     return Err(Error::usage(format!(
                         "{} is the name of {what}, but histories are written as jsonl, parquet or snapshot: choose one \
                          with --to, or another name",
@@ -83,7 +84,7 @@ impl OutputArgs {
     }
 }
 
-/// Whether this stands for the standard input or output.
+/// Whether this path denotes the standard input or output.
 fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -98,7 +99,7 @@ enum Identity {
 }
 
 impl Identity {
-    /// The identity of the file at `path`; `None` for what can be shared: devices, pipes and directories.
+    /// Returns the identity of the file at `path`; `None` for devices, pipes and directories, which can be shared.
     fn of_path(path: &Path) -> Option<Self> {
         match path.metadata() {
             Ok(metadata) if !metadata.is_file() => None,
@@ -107,6 +108,7 @@ impl Identity {
             #[cfg(not(unix))]
             Ok(_) => path.canonicalize().ok().map(Identity::Path),
             Err(_) => {
+                let path = follow_links(path).ok()?;
                 let folder = match path.parent() {
                     Some(folder) if !folder.as_os_str().is_empty() => folder,
                     _ => Path::new("."),
@@ -177,10 +179,10 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The files of a command that reads these paths: files, directories with what is below them, `-`. The labels beside
+    /// Returns the files of a command that reads these paths: files, directories with all files below them, `-`. Labels beside
     /// histories are read too.
     ///
-    /// An error if the standard output is redirected to one of them.
+    /// Returns an error if the standard output is redirected to one of them.
     pub(crate) fn reading(inputs: &[PathBuf]) -> Result<Self, Error> {
         let mut files = Files::default();
         for input in inputs {
@@ -215,7 +217,7 @@ impl Files {
 
     /// Opens a file for the output of `option`.
     ///
-    /// A usage error if the command reads the file or writes it for another option.
+    /// Returns a usage error if the command reads the file or writes it for another option.
     pub(crate) fn create(&mut self, option: &str, path: &Path) -> anyhow::Result<Output> {
         if is_dash(path) {
             let reason = "the standard output is taken by the report: name a file instead of -";
@@ -229,7 +231,7 @@ impl Files {
         Output::file(path)
     }
 
-    /// Notes that `option` writes the file at `path`; see [`Files::create`].
+    /// Records that `option` writes the file at `path`; see [`Files::create`].
     pub(crate) fn claim(&mut self, option: &str, path: &Path) -> Result<(), Error> {
         let Some(identity) = Identity::of_path(path) else {
             return Ok(());
@@ -255,7 +257,26 @@ fn cannot_write(path: &Path) -> String {
     format!("{} cannot be written", path.display())
 }
 
-/// Opens a path that stands for an open descriptor: `/dev/stdout`, `/dev/fd/3`. `None` if it is another path.
+/// The number of links that Linux follows in a path.
+const MOST_LINKS: usize = 40;
+
+/// Returns the path that the symbolic links at `path` lead to, where no file need exist.
+///
+/// Returns an error if they form a loop.
+fn follow_links(path: &Path) -> std::io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = place.read_link() else {
+            return Ok(place);
+        };
+        // A relative target is relative to the folder of the link.
+        place.pop();
+        place.push(target);
+    }
+    Err(std::io::Error::other("too many symbolic links"))
+}
+
+/// Opens a path that denotes an open descriptor: `/dev/stdout`, `/dev/fd/3`. Returns `None` for other paths.
 ///
 /// Such a descriptor may be a regular file, which must not be truncated or replaced: the standard output of this command is
 /// written to it as well.
@@ -277,7 +298,7 @@ fn open_descriptor(path: &Path) -> Option<std::io::Result<File>> {
 /// The standard output, or a file that appears when it is complete.
 pub(crate) struct Output {
     out: Box<dyn Write + Send>,
-    /// Where it is written, and where it belongs.
+    /// The temporary file, and the path to which it is renamed.
     file: Option<(PathBuf, PathBuf)>,
 }
 
@@ -296,13 +317,22 @@ impl Output {
 
     fn file(path: &Path) -> anyhow::Result<Self> {
         let cannot = || cannot_write(path);
-        // A link stays, and the file that it names is replaced.
-        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let older = place.metadata().ok();
-        if older.as_ref().is_some_and(|older| !older.is_file()) {
-            return Ok(Output::direct(File::create(&place).with_context(cannot)?));
-        }
-        let (file, temporary) = create_beside(&place).with_context(cannot)?;
+        let older = path.metadata().ok();
+        let place = match &older {
+            Some(older) if !older.is_file() => {
+                return Ok(Output::direct(File::create(path).with_context(cannot)?));
+            }
+            Some(_) => path.canonicalize().with_context(cannot)?,
+            None => follow_links(path).with_context(cannot)?,
+        };
+        let (file, temporary) = create_beside(&place).with_context(|| match path.is_symlink() {
+            true => format!(
+                "{} is a link to {}, which cannot be written",
+                path.display(),
+                place.display()
+            ),
+            false => cannot(),
+        })?;
         let output = Output {
             out: Box::new(BufWriter::new(file)),
             file: Some((temporary, place)),
@@ -317,7 +347,7 @@ impl Output {
         Ok(output)
     }
 
-    /// All is written: the file takes its place.
+    /// Completes the output: the temporary file is renamed.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.out.flush()?;
         if let Some((temporary, path)) = &self.file {
@@ -328,7 +358,7 @@ impl Output {
     }
 }
 
-/// Makes a new file in the folder of `path`, which does not exist yet.
+/// Creates a new temporary file in the folder of `path`. Returns it with its path.
 fn create_beside(path: &Path) -> std::io::Result<(File, PathBuf)> {
     let name = path
         .file_name()
@@ -359,7 +389,7 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if let Some((temporary, _)) = &self.file {
-            // Nothing more can be done about a file that cannot be removed either.
+            // An error here cannot be handled: the file stays.
             let _ = std::fs::remove_file(temporary);
         }
     }

@@ -1,7 +1,7 @@
 //! Ctrl-C, or a request to terminate: the first one ends the work and reports what was found, the second one ends the
 //! program.
 //!
-//! A terminal that goes away is no such request: a report would not be seen there, and under `nohup` the work must go on.
+//! A terminal that is closed is no such request: the report would be lost, and under `nohup` the work must continue.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

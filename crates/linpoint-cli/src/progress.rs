@@ -1,4 +1,4 @@
-//! Progress on the standard error: a bar on a terminal, silence in a pipe.
+//! Progress on the standard error: a bar if it is a terminal, nothing otherwise.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use linpoint::explore::{Explored, Plan, Verification, verify};
 
 use crate::units::counted;
 
-/// Shows how far a batch of checks has come.
+/// Shows the progress of a batch of checks.
 pub(crate) struct Watcher {
     bar: ProgressBar,
 }
@@ -82,7 +82,7 @@ impl Watcher {
     }
 }
 
-/// Carries out a plan, showing how far it has come.
+/// Carries out a plan, and shows its progress.
 pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Error> {
     let explored = Explored::default();
     let started = Instant::now();
@@ -101,7 +101,7 @@ pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Erro
     found
 }
 
-/// How far checks have come.
+/// The progress of checks, as text.
 fn events_text(done_before: usize, budgets: &[OnceLock<Budget>]) -> String {
     let begun = || budgets.iter().filter_map(OnceLock::get);
     let sum = |of: fn(&Budget) -> u64| begun().map(of).sum::<u64>();

@@ -1,4 +1,4 @@
-//! What a command found out about one history.
+//! The result of a command for one history.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Checked {
         }
     }
 
-    /// What has to be known beside the verdict: how the history was read, and whether anything in it was checked.
+    /// Notes beside the verdict: how the history was read, and whether anything in it was checked.
     pub(crate) fn notes(&self) -> Vec<String> {
         let notes = self.recorded.notes.iter().map(|note| match note {
             Note::IndependentKeys => format!("{note}; --no-independent reads plain values"),

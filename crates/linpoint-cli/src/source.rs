@@ -42,7 +42,7 @@ impl TypeChoice {
         object_type(&self.name, &self.params)
     }
 
-    /// The same with the parameters that an input gives, if it is of the same type: only those count more that the user gave.
+    /// Adds the parameters that an input gives, if it has the same type. Parameters of the user take precedence.
     pub(crate) fn completed(&self, name: &str, params: &Params) -> Self {
         let known = |name: &str| find_type(name).map(|info| info.name);
         let mut completed = self.clone();
@@ -64,7 +64,7 @@ impl InputArgs {
             .transpose()
     }
 
-    /// Hands over every history of every file, in order.
+    /// Calls `each` with every history of every file, in order.
     pub(crate) fn read(&self, each: &mut dyn FnMut(Result<Recorded, Error>)) {
         let options = ReadOptions {
             format: self.format,
@@ -89,16 +89,16 @@ impl InputArgs {
         }
         match passed_over.as_slice() {
             [] => {}
-            [one] => eprintln!("linpoint: note: {one} holds labels, not histories: passed over"),
+            [one] => eprintln!("linpoint: note: {one} holds labels, not histories: skipped"),
             [first, rest @ ..] => eprintln!(
-                "linpoint: note: {first} and {} more hold labels, not histories: passed over",
+                "linpoint: note: {first} and {} more hold labels, not histories: skipped",
                 rest.len()
             ),
         }
     }
 }
 
-/// An error that also says how to read what is before a cut-off line.
+/// Adds to an error about a cut-off line how the lines before it can be read.
 fn offer_prefix(error: Error) -> Error {
     if error.kind() != ErrorKind::Truncated {
         return error;
@@ -110,15 +110,15 @@ fn offer_prefix(error: Error) -> Error {
     error.with_reason(reason)
 }
 
-/// Tells on the standard error what has to be known about how a history was read.
-pub(crate) fn tell_notes(recorded: &Recorded) {
+/// Prints the notes about how a history was read to the standard error.
+pub(crate) fn print_notes(recorded: &Recorded) {
     for note in &recorded.notes {
         eprintln!("linpoint: note: {}: {note}", recorded.label());
     }
 }
 
 impl InputArgs {
-    /// Hands over every history that can be read; what cannot is reported, and counts in the exit code.
+    /// Calls `each` with every history that can be read. Errors are printed and determine the exit code.
     pub(crate) fn read_good(
         &self,
         each: &mut dyn FnMut(Recorded) -> anyhow::Result<()>,
@@ -127,7 +127,7 @@ impl InputArgs {
         let mut failed = None;
         self.read(&mut |recorded| match recorded {
             Ok(recorded) if failed.is_none() => {
-                tell_notes(&recorded);
+                print_notes(&recorded);
                 failed = each(recorded).err();
             }
             Ok(_) => {}
@@ -143,9 +143,10 @@ impl InputArgs {
     }
 }
 
-/// The type of a recorded history: what the user says, what the input says, or what its methods tell.
+/// Returns the type of a recorded history: that of the command line, else that of the input, else the one that its methods
+/// determine.
 ///
-/// `None` if there is no operation that could tell.
+/// Returns `None` if the history has no operations.
 pub(crate) fn type_of(
     recorded: &Recorded,
     chosen: Option<&TypeChoice>,
@@ -157,7 +158,7 @@ pub(crate) fn type_of(
         }));
     }
     if let Some((name, params)) = &recorded.object_type {
-        // Inputs use all kinds of aliases; reports use one name.
+        // Inputs may use aliases; reports use one name.
         let name = find_type(name)
             .map_or(name.as_str(), |info| info.name)
             .to_owned();
@@ -177,7 +178,7 @@ pub(crate) fn type_of(
             .map(|method| format!("{method:?}"))
             .collect();
         let reason = format!(
-            "which type of object is this? Its methods ({}) do not tell; use --type (see `linpoint types`)",
+            "the methods ({}) do not determine the type of the object: name it with --type (see `linpoint types`)",
             methods.join(", ")
         );
         return Err(recorded.locate(Error::usage(reason)));
@@ -188,7 +189,7 @@ pub(crate) fn type_of(
     }))
 }
 
-/// The type of a recorded history, ready to check it. Without operations any type will do.
+/// Returns the type of a recorded history, ready to check it; any type if there are no operations.
 pub(crate) fn object_of(
     recorded: &Recorded,
     chosen: Option<&TypeChoice>,
@@ -208,7 +209,7 @@ pub(crate) fn object_of(
     Ok((choice, object))
 }
 
-/// A method that the type does not have is often a mistake about the type.
+/// Adds the methods of the type to an error about an unknown method, which often comes from a wrong type.
 pub(crate) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
     let Some(info) = find_type(&choice.name).filter(|_| error.kind() == ErrorKind::UnknownMethod)
     else {

@@ -1,4 +1,4 @@
-//! Times and sizes as people write them.
+//! Parsing and printing of times, sizes and counts.
 
 use std::time::Duration;
 

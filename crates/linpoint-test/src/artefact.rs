@@ -1,4 +1,4 @@
-//! Where failures leave their files.
+//! The files of failures.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -27,12 +27,12 @@ pub(crate) fn test_name() -> String {
         .replace(|c| !is_plain(c), "-")
 }
 
-/// Writes a page, in a folder that is made if it is missing.
-pub(crate) fn write_page(story: &PageData, path: &Path) -> io::Result<()> {
+/// Writes a page. Creates its folder if it is missing.
+pub(crate) fn write_page(page_data: &PageData, path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let mut page = Page::new(BufWriter::new(File::create(path)?))?;
-    page.add(story)?;
+    page.add(page_data)?;
     page.finish().map(drop)
 }

@@ -1,10 +1,10 @@
-//! What `std::hint` offers, under control.
+//! `std::hint` under control.
 
 pub use std::hint::{assert_unchecked, black_box};
 
 use crate::runtime;
 
-/// Tells that the thread waits for another one: the same as [`thread::yield_now`](crate::thread::yield_now) in a controlled
+/// Marks that the thread waits for another one by spinning: the same as [`thread::yield_now`](crate::thread::yield_now) in a controlled
 /// run.
 #[track_caller]
 pub fn spin_loop() {

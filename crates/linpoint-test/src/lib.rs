@@ -4,8 +4,8 @@
 //! # Without a specification
 //!
 //! Write the object with the types of [`sync`], [`thread`] and [`hint`], which are those of `std` outside a check. Name its
-//! operations, and the rest happens by itself: all serial executions of a test are run and taken as the specification, then
-//! all concurrent ones, and each must be explained by a serial one (Line-Up: Burckhardt, Dern, Musuvathi and Tan, PLDI 2010).
+//! operations. A check runs all serial executions of a test, which are the specification, and then all concurrent ones, each of
+//! which must be explained by a serial one (Line-Up: Burckhardt, Dern, Musuvathi and Tan, PLDI 2010).
 //!
 //! ```
 //! use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -41,8 +41,8 @@
 //! the history, the interleaving with source lines, the serial outcomes nearest to it, and a token that runs the same
 //! execution again; [`Object::run`] also writes it as a page for the browser. What a pass means is its [`Coverage`].
 //!
-//! Operations that may wait for others are declared with [`blocking`](Object::blocking): an execution in which no thread makes
-//! progress is then compared with the serial executions that are stuck.
+//! Operations that may wait for others are declared with [`may_block`](Object::may_block). An execution in which no thread
+//! makes progress is compared with the serial executions that are stuck.
 //!
 //! # With a specification
 //!
@@ -50,15 +50,15 @@
 //!
 //! # On real threads
 //!
-//! [`mod@stress`] calls operations at random on OS threads, records them, and lets linpoint decide: for code that cannot be changed,
-//! for long runs, and for what the processor makes of weak orderings.
+//! [`mod@stress`] calls operations at random on OS threads and checks the recorded history: for code that cannot be changed,
+//! for long runs, and for the weak memory orderings of the processor.
 //!
 //! # Where to look
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`object`], [`Object`] | an object under test, and what to do with it |
-//! | [`report`] | what comes of it |
+//! | [`object`], [`Object`] | an object under test, its operations and its tests |
+//! | [`report`] | the result of a check |
 //! | [`sync`], [`thread`], [`hint`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
 //! | [`Engine`] | what runs their threads |

@@ -1,4 +1,4 @@
-//! Tests: which operations each thread runs.
+//! Matrices: the operations of each thread of a test.
 
 use crate::runtime::MAX_WORKERS;
 use crate::runtime::execution::Layout;
@@ -38,7 +38,7 @@ impl Matrix {
         dimension(&self.threads)
     }
 
-    /// Why it cannot be run.
+    /// Why the test cannot run, if it cannot.
     pub(crate) fn problem(&self) -> Option<String> {
         if self.threads.len() > MAX_WORKERS {
             return Some(format!(

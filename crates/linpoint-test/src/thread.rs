@@ -1,4 +1,4 @@
-//! What `std::thread` offers, under control.
+//! `std::thread` under control.
 //!
 //! The threads of a controlled run are those of the test. An object that spawns threads of its own cannot be checked under
 //! control; under stress it can.
@@ -83,7 +83,7 @@ enum Kept {
     Controlled(usize),
 }
 
-/// The thread that asks.
+/// The calling thread.
 pub fn current() -> Thread {
     Thread(match runtime::current() {
         None => Kept::Std(std_thread::current()),
@@ -92,7 +92,7 @@ pub fn current() -> Thread {
 }
 
 impl Thread {
-    /// Gives the thread its permit to go on.
+    /// Gives the thread its permit.
     #[track_caller]
     pub fn unpark(&self) {
         match self.0 {
@@ -108,7 +108,7 @@ impl Thread {
         }
     }
 
-    /// Which thread it is.
+    /// The identifier of the thread.
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Kept::Std(thread) => Identity::Std(thread.id()),
@@ -117,7 +117,7 @@ impl Thread {
     }
 }
 
-/// Waits for the permit to go on, and uses it up.
+/// Waits for the permit of the calling thread, and takes it.
 #[track_caller]
 pub fn park() {
     match own_permit() {
@@ -128,7 +128,7 @@ pub fn park() {
     }
 }
 
-/// Waits for the permit to go on, but not longer than this.
+/// Waits for the permit of the calling thread, at most for this long.
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     match own_permit() {
@@ -149,7 +149,7 @@ fn own_permit() -> Option<Handle> {
     runtime::current().map(runtime::permit)
 }
 
-/// Gives a thread its permit to go on: the same as [`Thread::unpark`].
+/// Gives a thread its permit: the same as [`Thread::unpark`].
 #[track_caller]
 pub fn unpark(thread: &Thread) {
     thread.unpark();

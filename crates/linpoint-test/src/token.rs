@@ -1,9 +1,9 @@
-//! A failing execution in one word, from which it can be run again.
+//! Replay tokens: a failing execution in one word.
 //!
 //! `lp1:9b02:0.1/2:A4BA2:5f1c09ae` is a hash of the object (its type and its operations), the matrix (the invocations of each
 //! thread by number; with a sequence before and after, `3;0.1/2;4`), the schedule (A four times, B once, A twice; `+1` is a choice
-//! that is not about threads) and a hash of what every step did. Tokens of other tests are known by the first hash, and a
-//! program that has changed since by the second.
+//! that is not about threads) and a hash of the accesses of all steps. The first hash identifies tokens of other tests, the
+//! second one detects that the program has changed.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(crate) struct Token {
     /// See [`Object::identity`](crate::Object::identity).
     pub(crate) object: u16,
     pub(crate) matrix: Matrix,
-    /// Nothing for a failure of the serial phase, which is found again by running it.
+    /// Empty for a failure of the serial phase, which is repeated by running that phase.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) signature: u32,
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
 /// How long operations may run without returning to the scheduler. An execution takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What an OS thread is doing, for the watchdog to read.
 #[derive(Debug, Default)]
@@ -67,14 +67,14 @@ pub(crate) fn register() -> Arc<Heartbeat> {
 
 fn keep_watch() {
     loop {
-        std::thread::sleep(PATIENCE / 10);
+        std::thread::sleep(TIMEOUT / 10);
         let Ok(mut all) = ALL.lock() else { return };
         all.retain(|watched| watched.heartbeat.strong_count() > 0);
         for message in all
             .iter_mut()
             .filter_map(|watched| watched.overdue(Instant::now()))
         {
-            // Not through the macros: a test that hangs never shows what was captured.
+            // Not by `eprintln!`, whose output cargo shows only after the test.
             let _ = writeln!(std::io::stderr(), "{message}");
         }
     }
@@ -89,7 +89,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// What to say about operations that have been running for too long; once.
+    /// Returns a message about operations that have been running for too long, once.
     fn overdue(&mut self, now: Instant) -> Option<String> {
         let heartbeat = self.heartbeat.upgrade()?;
         let seen = (
@@ -100,17 +100,17 @@ impl Watched {
             (self.seen, self.since) = (seen, now);
             return None;
         }
-        if now.saturating_duration_since(self.since) < PATIENCE {
+        if now.saturating_duration_since(self.since) < TIMEOUT {
             return None;
         }
-        // A year from now is never.
+        // No test runs for a year, so this does not report the same operations again.
         self.since = now + Duration::from_secs(365 * 86_400);
         let names = heartbeat.names.lock().ok()?;
         let running = (0..names.len()).filter(|&op| seen.1 & 1 << op != 0);
         let running: Vec<&str> = running.map(|op| names[op].as_str()).collect();
         Some(format!(
-            "linpoint: for {PATIENCE:?} nothing has come back from {}. Does it wait for a lock of std, or spin with std::hint? Only the \
-             types of linpoint_test are under control.",
+            "linpoint: {} has not returned to the scheduler for {TIMEOUT:?}. Does it wait for a lock of std, or spin with std::hint? \
+             Only the types of linpoint_test are under control.",
             running.join(" or ")
         ))
     }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_that_never_come_back_are_named_once() {
+    fn operations_that_never_return_are_named_once() {
         let heartbeat = Arc::<Heartbeat>::default();
         let start = Instant::now();
         let mut watched = Watched {
@@ -131,16 +131,23 @@ mod tests {
         };
         *heartbeat.names.lock().expect("no panics") =
             ["A.get", "B.inc"].map(str::to_owned).to_vec();
-        assert_eq!(watched.overdue(start + 2 * PATIENCE), None, "nothing runs");
+        assert_eq!(watched.overdue(start + 2 * TIMEOUT), None, "nothing runs");
         heartbeat.running.store(0b10, Relaxed);
-        let later = start + 3 * PATIENCE;
+        let later = start + 3 * TIMEOUT;
         assert_eq!(watched.overdue(later), None, "it has just begun");
-        assert_eq!(watched.overdue(later + PATIENCE / 2), None);
-        let message = watched.overdue(later + PATIENCE).expect("it hangs");
-        assert!(message.contains("come back from B.inc. "), "{message}");
-        assert_eq!(watched.overdue(later + 5 * PATIENCE), None, "it was told");
+        assert_eq!(watched.overdue(later + TIMEOUT / 2), None);
+        let message = watched.overdue(later + TIMEOUT).expect("it hangs");
+        assert!(
+            message.starts_with("linpoint: B.inc has not returned"),
+            "{message}"
+        );
+        assert_eq!(
+            watched.overdue(later + 5 * TIMEOUT),
+            None,
+            "it was reported"
+        );
         heartbeat.executions.store(1, Relaxed);
-        assert_eq!(watched.overdue(later + 6 * PATIENCE), None, "it goes on");
-        assert!(watched.overdue(later + 7 * PATIENCE).is_some());
+        assert_eq!(watched.overdue(later + 6 * TIMEOUT), None, "it goes on");
+        assert!(watched.overdue(later + 7 * TIMEOUT).is_some());
     }
 }

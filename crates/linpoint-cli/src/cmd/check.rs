@@ -105,7 +105,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// What bounds the work on each history.
+/// The limits of the work on each history.
 struct Limits {
     checker: Checker,
     stop: Arc<AtomicBool>,
@@ -153,7 +153,7 @@ impl Run {
         Ok(())
     }
 
-    /// Decides what was collected. JSON lines are printed as soon as their history is decided, everything else in the order
+    /// Decides the collected histories. JSON lines are printed as soon as their history is decided, everything else in the order
     /// of the input.
     fn flush(&mut self) -> anyhow::Result<()> {
         let batch = std::mem::take(&mut self.batch);
@@ -219,7 +219,7 @@ impl Run {
     }
 }
 
-/// The history, unless it has fewer operations than it must have.
+/// Returns the history, or an error if it has fewer operations than `--min-ops`.
 fn with_least_ops(recorded: Recorded, least: usize) -> Result<Recorded, Error> {
     let ops = recorded.history.len();
     if ops >= least {

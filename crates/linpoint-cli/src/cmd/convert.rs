@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
         }
         Ok(write(format, &recorded.history, choice, &mut out)?)
     })?;
-    // Where nothing could be read there is nothing to write, least of all over a file that is there.
+    // If nothing could be read, an older file stays as it is.
     if converted > 0 || exit == Exit::Linearizable {
         out.finish()?;
     }

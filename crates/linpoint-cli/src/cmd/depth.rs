@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::output::depth;
 use crate::progress::Watcher;
 use crate::results::Measurement;
-use crate::source::{TypeChoice, object_of, tell_notes, with_methods};
+use crate::source::{TypeChoice, object_of, print_notes, with_methods};
 
 pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let watcher = Watcher::new();
     let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
     args.input.read(&mut |recorded| {
-        recorded.as_ref().ok().map(tell_notes);
+        recorded.as_ref().ok().map(print_notes);
         inputs.push(recorded);
     });
     let (total, done) = (inputs.len(), AtomicUsize::new(0));

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
         return Err(Error::usage(reason).into());
     }
     let format = args.output.format()?;
-    // A file that cannot be written is known before anything is made.
+    // The file is opened first, so that one that cannot be written is reported at once.
     let mut out = args.output.open(&mut Files::reading(&[])?)?;
     let history = match snapshot_shape(args, &choice)? {
         Some(shape) => snapshot(args, shape)?,
@@ -58,7 +58,7 @@ fn simulated(args: &GenerateArgs, object: &ObjectType) -> Result<History, Error>
     }
 }
 
-/// Which histories of snapshots are asked for, if they are.
+/// The shape of snapshot histories, if the arguments name one.
 fn snapshot_shape(
     args: &GenerateArgs,
     choice: &TypeChoice,

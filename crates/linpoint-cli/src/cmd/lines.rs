@@ -1,6 +1,6 @@
-//! Lines, or events, as they come: from the standard input, or from a file that may still grow.
+//! Reads lines or events from the standard input, or from a file that may still grow.
 //!
-//! A thread of its own reads, so that Ctrl-C is noticed while nothing comes.
+//! A separate thread reads, so that Ctrl-C takes effect while it waits for input.
 
 use std::fs::File;
 use std::io;
@@ -11,21 +11,21 @@ use std::time::Duration;
 
 use linpoint::Error;
 
-/// How much is read at a time, at most.
+/// The most bytes that are read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// How often to look whether a file has grown, or Ctrl-C was pressed.
+/// The interval at which the file is checked for growth, and for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whether the end of a file is the end.
+/// What to do at the end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtEnd {
     Stop,
-    /// Wait until it grows.
+    /// Wait until the file grows.
     Wait,
 }
 
-/// What is whole: a line of JSON, or an event of the format `snapshot`, which may stand on one line with all others.
+/// The unit of the input: a line of JSON, or an event of the format `snapshot`, several of which may be on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Line,
@@ -33,7 +33,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Told by how the input begins; `None` if it is blank.
+    /// Returns the unit by the beginning of the input; `None` if it is blank.
     fn of(input: &[u8]) -> Option<Self> {
         match input.trim_ascii_start().first()? {
             b's' | b'e' => Some(Unit::Event),
@@ -41,7 +41,7 @@ impl Unit {
         }
     }
 
-    /// What ends it.
+    /// The byte that ends a unit.
     pub(crate) fn end(self) -> u8 {
         match self {
             Unit::Line => b'\n',
@@ -59,16 +59,16 @@ impl Unit {
 
 type Read = io::Result<(Unit, Vec<u8>)>;
 
-/// Whole lines, in pieces of some lines each.
+/// A source of complete lines, in pieces of some lines each.
 pub(crate) struct Lines {
     pieces: Receiver<Read>,
 }
 
-/// What came.
+/// A part of the input.
 pub(crate) enum Piece {
-    /// Some whole lines or events.
+    /// Some complete lines or events.
     Whole(Unit, Vec<u8>),
-    /// Nothing yet.
+    /// No input yet.
     Nothing,
     End,
 }
@@ -86,7 +86,7 @@ impl Lines {
         Ok(Lines { pieces })
     }
 
-    /// Waits for lines, but not for long.
+    /// Waits for lines, for a short time.
     pub(crate) fn next(&self) -> io::Result<Piece> {
         match self.pieces.recv_timeout(PAUSE) {
             Ok(piece) => piece.map(|(unit, bytes)| Piece::Whole(unit, bytes)),
@@ -112,7 +112,7 @@ fn read(mut input: impl io::Read, at_end: AtEnd, sender: &SyncSender<Read>) {
                 let read = &buffer[..count];
                 unit = unit.or_else(|| Unit::of(read));
                 let known = unit.unwrap_or(Unit::Line);
-                // A line is whole when its end has come.
+                // A line is complete when its end was read.
                 let Some(end) = read.iter().rposition(|&byte| byte == known.end()) else {
                     pending.extend_from_slice(read);
                     continue;

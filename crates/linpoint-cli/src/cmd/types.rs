@@ -1,4 +1,4 @@
-//! `linpoint types`: what can be checked out of the box.
+//! `linpoint types`: the built-in types.
 
 use std::io::Write;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &TypesArgs) -> anyhow::Result<Exit> {
         chosen
             .iter()
             .try_for_each(|info| writeln!(out, "{:<width$}  {}", info.name, info.summary))?;
-        writeln!(out, "\n`linpoint types NAME` tells methods and parameters.")?;
+        writeln!(out, "\n`linpoint types NAME` lists methods and parameters.")?;
     }
     out.finish()?;
     Ok(Exit::Linearizable)

@@ -1,4 +1,4 @@
-//! `linpoint verify`: explore an algorithm and say what came of it.
+//! `linpoint verify`: explores an algorithm and reports the result.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     }
     args.limits.start_threads()?;
     let plan = plan(args)?;
-    // A file that cannot be written is known before anything is explored.
+    // Files are opened first, so that one that cannot be written is reported before the exploration.
     let mut files = Files::reading(&[])?;
     let mut open = |option: &str, path: &Option<PathBuf>| {
         let path = path.as_deref();
@@ -73,7 +73,7 @@ fn write_history(mut file: Output, plan: &Plan, execution: &output::Rows) -> any
     file.finish()
 }
 
-/// Writes the page of a bug: its history, judged as `linpoint check` would, and the execution that led to it.
+/// Writes the page of a bug: its history with the verdict of `linpoint check`, and the execution that led to it.
 fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Result<()> {
     let lines: Vec<String> = output::history_lines(plan, execution)
         .map(|line| line.to_string())
@@ -90,10 +90,10 @@ fn write_page(file: Output, plan: &Plan, execution: &output::Rows) -> anyhow::Re
         object_type: &choice.name,
         most_ops: usize::MAX,
     };
-    let mut story = object.page_data(options, &recorded.history, &report)?;
-    story.execution = output::moves(plan, execution);
+    let mut data = object.page_data(options, &recorded.history, &report)?;
+    data.execution = output::moves(plan, execution);
     let mut page = Page::new(file)?;
-    page.add(&story)?;
+    page.add(&data)?;
     page.finish()?.finish()
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     Ok(run.finish()?.max(exit))
 }
 
-/// Whether to go on.
+/// Whether to read further.
 enum Next {
     Line,
     Nothing,
@@ -81,7 +81,7 @@ enum Next {
 struct Run {
     chosen: Option<TypeChoice>,
     watched: Option<(TypeChoice, OnlineChecker<ObjectType>)>,
-    /// The names of methods, which all calls share that the checker remembers.
+    /// The names of methods, which the calls in the checker share.
     methods: HashMap<String, Arc<str>>,
     line: u64,
     first_only: bool,
@@ -143,8 +143,7 @@ impl Run {
     fn feed(&mut self, event: StreamLine) -> Result<Option<Finding<ObjectType>>, Error> {
         let line = self.line;
         let Some((choice, checker)) = &mut self.watched else {
-            let reason =
-                "which type of object is this? No header tells; use --type (see `linpoint types`)";
+            let reason = "no header names the type of the object: name it with --type (see `linpoint types`)";
             return Err(Error::usage(reason).at_line(line));
         };
         let found = match event {
@@ -252,7 +251,7 @@ fn refuse_other_method(
     }
 }
 
-/// The one copy of this name.
+/// Returns the shared copy of this name.
 fn shared(names: &mut HashMap<String, Arc<str>>, name: String) -> Arc<str> {
     if let Some(shared) = names.get(&name) {
         return Arc::clone(shared);

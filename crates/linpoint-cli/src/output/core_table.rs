@@ -115,8 +115,7 @@ impl Table {
     }
 }
 
-/// Calls and returns of the core in their order, in words. An operation whose return comes right after its call is told at
-/// once.
+/// The calls and returns of the core in their order, as text. A return right after its call is on the same row.
 fn moments(history: &History, core: &Core) -> Vec<(OpId, String)> {
     let mut events: Vec<(u32, OpId)> = Vec::new();
     for &id in core.ops() {

@@ -15,10 +15,10 @@ use crate::units::counted;
 /// The file that a step's summary is appended to, if there is one.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// More parts than these are not told one by one: GitHub shows ten annotations of a step.
+/// The most parts with an annotation of their own: GitHub shows ten annotations of a step.
 const MOST_ANNOTATIONS: usize = 10;
 
-/// Prints annotations at once, and keeps what the summary will say.
+/// Prints annotations at once, and collects the summary.
 pub(crate) struct GithubReport {
     /// The file that the summary is appended to.
     summary: Option<PathBuf>,

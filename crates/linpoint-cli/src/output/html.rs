@@ -27,11 +27,11 @@ impl HtmlReport {
             object_type: &checked.type_name,
             most_ops: self.ops_left,
         };
-        let story = checked
+        let data = checked
             .object
             .page_data(options, history, &checked.report)?;
         self.ops_left = self.ops_left.saturating_sub(history.len());
-        Ok(self.page.add(&story)?)
+        Ok(self.page.add(&data)?)
     }
 
     pub(crate) fn finish(self) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! What the user sees of verdicts.
+//! Printing of verdicts.
 
 pub(crate) mod core_table;
 pub(crate) mod depth;
@@ -31,11 +31,11 @@ pub(crate) struct Printer {
     quiet: bool,
     explain: bool,
     out: Output,
-    /// What a single JSON document is made of, until it is complete.
+    /// The histories of a JSON document, which is printed at the end.
     collected: Vec<serde_json::Value>,
-    /// The same of an EDN one: names and results.
+    /// The names and results of an EDN document, which is printed at the end.
     results: Vec<(String, String)>,
-    /// Notes that the style has no place for, each with the histories that it is about.
+    /// Notes that the style does not print, each with its histories.
     notes: BTreeMap<String, Vec<String>>,
 }
 
@@ -86,7 +86,7 @@ impl Printer {
 
     fn print(&mut self, outcome: &Outcome) -> std::io::Result<()> {
         if let Err(error) = outcome {
-            // On the terminal, what was printed before should stand before.
+            // Keeps the order of both outputs on a terminal.
             self.out.flush()?;
             eprintln!("linpoint: {error}");
         }
@@ -143,14 +143,14 @@ impl Printer {
             _ => {}
         }
         self.out.flush()?;
-        self.tell_notes();
+        self.print_notes();
         Ok(())
     }
 }
 
 impl Printer {
-    /// Tells notes on the standard error, where they were not printed with the verdict.
-    fn tell_notes(&self) {
+    /// Prints notes to the standard error that were not printed with the verdict.
+    fn print_notes(&self) {
         for (note, histories) in &self.notes {
             match histories.as_slice() {
                 [] => {}
@@ -188,14 +188,14 @@ fn first_bad_event(history: &History, violation: &Violation) -> Option<u32> {
     violation.shortest.then_some(last.ret)
 }
 
-/// How many histories came to what.
+/// The number of histories with each verdict.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) linearizable: usize,
     pub(crate) violations: usize,
     pub(crate) undecided: usize,
     pub(crate) errors: usize,
-    /// Of those with a known answer: how many verdicts are that answer, and how many are the other one.
+    /// The number of labelled histories whose verdict agrees with the label, and of those whose verdict does not.
     pub(crate) as_labelled: usize,
     pub(crate) not_as_labelled: usize,
     /// Whether Ctrl-C, or a request to terminate, ended the run early.
@@ -236,7 +236,7 @@ impl Summary {
     }
 }
 
-/// What kind of error this is, for machines.
+/// The name of the kind of an error in machine-readable output.
 fn error_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Usage => "usage",

@@ -1,4 +1,4 @@
-//! Verdicts for people: the verdict first, then the evidence.
+//! Verdicts as text: the verdict first, then the evidence.
 
 use std::io::Write;
 

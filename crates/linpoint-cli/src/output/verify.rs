@@ -1,4 +1,4 @@
-//! What an exploration found: the verdict, what was covered, and the execution that shows a bug.
+//! Printing of explorations: the verdict, the coverage, and the execution of a bug.
 
 use std::io::Write;
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn executions(plan: &Plan, found: &Verification) -> String {
 fn method(plan: &Plan) -> &'static str {
     match plan.method {
         Method::Automata => {
-            "automata (simple executions, judged by the monitor of simple histories)"
+            "automata (simple executions, decided by the monitor of simple histories)"
         }
         Method::Simple => "simple (simple executions, compared with the specification)",
         Method::Full => "full (executions with 0 and 1, compared with the specification)",
@@ -186,15 +186,15 @@ fn move_text(plan: &Plan, row: &Row<Request, Answer>) -> String {
 /// The execution for a page.
 pub(crate) fn moves(plan: &Plan, execution: &Rows) -> Vec<Move> {
     let rows = execution.rows.iter();
-    let told = rows.map(|row| Move {
+    let moves = rows.map(|row| Move {
         process: row.process.to_string(),
         text: move_text(plan, row),
         memory: row.registers.clone(),
     });
-    told.collect()
+    moves.collect()
 }
 
-/// A column for each process, and one with this title for what stands at the end.
+/// Writes a column for each process, and a last one with this title.
 fn show_grid(
     out: &mut dyn Write,
     rows: &[(usize, String, String)],

@@ -1,4 +1,4 @@
-//! What the user sees of a stream.
+//! Printing of the findings in a stream.
 
 use std::io::Write;
 
@@ -14,13 +14,13 @@ use crate::exit::Exit;
 use crate::files::Output;
 use crate::units::counted;
 
-/// Prints what is found, as soon as it is.
+/// Prints findings at once.
 pub(crate) struct Printer {
     input: String,
     style: Style,
     /// Whether to leave out the summary.
     quiet: bool,
-    /// What the numbers count.
+    /// The unit of positions in the input.
     unit: &'static str,
     out: Output,
 }
@@ -31,7 +31,7 @@ enum Style {
     Json,
 }
 
-/// How much there was, and what came of it.
+/// The totals of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     events: u64,
@@ -161,7 +161,7 @@ impl Printer {
 
     /// Reading ends with an error.
     pub(crate) fn error(&mut self, error: &Error) -> std::io::Result<()> {
-        // On the terminal, what was printed before should stand before.
+        // Keeps the order of both outputs on a terminal.
         self.out.flush()?;
         eprintln!("linpoint: {error}");
         if self.style == Style::Json {

@@ -29,15 +29,15 @@ pub(crate) struct Line {
 
 const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 80.0;
-/// Where the lines end and their names begin, and the room for names: at least so much, and so much for each letter.
+/// Where the lines end and their names begin, and the space for names: a minimum, and an amount for each letter.
 const END: f64 = 570.0;
 const NAMES: f64 = 150.0;
 const LETTER: f64 = 7.5;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 56.0;
 
-/// The colours of the report page, which stay apart for most eyes, by name and as they are in a figure by itself; marks do
-/// without colour.
+/// The colours of the report page, by name and for a figure by itself. They are distinct for most readers; the marks do not
+/// depend on colour.
 const COLOURS: &[&str] = &[
     "var(--point, #0067a3)",
     "var(--bad, #c04a00)",
@@ -105,7 +105,7 @@ impl Axis {
         self.start + share * (self.end - self.start)
     }
 
-    /// Where the marks are, and what stands there.
+    /// The positions of the marks, with their labels.
     fn marks(&self) -> impl Iterator<Item = (f64, String)> + '_ {
         let steps = ((self.to - self.from) / self.step).round() as i32;
         (0..=steps).map(|i| {
@@ -219,7 +219,7 @@ pub(crate) fn page(title: &str, heading: &str, words: &str, charts: &[Chart<'_>]
     )
 }
 
-/// One, two or five times a power of ten, such that it takes up to ten steps to go so far.
+/// Returns one, two or five times a power of ten, such that at most ten steps cover this distance.
 fn step(distance: f64) -> f64 {
     let least = (distance / 10.0).max(1.0);
     let power = 10f64.powf(least.log10().floor());
@@ -230,7 +230,7 @@ fn step(distance: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// A circle, square, diamond or triangle, so that lines can be told apart without colours.
+/// A circle, square, diamond or triangle, so that lines can be distinguished without colours.
 fn mark(line: usize, x: f64, y: f64, colour: &str) -> String {
     match line % 4 {
         0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" style=\"fill: {colour}\"/>"),

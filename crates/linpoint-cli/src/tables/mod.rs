@@ -1,4 +1,4 @@
-//! `linpoint tables`: published tables and figures, measured anew.
+//! `linpoint tables`: reproduces published tables and figures.
 
 mod chart;
 mod hitting;

@@ -1,4 +1,4 @@
-//! `linpoint tables monitors`: how long the monitors take.
+//! `linpoint tables monitors`: measures the times of the monitors.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -39,7 +39,7 @@ struct Cell {
 
 /// The monitors' times by length and by number of processes: Figures 1 and 2 of Lee and Mathur's paper.
 pub(crate) fn run(args: &MonitorTableArgs) -> anyhow::Result<Exit> {
-    // A file that cannot be written is known before anything is measured.
+    // The file is opened first, so that one that cannot be written is reported before the measurement.
     let mut files = Files::reading(&[])?;
     let page = args.output.as_deref();
     let page = page

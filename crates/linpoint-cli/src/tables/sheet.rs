@@ -16,17 +16,26 @@ pub(crate) struct Sheet {
 pub(crate) enum Cell {
     Text(String),
     Count(usize),
-    /// A number that is rounded to so many decimals for people.
+    /// A number, and the decimals to which it is rounded for readers.
     Rounded(f64, usize),
     Nothing,
 }
 
+/// How precise the numbers of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// Each number has the decimals of its cell.
+    Rounded,
+    /// Each number has all its digits.
+    Full,
+}
+
 impl Cell {
-    fn show(&self, raw: bool) -> String {
+    fn show(&self, precision: Precision) -> String {
         match self {
             Cell::Text(text) => text.clone(),
             Cell::Count(count) => count.to_string(),
-            Cell::Rounded(number, _) if raw => number.to_string(),
+            Cell::Rounded(number, _) if precision == Precision::Full => number.to_string(),
             Cell::Rounded(number, decimals) => format!("{number:.decimals$}"),
             Cell::Nothing => "-".to_owned(),
         }
@@ -34,14 +43,14 @@ impl Cell {
 }
 
 impl Sheet {
-    fn shown(&self, raw: bool) -> Vec<Vec<String>> {
-        let row = |row: &Vec<Cell>| row.iter().map(|cell| cell.show(raw)).collect();
+    fn shown(&self, precision: Precision) -> Vec<Vec<String>> {
+        let row = |row: &Vec<Cell>| row.iter().map(|cell| cell.show(precision)).collect();
         self.rows.iter().map(row).collect()
     }
 
     /// Aligned columns: text to the left, numbers to the right.
-    pub(crate) fn text(&self, raw: bool) -> String {
-        let rows = self.shown(raw);
+    pub(crate) fn text(&self, precision: Precision) -> String {
+        let rows = self.shown(precision);
         let width = |column: usize| {
             let cells = rows.iter().map(|row| row[column].width());
             cells.chain([self.head[column].width()]).max().unwrap_or(0)
@@ -67,18 +76,20 @@ impl Sheet {
         text
     }
 
-    pub(crate) fn markdown(&self, raw: bool) -> String {
+    pub(crate) fn markdown(&self, precision: Precision) -> String {
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let mut text = format!("### {}\n\n{}", self.title, line(&self.head));
         text += &format!("|{}\n", "---|".repeat(self.head.len()));
-        self.shown(raw).iter().for_each(|row| text += &line(row));
+        self.shown(precision)
+            .iter()
+            .for_each(|row| text += &line(row));
         text
     }
 
-    pub(crate) fn tsv(&self, raw: bool) -> String {
+    pub(crate) fn tsv(&self, precision: Precision) -> String {
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells
                 .iter()
@@ -86,7 +97,7 @@ impl Sheet {
                 .collect();
             cells.join("\t") + "\n"
         };
-        let rows = self.shown(raw);
+        let rows = self.shown(precision);
         let rows = rows.iter().map(|row| line(row));
         [line(&self.head)].into_iter().chain(rows).collect()
     }
@@ -121,10 +132,20 @@ mod tests {
                 vec![Cell::Text("longer\tname".into()), Cell::Nothing],
             ],
         };
-        assert!(sheet.text(false).starts_with("Table\n\nclass"));
-        assert!(sheet.text(false).contains("1.2\n") && sheet.text(true).contains("1.25\n"));
-        assert!(sheet.markdown(false).contains("| a\\|b | 1.2 |\n"));
-        assert_eq!(sheet.tsv(true), "class\tmean\na|b\t1.25\nlonger name\t-\n");
+        assert!(sheet.text(Precision::Rounded).starts_with("Table\n\nclass"));
+        assert!(
+            sheet.text(Precision::Rounded).contains("1.2\n")
+                && sheet.text(Precision::Full).contains("1.25\n")
+        );
+        assert!(
+            sheet
+                .markdown(Precision::Rounded)
+                .contains("| a\\|b | 1.2 |\n")
+        );
+        assert_eq!(
+            sheet.tsv(Precision::Full),
+            "class\tmean\na|b\t1.25\nlonger name\t-\n"
+        );
         assert_eq!(sheet.json()[1]["mean"], serde_json::Value::Null);
     }
 }

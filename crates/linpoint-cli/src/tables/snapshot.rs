@@ -16,11 +16,11 @@ use crate::files::Output;
 use crate::interrupt;
 use crate::progress::Watcher;
 
-/// What is said under the tables.
+/// The explanation under the tables.
 const CAVEAT: &str = "Times of different machines are not comparable: those of linpoint were taken here, the others were \
     published with the histories. Those of linpoint are for deciding, with a replayed witness, and without reading.";
 
-/// What is known of a history.
+/// The expected verdict of a history.
 struct Expected {
     processes: u32,
     events: u32,
@@ -30,18 +30,18 @@ struct Expected {
     lowe: Option<Cost>,
 }
 
-/// What a tool took to answer.
+/// The cost of a published tool.
 #[derive(Clone, Copy)]
 struct Cost {
     seconds: f64,
     megabytes: f64,
 }
 
-/// One configuration: the histories of so many events by so many processes.
+/// One configuration: the histories with this number of events and processes.
 #[derive(Default)]
 struct Row {
     histories: usize,
-    /// How many have the verdict, and the first bad event, that they should have.
+    /// The number of histories with the expected verdict and first bad event.
     right: usize,
     seconds: Vec<f64>,
     paper: Vec<Cost>,
@@ -314,7 +314,7 @@ fn print_csv(out: &mut dyn Write, tables: &[Table; 2]) -> std::io::Result<()> {
             )?;
         }
     }
-    // As a comment, which most readers of such files can be told to pass over.
+    // As a comment, which most readers of such files can skip.
     writeln!(out, "# {CAVEAT}")
 }
 

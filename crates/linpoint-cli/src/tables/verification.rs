@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::progress::explore;
 use crate::units::show_duration;
 
-/// What the paper has for one algorithm with so many processes, by each of its three methods (normal, simple, polynomial):
+/// The figures of the paper for one algorithm and number of processes, by each of its three methods (normal, simple, polynomial):
 /// operations of each process, seconds, gigabytes.
 struct Published {
     algorithm: &'static str,
@@ -84,7 +84,7 @@ const VERIFIED: &[Published] = &[
     cell("riany", 3, ["-", "-", "-"]),
 ];
 
-/// What the figures mean, and what they do not.
+/// The explanation of the figures.
 const NOTES: &str = "\
 Cells of the paper: operations of each process (∞: any number), seconds, gigabytes; -: nothing within the time. Times of
 different machines are not comparable.
@@ -95,7 +95,7 @@ to be checked, so that column does not establish correctness. Its models of jaya
 bugs of their own (see linpoint verify --list). Its simple forms of both afek algorithms leave out views borrowed from
 processes other than the two; here they are kept.";
 
-/// How much memory a cell may take where no other limit is given, so that tables of different machines are comparable.
+/// The default memory limit of a cell, so that tables of different machines are comparable.
 const MEMORY: u64 = 8 << 30;
 
 struct Measured {

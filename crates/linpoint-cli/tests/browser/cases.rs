@@ -401,7 +401,7 @@ fn mouse(browser: &mut Browser, pages: &Pages) {
     browser.click("#to-error");
     let last = selected(browser);
     assert_ne!(last, "");
-    // Pointing at an operation tells about it.
+    // Pointing at an operation shows its details.
     let box_of = "(() => { const b = document.querySelector('#timeline').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()";
     let place = browser.evaluate(box_of);
     let number = |i: usize| place[i].as_f64().expect("a number");

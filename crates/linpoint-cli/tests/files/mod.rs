@@ -186,6 +186,49 @@ fn a_link_stays_and_its_file_is_replaced() {
     assert!(scratch.read("sub/page.html").starts_with("<!"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_no_file_stays_and_its_file_is_created() {
+    let scratch = Scratch::new("dangling");
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, scratch.0.join(name)).unwrap();
+    };
+    link("sub/new.jsonl", "latest.jsonl");
+    link("../latest.jsonl", "sub/chain.jsonl");
+    let output = scratch.run(&["convert", "h.jsonl", "-o", "sub/chain.jsonl"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(scratch.0.join("sub/chain.jsonl").is_symlink());
+    assert!(scratch.0.join("latest.jsonl").is_symlink());
+    assert!(!scratch.0.join("sub/new.jsonl").is_symlink());
+    assert!(scratch.read("sub/new.jsonl").contains("write"));
+
+    // The link and the file that it names are one output.
+    link("sub/page", "page");
+    let check = ["check", "h.jsonl", "--html", "page", "--junit", "sub/page"];
+    assert_refused(&scratch, &check, "--junit and --html would both write");
+
+    link("none/page.html", "lost.html");
+    link("circle.html", "circle.html");
+    for (name, reason) in [
+        (
+            "lost.html",
+            "lost.html is a link to none/page.html, which cannot be written: ",
+        ),
+        (
+            "circle.html",
+            "circle.html cannot be written: too many symbolic links",
+        ),
+    ] {
+        let before = scratch.names();
+        let output = scratch.run(&["check", "h.jsonl", "--html", name]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(66), "{message}");
+        assert!(message.contains(reason), "{message}");
+        assert!(scratch.0.join(name).is_symlink());
+        assert_eq!(scratch.names(), before);
+    }
+}
+
 #[test]
 fn json_lines_come_when_they_are_decided() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd/limits.in");

@@ -15,7 +15,7 @@ use linpoint_test::{fresh, stress};
 pub(crate) enum Expected {
     /// It should be linearizable.
     Linearizable,
-    /// It need not be, as its code or its documentation tells, for this reason.
+    /// By its code or documentation it need not be, for this reason.
     Not(&'static str),
 }
 
@@ -89,7 +89,7 @@ impl WorkStealing {
     }
 }
 
-/// A channel: everybody sends, one thread receives.
+/// A channel: all threads send, one receives.
 struct Channel {
     sender: mpsc::Sender<i64>,
     receiver: Mutex<mpsc::Receiver<i64>>,

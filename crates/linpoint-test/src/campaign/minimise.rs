@@ -1,4 +1,4 @@
-//! A failing test made small: fewer threads, fewer operations, then fewer preemptions.
+//! Reduces a failing test: fewer threads, fewer operations, then fewer preemptions.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -12,12 +12,12 @@ use crate::report::Failure;
 use crate::report::explain;
 use crate::runtime::UNCONTROLLED;
 
-/// Beyond so many preemptions, fewer of them do not help to understand.
+/// The most preemptions of the search for an execution with fewer ones.
 const MAX_PREEMPTIONS: u32 = 4;
 
-/// A test failed: the report about the smallest one that still does.
+/// Returns the failure of the smallest test that still fails.
 pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Result<Failure, String> {
-    // Enough for any test that is small; a large one stays as it is.
+    // Enough for small tests; a large one is not reduced.
     let time = object.settings.budget.unwrap_or(Duration::from_secs(20));
     let limits = limits(object, Some(Instant::now() + time));
     let check = |matrix: &Matrix| check::check(&program(object, matrix), &limits);
@@ -31,7 +31,7 @@ pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Resul
             "a test failed, and did not when it was run again: the object depends on {UNCONTROLLED}"
         ));
     };
-    // Results are numbered by the program that saw them: look again with one that lives on.
+    // Results are numbered by the program that ran them, so the test runs once more with the program that explains them.
     let violation = match preemptions(&program, &limits, &violation) {
         Some((violation, serial)) => {
             return Ok(failure(
@@ -50,7 +50,7 @@ pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Resul
     }
 }
 
-/// What is told about a violation.
+/// Returns the failure that a report shows for a violation.
 pub(crate) fn failure<X: 'static>(
     object: &Object<X>,
     program: &Rc<dyn Test>,
@@ -69,7 +69,7 @@ pub(crate) fn failure<X: 'static>(
     )
 }
 
-/// The smallest test on the way from this one by leaving out threads and operations that still fails.
+/// Removes threads and operations while the test still fails. Returns the smallest test.
 pub(crate) fn matrix(matrix: &Matrix, check: impl Fn(&Matrix) -> Checked) -> (Matrix, Checked) {
     let mut current = matrix.clone();
     let mut checked = check(&current);
@@ -85,7 +85,7 @@ pub(crate) fn matrix(matrix: &Matrix, check: impl Fn(&Matrix) -> Checked) -> (Ma
     }
 }
 
-/// The tests with one thread or one operation less.
+/// Returns the tests with one thread or one operation less.
 fn smaller(matrix: &Matrix) -> impl Iterator<Item = Matrix> + '_ {
     let without_thread = (0..matrix.threads.len())
         .filter(|_| matrix.threads.len() > 1)
@@ -122,7 +122,7 @@ fn smaller(matrix: &Matrix) -> impl Iterator<Item = Matrix> + '_ {
         .chain(without_last)
 }
 
-/// An execution of the same test that fails with the fewest preemptions.
+/// Searches an execution of the same test that fails with the fewest preemptions.
 pub(crate) fn preemptions(
     program: &Rc<dyn Test>,
     limits: &Limits,

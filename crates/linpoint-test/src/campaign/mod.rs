@@ -1,4 +1,4 @@
-//! Many tests, on all cores; then the smallest form of the first that fails.
+//! Runs the tests of an object on all cores, and reduces the first one that fails.
 
 mod minimise;
 mod observations;
@@ -30,7 +30,7 @@ impl<X: 'static> Object<X> {
         report
     }
 
-    /// Runs the tests. Prints the report if they pass, so that `cargo test -- --nocapture` tells what was covered.
+    /// Runs the tests. Prints the report if they pass; `cargo test -- --nocapture` shows it.
     ///
     /// # Panics
     /// With the report, unless all tests pass.
@@ -46,7 +46,7 @@ impl<X: 'static> Object<X> {
     }
 }
 
-/// Runs what an object plans, on OS threads of its own: what a stuck execution leaves behind stays there.
+/// Runs the tests of an object on new OS threads. Thread-local values that stuck executions leave behind end with them.
 fn run<X: 'static>(object: &Object<X>) -> Report {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| run_here(object));
@@ -195,7 +195,7 @@ pub(crate) fn run_tests<X: 'static>(
     )
 }
 
-/// Serial executions grow faster than one may think: from here on it is worth a word.
+/// A test with this many serial executions gets a note, since their number grows fast.
 const MANY_SERIAL: u64 = 100_000;
 
 fn many_serial_executions(matrix: &Matrix) -> Option<String> {
@@ -209,7 +209,7 @@ fn many_serial_executions(matrix: &Matrix) -> Option<String> {
     })
 }
 
-/// Without a failure: undecided if some test is, else the least coverage.
+/// The verdict without a failure: undecided if a test is, otherwise the least coverage.
 fn merged<'a>(results: impl Iterator<Item = &'a TestResult>) -> Verdict {
     let mut least = None::<Coverage>;
     for result in results {
@@ -245,7 +245,7 @@ fn run_test<X: 'static>(
             let checked = check::check(&program, &limits(object, deadline));
             let mut result = match checked.found {
                 Found::Pass(coverage) => TestResult::Pass(coverage),
-                Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.what)),
+                Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.kind)),
                 Found::Undecided(why) => TestResult::Undecided(why),
             };
             if matches!(result, TestResult::Pass(_)) {

@@ -1,5 +1,5 @@
-//! Observation files: the serial histories of a test, in the XML of the paper (its Figure 7). A file that was kept is a
-//! specification of what the object did once.
+//! Observation files: the serial histories of a test, in the XML of the paper (its Figure 7). A file is a specification of an
+//! earlier behaviour of the object.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,7 +25,7 @@ pub(crate) struct Observations {
     sections: Vec<Section>,
 }
 
-/// The histories that agree in what each thread did and saw.
+/// The histories in which each thread has the same operations and results.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Section {
     #[serde(rename = "thread", default)]
@@ -51,15 +51,15 @@ struct Op {
     id: usize,
     #[serde(rename = "@name")]
     name: String,
-    /// `value="..." result="..."`, as far as there are such.
+    /// `value="..." result="..."`, each if there is one.
     #[serde(rename = "$text", default, skip_serializing_if = "String::is_empty")]
     content: String,
 }
 
-/// So many serial histories are shown that an observation file has and the object has not, or the other way round.
+/// The most differences between an observation file and the object that a report shows.
 const MOST_DIFFERENCES: usize = 8;
 
-/// Writes and compares observation files, as far as that was asked for. A failure if there is a difference.
+/// Writes and compares observation files, if the settings ask for it. Returns a failure if there is a difference.
 pub(crate) fn compare<X>(
     object: &Object<X>,
     matrix: &Matrix,
@@ -95,7 +95,7 @@ pub(crate) fn compare<X>(
 }
 
 impl Observations {
-    /// What phase 1 saw.
+    /// Returns the observations of phase 1.
     pub(crate) fn of(program: &dyn Test, serial: &Serial) -> Self {
         let groups = serial.full.iter().chain(&serial.stuck);
         let mut sections: Vec<Section> = groups
@@ -184,7 +184,7 @@ fn section<'a>(
     orders: impl Iterator<Item = &'a [u8]>,
 ) -> Section {
     let layout = program.layout();
-    // Operations are numbered from 1, thread by thread; what was not called has no number.
+    // Operations are numbered from 1, thread by thread. Operations that were not called have no number.
     let mut numbers = vec![0; results.len()];
     let mut ops = Vec::new();
     for op in 0..results.len() {

@@ -1,4 +1,4 @@
-//! One execution again, from the token that a report printed.
+//! Repeats one execution, from the token that a report printed.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::report::{TestReport, TestResult, Verdict};
 use crate::runtime::execution::{Settings, Switches};
 use crate::token::Token;
 
-/// Runs the execution of a token; its whole test, if that execution is gone or right.
+/// Runs the execution of a token, or its whole test if that execution no longer exists or no longer fails.
 pub(crate) fn run<X: 'static>(
     object: &Object<X>,
     start: Instant,
@@ -67,7 +67,7 @@ pub(crate) fn run<X: 'static>(
             false => "no longer exists, since the object has changed",
         };
         notes.push(format!(
-            "the interleaving of the token {what}; its test was searched anew"
+            "the interleaving of the token {what}; its test was searched again"
         ));
     }
     run_tests(object, start, Box::new(std::iter::once(matrix)), 1, notes)

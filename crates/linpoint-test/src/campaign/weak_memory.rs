@@ -1,4 +1,4 @@
-//! Failures under weak memory, tried again under sequential consistency.
+//! Runs tests that fail under weak memory again under sequential consistency.
 
 #[cfg(feature = "loom")]
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::report::{Failure, Verdict};
 
 #[cfg(feature = "loom")]
 impl<X: 'static> Object<X> {
-    /// The same object with the same operations over the types of [`linpoint_test::sync`](crate::sync). A failure of this one under
-    /// weak memory is tried there: if it fails as well, that is a proof, and reported instead.
+    /// Gives the same object, with the same operations, over the types of [`linpoint_test::sync`](crate::sync). A test that
+    /// fails under weak memory runs again with it: if it fails there as well, the report has that failure, which is a proof.
     pub fn same_under_sc<Y: 'static>(mut self, same: Object<Y>) -> Self {
-        self.twin = Some(Arc::new(move |failure: &Failure| {
+        self.under_sc = Some(Arc::new(move |failure: &Failure| {
             let same = Object {
                 construct: Arc::clone(&same.construct),
                 invocations: same.invocations.clone(),
@@ -19,7 +19,7 @@ impl<X: 'static> Object<X> {
                 init: Vec::new(),
                 last: Vec::new(),
                 spec: same.spec.clone(),
-                twin: None,
+                under_sc: None,
                 plans: Vec::new(),
                 settings: same.settings.clone(),
                 problem: same.problem.clone(),
@@ -31,15 +31,15 @@ impl<X: 'static> Object<X> {
     }
 }
 
-/// A failure under weak memory: is it one under sequential consistency, too?
+/// Returns the failure of the same test under sequential consistency, or this failure with a caveat if that test passes.
 pub(super) fn reviewed<X>(object: &Object<X>, failure: &Failure) -> Failure {
-    let caveat = match &object.twin {
+    let caveat = match &object.under_sc {
         None => {
             "WEAK MEMORY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is, and not compared with \
              sequential consistency."
                 .to_owned()
         }
-        Some(twin) => match twin(failure) {
+        Some(under_sc) => match under_sc(failure) {
             Verdict::Fail(proof) => return *proof,
             Verdict::Pass(coverage) => format!(
                 "WEAK MEMORY ONLY, NEEDS REVIEW: found in loom's model, which takes SeqCst for weaker than it is; otherwise the test \

@@ -1,12 +1,16 @@
-//! Does *every* execution that differs from this one in the order of independent steps only have a serial witness?
+//! Decides a class of executions: does every execution that differs from a given one only in the order of independent steps
+//! have a serial witness?
 //!
-//! All of them give the same results, but they differ in which operation had returned when another one was called. To find
-//! one without a witness, no execution is needed. Operations return one after the other, in any order that respects the
-//! causal order of the last steps; what has not been called by then is called later, since that makes the history harder to
-//! explain. When an operation returns, those serial orders fall away that have an operation before it that was not called
-//! yet. If none is left, the returns so far are the beginning of a schedule that violates.
+//! All executions of a class have the same results. They differ in which operations had returned when another one was
+//! called. The decision runs none of them; it searches the orders of returns that respect the causal order of the
+//! returning steps:
 //!
-//! States that agree in what has returned and in which serial orders are left are looked at once.
+//! * An operation is called only when a step that must precede a return requires it. A later call makes the history harder
+//!   to explain, so no violation is missed.
+//! * A return removes the serial orders in which an operation that is not yet called precedes the returning one.
+//! * If no serial order is left, the returns so far begin a schedule without a witness.
+//!
+//! States with the same returns and the same remaining serial orders are visited once.
 
 use std::collections::HashSet;
 
@@ -17,29 +21,29 @@ use crate::runtime::MAX_WORKERS;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{Choice, Outcome, Trace};
 
-/// How many operations of each thread.
+/// A number of operations for each thread.
 type Counts = [u8; MAX_WORKERS];
 
 /// A class of executions without a serial witness.
 #[derive(Debug)]
 pub(crate) struct Violating {
-    /// A schedule of the class that has none.
+    /// A schedule of an execution of the class that has no witness.
     pub(crate) schedule: Vec<Choice>,
 }
 
-/// Decides classes of executions; remembers those that are fine.
+/// Decides classes of executions, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Extensions {
-    fine: HashSet<Past, foldhash::fast::FixedState>,
+    explained: HashSet<Past, foldhash::fast::FixedState>,
     results: Vec<Outcome>,
 }
 
 impl Extensions {
-    /// Decides the class of an execution that has ended.
+    /// Decides the class of an execution that has ended. Returns an error if an execution of the class has no serial witness.
     pub(crate) fn explained(&mut self, serial: &Serial, trace: &Trace) -> Result<(), Violating> {
         let class = Class::of(trace);
         let key = class.key(trace);
-        if self.fine.contains(&key) {
+        if self.explained.contains(&key) {
             return Ok(());
         }
         let history = trace.history();
@@ -53,14 +57,14 @@ impl Extensions {
             let group = serial.full.get(history.outcomes.as_slice());
             class.decide(trace, group)?;
         }
-        self.fine.insert(key);
+        self.explained.insert(key);
         Ok(())
     }
 }
 
-/// What must have happened before each return, in terms of calls and returns.
+/// The calls and returns that must precede each return in every execution of the class.
 struct Class {
-    /// The operations of each thread that returned.
+    /// The returns of each thread, in program order.
     returns: Vec<SmallVec<[Return; 4]>>,
 }
 
@@ -68,6 +72,7 @@ struct Return {
     op: usize,
     /// The step with the return.
     step: usize,
+    /// How many calls and returns of each thread must precede it.
     calls: Counts,
     returns: Counts,
 }
@@ -121,6 +126,7 @@ impl Class {
         }
     }
 
+    /// A hash of all that the decision depends on.
     fn key(&self, trace: &Trace) -> Past {
         let mut key = Past::default().then(u64::from(trace.history().stuck));
         for outcome in &trace.history().outcomes {
@@ -155,7 +161,7 @@ impl Class {
     }
 }
 
-/// For each thread and each number of its operations, the mask of these operations; the initial sequence is in all.
+/// For each thread and each n, the mask of its first n operations and of the initial sequence.
 fn masks(trace: &Trace) -> Vec<SmallVec<[u64; 8]>> {
     let layout = trace.layout();
     let init = (1u64 << layout.init) - 1;
@@ -169,17 +175,19 @@ fn masks(trace: &Trace) -> Vec<SmallVec<[u64; 8]>> {
         .collect()
 }
 
+/// A depth-first search over the orders of returns.
 struct Walk<'a> {
     class: &'a Class,
     group: &'a Group,
     layout_masks: Vec<SmallVec<[u64; 8]>>,
-    /// What has returned, and which serial orders are left.
+    /// The states that were visited: the number of returns of each thread, and the serial orders that are left.
     seen: HashSet<(Counts, Orders), foldhash::fast::FixedState>,
-    /// The steps with the returns so far.
+    /// The steps with the returns up to the present state.
     path: Vec<usize>,
 }
 
 impl Walk<'_> {
+    /// Whether a state without a serial order can be reached. If so, `path` leads to it.
     fn violates(&mut self, returned: Counts, called: Counts, survivors: &Orders) -> bool {
         let class = self.class;
         for (thread, returns) in class.returns.iter().enumerate() {
@@ -224,7 +232,7 @@ impl Walk<'_> {
     }
 }
 
-/// The schedule in which these steps come as early as their causes allow, in this order.
+/// Returns the schedule in which these steps come in this order, each as early as its causes allow.
 fn schedule(trace: &Trace, path: &[usize]) -> Vec<Choice> {
     let steps = trace.steps();
     let mut order: Vec<usize> = Vec::with_capacity(steps.len());
@@ -238,7 +246,7 @@ fn schedule(trace: &Trace, path: &[usize]) -> Vec<Choice> {
         }
     }
     let acted = |op: u32| steps.iter().any(|step| step.op == op && !step.blocked);
-    // What is left: then the calls of those that could not even begin.
+    // Then the other steps, and at the end the calls of operations that were blocked at their first step.
     order.extend((0..steps.len()).filter(|&step| !done[step] && !steps[step].blocked));
     order.extend((0..steps.len()).filter(|&step| steps[step].blocked && !acted(steps[step].op)));
     let mut schedule = Vec::with_capacity(order.len());

@@ -1,4 +1,4 @@
-//! `Check(X, m)` of the paper: is there a deterministic specification that explains all executions of this test?
+//! `Check(X, m)` of the paper: decides whether a deterministic specification explains all executions of a test.
 
 pub(crate) mod extension;
 pub(crate) mod serial;
@@ -40,45 +40,45 @@ pub enum Strategy {
     Automatic,
     /// One execution of each class of equivalent ones, all classes: dynamic partial-order reduction.
     Exhaustive,
-    /// All executions with at most so many preemptions inside operations, up to equivalent states.
+    /// All executions with at most this many preemptions inside operations, up to equivalent states.
     Bounded(u32),
-    /// The same, looking at each history for itself: what it finds needs no more preemptions than it says.
+    /// The same, but each history is decided by itself, so a failure has the fewest preemptions.
     FewestPreemptions(u32),
     /// The same, without any reduction: for comparisons. Without a number, all executions.
     Plain(Option<u32>),
-    /// So many executions, drawn at random.
+    /// This many executions, drawn at random.
     Random(u64),
-    /// So many executions, drawn at random by priorities that change `depth - 1` times in each.
+    /// Executions drawn at random by priorities that change `depth - 1` times in each.
     Pct {
-        /// How many executions.
+        /// The number of executions.
         executions: u64,
-        /// How many orderings a bug needs.
+        /// The number of ordering constraints that a bug needs.
         depth: u32,
     },
 }
 
-/// What a check may use.
+/// The limits of a check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) strategy: Strategy,
     pub(crate) preemptions: u32,
     pub(crate) deadline: Option<Instant>,
-    /// Executions before the exhaustive search gives way to the bounded one.
+    /// The most executions of the exhaustive search.
     pub(crate) exhaustive: u64,
     pub(crate) max_steps: usize,
     pub(crate) seed: u64,
 }
 
-/// How much a passed check says.
+/// What a passed check covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Coverage {
-    /// All executions that loom tells apart, with at most so many preemptions: under weak memory, and no proof.
+    /// All executions that loom distinguishes, with at most this many preemptions: under weak memory, and no proof.
     #[cfg(feature = "loom")]
     WeakMemory(Option<u32>),
-    /// So many executions were looked at.
+    /// This many executions.
     Sampled(u64),
-    /// All executions with at most so many preemptions inside operations.
+    /// All executions with at most this many preemptions inside operations.
     Preemptions(u32),
     /// All executions under sequential consistency.
     Exhaustive,
@@ -92,7 +92,7 @@ pub(crate) enum Found {
 }
 
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum ViolationKind {
     /// No serial history has these results in an order that respects real time.
     Results,
     /// Nothing justifies that this operation is stuck.
@@ -109,14 +109,14 @@ pub(crate) enum What {
 
 #[derive(Debug)]
 pub(crate) struct Violation {
-    pub(crate) what: What,
+    pub(crate) kind: ViolationKind,
     pub(crate) history: History,
     /// Empty for serial histories.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) preemptions: u32,
 }
 
-/// What was done.
+/// How much a check did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Effort {
@@ -126,11 +126,11 @@ pub struct Effort {
     pub stuck: usize,
     /// Concurrent executions, redundant ones included.
     pub executions: u64,
-    /// Those of them that turned out to be redundant before they ended.
+    /// Those of them that were found to be redundant before they ended.
     pub redundant: u64,
     /// Steps of all of them.
     pub steps: u64,
-    /// How often they touched something under control.
+    /// Accesses to objects under control.
     pub accesses: u64,
     /// Time for the serial histories.
     pub phase1: Duration,
@@ -149,7 +149,7 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
     let start = Instant::now();
     let mut effort = Effort::default();
     let serial = if program.has_spec() {
-        // The specification says what is right.
+        // The specification takes the place of the serial histories.
         Ok(Serial::default())
     } else {
         Serial::of(program, limits.max_steps, limits.deadline)
@@ -180,11 +180,11 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
 }
 
 impl Refused {
-    /// What it means for the check.
+    /// The result of the check.
     fn found(self) -> Found {
-        let fail = |what, history| {
+        let fail = |kind, history| {
             Found::Fail(Box::new(Violation {
-                what,
+                kind,
                 history,
                 schedule: Vec::new(),
                 preemptions: 0,
@@ -193,13 +193,13 @@ impl Refused {
         match self {
             Refused::Nondeterministic(pair) => {
                 let [first, second] = *pair;
-                fail(What::Nondeterministic(Box::new(first)), second)
+                fail(ViolationKind::Nondeterministic(Box::new(first)), second)
             }
             Refused::Blocks {
                 history,
                 op,
                 schedule,
-            } => fail(What::Blocks { op, schedule }, *history),
+            } => fail(ViolationKind::Blocks { op, schedule }, *history),
             Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
@@ -211,31 +211,31 @@ impl Refused {
     }
 }
 
-/// Why a search ended before its end.
+/// Why a search stopped early.
 enum Stopped {
     Violates(Vec<Choice>),
     Unfinished(String),
 }
 
-/// What a search that came to its end has seen.
+/// What a complete search has covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
-    /// Whatever it could.
+    /// All executions.
     All,
-    /// What its bound allowed.
+    /// The executions that its bound allows.
     Bounded,
 }
 
-/// How executions are judged.
+/// What decides whether an execution is explained.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Judge {
-    /// Each for itself.
+enum Oracle {
+    /// A serial witness of its history.
     Witness,
-    /// Each for itself; states are compared, and they differ if operations overlap differently.
+    /// The same. The search compares states, which differ if operations overlap differently.
     WitnessPerState,
-    /// The same, by the specification.
+    /// The specification. The search compares states as with `WitnessPerState`.
     SpecPerState,
-    /// Each for all that are equivalent to it.
+    /// Serial witnesses of all executions that are equivalent to it.
     Extension,
 }
 
@@ -248,16 +248,16 @@ struct Phase2<'a> {
 
 impl Phase2<'_> {
     fn run(&mut self) -> Found {
-        // A specification is asked about single histories, so that classes of executions do not help; equal states do.
+        // A specification decides single histories, so classes of executions do not apply; equal states do.
         let sees_accesses = self.program.engine().sees_accesses();
-        let unless_spec = |judge| match self.program.has_spec() {
-            true => Judge::SpecPerState,
-            false if !sees_accesses => Judge::Witness,
-            false => judge,
+        let unless_spec = |oracle| match self.program.has_spec() {
+            true => Oracle::SpecPerState,
+            false if !sees_accesses => Oracle::Witness,
+            false => oracle,
         };
-        let by_class = unless_spec(Judge::Extension);
-        let by_state = unless_spec(Judge::WitnessPerState);
-        let by_history = unless_spec(Judge::Witness);
+        let by_class = unless_spec(Oracle::Extension);
+        let by_state = unless_spec(Oracle::WitnessPerState);
+        let by_history = unless_spec(Oracle::Witness);
         if let Some(coverage) = own_coverage(self.program.engine()) {
             let stopped = self.explore(Dfs::new(None), by_history, None);
             return self.conclude(stopped, coverage);
@@ -291,15 +291,15 @@ impl Phase2<'_> {
         }
     }
 
-    /// All executions: one of each class where classes can be judged, one for each way to a state otherwise.
-    fn exhaust(&mut self, judge: Judge, budget: Option<u64>) -> Result<Extent, Stopped> {
-        match judge {
-            Judge::Extension => self.explore(Dpor::new(), judge, budget),
-            _ => self.explore(self.depth_first(None), judge, budget),
+    /// All executions: one of each class if the oracle decides classes, otherwise up to equal states.
+    fn exhaust(&mut self, oracle: Oracle, budget: Option<u64>) -> Result<Extent, Stopped> {
+        match oracle {
+            Oracle::Extension => self.explore(Dpor::new(), oracle, budget),
+            _ => self.explore(self.depth_first(None), oracle, budget),
         }
     }
 
-    /// Depth first, with a memory of states where they are known.
+    /// A depth-first search, with a memory of states if the engine reports accesses.
     fn depth_first(&self, bound: Option<u32>) -> Dfs {
         let search = Dfs::new(bound);
         match self.program.engine().sees_accesses() {
@@ -308,10 +308,10 @@ impl Phase2<'_> {
         }
     }
 
-    fn sampled(&mut self, search: Random, judge: Judge) -> Found {
-        let stopped = self.explore(search, judge, None);
+    fn sampled(&mut self, search: Random, oracle: Oracle) -> Found {
+        let stopped = self.explore(search, oracle, None);
         match stopped {
-            // As many as the time allowed.
+            // The deadline passed: the sample is smaller.
             Err(Stopped::Unfinished(_)) if past(self.limits.deadline) => {
                 Found::Pass(Coverage::Sampled(self.effort.executions))
             }
@@ -319,10 +319,10 @@ impl Phase2<'_> {
         }
     }
 
-    fn bounded(&mut self, most: u32, judge: Judge) -> Found {
+    fn bounded(&mut self, most: u32, oracle: Oracle) -> Found {
         let mut passed = None;
         for bound in 0..=most {
-            match self.explore(self.depth_first(Some(bound)), judge, None) {
+            match self.explore(self.depth_first(Some(bound)), oracle, None) {
                 Err(Stopped::Unfinished(why)) => {
                     return match passed {
                         Some(passed) => Found::Pass(Coverage::Preemptions(passed)),
@@ -331,7 +331,7 @@ impl Phase2<'_> {
                 }
                 Err(stopped) => return self.conclude(Err(stopped), Coverage::Preemptions(bound)),
                 Ok(Extent::Bounded) => passed = Some(bound),
-                // With more preemptions there is nothing else to see.
+                // A larger bound would add no execution.
                 Ok(Extent::All) => break,
             }
         }
@@ -344,15 +344,15 @@ impl Phase2<'_> {
             Err(Stopped::Unfinished(why)) => Found::Undecided(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
-                    Some(violation) if self.should_know(&violation.history) => {
+                    Some(violation) if self.contradicts_phase_1(&violation.history) => {
                         Found::Undecided(format!(
-                            "the object does not always do the same: it depends on {UNCONTROLLED}"
+                            "the object is not deterministic: it depends on {UNCONTROLLED}"
                         ))
                     }
                     Some(violation) => Found::Fail(Box::new(violation)),
                     None => Found::Undecided(
-                        "an execution that violates could not be run again: the object depends on something that is not \
-                         under control"
+                        "a violating execution could not be repeated: the object depends on something that is not under \
+                         control"
                             .to_owned(),
                     ),
                 }
@@ -360,8 +360,8 @@ impl Phase2<'_> {
         }
     }
 
-    /// Whether this history would be among the serial ones if the object always did the same.
-    fn should_know(&self, history: &History) -> bool {
+    /// Whether phase 1 would have had this history if the object were deterministic.
+    fn contradicts_phase_1(&self, history: &History) -> bool {
         let has_weak_memory = self.program.engine().searches_itself();
         history.is_serial() && !self.program.has_spec() && !has_weak_memory
     }
@@ -369,7 +369,7 @@ impl Phase2<'_> {
     fn explore<S: Search>(
         &mut self,
         search: S,
-        judge: Judge,
+        oracle: Oracle,
         budget: Option<u64>,
     ) -> Result<Extent, Stopped> {
         let (program, serial, limits) = (self.program, self.serial, self.limits);
@@ -380,10 +380,10 @@ impl Phase2<'_> {
         let (mut steps, mut accesses) = (0u64, 0u64);
         let settings = Settings {
             switches: Switches::Everywhere,
-            causality: match judge {
-                Judge::Witness => Causality::Ignored,
-                Judge::WitnessPerState | Judge::SpecPerState => Causality::RealTime,
-                Judge::Extension => Causality::Accesses,
+            causality: match oracle {
+                Oracle::Witness => Causality::Ignored,
+                Oracle::WitnessPerState | Oracle::SpecPerState => Causality::RealTime,
+                Oracle::Extension => Causality::Accesses,
             },
             words: Words::Omitted,
             max_steps: limits.max_steps,
@@ -398,14 +398,14 @@ impl Phase2<'_> {
                     redundant += 1;
                     None
                 }
-                End::Complete | End::Stuck => match judge {
-                    Judge::Witness | Judge::WitnessPerState => {
+                End::Complete | End::Stuck => match oracle {
+                    Oracle::Witness | Oracle::WitnessPerState => {
                         witness::explained(serial, trace.history())
                             .err()
                             .map(|_| Stopped::Violates(trace.schedule().to_vec()))
                     }
-                    Judge::SpecPerState => allowed.stopped(program, trace),
-                    Judge::Extension => extensions
+                    Oracle::SpecPerState => allowed.stopped(program, trace),
+                    Oracle::Extension => extensions
                         .explained(serial, trace)
                         .err()
                         .map(|violating| Stopped::Violates(violating.schedule)),
@@ -440,7 +440,7 @@ impl Phase2<'_> {
     }
 }
 
-/// What an engine covers that chooses the executions itself.
+/// The coverage of an engine that chooses the executions itself.
 fn own_coverage(engine: Engine) -> Option<Coverage> {
     match engine {
         #[cfg(feature = "loom")]
@@ -449,7 +449,7 @@ fn own_coverage(engine: Engine) -> Option<Coverage> {
     }
 }
 
-/// Histories that the specification allows: equal ones are decided once.
+/// The histories that the specification allows. Equal ones are decided once.
 #[derive(Default)]
 struct Allowed {
     known: HashSet<Past, foldhash::fast::FixedState>,
@@ -480,7 +480,7 @@ pub(crate) fn past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
 
-/// Runs a schedule. The violation, if it is one.
+/// Runs a schedule. Returns its violation, if it has one.
 pub(crate) fn replay(
     program: &Rc<dyn Test>,
     serial: &Serial,
@@ -496,9 +496,9 @@ pub(crate) fn replay(
             _ => None,
         };
         violation = why.map(|why| Violation {
-            what: match why {
-                Unexplained::Results => What::Results,
-                Unexplained::Stuck(op) => What::Stuck(op),
+            kind: match why {
+                Unexplained::Results => ViolationKind::Results,
+                Unexplained::Stuck(op) => ViolationKind::Stuck(op),
             },
             history: trace.history().clone(),
             schedule: trace.schedule().to_vec(),

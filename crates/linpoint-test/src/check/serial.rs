@@ -1,8 +1,8 @@
 //! Phase 1: all serial executions of a test, stuck ones included. They are the specification of phase 2.
 //!
-//! There is no bound here, which is what makes every failure of phase 2 a proof: whatever a deterministic specification
-//! allows in this test has been seen. The phase runs twice, since an object that does not repeat itself (time, chance,
-//! state that survives between executions) would otherwise make a specification by accident.
+//! The phase has no bound. So all that a deterministic specification allows in this test has been observed, and every
+//! failure of phase 2 is a proof. The phase runs twice to detect objects that depend on time, chance or state that survives
+//! between executions; their serial executions are no specification.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -26,20 +26,20 @@ use super::{Test, explore};
 pub(crate) struct Group {
     /// The orders of the operations.
     pub(crate) orders: Vec<Box<[u8]>>,
-    /// For each order and each operation, those before it.
+    /// For each order and each operation, the mask of the operations before it.
     before: Vec<u64>,
     /// See [`prefixes`](Self::prefixes).
     prefixes: OnceCell<Vec<Vec<(u64, Orders)>>>,
-    /// By operation and set of operations: the orders that have these before it.
+    /// By operation and set of operations: the orders in which the set precedes the operation.
     after: RefCell<Map<(usize, u64), Orders>>,
-    /// The order that explained a history last: the next one is often explained by it, too.
+    /// The order that explained the last history. It is tried first, since it often explains the next one, too.
     recent: Cell<usize>,
 }
 
-/// So many orders are tried one after the other.
+/// Up to this many orders are tried one after the other.
 const FEW: usize = 64;
 
-/// Some of the orders of a group, one bit each.
+/// A set of orders of a group, one bit each.
 pub(crate) type Orders = SmallVec<[u64; 4]>;
 
 impl Group {
@@ -54,13 +54,14 @@ impl Group {
         self.orders.push(order);
     }
 
-    /// For each operation, those before it in an order.
+    /// For each operation, the mask of the operations before it in this order.
     pub(crate) fn before(&self, order: usize) -> &[u64] {
         let ops = self.before.len() / self.orders.len();
         &self.before[order * ops..(order + 1) * ops]
     }
 
-    /// Whether some order has these results, and everything that returned before a call in front of it.
+    /// Whether some order explains a history with these outcomes, where `before` has, for each operation, the mask of those
+    /// that returned before its call: the order must have them before the operation, too.
     pub(crate) fn explains(&self, outcomes: &[Outcome], before: &[u64]) -> bool {
         let ops = outcomes.len();
         let fits = |&order: &usize| {
@@ -81,7 +82,8 @@ impl Group {
         found.is_some()
     }
 
-    /// The same for many orders: which are left after each operation.
+    /// Returns an order that explains the history; see [`explains`](Self::explains). Intersects the sets of orders that fit
+    /// each operation, which is faster for many orders.
     fn find(&self, outcomes: &[Outcome], before: &[u64]) -> Option<usize> {
         let mut left = self.all();
         let mut after = self.after.borrow_mut();
@@ -114,7 +116,7 @@ impl Group {
         all
     }
 
-    /// What is before an operation in some orders, and in which: few sets, however many orders there are.
+    /// The sets of operations that precede `op` in some order, each with these orders. There are few sets, even of many orders.
     pub(crate) fn prefixes(&self, op: usize) -> &[(u64, Orders)] {
         let ops = self.before.len() / self.orders.len();
         &self.prefixes.get_or_init(|| {
@@ -133,23 +135,23 @@ impl Group {
     }
 }
 
-/// What the object does serially.
+/// The serial histories of a test.
 #[derive(Debug, Default)]
 pub(crate) struct Serial {
     /// By the results of all operations.
     pub(crate) full: Map<Box<[Outcome]>, Group>,
-    /// By the results of those that returned; exactly one is pending.
+    /// By the results of the operations that returned. Invariant: exactly one operation is pending.
     pub(crate) stuck: Map<Box<[Outcome]>, Group>,
     pub(crate) histories: usize,
     pub(crate) stuck_histories: usize,
 }
 
-/// Why there is no specification.
+/// Why the serial executions are no specification.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// Two histories that agree up to a call, and then do not.
+    /// Two histories agree up to a call and differ in its result.
     Nondeterministic(Box<[History; 2]>),
-    /// An operation blocks that should not.
+    /// An operation blocks that was not declared to.
     Blocks {
         history: Box<History>,
         op: usize,
@@ -158,7 +160,7 @@ pub(crate) enum Refused {
     /// A serial execution does not end.
     TooLong,
     Fault(String),
-    /// So many executions were run, of these at most, both rounds together.
+    /// The deadline passed after `executions`, of at most `of`, both rounds together.
     OutOfTime {
         executions: u64,
         of: u64,
@@ -166,14 +168,14 @@ pub(crate) enum Refused {
 }
 
 impl Serial {
-    /// Enumerates them.
+    /// Enumerates the serial histories of a test.
     pub(crate) fn of(
         program: &Rc<dyn Test>,
         max_steps: usize,
         deadline: Option<Instant>,
     ) -> Result<Serial, Refused> {
         let mut serial = Serial::default();
-        let mut answers = Answers::default();
+        let mut observed = Observed::default();
         let of = program.layout().serial_executions().saturating_mul(2);
         let mut executions = 0u64;
         for round in 0..2 {
@@ -191,7 +193,7 @@ impl Serial {
                 {
                     Err(Refused::OutOfTime { executions, of })
                 } else {
-                    look(program, trace, &mut answers)
+                    examine(program, trace, &mut observed)
                 };
                 match seen {
                     Ok(()) if round == 0 => serial.add(trace.history()),
@@ -228,14 +230,15 @@ impl Serial {
     }
 }
 
-/// What followed each prefix that ends in a call, and in which history it was seen.
+/// The outcome after each prefix that ends in a call, and the number of the history in which it was first observed.
 #[derive(Default)]
-struct Answers {
+struct Observed {
     known: Map<Past, (Outcome, usize)>,
     histories: Vec<History>,
 }
 
-fn look(program: &Rc<dyn Test>, trace: &Trace, answers: &mut Answers) -> Result<(), Refused> {
+/// Checks an execution against those before it, and notes its outcomes.
+fn examine(program: &Rc<dyn Test>, trace: &Trace, observed: &mut Observed) -> Result<(), Refused> {
     match trace.end() {
         End::Complete | End::Stuck => {}
         End::Fault(why) => return Err(Refused::Fault(why.clone())),
@@ -254,17 +257,17 @@ fn look(program: &Rc<dyn Test>, trace: &Trace, answers: &mut Answers) -> Result<
                 schedule: trace.schedule().to_vec(),
             });
         }
-        match answers.known.get(&prefix) {
+        match observed.known.get(&prefix) {
             None => {
-                let histories = &mut answers.histories;
+                let histories = &mut observed.histories;
                 let number = *noted.get_or_insert_with(|| {
                     histories.push(history.clone());
                     histories.len() - 1
                 });
-                answers.known.insert(prefix, (outcome, number));
+                observed.known.insert(prefix, (outcome, number));
             }
             Some(&(known, number)) if known != outcome && !program.may_vary(op) => {
-                let other = answers.histories[number].clone();
+                let other = observed.histories[number].clone();
                 return Err(Refused::Nondeterministic(Box::new([
                     other,
                     history.clone(),

@@ -1,4 +1,4 @@
-//! Live objects against a [`Spec`]: the engines of linpoint decide the histories that executions leave.
+//! Checks live objects against a [`Spec`]: the engines of linpoint decide the histories of executions.
 
 use std::any::Any;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::witness::Unexplained;
 use crate::runtime::execution::Outcome;
 use crate::runtime::history::{Event, History};
 
-/// The answer of an operation that never returns.
+/// The text for the result of an operation that never returns.
 pub(crate) const NEVER_RETURNS: &str = "never returns";
 
 /// The name of a specification, without its modules.
@@ -25,7 +25,7 @@ pub(crate) fn type_name<S>() -> &'static str {
 #[derive(Debug)]
 pub(crate) enum Ruling {
     Explained,
-    /// With what is wrong, in words.
+    /// With the reason, as text.
     Unexplained(Unexplained, String),
     /// It could not be decided.
     Undecided(String),
@@ -40,29 +40,29 @@ pub(crate) struct Seen<'a> {
     pub(crate) value: &'a dyn Fn(usize) -> Option<Rc<dyn Any>>,
 }
 
-/// A specification, whatever its types.
+/// A specification without its types.
 pub(crate) trait Specification: Send + Sync {
     fn rule(&self, seen: &Seen<'_>) -> Ruling;
     /// The page about an execution of this test that is not allowed.
     fn page(&self, seen: &Seen<'_>, name: &str) -> Option<PageData>;
 }
 
-/// A specification with the meaning of each invocation.
-pub(crate) struct Meaning<S: Spec> {
+/// A specification with the operation of each invocation.
+pub(crate) struct SpecOps<S: Spec> {
     pub(crate) spec: Probed<S>,
     /// The number of the first invocation.
     pub(crate) first: usize,
     pub(crate) ops: Vec<S::Op>,
 }
 
-/// The operations of a specification, and the question whether one of them would have to wait.
+/// An operation of a specification, or the question whether it would have to wait.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Probe<O> {
     Runs(O),
     Waits(O),
 }
 
-/// What comes of it.
+/// The answer to a probe.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Answer<R> {
     Returns(R),
@@ -70,7 +70,7 @@ pub(crate) enum Answer<R> {
     Waits,
 }
 
-// Users know their own names only.
+// Reports show the names of the user's operations, not those of probes.
 impl<O: fmt::Debug> fmt::Debug for Probe<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -129,7 +129,7 @@ impl<S: Spec> Spec for Probed<S> {
     }
 }
 
-impl<S: Spec> Meaning<S> {
+impl<S: Spec> SpecOps<S> {
     fn op(&self, seen: &Seen<'_>, op: usize) -> Option<&S::Op> {
         self.ops.get(seen.invocations[op].checked_sub(self.first)?)
     }
@@ -193,7 +193,7 @@ impl<S: Spec> Meaning<S> {
 
 type Typed<S> = TypedHistory<Probe<<S as Spec>::Op>, Answer<<S as Spec>::Ret>>;
 
-impl<S: Spec> Specification for Meaning<S>
+impl<S: Spec> Specification for SpecOps<S>
 where
     S::Ret: 'static,
 {
@@ -226,7 +226,8 @@ where
     }
 }
 
-/// What is asked about an execution: whether the results are right; where it is stuck, whether each open operation has to wait.
+/// Returns the questions about an execution: `None`, whether its results are allowed; if it is stuck, instead for each pending
+/// operation, whether it has to wait.
 fn questions<'a>(seen: &Seen<'a>) -> Box<dyn Iterator<Item = Option<usize>> + 'a> {
     match seen.history.stuck {
         true => Box::new(seen.history.pending().map(Some)),

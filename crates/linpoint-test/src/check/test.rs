@@ -17,13 +17,13 @@ pub(crate) trait Test: Program {
     fn identity(&self) -> u16;
     /// The engine that runs the threads.
     fn engine(&self) -> Engine;
-    /// What an operation answered, in words.
+    /// The result of an operation as text.
     fn describe(&self, op: usize, outcome: Outcome) -> String;
-    /// Whether an operation may wait for another one that never comes.
+    /// Whether an operation may wait for another one for ever.
     fn may_block(&self, op: usize) -> bool;
-    /// Whether an operation may answer differently in the same serial situation.
+    /// Whether an operation may have different results after the same serial calls.
     fn may_vary(&self, op: usize) -> bool;
-    /// Whether a specification says what is right, instead of the serial executions.
+    /// Whether executions are checked against a specification, instead of the serial executions.
     fn has_spec(&self) -> bool;
     /// What the specification says about an execution, if there is one.
     fn rule(&self, trace: &Trace) -> Option<Ruling>;
@@ -31,7 +31,7 @@ pub(crate) trait Test: Program {
     fn page(&self, trace: &Trace, name: &str) -> Option<PageData>;
 }
 
-/// Runs all executions of a test that `search` asks for, or until `visit` has seen enough; gives the search back.
+/// Runs all executions of a test that `search` asks for, or until `visit` returns [`Flow::Enough`]. Returns the search.
 pub(crate) fn explore<S: Search>(
     test: &Rc<dyn Test>,
     settings: Settings,

@@ -66,10 +66,11 @@ fn remembering_states_keeps_the_histories() {
     assert_same_histories(&counter, &[&[0], &[0], &[1, 1]]);
 
     let slot = object(|| (Mutex::new(0u32), Condvar::new()))
-        .blocking0("take", |(count, changed)| {
+        .op0("take", |(count, changed)| {
             let guard = count.lock().unwrap();
             *changed.wait_while(guard, |count| *count == 0).unwrap() -= 1;
         })
+        .may_block("take")
         .op0("give", |(count, changed)| {
             *count.lock().unwrap() += 1;
             changed.notify_one();

@@ -1,4 +1,4 @@
-//! Does a concurrent history have a serial witness?
+//! Decides whether a concurrent history has a serial witness.
 
 use super::serial::Serial;
 use crate::runtime::history::History;

@@ -1,4 +1,4 @@
-//! Runs a program under the engine that was asked for.
+//! Runs a program under one of the engines.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ use crate::runtime::watch;
 #[cfg(feature = "loom")]
 use crate::runtime::with_ended;
 
-/// Runs all executions that `search` asks for, or until `visit` has seen enough; gives the search back.
+/// Runs all executions that `search` asks for, or until `visit` returns [`Flow::Enough`]. Returns the search.
 pub(crate) fn explore<S: Search>(
     engine: Engine,
     program: &Rc<dyn Program>,
@@ -47,7 +47,7 @@ pub(crate) fn explore<S: Search>(
         Engine::Shuttle => {
             let mut runner = shuttle::ShuttleRunner::new(program);
             let settings = Settings {
-                // It does not tell what a step touches.
+                // shuttle does not report what a step touches.
                 causality: Causality::Ignored,
                 ..settings
             };
@@ -66,7 +66,7 @@ pub(crate) fn explore<S: Search>(
     }
 }
 
-/// Lets loom search, then visits what it has shown.
+/// Runs the search of loom, then visits its histories.
 #[cfg(feature = "loom")]
 fn show<S: Search>(
     program: &Rc<dyn Program>,

@@ -1,11 +1,11 @@
 //! Runs the threads of a test as threads of loom, which chooses the executions by a search of its own, under weak memory.
 //!
 //! A serial execution is a model with one thread: loom has nothing to search. For the concurrent executions loom searches to its
-//! end; each distinct history is kept once and judged afterwards.
+//! end; each distinct history is recorded once and decided afterwards.
 //!
-//! Real time must be part of the model: calls and returns are read-modify-writes of one atomic, acquiring and releasing. With a
-//! clock that loom does not see, or a relaxed one, an operation could miss what a completed one has done, and that would be
-//! taken for an error of the object.
+//! Calls and returns are read-modify-writes, acquiring and releasing, of one atomic of loom. They make real time part of the
+//! model: with a clock that loom does not observe, or with relaxed accesses, an operation could miss the effects of a
+//! completed one, and a correct object would fail.
 
 use std::cell::{Cell, RefCell};
 use std::panic::catch_unwind;
@@ -25,10 +25,10 @@ use crate::runtime::program::{Program, Subject};
 use crate::runtime::run::{answer, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{Stopped, give_up, panics, with};
 
-/// With the thread that waits for all others, and the one that runs the operations before and after them.
+/// The workers, the thread that waits for them, and the one that runs the operations before and after them.
 const MOST_WORKERS: usize = loom::MAX_THREADS - 2;
 
-/// What loom says when it gives up; every other panic is a result of the object.
+/// The messages with which loom gives up; every other panic is a result of the object.
 const OWN_MESSAGES: [&str; 6] = [
     "deadlock; threads",
     "Model exceeded",
@@ -44,7 +44,7 @@ pub(crate) fn is_own_panic(message: &str) -> bool {
 }
 
 thread_local! {
-    /// What the threads of this OS thread work on: loom wants closures that could be sent away.
+    /// The work of this OS thread: loom requires `Send` closures, which cannot hold it.
     static TEST: RefCell<Option<Rc<dyn Program>>> = const { RefCell::new(None) };
     static SUBJECT: RefCell<Option<Rc<dyn Subject>>> = const { RefCell::new(None) };
     static SHOWN: RefCell<Shown> = RefCell::default();
@@ -52,29 +52,29 @@ thread_local! {
     static WANTED: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Histories in the order in which loom showed them.
+/// The histories of a search by loom, in the order in which they appeared.
 #[derive(Default)]
 pub(crate) struct Shown {
     executions: u32,
     most: u32,
-    /// By results and by what had returned at each call.
+    /// By results and by the operations that had returned at each call.
     known: Map<(Vec<Outcome>, Vec<u64>), usize>,
     pub(crate) histories: Vec<Recorded>,
-    /// Why these are not all.
+    /// Why the search is incomplete, if it is.
     pub(crate) unfinished: Option<String>,
 }
 
-/// A history that loom has shown.
+/// A history of a search by loom.
 pub(crate) struct Recorded {
     pub(crate) history: History,
-    /// The first execution that showed it.
+    /// The number of the first execution with this history.
     number: u32,
-    /// How many did.
+    /// The number of executions with this history.
     pub(crate) executions: u64,
 }
 
 impl Recorded {
-    /// The number of the execution, as a schedule: loom always does the same.
+    /// The number of the execution, as a schedule: the search of loom is deterministic.
     pub(crate) fn schedule(&self) -> Vec<Choice> {
         self.number.to_be_bytes().map(Choice::Pick).to_vec()
     }
@@ -100,7 +100,7 @@ fn builder(settings: Loom) -> Builder {
     builder
 }
 
-/// Runs a model; what loom has to say if it gives up.
+/// Runs a model. Returns the message of loom if it gives up.
 fn check(program: &Rc<dyn Program>, settings: Loom, model: fn()) -> Result<(), String> {
     if program.layout().threads.len() > MOST_WORKERS {
         return Err(format!("loom has room for {MOST_WORKERS} threads"));
@@ -124,7 +124,7 @@ fn check(program: &Rc<dyn Program>, settings: Loom, model: fn()) -> Result<(), S
     }
 }
 
-/// The main thread of loom has 32 KiB.
+/// Runs the model on a thread of its own, since the stack of loom's main thread has only 32 KiB.
 fn on_a_large_stack(model: fn()) {
     // A panic of a thread ends the model before `join` returns.
     let _ = spawn(model).join();
@@ -175,7 +175,7 @@ fn serial_model() {
     or_unwind(run_all(&program, &*subject, layout.finals(), wait_for_turn));
 }
 
-/// Lets loom run all executions, or the one that is wanted.
+/// Runs all executions of loom's search, or the one that is wanted.
 pub(crate) fn explore(program: &Rc<dyn Program>, settings: Loom, wanted: Option<u32>) -> Shown {
     WANTED.set(wanted);
     SHOWN.set(Shown {

@@ -16,37 +16,37 @@ mod shuttle;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Engine {
-    /// Our own, which sees what each step touches: the one with all searches and reductions.
+    /// The engine of this crate. It observes all accesses of each step, so all searches and reductions apply.
     #[default]
     Linpoint,
     /// The crate `shuttle`, for code that was ported to it. Searches have no reductions here, and
     /// [`Strategy::Automatic`](crate::Strategy::Automatic) is [`Strategy::Bounded`](crate::Strategy::Bounded).
     ///
-    /// Its limits are those of shuttle: sequential consistency; timeouts never come; a thread that locks a mutex it holds panics
-    /// instead of waiting; the stacks of stuck executions are never given back, so that a process can have some thousands of
-    /// them; waiting by spinning is not seen as being stuck.
+    /// Its limits are those of shuttle: memory is sequentially consistent; timeouts never pass; a thread that locks a mutex it
+    /// holds panics instead of waiting; the stacks of stuck executions are never freed, so a process can have some thousands
+    /// of them; threads that wait by spinning are not recognised as stuck.
     #[cfg(feature = "shuttle")]
     Shuttle,
     /// The crate `loom`, which models weak memory, for small tests: two threads with two operations, or three with one.
     /// [Strategies](crate::Strategy) do not apply; loom has its own.
     ///
-    /// A failure that it finds is not a proof: loom takes `SeqCst` loads and stores for weaker than they are. It is labelled, and
+    /// A failure is not a proof, since loom treats `SeqCst` loads and stores as weaker than they are. The report says so, and
     /// [`Object::same_under_sc`](crate::Object::same_under_sc) compares it with sequential consistency. Operations that wait for
     /// others cannot be checked.
     #[cfg(feature = "loom")]
     Loom(Loom),
 }
 
-/// How far loom goes.
+/// The bounds of a search by loom.
 #[cfg(feature = "loom")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loom {
-    /// The most preemptions, calls and returns included; 2 unless told otherwise.
+    /// The most preemptions, calls and returns included; 2 by default.
     pub preemptions: Option<u32>,
-    /// The most points in an execution at which loom has a choice; 10,000 unless told otherwise.
+    /// The most points in an execution at which loom has a choice; 10,000 by default.
     pub max_branches: usize,
-    /// The most executions of a test; 200,000 unless told otherwise.
+    /// The most executions of a test; 200,000 by default.
     pub executions: u32,
 }
 
@@ -63,7 +63,7 @@ impl Default for Loom {
 
 #[cfg(feature = "loom")]
 impl Loom {
-    /// With so many preemptions; all executions without a number.
+    /// Sets the most preemptions; `None` allows any number.
     pub fn preemptions(self, most: impl Into<Option<u32>>) -> Self {
         Loom {
             preemptions: most.into(),
@@ -71,7 +71,7 @@ impl Loom {
         }
     }
 
-    /// With so many points in an execution at which loom has a choice.
+    /// Sets the most points in an execution at which loom has a choice.
     pub fn max_branches(self, most: usize) -> Self {
         Loom {
             max_branches: most,
@@ -79,7 +79,7 @@ impl Loom {
         }
     }
 
-    /// With so many executions of a test.
+    /// Sets the most executions of a test.
     pub fn executions(self, most: u32) -> Self {
         Loom {
             executions: most,
@@ -100,12 +100,12 @@ impl Engine {
         }
     }
 
-    /// Whether steps tell what they touch, so that equal states and equivalent executions are known.
+    /// Whether the engine reports the accesses of each step, so that equal states and equivalent executions can be recognised.
     pub(crate) fn sees_accesses(self) -> bool {
         self == Engine::Linpoint
     }
 
-    /// The modules whose types it controls, if it tells when they are used.
+    /// The modules whose types the engine controls, if it reports their use.
     pub(crate) fn types(self) -> Option<&'static str> {
         match self {
             Engine::Linpoint => Some("linpoint_test::sync"),
@@ -116,7 +116,7 @@ impl Engine {
         }
     }
 
-    /// Whether it chooses the executions itself, under weak memory.
+    /// Whether the engine chooses the executions itself, under weak memory.
     pub(crate) fn searches_itself(self) -> bool {
         match self {
             #[cfg(feature = "loom")]

@@ -1,11 +1,11 @@
-//! Runs the threads of a test as tasks of shuttle, whose scheduler asks our search which task runs next.
+//! Runs the threads of a test as tasks of shuttle. Its scheduler is ours, and asks the search which task runs next.
 //!
-//! The main task can always run, and gets its turn only when all workers have finished: if it is the only one that can run
-//! before that, the others are stuck. The execution is then given up, which shuttle allows, while a deadlock of all tasks would end
-//! the whole run. It gives up with the stacks of its tasks: hence a bound on the stuck executions of a process.
+//! The main task is always ready and is scheduled only when all workers have finished. If it is the only ready task before
+//! that, the workers are stuck, and the execution is abandoned, which shuttle allows; a deadlock of all tasks would end the
+//! whole run. shuttle leaks the stacks of an abandoned execution: hence a bound on the stuck executions of a process.
 //!
-//! `Runner::run` keeps the thread until all executions are over, but what is to be done between two of them borrows from its
-//! caller: so it runs in a coroutine of its own, and leaves it after each execution.
+//! `Runner::run` returns after all executions, but the work between two executions borrows from its caller. So it runs in a
+//! coroutine, which is suspended after each execution.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,14 +23,13 @@ use crate::runtime::program::Program;
 use crate::runtime::run::{Slot, object_panicked, run_all, wait_for_turn};
 use crate::runtime::{MAIN, MAX_WORKERS, Stopped, give_up, panics, with};
 
-/// So many stuck executions a process can have: each leaves up to nine stacks behind, and Linux lets a process have some
-/// 32,000 of them.
+/// The most stuck executions of a process: each leaks up to nine stacks, and Linux allows a process about 32,000.
 const MOST_STUCK: usize = 3_000;
-/// For the runner itself, not for the object.
+/// The stack of the runner, not of the object.
 const RUNNER_STACK: usize = 1 << 20;
 
 thread_local! {
-    /// What the tasks of this OS thread work on: shuttle wants closures that could be sent away.
+    /// The work of this OS thread: shuttle requires `Send` closures, which cannot hold it.
     static TEST: RefCell<Option<(Rc<dyn Program>, Slot)>> = const { RefCell::new(None) };
 }
 
@@ -42,7 +41,7 @@ pub(crate) struct ShuttleRunner {
 
 impl ShuttleRunner {
     pub(crate) fn new(program: &Rc<dyn Program>) -> Self {
-        hush();
+        install_hook_after_shuttle();
         TEST.set(Some((Rc::clone(program), Slot::default())));
         let mut config = Config::new();
         config.stack_size = program.stack_size();
@@ -92,8 +91,9 @@ impl Drop for ShuttleRunner {
     }
 }
 
-/// shuttle prints a schedule for every panic of the process, also for those that are results: our hook must be asked first.
-fn hush() {
+/// Installs our panic hook after that of shuttle, which prints a schedule for every panic of the process, also for those that
+/// are results.
+fn install_hook_after_shuttle() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         struct Nothing(bool);
@@ -140,7 +140,7 @@ fn run_test() -> Result<(), Stopped> {
     drop(slot.take());
     drop(subject);
     for worker in workers {
-        // Its panics were caught, and are results.
+        // Panics of the object were caught; they are results.
         let _ = worker.join();
     }
     Ok(())
@@ -166,7 +166,7 @@ fn worker(index: usize) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// A scheduler of shuttle that asks our search which thread goes on.
+/// A scheduler for shuttle that asks the search which thread runs next.
 #[derive(Default)]
 struct Asking {
     started: bool,
@@ -199,7 +199,7 @@ impl Scheduler for Asking {
                 .filter(|task| task.runnable())
                 .map(|task| task.id())
         };
-        // A destructor runs because the object panicked: a switch would show the panic to other threads.
+        // A destructor runs because the object panicked. A switch would show the panic to other threads.
         if std::thread::panicking()
             && let Some(current) = current.filter(|&current| ready().any(|task| task == current))
         {
@@ -207,7 +207,7 @@ impl Scheduler for Asking {
         }
         with(|execution, search| {
             if !execution.released() {
-                // The workers wait for the main task to start them, or have nothing more to do than to end.
+                // The workers wait for the main task to start them, or are about to end.
                 return ready().min();
             }
             let numbers = || ready().map(usize::from).filter(|&task| task != MAIN_TASK);
@@ -228,7 +228,10 @@ impl Scheduler for Asking {
             match execution.next_of(ready, Yields::of(yields), search) {
                 Switch::To(MAIN) => Some(TaskId::from(MAIN_TASK)),
                 Switch::To(thread) => {
-                    self.fairness.runs(thread, inside & 1 << thread == 0);
+                    match inside & 1 << thread {
+                        0 => self.fairness.begins(thread),
+                        _ => self.fairness.runs(thread),
+                    }
                     Some(TaskId::from(thread + 1))
                 }
                 Switch::Stuck | Switch::Unwinding | Switch::Finished => None,
@@ -241,8 +244,8 @@ impl Scheduler for Asking {
     }
 }
 
-/// Keeps threads that spin from starving others, without looking at what they read: a thread that yields for the second time
-/// waits for all threads that could have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
+/// Keeps threads that spin from starving others: a thread that yields for the second time waits for all threads that could
+/// have run in between and did not (Musuvathi and Qadeer, PLDI 2008).
 #[derive(Clone, Copy, Debug)]
 struct Fairness {
     /// The threads that must run before the thread runs again.
@@ -273,14 +276,18 @@ impl Fairness {
             .fold(0, |mask, thread| mask | 1 << thread)
     }
 
-    fn runs(&mut self, thread: usize, begins: bool) {
+    /// The thread runs a step of the operation that it is in.
+    fn runs(&mut self, thread: usize) {
         for index in 0..MAX_WORKERS {
             self.behind[index] &= !(1 << thread);
             self.ran[index] |= 1 << thread;
         }
-        if begins {
-            (self.behind[thread], self.ran[thread]) = (0, u16::MAX);
-        }
+    }
+
+    /// The thread runs the first step of an operation: what it yielded to before does not matter.
+    fn begins(&mut self, thread: usize) {
+        self.runs(thread);
+        (self.behind[thread], self.ran[thread]) = (0, u16::MAX);
     }
 }
 
@@ -289,21 +296,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_spins_waits_for_those_who_did_not_run() {
+    fn a_thread_that_spins_waits_for_the_threads_that_did_not_run() {
         let mut fairness = Fairness::default();
-        fairness.runs(0, true);
+        fairness.begins(0);
         fairness.yields(0, 0b111);
         assert_eq!(
             fairness.waiting(0b111),
             0,
             "the first time it may try again"
         );
-        fairness.runs(0, false);
-        fairness.runs(1, false);
+        fairness.runs(0);
+        fairness.runs(1);
         fairness.yields(0, 0b111);
         assert_eq!(fairness.waiting(0b111), 0b001, "thread 2 could have run");
         assert_eq!(fairness.waiting(0b011), 0, "thread 2 has to wait itself");
-        fairness.runs(2, false);
+        fairness.runs(2);
         assert_eq!(fairness.waiting(0b111), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Operations of an object under test, with their arguments: what a matrix is made of.
+//! Invocations: the operations of an object under test with their arguments. The entries of a matrix are invocations.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -18,6 +18,13 @@ pub(crate) enum Blocking {
     Allowed,
 }
 
+/// What is done with the results of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Results {
+    Compared,
+    Ignored,
+}
+
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
     /// The operation without arguments.
@@ -26,11 +33,11 @@ pub(crate) struct Invocation<X> {
     pub(crate) label: String,
     pub(crate) blocking: Blocking,
     pub(crate) varies: bool,
-    pub(crate) ignored: bool,
+    pub(crate) results: Results,
     pub(super) prepare: Arc<dyn Fn() -> Rc<dyn Prepared<X>> + Send + Sync>,
 }
 
-// Not derived: that would ask for `X: Clone`.
+// Not derived, since that would require `X: Clone`.
 impl<X> Clone for Invocation<X> {
     fn clone(&self) -> Self {
         Invocation {
@@ -38,7 +45,7 @@ impl<X> Clone for Invocation<X> {
             label: self.label.clone(),
             blocking: self.blocking,
             varies: self.varies,
-            ignored: self.ignored,
+            results: self.results,
             prepare: Arc::clone(&self.prepare),
         }
     }
@@ -57,11 +64,11 @@ impl<X: 'static> Invocation<X> {
             label,
             blocking,
             varies: false,
-            ignored: false,
+            results: Results::Compared,
             prepare: Arc::new(move || {
                 Rc::new(Numbered {
                     run: Arc::clone(&run),
-                    results: RefCell::default(),
+                    known: RefCell::default(),
                 })
             }),
         }
@@ -70,28 +77,29 @@ impl<X: 'static> Invocation<X> {
 
 /// An operation whose results are numbered as they appear.
 pub(super) trait Prepared<X> {
-    fn run(&self, object: &X, ignored: bool) -> Outcome;
+    fn run(&self, object: &X, results: Results) -> Outcome;
     fn describe(&self, result: u32) -> String;
-    /// The result itself; nothing if it is ignored.
+    /// The result itself; `None` if it was ignored.
     fn value(&self, result: u32) -> Option<Rc<dyn Any>>;
 }
 
 struct Numbered<F, R> {
     run: Arc<F>,
-    results: RefCell<Results<R>>,
+    known: RefCell<Known<R>>,
 }
 
-/// So many results are compared one by one, which is faster than to hash them.
+/// Up to this many results are compared one by one, which is faster than hashing.
 const FEW: usize = 8;
 
-struct Results<R> {
+/// The results so far.
+struct Known<R> {
     numbers: Map<Rc<R>, u32>,
     values: Vec<Rc<R>>,
 }
 
-impl<R> Default for Results<R> {
+impl<R> Default for Known<R> {
     fn default() -> Self {
-        Results {
+        Known {
             numbers: Map::default(),
             values: Vec::new(),
         }
@@ -99,13 +107,13 @@ impl<R> Default for Results<R> {
 }
 
 impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
-    fn run(&self, object: &X, ignored: bool) -> Outcome {
+    fn run(&self, object: &X, results: Results) -> Outcome {
         let result = (self.run)(object);
         let number = quietly(move || {
-            if ignored {
+            if results == Results::Ignored {
                 return 0;
             }
-            let Results { numbers, values } = &mut *self.results.borrow_mut();
+            let Known { numbers, values } = &mut *self.known.borrow_mut();
             let mut first = values.iter().take(FEW);
             if let Some(number) = first.position(|known| **known == result) {
                 return number as u32;
@@ -122,14 +130,14 @@ impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered
     }
 
     fn describe(&self, result: u32) -> String {
-        match self.results.borrow().values.get(result as usize) {
+        match self.known.borrow().values.get(result as usize) {
             Some(value) => format!("{value:?}"),
             None => "(ignored)".to_owned(),
         }
     }
 
     fn value(&self, result: u32) -> Option<Rc<dyn Any>> {
-        let value = self.results.borrow().values.get(result as usize).cloned()?;
+        let value = self.known.borrow().values.get(result as usize).cloned()?;
         Some(value)
     }
 }

@@ -1,4 +1,4 @@
-//! An object under test: how to make one, what it can do, and which tests to run.
+//! Objects under test: their constructor, their operations, and their tests.
 
 pub(crate) mod invocation;
 pub(crate) mod plan;
@@ -10,15 +10,15 @@ use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::sync::Arc;
 
 use crate::report::{Failure, Verdict};
-use invocation::{Blocking, Invocation};
+use invocation::{Blocking, Invocation, Results};
 use plan::Plan;
 use settings::Settings;
 
 pub use settings::Progress;
 
-use crate::check::spec::{Meaning, Probed, Specification};
+use crate::check::spec::{Probed, SpecOps, Specification};
 
-/// An object under test. `construct` makes a new one for every execution.
+/// Returns an object under test. `construct` creates a new one for every execution.
 ///
 /// ```
 /// use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -38,7 +38,7 @@ pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> 
         init: Vec::new(),
         last: Vec::new(),
         spec: None,
-        twin: None,
+        under_sc: None,
         plans: Vec::new(),
         settings: Settings::default(),
         problem: None,
@@ -54,69 +54,25 @@ pub struct Object<X> {
     pub(crate) init: Vec<usize>,
     pub(crate) last: Vec<usize>,
     pub(crate) spec: Option<Arc<dyn Specification>>,
-    /// What the same object does in the test of a failure, under sequential consistency.
-    pub(crate) twin: Option<Twin>,
+    /// Runs the test of a failure with the same object under sequential consistency.
+    pub(crate) under_sc: Option<UnderSc>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) settings: Settings,
-    /// The first thing that does not make sense; told when it runs.
+    /// The first mistake in the declarations; the check reports it.
     pub(crate) problem: Option<String>,
 }
 
-pub(crate) type Twin = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
+pub(crate) type UnderSc = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
 
 impl<X: 'static> Object<X> {
-    /// An operation with an argument: one invocation for each of `args`, named like `add(200)`. It never waits for another
-    /// operation.
+    /// Adds an operation with an argument: one invocation for each of `args`, labelled like `add(200)`. A tuple stands for
+    /// several arguments.
+    ///
+    /// The operation must not wait for another one unless [`may_block`](Self::may_block) allows it.
     pub fn op<A, R>(
-        self,
-        name: &str,
-        args: impl IntoIterator<Item = A>,
-        run: impl Fn(&X, A) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: Debug + Clone + Send + Sync + 'static,
-        R: Debug + Eq + Hash + 'static,
-    {
-        self.with_args(name, args, Blocking::Never, run)
-    }
-
-    /// An operation without arguments that never waits for another operation.
-    pub fn op0<R: Debug + Eq + Hash + 'static>(
-        self,
-        name: &str,
-        run: impl Fn(&X) -> R + Send + Sync + 'static,
-    ) -> Self {
-        self.with(name, name.to_owned(), Blocking::Never, run)
-    }
-
-    /// An operation with an argument that may wait for another operation.
-    pub fn blocking<A, R>(
-        self,
-        name: &str,
-        args: impl IntoIterator<Item = A>,
-        run: impl Fn(&X, A) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: Debug + Clone + Send + Sync + 'static,
-        R: Debug + Eq + Hash + 'static,
-    {
-        self.with_args(name, args, Blocking::Allowed, run)
-    }
-
-    /// An operation without arguments that may wait for another operation.
-    pub fn blocking0<R: Debug + Eq + Hash + 'static>(
-        self,
-        name: &str,
-        run: impl Fn(&X) -> R + Send + Sync + 'static,
-    ) -> Self {
-        self.with(name, name.to_owned(), Blocking::Allowed, run)
-    }
-
-    fn with_args<A, R>(
         mut self,
         name: &str,
         args: impl IntoIterator<Item = A>,
-        blocking: Blocking,
         run: impl Fn(&X, A) -> R + Send + Sync + 'static,
     ) -> Self
     where
@@ -127,16 +83,23 @@ impl<X: 'static> Object<X> {
         for arg in args {
             let run = Arc::clone(&run);
             let text = format!("{arg:?}");
-            // Several arguments come as a tuple.
             let label = match text.starts_with('(') {
                 true => format!("{name}{text}"),
                 false => format!("{name}({text})"),
             };
-            self = self.with(name, label, blocking, move |object| {
-                run(object, arg.clone())
-            });
+            let run = move |object: &X| run(object, arg.clone());
+            self = self.with(name, label, Blocking::Never, run);
         }
         self
+    }
+
+    /// Adds an operation without arguments; otherwise like [`op`](Self::op).
+    pub fn op0<R: Debug + Eq + Hash + 'static>(
+        self,
+        name: &str,
+        run: impl Fn(&X) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.with(name, name.to_owned(), Blocking::Never, run)
     }
 
     fn with<R: Debug + Eq + Hash + 'static>(
@@ -147,15 +110,15 @@ impl<X: 'static> Object<X> {
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
         if self.invocations.iter().any(|known| known.label == label) {
-            self.complain(format!("there are two operations \"{label}\""));
+            self.set_problem(format!("there are two operations \"{label}\""));
         }
         self.invocations
             .push(Invocation::new(name, label, blocking, run));
         self
     }
 
-    /// The operations of a specification, each run by `run`. What the object does is then compared with the specification,
-    /// not with its own serial behaviour; the specification may be nondeterministic.
+    /// Adds operations of a specification, which `run` runs on the object. Executions are then checked against the
+    /// specification, not against the serial behaviour of the object. The specification may be nondeterministic.
     ///
     /// ```
     /// # use linpoint::{Outcomes, Spec};
@@ -202,9 +165,9 @@ impl<X: 'static> Object<X> {
             });
         }
         if self.spec.is_some() {
-            self.complain("an object has one specification, not two".to_owned());
+            self.set_problem("an object has only one specification".to_owned());
         }
-        self.spec = Some(Arc::new(Meaning {
+        self.spec = Some(Arc::new(SpecOps {
             spec: Probed(spec),
             first,
             ops,
@@ -218,31 +181,37 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Operations to run after all threads have ended; left out if they are stuck.
+    /// Operations to run after all threads have ended. They do not run if the threads are stuck.
     pub fn finally<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         self.last = self.find_all(ops);
         self
     }
 
-    /// A sequence of operations that may stand in the place of one operation in [random](Self::random) tests.
+    /// Adds a sequence of operations that may take the place of one operation in [random](Self::random) tests.
     pub fn sequence<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         let ops = self.find_all(ops);
         self.sequences.push(ops);
         self
     }
 
-    /// The operation may answer differently in the same serial situation. What it then answers concurrently must still be
-    /// among the serial answers.
+    /// The operation may return different results after the same serial calls. Its results in concurrent executions must
+    /// still be those of a serial one.
     pub fn nondeterministic_ok(self, name: &str) -> Self {
         self.mark(name, |invocation| invocation.varies = true)
     }
 
-    /// What the operation answers is not looked at; what it does to the object is.
+    /// The results of the operation are not compared; its effects on the object are.
     pub fn ignore_result(self, name: &str) -> Self {
-        self.mark(name, |invocation| invocation.ignored = true)
+        self.mark(name, |invocation| invocation.results = Results::Ignored)
     }
 
-    /// The operation never waits for another one, although it was declared with [`blocking`](Self::blocking).
+    /// The operation may wait for another one. A serial execution in which it waits for ever is then part of what the
+    /// object does, not a failure.
+    pub fn may_block(self, name: &str) -> Self {
+        self.mark(name, |invocation| invocation.blocking = Blocking::Allowed)
+    }
+
+    /// The operation never waits for another one, although operations of a [specification](Self::against) may.
     pub fn never_blocks(self, name: &str) -> Self {
         self.mark(name, |invocation| invocation.blocking = Blocking::Never)
     }
@@ -258,7 +227,7 @@ impl<X: 'static> Object<X> {
         }
         if !found {
             let problem = self.unknown(name);
-            self.complain(problem);
+            self.set_problem(problem);
         }
         self
     }
@@ -272,7 +241,7 @@ impl<X: 'static> Object<X> {
                 let found = self.find(op.as_ref());
                 if found.is_none() {
                     let problem = self.unknown(op.as_ref());
-                    self.complain(problem);
+                    self.set_problem(problem);
                 }
                 found
             })
@@ -286,7 +255,7 @@ impl<X: 'static> Object<X> {
             .position(|invocation| invocation.label == text)
     }
 
-    /// A hash by which a token knows its object: the type, and what its operations are called.
+    /// A hash of the type and of the labels of the operations, by which a token identifies its object.
     pub(crate) fn identity(&self) -> u16 {
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
         std::any::type_name::<X>().hash(&mut hasher);
@@ -304,7 +273,7 @@ impl<X: 'static> Object<X> {
         )
     }
 
-    pub(crate) fn complain(&mut self, problem: String) {
+    pub(crate) fn set_problem(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }
 }

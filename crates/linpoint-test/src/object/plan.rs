@@ -1,4 +1,4 @@
-//! Which tests are run: those of all plans, one after the other.
+//! Plans: the tests of an object.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +7,7 @@ use super::Object;
 use crate::matrix::{self, Matrix};
 use crate::token::Token;
 
-/// Which tests are run.
+/// A set of tests to run.
 #[derive(Clone, Debug)]
 pub(crate) enum Plan {
     Matrix(Vec<Vec<usize>>),
@@ -24,11 +24,11 @@ pub(crate) enum Plan {
     Replay(Token),
 }
 
-/// What is run if nothing was asked for.
+/// The plan of an object that has none.
 const DEFAULT: Plan = Plan::Auto(2);
 
 impl<X: 'static> Object<X> {
-    /// Runs this test: the operations of each thread. Tests that are asked for in several ways, or several times, all run.
+    /// Adds this test: the operations of each thread. All tests that are added, by this method or others, run.
     pub fn matrix<T, S>(mut self, threads: impl IntoIterator<Item = T>) -> Self
     where
         T: IntoIterator<Item = S>,
@@ -39,7 +39,7 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Runs so many random tests with this many threads and operations per thread (`RandomCheck` of the paper).
+    /// Adds random tests of this many threads and operations per thread (`RandomCheck` of the paper).
     pub fn random(mut self, threads: usize, ops: usize, tests: usize) -> Self {
         self.plans.push(Plan::Random {
             threads,
@@ -49,43 +49,45 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Runs all tests with k threads of k of the first k operations, for k = 1 to `n` (`AutoCheck` of the paper). Each
-    /// operation counts once before any of them counts with another argument; the report notes those that were never run.
+    /// Adds all tests of k threads with k operations each, out of the first k, for k = 1 to `n` (`AutoCheck` of the paper).
+    /// In their order, each operation comes with its first argument before any comes with its second. The report names the
+    /// operations that never run.
     pub fn auto(mut self, n: usize) -> Self {
         self.plans.push(Plan::Auto(n));
         self
     }
 
-    /// Runs all tests with this many threads and operations per thread.
+    /// Adds all tests of this many threads and operations per thread.
     pub fn all(mut self, threads: usize, ops: usize) -> Self {
         self.plans.push(Plan::All { threads, ops });
         self
     }
 
-    /// Runs one execution again instead of all tests, from the token that a report printed. If it no longer fails, its test is searched anew, and the
-    /// report [says so](crate::Report::notes).
+    /// Repeats one execution instead of all tests, from the token that a report printed. If it no longer fails, its test is
+    /// searched again, and the report [says so](crate::Report::notes).
     ///
-    /// The environment variable `LINPOINT_REPLAY` does the same without a change to the test. It holds for all tests of the
-    /// program that runs; those to whose object the token does not belong run as ever.
+    /// The environment variable `LINPOINT_REPLAY` does the same without a change to the source. It applies to all tests of
+    /// the program; tests of objects to which the token does not belong run as usual.
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
             Ok(token) => self.plans = vec![Plan::Replay(token)],
-            Err(error) => self.complain(error),
+            Err(error) => self.set_problem(error),
         }
         self
     }
 }
 
-/// Tests, one after the other.
+/// The tests of a plan.
 pub(crate) type Tests = Box<dyn Iterator<Item = Matrix> + Send>;
 
-/// What is to be done.
+/// The work of an object.
 pub(crate) enum Planned {
+    /// The tests, and their number.
     Tests(Tests, usize),
     Replay(Token),
 }
 
-/// What an object plans, or why that makes no sense.
+/// Returns the work of an object, or an error if it makes no sense.
 pub(crate) fn planned<X: 'static>(
     object: &Object<X>,
     notes: &mut Vec<String>,
@@ -110,7 +112,7 @@ pub(crate) fn planned<X: 'static>(
             return Ok(Planned::Replay(token));
         }
         notes.push(
-            "the token of LINPOINT_REPLAY belongs to another object; this test ran as ever"
+            "the token of LINPOINT_REPLAY belongs to another object; this test ran as usual"
                 .to_owned(),
         );
     }
@@ -136,10 +138,10 @@ pub(crate) fn planned<X: 'static>(
     Ok(Planned::Tests(Box::new(tests), total))
 }
 
-/// The operations of the threads of tests.
+/// The operations of each thread, for each test.
 type Threads = Box<dyn Iterator<Item = Vec<Vec<usize>>> + Send>;
 
-/// The tests of a plan, and how many there are.
+/// Returns the tests of a plan, and their number.
 fn tests_of<X: 'static>(
     object: &Object<X>,
     plan: &Plan,
@@ -176,7 +178,8 @@ fn tests_of<X: 'static>(
     }
 }
 
-/// The operations with their arguments: each operation once before any of them with another argument.
+/// Returns the invocations in an order in which each operation comes with its first argument before any comes with its
+/// second.
 fn one_of_each_first<X>(object: &Object<X>) -> Vec<usize> {
     let name = |op: usize| &object.invocations[op].name;
     let mut order: Vec<usize> = (0..object.invocations.len()).collect();
@@ -184,7 +187,8 @@ fn one_of_each_first<X>(object: &Object<X>) -> Vec<usize> {
     order
 }
 
-/// A note about operations that are not among these, nor before or after all tests, nor in those of another plan.
+/// Returns a note about the operations that never run: neither among `first`, nor before or after each test, nor in another
+/// plan.
 fn never_run<X>(object: &Object<X>, first: &[usize]) -> Option<String> {
     let elsewhere = object.plans.iter().flat_map(|plan| match plan {
         Plan::Matrix(threads) => threads.concat(),
@@ -213,7 +217,7 @@ fn never_run<X>(object: &Object<X>, first: &[usize]) -> Option<String> {
     })
 }
 
-/// How many tests with so many threads and operations per thread there are, threads being alike.
+/// Returns the number of tests of this many threads and operations per thread. The order of threads does not matter.
 fn multisets(choices: usize, threads: usize, ops: usize) -> usize {
     let columns = choices.saturating_pow(ops as u32) as u128;
     let count = (0..threads as u128).try_fold(1u128, |product, i| {
@@ -226,7 +230,7 @@ fn multisets(choices: usize, threads: usize, ops: usize) -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Random tests; a sequence of operations may stand in the place of one.
+/// Returns random tests. A [sequence](Object::sequence) may take the place of an operation.
 fn random<X>(
     object: &Object<X>,
     threads: usize,

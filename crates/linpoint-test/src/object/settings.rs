@@ -1,4 +1,4 @@
-//! How tests are run, and what else is to be done with them.
+//! The settings of a check.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::Object;
 use crate::check::Strategy;
 use crate::engine::Engine;
 
-/// How tests are run.
+/// The settings of a check; see the methods of [`Object`].
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) engine: Engine,
@@ -49,13 +49,13 @@ impl Default for Settings {
     }
 }
 
-/// How far a series of tests has come.
+/// The progress of a series of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// Tests that have ended.
     pub done: usize,
-    /// All tests.
+    /// The number of all tests.
     pub total: usize,
     /// Tests that failed.
     pub failed: usize,
@@ -70,7 +70,7 @@ impl Progress {
         }
     }
 
-    /// Writes it over the last line of a terminal; nothing if there is none.
+    /// Writes the progress over the last line of the terminal, if the standard error is one.
     pub fn print(self) {
         use std::io::{IsTerminal as _, Write as _};
         let mut out = std::io::stderr();
@@ -87,74 +87,74 @@ impl Progress {
 }
 
 impl<X> Object<X> {
-    /// Who runs the threads; [`Engine::Linpoint`] unless told otherwise.
+    /// The engine that runs the threads; [`Engine::Linpoint`] by default.
     pub fn under(mut self, engine: Engine) -> Self {
         self.settings.engine = engine;
         self
     }
 
-    /// Which executions are run; [`Strategy::Automatic`] unless told otherwise.
+    /// The executions that are run; [`Strategy::Automatic`] by default.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.settings.strategy = strategy;
         self
     }
 
-    /// How many preemptions inside operations the bounded search allows; 2 unless told otherwise. Switches between
-    /// operations are free.
+    /// The most preemptions inside operations in the bounded search; 2 by default. Switches between operations are not
+    /// counted.
     pub fn preemptions(mut self, most: u32) -> Self {
         self.settings.preemptions = most;
         self
     }
 
-    /// How many executions the exhaustive search may take before the bounded one takes over.
+    /// The most executions of the exhaustive search, after which the bounded search begins; 200,000 by default.
     pub fn exhaustive_executions(mut self, most: u64) -> Self {
         self.settings.exhaustive = most;
         self
     }
 
-    /// How long it may take in all.
+    /// The most time that all tests may take together.
     pub fn budget(mut self, time: Duration) -> Self {
         self.settings.budget = Some(time);
         self
     }
 
-    /// Which random tests and schedules; the same number always means the same ones.
+    /// The seed of random tests and schedules; equal seeds give equal ones.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
         self
     }
 
-    /// How many steps an execution may take before it counts as making no progress.
+    /// An execution with more steps makes no progress, and its test is undecided; 20,000 by default.
     pub fn max_steps(mut self, most: usize) -> Self {
         self.settings.max_steps = most;
         self
     }
 
-    /// How large the stacks of the threads are, in bytes.
+    /// The size of the stack of each thread, in bytes; 256 KiB by default.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.settings.stack_size = bytes;
         self
     }
 
-    /// How many OS threads run tests side by side; as many as there are cores unless told otherwise.
+    /// The number of OS threads that run tests in parallel; by default that of the cores.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.settings.jobs = Some(jobs.max(1));
         self
     }
 
-    /// Runs all tests, even if one has failed.
+    /// Runs all tests, also after one has failed.
     pub fn keep_going(mut self) -> Self {
         self.settings.keep_going = true;
         self
     }
 
-    /// Reports the first failing test as it is, not a smaller one.
+    /// Reports the first failing test without reducing it.
     pub fn as_found(mut self) -> Self {
         self.settings.minimise = false;
         self
     }
 
-    /// Calls `show` whenever a test has ended; [`Progress::print`] is one that suits a terminal.
+    /// Calls `show` whenever a test has ended; for a terminal use [`Progress::print`].
     pub fn on_progress(mut self, show: fn(Progress)) -> Self {
         self.settings.progress = Some(show);
         self
@@ -167,14 +167,14 @@ impl<X> Object<X> {
     }
 
     /// Fails unless the serial histories of the [matrix](Self::matrix) are those of a file that
-    /// [`write_observations`](Self::write_observations) made: the file is a specification of what the object did then.
+    /// [`write_observations`](Self::write_observations) wrote: the file is a specification of the earlier behaviour.
     pub fn expect_observations(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.expect_observations = Some(path.into());
         self
     }
 
-    /// Where a failure is shown as a page for the browser. Unless told otherwise, [`run`](Self::run) writes it to `linpoint`
-    /// in the target directory of cargo, under the name of the test, and [`check`](Self::check) to nowhere.
+    /// Writes the page of a failure to this file. By default, [`run`](Self::run) writes it to `linpoint` in the target directory
+    /// of cargo, with the name of the test, and [`check`](Self::check) writes none.
     pub fn html(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.html = Some(path.into());
         self

@@ -1,4 +1,4 @@
-//! A test of an object, ready to run: what the runtime and the checks ask is answered from the declarations of the object.
+//! A test of an object, ready to run: a matrix with the declarations of the object.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::matrix::Matrix;
 use crate::runtime::execution::{Layout, Outcome, Trace};
 use crate::runtime::program::{Program, Subject};
 
-/// Results from here on are panics.
+/// Results with this number or a larger one are panics.
 const PANICS: u32 = 1 << 30;
 
 /// A test of an object, ready to run.
@@ -61,7 +61,7 @@ impl<X: 'static> ObjectTest<X> {
 }
 
 impl<X> ObjectTest<X> {
-    /// Looks at an execution with its results as values.
+    /// Calls `look` with an execution and its results as values.
     fn seen<T>(&self, trace: &Trace, look: impl FnOnce(&Seen<'_>) -> T) -> T {
         let history = trace.history();
         let value = |op: usize| {
@@ -89,7 +89,7 @@ impl<X> Subject for Constructed<X> {
             invocation,
             prepared,
         } = &self.ops[op];
-        prepared.run(&self.object, invocation.ignored)
+        prepared.run(&self.object, invocation.results)
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn lines(test: &dyn Test, trace: &Trace) -> Vec<String> {
     trace.blocked().iter().map(line).collect()
 }
 
-/// Objects have no names in the source; they are told apart by the order in which they were made.
+/// Names an object by the order of construction, since its name in the source is not known.
 fn origin(name: ObjectName) -> String {
     let number = name.number();
     match name.creator() {

@@ -7,7 +7,7 @@ use super::{blocked, page};
 use crate::check::Test;
 use crate::check::serial::{Group, Serial};
 use crate::check::spec::Ruling;
-use crate::check::{Violation, What, run_once};
+use crate::check::{Violation, ViolationKind, run_once};
 use crate::matrix::Matrix;
 use crate::runtime::UNCONTROLLED;
 use crate::runtime::execution::{Outcome, Settings, Switches, Trace};
@@ -19,12 +19,12 @@ use crate::token::Token;
 /// How many serial outcomes are shown.
 const NEAREST: usize = 3;
 
-pub(crate) fn kind(what: &What) -> FailureKind {
-    match what {
-        What::Results => FailureKind::NoWitness,
-        What::Stuck(_) => FailureKind::NoStuckWitness,
-        What::Nondeterministic(_) => FailureKind::Nondeterministic,
-        What::Blocks { .. } => FailureKind::Blocks,
+pub(crate) fn kind(violation: &ViolationKind) -> FailureKind {
+    match violation {
+        ViolationKind::Results => FailureKind::NoWitness,
+        ViolationKind::Stuck(_) => FailureKind::NoStuckWitness,
+        ViolationKind::Nondeterministic(_) => FailureKind::Nondeterministic,
+        ViolationKind::Blocks { .. } => FailureKind::Blocks,
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn failure(
     let mut signature = 0;
     let mut sentence = sentence(&**program, violation);
     let mut moves = Vec::new();
-    let mut told = None;
+    let mut spec_page = None;
     if !violation.schedule.is_empty() {
         run_once(
             program,
@@ -52,7 +52,7 @@ pub(crate) fn failure(
                 interleaving = steps(&**program, trace);
                 moves = page::moves(&**program, trace);
                 signature = trace.fingerprint();
-                told = program.page(trace, &page::test_name(&**program));
+                spec_page = program.page(trace, &page::test_name(&**program));
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(trace) {
                     sentence = format!("The specification does not allow it: {why}.");
                 }
@@ -60,14 +60,14 @@ pub(crate) fn failure(
             },
         );
     }
-    if let What::Blocks { schedule, .. } = &violation.what {
+    if let ViolationKind::Blocks { schedule, .. } = &violation.kind {
         let settings = Settings::verbose(Switches::BetweenOperations, max_steps);
         run_once(program, schedule.clone(), settings, |trace| {
             blocked = blocked::lines(&**program, trace);
         });
     }
-    let story = match program.has_spec() {
-        true => told.map(|told| page::with_execution(told, moves)),
+    let page_data = match program.has_spec() {
+        true => spec_page.map(|page| page::with_execution(page, moves)),
         false => page::of_violation(&**program, serial, violation, &sentence, moves),
     };
     let token = Token {
@@ -79,19 +79,21 @@ pub(crate) fn failure(
     Failure {
         found_in,
         history: events(&**program, history),
-        other_history: match &violation.what {
-            What::Nondeterministic(other) => events(&**program, other),
+        other_history: match &violation.kind {
+            ViolationKind::Nondeterministic(other) => events(&**program, other),
             _ => Vec::new(),
         },
         interleaving,
         blocked,
-        nearest: match violation.what {
-            What::Results | What::Stuck(_) => nearest(&**program, serial, history),
+        nearest: match violation.kind {
+            ViolationKind::Results | ViolationKind::Stuck(_) => {
+                nearest(&**program, serial, history)
+            }
             _ => Vec::new(),
         },
         preemptions: violation.preemptions,
-        story,
-        ..failure_of_test(&**program, &token, kind(&violation.what), sentence)
+        page_data,
+        ..failure_of_test(&**program, &token, kind(&violation.kind), sentence)
     }
 }
 
@@ -144,18 +146,18 @@ fn failure_of_test(
         differences: Vec::new(),
         preemptions: 0,
         token: token.to_string(),
-        story: None,
+        page_data: None,
     }
 }
 
 fn sentence(program: &dyn Test, violation: &Violation) -> String {
     let history = &violation.history;
-    match &violation.what {
-        What::Results => {
+    match &violation.kind {
+        ViolationKind::Results => {
             "No serial order of the operations that respects real time gives these results."
                 .to_owned()
         }
-        What::Stuck(op) => {
+        ViolationKind::Stuck(op) => {
             let others = history.pending().count() - 1;
             let with = match others {
                 0 => String::new(),
@@ -168,7 +170,7 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
                 name(program, *op)
             )
         }
-        What::Nondeterministic(other) => {
+        ViolationKind::Nondeterministic(other) => {
             let differs = history
                 .call_order()
                 .map(usize::from)
@@ -184,7 +186,7 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
                 None => "Two serial executions with the same calls differ.".to_owned(),
             }
         }
-        What::Blocks { op, .. } => format!(
+        ViolationKind::Blocks { op, .. } => format!(
             "{} waits for ever although no other operation runs, and it was not declared to block.",
             name(program, *op)
         ),

@@ -14,13 +14,13 @@ use crate::artefact;
 use crate::check::{Coverage, Effort};
 use crate::matrix;
 
-/// What came of all tests of an object.
+/// The result of all tests of an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// The verdict over all tests.
     pub verdict: Verdict,
-    /// What else there is to say: about the token that was replayed, or about tests that are large.
+    /// Notes, such as about the token that was replayed, or about large tests.
     pub notes: Vec<String>,
     /// Each test that was run, in order.
     pub tests: Vec<TestReport>,
@@ -30,11 +30,11 @@ pub struct Report {
     pub page: Option<Result<PathBuf, String>>,
 }
 
-/// What can be said about an object.
+/// The verdict on an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Nothing is wrong, as far as this coverage goes.
+    /// All tests passed, with this coverage.
     Pass(Coverage),
     /// No deterministic specification explains what the object did.
     Fail(Box<Failure>),
@@ -50,13 +50,13 @@ pub struct TestReport {
     pub matrix: Vec<Vec<String>>,
     /// Threads by operations, as in "3x2".
     pub dimension: String,
-    /// What came of it.
+    /// Its result.
     pub result: TestResult,
-    /// What was done.
+    /// How much was done.
     pub effort: Effort,
 }
 
-/// What came of one test.
+/// The result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TestResult {
@@ -68,7 +68,7 @@ pub enum TestResult {
     Undecided(String),
 }
 
-/// In which way a test can fail.
+/// The ways in which a test can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -84,48 +84,48 @@ pub enum FailureKind {
     Changed,
 }
 
-/// A test that fails, made as small as possible.
+/// A test that fails, reduced as far as possible.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// In which way.
+    /// The way in which it fails.
     pub kind: FailureKind,
-    /// What is wrong, in one sentence.
+    /// The failure in one sentence.
     pub sentence: String,
-    /// Why it is less than a proof, if it is.
+    /// Why the failure is not a proof, if it is none.
     pub caveat: Option<String>,
-    /// The operations before, of each thread, and after.
+    /// The operations before all threads.
     pub init: Vec<String>,
     /// The operations of each thread.
     pub matrix: Vec<Vec<String>>,
     /// The operations after all threads.
     pub finally: Vec<String>,
-    /// The dimension of the test as it was found, before it was made smaller.
+    /// The dimension of the test before it was reduced.
     pub found_in: String,
     /// Calls and returns in the order of time.
     pub history: Vec<Event>,
     /// For nondeterminism, the other history.
     pub other_history: Vec<Event>,
-    /// What each step did.
+    /// The steps of the execution.
     pub interleaving: Vec<String>,
     /// For each thread that is blocked, what it waits for.
     pub blocked: Vec<String>,
     /// The serial outcomes that are nearest.
     pub nearest: Vec<String>,
-    /// Serial histories that an observation file has and the object has not, and the other way round.
+    /// Serial histories that only the observation file has, or only the object.
     pub differences: Vec<String>,
     /// Preemptions inside operations.
     pub preemptions: u32,
-    /// Runs the execution again.
+    /// A token for [`replay`](crate::Object::replay), which repeats the execution.
     pub token: String,
-    pub(crate) story: Option<PageData>,
+    pub(crate) page_data: Option<PageData>,
 }
 
 impl Failure {
-    /// What a [report page](linpoint::report) shows; nothing where there is no history to show.
-    pub fn story(&self) -> Option<PageData> {
-        let mut story = self.story.clone()?;
-        story.headline = match (self.kind, &self.caveat) {
+    /// Returns the data of the [report page](linpoint::report); `None` if there is no history to show.
+    pub fn page_data(&self) -> Option<PageData> {
+        let mut page_data = self.page_data.clone()?;
+        page_data.headline = match (self.kind, &self.caveat) {
             (_, Some(caveat)) => Some(caveat.trim_end_matches('.').to_owned()),
             (FailureKind::NoStuckWitness, _) => {
                 Some("Stuck: no serial order explains why an operation never returns".to_owned())
@@ -138,9 +138,11 @@ impl Failure {
             }
             _ => None,
         };
-        story.notes.clone_from(&self.blocked);
-        story.notes.push(format!("LINPOINT_REPLAY={}", self.token));
-        Some(story)
+        page_data.notes.clone_from(&self.blocked);
+        page_data
+            .notes
+            .push(format!("LINPOINT_REPLAY={}", self.token));
+        Some(page_data)
     }
 }
 
@@ -172,8 +174,8 @@ impl Report {
 
     /// Writes the page of the failure, if there is one.
     pub(crate) fn write_page(&mut self, path: PathBuf) {
-        let story = self.failure().and_then(Failure::story);
-        self.page = story.map(|story| match artefact::write_page(&story, &path) {
+        let page_data = self.failure().and_then(Failure::page_data);
+        self.page = page_data.map(|page_data| match artefact::write_page(&page_data, &path) {
             Ok(()) => Ok(path),
             Err(error) => Err(format!("{}: {error}", path.display())),
         });
@@ -326,7 +328,7 @@ fn section(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Re
     lines.iter().try_for_each(|line| writeln!(f, "   {line}"))
 }
 
-/// The events, a column for each thread. A return right after its call shares its line.
+/// Writes the events in a column for each thread. A return right after its call is on the same line.
 fn columns(f: &mut fmt::Formatter<'_>, events: &[Event], threads: &[String]) -> fmt::Result {
     let mut names = threads.to_vec();
     if events.iter().any(|event| event.thread == "main") {
@@ -369,7 +371,7 @@ fn columns(f: &mut fmt::Formatter<'_>, events: &[Event], threads: &[String]) -> 
     table(f, &names, rows)
 }
 
-/// Two serial histories, a line for each operation, and a mark where they part.
+/// Writes two serial histories, a line for each operation, with a mark where they begin to differ.
 fn side_by_side(f: &mut fmt::Formatter<'_>, left: &[Event], right: &[Event]) -> fmt::Result {
     let lines = |events: &[Event]| -> Vec<String> {
         let calls = events

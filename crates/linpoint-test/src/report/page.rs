@@ -15,13 +15,13 @@ use super::explain::step_text;
 use crate::check::Test;
 use crate::check::serial::Serial;
 use crate::check::spec::NEVER_RETURNS;
-use crate::check::{Violation, What};
+use crate::check::{Violation, ViolationKind};
 use crate::runtime::execution::{Outcome, Trace};
 use crate::runtime::history::{Event, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 
-/// Stands for the unknown answer of an operation that should not have waited.
+/// The text for the unknown result of an operation that should not have waited.
 const SOME_ANSWER: &str = "some answer";
 
 /// A test has at most 64 operations.
@@ -37,13 +37,15 @@ pub(crate) fn of_violation(
 ) -> Option<PageData> {
     let history = &violation.history;
     let mut behaviour = Behaviour::default();
-    match &violation.what {
-        What::Results | What::Stuck(_) => behaviour.learn_all(program, serial, &history.outcomes),
-        What::Nondeterministic(other) => {
+    match &violation.kind {
+        ViolationKind::Results | ViolationKind::Stuck(_) => {
+            behaviour.learn_all(program, serial, &history.outcomes)
+        }
+        ViolationKind::Nondeterministic(other) => {
             let order: Vec<u8> = other.call_order().collect();
             behaviour.learn(program, &order, &other.outcomes);
         }
-        What::Blocks { op, .. } => {
+        ViolationKind::Blocks { op, .. } => {
             let order = history.call_order();
             let order: Vec<u8> = order.filter(|&other| usize::from(other) != *op).collect();
             let past = behaviour.learn(program, &order, &history.outcomes);
@@ -55,11 +57,15 @@ pub(crate) fn of_violation(
             );
         }
     }
-    let evidence = match violation.what {
-        What::Results | What::Stuck(_) => HarnessEvidence::SerialExecutions(serial.histories),
-        What::Nondeterministic(_) | What::Blocks { .. } => HarnessEvidence::OneExecution,
+    let evidence = match violation.kind {
+        ViolationKind::Results | ViolationKind::Stuck(_) => {
+            HarnessEvidence::SerialExecutions(serial.histories)
+        }
+        ViolationKind::Nondeterministic(_) | ViolationKind::Blocks { .. } => {
+            HarnessEvidence::OneExecution
+        }
     };
-    let typed = typed(program, history, &violation.what);
+    let typed = typed(program, history, &violation.kind);
     let mut report = Checker::default().check(&behaviour, &typed).ok()?;
     for part in &mut report.parts {
         let Verdict::Violation(found) = &mut part.verdict else {
@@ -99,7 +105,7 @@ fn long_name(thread: usize) -> String {
 /// The steps of an execution.
 pub(crate) fn moves(program: &dyn Test, trace: &Trace) -> Vec<Move> {
     let steps = trace.steps().iter().take_while(|step| !step.forced);
-    let told = steps.enumerate().map(|(position, step)| Move {
+    let moves = steps.enumerate().map(|(position, step)| Move {
         process: long_name(usize::from(step.thread)),
         text: format!(
             "{}: {}",
@@ -108,7 +114,7 @@ pub(crate) fn moves(program: &dyn Test, trace: &Trace) -> Vec<Move> {
         ),
         memory: String::new(),
     });
-    told.collect()
+    moves.collect()
 }
 
 /// The operations of each thread.
@@ -127,11 +133,15 @@ pub(crate) fn test_name(program: &dyn Test) -> String {
 
 /// The history for the checker. Of the pending operations, the one that is stuck for no reason "never returns"; the others stay
 /// pending and have no effect.
-fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Call, Answer> {
-    let stuck = match what {
-        What::Stuck(op) | What::Blocks { op, .. } => Some(*op),
-        What::Nondeterministic(_) => history.pending().next(),
-        What::Results => None,
+fn typed(
+    program: &dyn Test,
+    history: &History,
+    kind: &ViolationKind,
+) -> TypedHistory<Call, Answer> {
+    let stuck = match kind {
+        ViolationKind::Stuck(op) | ViolationKind::Blocks { op, .. } => Some(*op),
+        ViolationKind::Nondeterministic(_) => history.pending().next(),
+        ViolationKind::Results => None,
     };
     let mut typed = TypedHistory::new();
     let mut ids = HashMap::new();
@@ -141,9 +151,9 @@ fn typed(program: &dyn Test, history: &History, what: &What) -> TypedHistory<Cal
             typed.ret(ids[&op], Answer::of(program, op, history.outcomes[op]));
             continue;
         }
-        let is_open = history.outcomes[op] == Outcome::PENDING && stuck != Some(op);
+        let is_pending = history.outcomes[op] == Outcome::PENDING && stuck != Some(op);
         let call = Call {
-            op: (!is_open).then_some(op),
+            op: (!is_pending).then_some(op),
             label: program.label(op).to_owned(),
         };
         ids.insert(op, typed.call(history.layout.thread_of(op) as u32, call));
@@ -207,7 +217,7 @@ impl fmt::Debug for Past {
     }
 }
 
-/// What an object did serially.
+/// The serial behaviour of an object.
 #[derive(Default)]
 struct Behaviour {
     /// For each sequence of operations: the next operation, its answer, and the sequence with it.

@@ -40,6 +40,11 @@ impl Effect {
             false => Effect::Unchanged,
         }
     }
+
+    #[inline(always)]
+    pub(crate) fn is_change(self) -> bool {
+        self != Effect::Unchanged
+    }
 }
 
 /// How a thread comes to an access.

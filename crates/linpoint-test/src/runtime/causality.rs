@@ -1,9 +1,9 @@
-//! What happened before what: vector clocks to ask about two steps, hashes to compare two executions.
+//! The happens-before order: vector clocks compare two steps, hashes of causal pasts compare two executions.
 
 use super::MAX_WORKERS;
 use super::access::Kind;
 
-/// How many steps of each thread happened before, itself included.
+/// A vector clock: for each thread, the number of its steps that happened before, the step itself included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Clock(pub(crate) [u16; MAX_WORKERS]);
 
@@ -20,7 +20,7 @@ impl Clock {
     }
 }
 
-/// A hash of a past: wide enough that two pasts never meet by accident.
+/// A hash of a causal past. It has 128 bits, so that collisions are negligible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Past(u64, u64);
 
@@ -43,7 +43,7 @@ impl Past {
         self.then(other.0).then(other.1)
     }
 
-    /// A sum: the order does not matter.
+    /// Adds a past. The order of additions does not matter.
     fn add(&mut self, other: Past) {
         self.0 = self.0.wrapping_add(other.0);
         self.1 = self.1.wrapping_add(other.1);
@@ -55,7 +55,7 @@ fn fold(value: u64, multiplier: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// What an object knows about the steps that touched it, kept apart by what later steps conflict with.
+/// The steps that touched an object, in separate groups by the kinds of access that later steps conflict with.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Touched<T> {
     writes: T,
@@ -111,7 +111,7 @@ impl Touched<Past> {
 }
 
 impl Past {
-    /// Half of it.
+    /// The low half of the hash.
     pub(crate) fn low(self) -> u64 {
         self.0
     }

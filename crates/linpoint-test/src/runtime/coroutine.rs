@@ -10,25 +10,25 @@ use std::ptr;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-/// What a coroutine is told when it goes on.
+/// Why a coroutine is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// It is its turn.
+    /// The scheduler chose it.
     Run,
-    /// The execution is over: unwind. If it has finished already: there will be no other.
+    /// The execution is over: the coroutine must unwind. If it has finished already, no other execution follows.
     Unwind,
 }
 
-/// Why a coroutine stopped for now.
+/// Why a coroutine is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// It is the turn of this thread.
+    /// The scheduler chose this thread.
     To(usize),
     /// No thread can go on.
     Stuck,
     /// It unwinds, and has to wait for another thread to do the same.
     Unwinding,
-    /// It has done all it had to in this execution.
+    /// It has finished its part of this execution.
     Finished,
 }
 
@@ -36,7 +36,7 @@ thread_local! {
     static YIELDER: Cell<*const Yielder<Signal, Switch>> = const { Cell::new(ptr::null()) };
 }
 
-/// A thread of a controlled run: in one execution after the other, since a new coroutine costs more than many a step.
+/// A thread of a controlled run. It runs in all executions, since creating a coroutine takes longer than many steps.
 pub(crate) struct Fiber {
     coroutine: Coroutine<Signal, Switch, ()>,
     rests: bool,

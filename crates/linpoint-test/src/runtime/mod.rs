@@ -28,7 +28,7 @@ pub(crate) const MAX_WORKERS: usize = 8;
 /// The thread that constructs the object and runs the initial and final sequences.
 pub(crate) const MAIN: usize = MAX_WORKERS;
 
-/// What an object depends on that does not repeat itself.
+/// What a nondeterministic object may depend on, as text.
 pub(crate) const UNCONTROLLED: &str = "something that is not under control, such as time, chance, addresses, or a static that survives between executions";
 
 /// The name of a thread in reports.
@@ -46,7 +46,7 @@ enum Mode {
     Outside,
     /// A scheduling point.
     Controlled,
-    /// Looking at results and dropping the object: nothing to schedule.
+    /// Not a scheduling point: results are inspected, or the object is dropped.
     Quiet,
     /// The execution is over, its threads unwind.
     Teardown,
@@ -81,7 +81,7 @@ pub(crate) enum Turn {
     Scheduled(Scheduled),
 }
 
-/// An access whose turn has come.
+/// An access that was scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheduled {
     object: u32,

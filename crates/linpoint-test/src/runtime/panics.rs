@@ -1,4 +1,4 @@
-//! Panics of the object are results, and our own end of an execution is none: neither is printed.
+//! Panics that are not printed: those of the object, which are results, and those that unwind an execution that is over.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -12,7 +12,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While it lives, panics of this OS thread are not printed; other threads are as loud as ever.
+/// While this value exists, panics of this OS thread are not printed. Other threads are not affected.
 pub(crate) struct Quiet {
     before: bool,
 }
@@ -27,7 +27,7 @@ impl Quiet {
     }
 }
 
-/// From now on the hook asks first whether the thread is to be quiet.
+/// Installs a panic hook that prints nothing for threads that are quiet.
 pub(crate) fn install_hook() {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -44,13 +44,13 @@ impl Drop for Quiet {
 }
 
 /// Ends the running thread of an execution that is over.
-// Unwinding costs by the frame.
+// Inlined, since unwinding takes time for each frame.
 #[inline(always)]
 pub(crate) fn stop() -> ! {
     panic::resume_unwind(Box::new(Stop))
 }
 
-/// Whether this is our own end of an execution.
+/// Whether this panic unwinds an execution that is over.
 pub(crate) fn is_stop(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Stop>()
 }

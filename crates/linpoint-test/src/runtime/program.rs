@@ -1,4 +1,4 @@
-//! What the runtime runs: a test, as far as the runtime needs to know it.
+//! The interface between the runtime and a test.
 
 use std::rc::Rc;
 

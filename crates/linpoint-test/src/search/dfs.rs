@@ -15,7 +15,7 @@ struct Node {
     /// Choices left, one bit each.
     left: u16,
     chosen: u8,
-    /// What was offered: must be the same each time.
+    /// The choices that were offered. Invariant: each execution that reaches the node offers the same.
     offered: Offer,
     /// Preemptions before this choice.
     spent: u32,
@@ -38,12 +38,12 @@ pub(crate) struct Dfs {
     nodes: Vec<Node>,
     depth: usize,
     seen: Option<Map<(Past, u8), u32>>,
-    /// The rest of this execution was seen before.
+    /// The rest of this execution was explored before.
     pruned: bool,
 }
 
 impl Dfs {
-    /// All schedules with at most so many preemptions.
+    /// All schedules with at most this many preemptions.
     pub(crate) fn new(bound: Option<u32>) -> Self {
         Dfs {
             bound,
@@ -88,14 +88,14 @@ impl Dfs {
         self.depth += 1;
     }
 
-    /// What the last node says.
+    /// The decision of the last node.
     fn decision(&self) -> Option<Decision> {
         let node = self.nodes.last()?;
         let is_exhausted = self.bound.is_some_and(|bound| self.spent() >= bound);
         Some(Decision {
             thread: usize::from(node.chosen),
             may_change: node.left != 0,
-            // A bound that kept it from something is known by then, and a memory of states looks at all of them.
+            // With the bound used up, the search is asked only to set `bounded`, or to remember each state.
             settled: self.seen.is_none() && (self.is_serial || self.bounded && is_exhausted),
         })
     }

@@ -1,9 +1,9 @@
 //! Partial-order reduction: one execution of each class of executions that differ only in the order of independent steps.
 //!
-//! Source-DPOR (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): after each step, the races that it closes ask for the
-//! other order at the place where it can begin; sleep sets keep what was explored from being explored again. Calls and
-//! returns are no steps of their own, so the classes say nothing about real time: the checks must decide all executions of a class,
-//! not the one that is run (`check/extension.rs`).
+//! Source-DPOR (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): after each step, the search adds a backtracking point for
+//! each race of the step, where the other order can begin; sleep sets avoid exploring a class twice. Calls and returns are no
+//! steps of their own, so real time differs within a class: the checks must decide all executions of a class, not only the one
+//! that runs (`check/extension.rs`).
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use crate::runtime::search::{Decision, Point, Search};
 /// The objects of a step, by name, and how it touches them.
 type Touches = SmallVec<[(ObjectName, Kind); 2]>;
 
-/// A thread whose next step was explored; it sleeps until something happens that matters to the step.
+/// A thread whose next step was explored. It sleeps until a step that depends on that one.
 #[derive(Clone, Debug)]
 struct Sleeper {
     thread: u8,
@@ -45,7 +45,7 @@ pub(crate) struct Dpor {
     depth: usize,
     /// The node of each step.
     places: Vec<usize>,
-    /// Who sleeps at the next node.
+    /// The threads that sleep at the next node.
     sleep: SmallVec<[Sleeper; 4]>,
     pruned: bool,
 }

@@ -1,4 +1,4 @@
-//! Which schedules to run.
+//! Searches: the schedules that are run.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -2,15 +2,15 @@
 //!
 //! Two steps of different threads race if they touch the same object, at least one of them changes it, and nothing between
 //! them orders them. A race can be reversed unless the second thread had to wait for the first step: a lock that was held, a
-//! notification that had not come, a change that it spun for. Such a step does not hide what came before it, so a lock is compared with the lock before
-//! it across the unlock between them.
+//! notification that had not come, a change that it spun for. Such a step does not hide the steps before it: a lock races with
+//! the lock before it, across the unlock between them.
 
 use crate::runtime::MAIN;
 use crate::runtime::access::Access;
 use crate::runtime::causality::Clock;
 use crate::runtime::execution::{Trace, Wait};
 
-/// A step that is tried against those before it: one that happened, or one that a stuck thread waits for.
+/// A step that is compared with those before it: one that happened, or one that a stuck thread waits for.
 pub(super) struct Late<'a> {
     thread: usize,
     /// It comes before this position.
@@ -23,7 +23,7 @@ pub(super) struct Late<'a> {
 }
 
 impl<'a> Late<'a> {
-    /// The last step of an trace.
+    /// The last step of a trace.
     fn last(trace: &'a Trace) -> Self {
         let position = trace.steps().len() - 1;
         let thread = usize::from(trace.steps()[position].thread);

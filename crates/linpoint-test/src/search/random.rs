@@ -1,8 +1,8 @@
-//! Schedules drawn at random: every choice alike, or by priorities that rarely change.
+//! Random schedules: uniform choices, or priorities that rarely change.
 //!
 //! Priorities are those of PCT (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010): the enabled thread with the
 //! highest one runs, and at `depth - 1` random steps the running thread falls below all others. A bug that needs `depth`
-//! ordering constraints is found with a known probability in each trace.
+//! ordering constraints is found with a known probability in each execution.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -29,7 +29,7 @@ struct Priorities {
     /// The lowest priority that was given so far.
     lowest: u32,
     steps: usize,
-    /// As many as an execution had so far.
+    /// The most steps of an execution so far.
     longest: usize,
 }
 
@@ -60,7 +60,7 @@ impl Random {
         search
     }
 
-    /// New priorities for the next trace.
+    /// New priorities for the next execution.
     fn shuffle(&mut self) {
         let Some(priorities) = &mut self.priorities else {
             return;

@@ -1,8 +1,8 @@
-//! When operations are called and return.
+//! Clocks for the times of calls and returns.
 //!
-//! The order that a clock gives must be *sound*: an operation that is recorded to return before another is called did so,
-//! with all that it wrote. Otherwise a correct object could be blamed. The other way round nothing is promised: operations
-//! that came one after the other may be recorded as overlapping, which only makes the check more lenient.
+//! Invariant: the recorded order is *sound*. If an operation is recorded to return before another one is called, it did so,
+//! and the other one sees all that it wrote; otherwise a correct object could fail. The converse does not hold: operations
+//! that do not overlap may be recorded as overlapping, which only makes the check more lenient.
 
 use std::sync::atomic::{AtomicI64, Ordering, fence};
 use std::time::Instant;
@@ -11,11 +11,11 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Clock {
-    /// The number of operations that have returned: one counter, which all threads increment. Sound by the memory model of
-    /// the language alone, and the cheaper of the two on few cores; threads that do nothing else wait for each other.
+    /// A counter of the operations that have returned, which all threads increment. It is sound by the memory model of the
+    /// language alone, and the cheaper clock on few cores. On many cores the threads contend for its cache line.
     #[default]
     Counter,
-    /// The monotonic clock of the system, in nanoseconds. Threads do not touch a common cache line.
+    /// The monotonic clock of the system, in nanoseconds. Threads share no cache line.
     Time,
 }
 
@@ -23,33 +23,33 @@ pub enum Clock {
 #[derive(Debug)]
 pub(super) struct Ticks {
     clock: Clock,
-    counter: Alone<AtomicI64>,
+    counter: CacheAligned<AtomicI64>,
     start: Instant,
 }
 
-/// Something on cache lines of its own: also those that processors fetch in pairs.
+/// A value on cache lines of its own. The alignment is two lines, since processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct Alone<T>(pub(super) T);
+pub(super) struct CacheAligned<T>(pub(super) T);
 
 impl Ticks {
     pub(super) fn start(clock: Clock) -> Self {
         Ticks {
             clock,
-            counter: Alone(AtomicI64::new(0)),
+            counter: CacheAligned(AtomicI64::new(0)),
             start: Instant::now(),
         }
     }
 
-    /// The time of a call; everything after it in the program happens later.
+    /// The time of a call. Everything after it in the program happens later.
     ///
-    /// *Counter*: how many operations have returned. The increments of all threads are in one order. If `b`, when it is called,
-    /// finds `a` among those that were counted, it reads from the increment at the return of `a` or from a later one in an
-    /// unbroken chain of increments. So with release there and acquire here all of `a` happens before all of `b`; nothing
-    /// of `b` can move above its acquire. Even numbers for calls and odd ones for returns keep the two apart.
+    /// *Counter*: the number of operations that have returned. The increments of all threads have one order. If the call of
+    /// `b` reads a count that includes `a`, it reads from the increment at the return of `a`, or from a later one of the same
+    /// release sequence. The increment releases and this load acquires, so all of `a` happens before all of `b`. Calls have
+    /// even times and returns odd ones, so the two are never equal.
     ///
-    /// *Time*: the system reads the clock in order with the instructions around it and promises that it never goes back,
-    /// on whatever core it is read. The fence keeps what follows from being done earlier.
+    /// *Time*: the system reads the clock in program order and guarantees that it never goes back, on any core. The fence
+    /// keeps later instructions from moving before the reading.
     #[inline]
     pub(super) fn call(&self) -> i64 {
         match self.clock {
@@ -62,12 +62,12 @@ impl Ticks {
         }
     }
 
-    /// The time of a return; everything before it in the program happened earlier, and everybody can see it.
+    /// The time of a return. Everything before it in the program happened earlier and is visible to all threads.
     ///
-    /// *Counter*: one more than what a call would have found a moment ago. Nothing can move below the release.
+    /// *Counter*: one more than the time of a call just before. Nothing can move below the release.
     ///
-    /// *Time*: a processor keeps stores back for a while. Without the fence a reader that begins after this time could still
-    /// miss a store of this operation.
+    /// *Time*: a processor delays stores in a buffer. The fence empties it; without the fence a reader that begins after this
+    /// time could miss a store of this operation.
     #[inline]
     pub(super) fn ret(&self) -> i64 {
         match self.clock {
@@ -91,18 +91,18 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::thread;
 
-    /// One thread counts up with the weakest stores, the other reads: a read that is called after the return of a store
-    /// must not see anything older. Both also write to cells that the other one wants, which is how stores are kept back
-    /// longest: without the fence at the return, thousands of reads are wrong where both threads run at the same time.
+    /// One thread counts up with relaxed stores, the other reads: a read that is called after the return of a store must not
+    /// see an older value. Both threads also write to the same cache lines, which delays stores the longest: without the
+    /// fence at the return, thousands of reads are wrong if the threads run at the same time.
     #[test]
     fn what_returned_before_a_call_is_seen_by_it() {
         const STORES: u64 = 30_000;
         const CONTENDED: usize = 47;
         for clock in [Clock::Counter, Clock::Time] {
             let ticks = Ticks::start(clock);
-            let contended: [Alone<AtomicU64>; CONTENDED] =
-                std::array::from_fn(|_| Alone::default());
-            let cell = Alone(AtomicU64::new(0));
+            let contended: [CacheAligned<AtomicU64>; CONTENDED] =
+                std::array::from_fn(|_| CacheAligned::default());
+            let cell = CacheAligned(AtomicU64::new(0));
             let contend = || {
                 let cells = contended.iter();
                 cells.for_each(|cell| cell.0.store(1, Ordering::Relaxed));

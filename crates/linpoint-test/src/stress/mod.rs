@@ -1,8 +1,9 @@
-//! Stress on real threads: run operations at random, record when they are called and return, and let linpoint decide.
+//! Stress tests on OS threads: threads call operations at random, calls and returns are recorded, and linpoint decides the
+//! history.
 //!
-//! The object is what it is in production: no facade, no controlled scheduler. So this also works for code that
-//! cannot be ported, sees what the processor does with weak orderings, and runs millions of operations. It proves nothing
-//! where it finds nothing; a violation that it finds is one.
+//! The object needs no facade and no controlled scheduler. So code that cannot be ported can be tested, with the weak
+//! memory orderings of the processor, in runs of millions of operations. A violation is a proof; a test that passes proves
+//! nothing.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -18,13 +19,13 @@
 //!     .run();
 //! ```
 //!
-//! An object with a specification of its own goes through [`stress_spec`].
+//! [`stress_spec`] checks against a user's own specification.
 //!
-//! [`runs`](Stress::runs) × [`threads`](Stress::threads) × [`ops`](Stress::ops) says how much is done: thousands of short
-//! runs on fresh objects, or one long run of millions. Short runs find more where the interesting states are near the
-//! beginning (empty, one element) and are decided for any type; a long run wants a type that the
-//! monitors decide, with [`fresh`] values. Short runs want no more threads than cores: what is over after a microsecond overlaps
-//! nothing unless both run at that moment. [`StressReport::overlapping`] tells how much of it did.
+//! A test calls [`runs`](Stress::runs) × [`threads`](Stress::threads) × [`ops`](Stress::ops) operations. Each run has a new
+//! object. Many short runs often reach the states near the beginning (empty, one element), and can be decided for any
+//! type; a long run needs a type that a monitor decides, and [`fresh`] values. Short runs need at least as many cores as
+//! threads, since operations of a microsecond overlap only if their threads run at the same time;
+//! [`StressReport::overlapping`] counts the operations that did.
 
 mod clock;
 mod random;
@@ -45,19 +46,20 @@ use std::time::{Duration, Instant};
 
 use linpoint::{Checker, Config, Error, Spec, Verdict};
 
-use record::{Interruption, Plan, Record, Recorded, record};
-use workload::{Judged, Run};
+use record::{Interruption, Record, Recording, RunSettings, record};
+use workload::{Run, Workload};
 
 use crate::artefact;
 
-/// A stress test of the objects that `make` makes; they are checked against a built-in type of linpoint.
+/// Returns a stress test of the objects that `make` creates. They are checked against a built-in type of linpoint.
 pub fn stress<T: Send + Sync + 'static>(
     make: impl Fn() -> T + Send + Sync + 'static,
 ) -> Stress<Named<T>> {
     Stress::new(Named::new(make))
 }
 
-/// A stress test of the objects that `make` makes against a specification. Threads call `ops` at random, by `apply`.
+/// Returns a stress test of the objects that `make` creates. Threads call `ops` at random, by `apply`, and the histories
+/// are checked against `spec`.
 ///
 /// ```
 /// use linpoint::{Outcomes, Spec};
@@ -99,7 +101,7 @@ where
 #[must_use = "nothing runs before `run` or `check`"]
 pub struct Stress<W> {
     workload: W,
-    plan: Plan,
+    settings: RunSettings,
     runs: usize,
     budget: Option<Duration>,
     seed: u64,
@@ -111,12 +113,12 @@ impl<W> Stress<W> {
     fn new(workload: W) -> Self {
         Stress {
             workload,
-            plan: Plan {
+            settings: RunSettings {
                 threads: std::thread::available_parallelism().map_or(2, |n| n.get().max(2)),
                 ops: 20,
                 pauses: 10,
                 clock: Clock::default(),
-                patience: Duration::from_secs(30),
+                stuck_after: Duration::from_secs(30),
             },
             runs: 1000,
             budget: None,
@@ -126,61 +128,61 @@ impl<W> Stress<W> {
         }
     }
 
-    /// How many threads there are; as many as cores by default, at least two.
+    /// The number of threads; by default that of the cores, at least two.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.plan.threads = threads;
+        self.settings.threads = threads;
         self
     }
 
-    /// How many operations each thread calls in a run; 20 by default.
+    /// The number of operations that each thread calls in a run; 20 by default.
     pub fn ops(mut self, ops: usize) -> Self {
-        self.plan.ops = ops;
+        self.settings.ops = ops;
         self
     }
 
-    /// How many runs there are, each on a new object; 1000 by default.
+    /// The number of runs, each with a new object; 1000 by default.
     pub fn runs(mut self, runs: usize) -> Self {
         self.runs = runs;
         self
     }
 
-    /// How long new runs are begun, at most.
+    /// No run begins after this time.
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = Some(budget);
         self
     }
 
-    /// How often a thread pauses between two operations, in percent; 10 by default. Pauses bring threads out of step.
+    /// How often a thread pauses before an operation, in percent; 10 by default. Pauses vary which operations overlap.
     pub fn pauses(mut self, percent: u8) -> Self {
-        self.plan.pauses = percent.min(100);
+        self.settings.pauses = percent.min(100);
         self
     }
 
     /// Where the times of calls and returns come from.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.plan.clock = clock;
+        self.settings.clock = clock;
         self
     }
 
-    /// The seed of the choices that threads make. What they meet is up to the machine.
+    /// The seed of the random choices of the threads. The schedule still differs from run to run.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How long no operation may return before the test ends as stuck; 30 seconds by default.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.plan.patience = patience;
+    /// The test ends as [stuck](Outcome::Stuck) if no operation returns for this long; 30 seconds by default.
+    pub fn stuck_after(mut self, stuck_after: Duration) -> Self {
+        self.settings.stuck_after = stuck_after;
         self
     }
 
-    /// How runs are decided: engine, limits, witnesses.
+    /// The configuration of the checker: engine, limits, witnesses.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Where the history of a failure goes; `linpoint` in the target directory of cargo by default.
+    /// The folder to which the history of a failure is saved; `linpoint` in the target directory of cargo by default.
     pub fn save_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
@@ -188,7 +190,7 @@ impl<W> Stress<W> {
 }
 
 impl<T: Send + Sync + 'static> Stress<Named<T>> {
-    /// An operation with an argument: one of a list or a range at random, or a [`fresh`] one.
+    /// Adds an operation with an argument: a random element of a list or a range, or a [`fresh`] value.
     pub fn op<A: Arguments<Item: ToValue>, R: ToValue>(
         mut self,
         name: &str,
@@ -199,7 +201,7 @@ impl<T: Send + Sync + 'static> Stress<Named<T>> {
         self
     }
 
-    /// An operation without an argument.
+    /// Adds an operation without an argument.
     pub fn op0<R: ToValue>(
         mut self,
         name: &str,
@@ -210,20 +212,20 @@ impl<T: Send + Sync + 'static> Stress<Named<T>> {
         self
     }
 
-    /// How often the operation that was added last is called, compared with others; once by default.
+    /// The relative frequency of the operation that was added last; 1 by default.
     pub fn weight(mut self, weight: u32) -> Self {
         self.workload.last(Some(weight), None);
         self
     }
 
-    /// The only threads, counted from 0, that call the operation that was added last.
+    /// Only these threads, counted from 0, call the operation that was added last.
     pub fn only_on(mut self, threads: impl IntoIterator<Item = usize>) -> Self {
         self.workload
             .last(None, Some(threads.into_iter().collect()));
         self
     }
 
-    /// The built-in type that the object is to be, such as `queue`; `linpoint types` lists them with their methods.
+    /// The built-in type to check against, such as `queue`; `linpoint types` lists them with their methods.
     pub fn object_type(mut self, name: &str) -> Self {
         self.workload.set_type(name);
         self
@@ -236,15 +238,15 @@ impl<T: Send + Sync + 'static> Stress<Named<T>> {
     }
 }
 
-/// How many operations are recorded before they are decided, unless a single run has more.
+/// The number of operations that are recorded before they are decided, unless a single run has more.
 const BATCH_OPERATIONS: usize = 1 << 17;
 
-/// How many objects are made at a time, at most.
+/// The most objects that exist at a time.
 const BATCH_RUNS: usize = 256;
 
-#[allow(private_bounds)] // Only the two workloads of this module can be judged.
-impl<W: Judged> Stress<W> {
-    /// Runs the test. Prints the report if it passes, so that `cargo test -- --nocapture` tells how much was done.
+#[allow(private_bounds)] // `Workload` is private: only the two workloads of this module can be checked.
+impl<W: Workload> Stress<W> {
+    /// Runs the test. Prints the report if it passes; `cargo test -- --nocapture` shows it.
     ///
     /// # Panics
     /// Unless every run was shown to be linearizable. The message is the report.
@@ -260,41 +262,41 @@ impl<W: Judged> Stress<W> {
         }
     }
 
-    /// Runs the test and tells what came out. It ends at the first run that is not linearizable.
+    /// Runs the test until a run is not linearizable or cannot be decided, and returns the report.
     ///
-    /// An error means that the test is not one: an unknown type, an operation that the type does not have.
+    /// Returns an error if the test makes no sense: an unknown type, an operation that the type does not have.
     pub fn check(mut self) -> Result<StressReport, Error> {
-        if [self.plan.threads, self.plan.ops, self.runs].contains(&0) {
+        if [self.settings.threads, self.settings.ops, self.runs].contains(&0) {
             return Err(Error::usage(
                 "a stress test without operations says nothing",
             ));
         }
-        self.workload.prepare(self.plan.threads)?;
+        self.workload.prepare(self.settings.threads)?;
         let start = Instant::now();
         let checker = Checker::new(self.config);
         let workload = Arc::new(self.workload);
         let mut report = StressReport {
             outcome: Outcome::Linearizable,
             runs: 0,
-            threads: self.plan.threads,
+            threads: self.settings.threads,
             operations: 0,
             overlapping: 0,
             recording: Duration::ZERO,
             deciding: Duration::ZERO,
         };
-        let in_batch = BATCH_OPERATIONS / (self.plan.threads * self.plan.ops).max(1);
+        let in_batch = BATCH_OPERATIONS / (self.settings.threads * self.settings.ops).max(1);
         while report.runs < self.runs && self.budget.is_none_or(|most| start.elapsed() < most) {
             let count = in_batch.clamp(1, BATCH_RUNS).min(self.runs - report.runs);
             let seed = self.seed.wrapping_add(report.runs as u64);
             let before = report.runs;
-            let recorded = record(&workload, self.plan, count, seed);
+            let recorded = record(&workload, self.settings, count, seed);
             report.recording += recorded.time;
             let deciding = Instant::now();
-            for run in 0..recorded.whole_runs(self.plan.ops) {
-                let logs = recorded.run(run, self.plan.ops);
+            for run in 0..recorded.whole_runs(self.settings.ops) {
+                let logs = recorded.run(run, self.settings.ops);
                 let decided = workload.decide(&logs, &checker)?;
                 report.runs += 1;
-                report.operations += (self.plan.threads * self.plan.ops) as u64;
+                report.operations += (self.settings.threads * self.settings.ops) as u64;
                 report.overlapping += overlapping(&logs);
                 if matches!(decided.verdict, Verdict::Linearizable(_)) {
                     continue;
@@ -321,7 +323,7 @@ impl<W: Judged> Stress<W> {
                         thread,
                         operation,
                         message,
-                        saved: save_unfinished(&*workload, &recorded, self.plan.ops, folder),
+                        saved: save_unfinished(&*workload, &recorded, self.settings.ops, folder),
                     },
                     Interruption::Stuck { waiting } => Outcome::Stuck {
                         run: before + run,
@@ -335,8 +337,8 @@ impl<W: Judged> Stress<W> {
     }
 }
 
-/// What is told about a run that is not linearizable, or undecided.
-fn failure<W: Judged>(
+/// Saves a run that is not linearizable or undecided, and returns what the report says about it.
+fn failure<W: Workload>(
     workload: &W,
     logs: Run<'_, W>,
     run: usize,
@@ -348,9 +350,9 @@ fn failure<W: Judged>(
     let page = saved.as_ref().ok().map(|saved| {
         let name = saved.file_stem().unwrap_or_default().to_string_lossy();
         let path = saved.with_extension("html");
-        let story = workload.tell(logs, &name, &report);
-        let written = story.map_err(|error| error.to_string()).and_then(|story| {
-            artefact::write_page(&story, &path)
+        let data = workload.page_data(logs, &name, &report);
+        let written = data.map_err(|error| error.to_string()).and_then(|data| {
+            artefact::write_page(&data, &path)
                 .map_err(|error| format!("{}: {error}", path.display()))
         });
         written.map(|()| path)
@@ -365,29 +367,29 @@ fn failure<W: Judged>(
     })
 }
 
-/// Saves the run in which an operation panicked, which is then still open.
-fn save_unfinished<W: Judged>(
+/// Saves the run in which an operation panicked. That operation is pending.
+fn save_unfinished<W: Workload>(
     workload: &W,
-    recorded: &Recorded<W>,
+    recorded: &Recording<W>,
     ops: usize,
     folder: Option<&Path>,
 ) -> Result<PathBuf, String> {
     if let Some(thread) = recorded.logs.iter().position(Option::is_none) {
         return Err(format!(
-            "thread {thread} does not come back with what it recorded"
+            "thread {thread} has not ended, so its records are missing"
         ));
     }
     let logs = recorded.run(recorded.whole_runs(ops), ops);
     let logs_and_threads = recorded.logs.iter().flatten().zip(0..);
-    let open: Vec<_> = logs_and_threads
-        .filter_map(|(log, thread)| Some((thread, log.open.as_ref()?)))
+    let pending: Vec<_> = logs_and_threads
+        .filter_map(|(log, thread)| Some((thread, log.pending.as_ref()?)))
         .collect();
-    let history = workload.history(&logs, &open);
+    let history = workload.history(&logs, &pending);
     let history = history.map_err(|error| error.to_string())?;
     report::save(&history, workload.object_type(), folder).map_err(|error| error.to_string())
 }
 
-/// How many operations of a run overlap another one.
+/// Counts the operations of a run that overlap another one.
 fn overlapping<O, R>(logs: &[&[Record<O, R>]]) -> u64 {
     let records = logs.iter().copied().flatten();
     let mut intervals: Vec<_> = records.map(|r| (r.called, r.returned)).collect();

@@ -1,6 +1,6 @@
-//! Choices of a thread under stress: which operation, which argument, how long a pause.
+//! The random choices of a thread: operations, arguments, pauses.
 
-/// The random choices of one thread, the same for the same seed.
+/// The random choices of one thread; equal seeds give equal choices.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -20,12 +20,12 @@ impl Random {
         random
     }
 
-    /// Starts the fresh values again, for another object.
+    /// Restarts the fresh values, for a new object.
     pub(super) fn restart(&mut self) {
         self.fresh = (self.fresh - 1) % self.step + 1;
     }
 
-    /// Any number (SplitMix64: short, and good enough for choices).
+    /// Returns a random number (SplitMix64).
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -35,13 +35,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, or 0 if there is none.
+    /// Returns a random number below `bound`; 0 if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A value that no thread got before in this run.
+    /// Returns a value that no thread of this run had before.
     #[inline]
     pub fn fresh(&mut self) -> i64 {
         let value = self.fresh;
@@ -50,8 +50,7 @@ impl Random {
     }
 }
 
-/// Arguments that are all different, for [`op`](super::Stress::op): containers whose values do not repeat are decided
-/// fastest.
+/// Distinct arguments, for [`op`](super::Stress::op). Histories of containers are decided fastest if no value repeats.
 #[inline]
 pub fn fresh(random: &mut Random) -> i64 {
     random.fresh()

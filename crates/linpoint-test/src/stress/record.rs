@@ -1,7 +1,7 @@
-//! Threads that call operations and write down when.
+//! Runs threads that call operations, and records the calls and returns.
 //!
-//! What a thread records goes into a buffer of its own, which is handed over when all runs of a batch are done. Between the
-//! time of a call and that of its return there is nothing but the operation.
+//! Each thread records into a buffer of its own and sends it when all runs of a batch are done. Between reading the time of
+//! a call and that of its return, a thread does nothing but the operation.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Random;
-use super::clock::{Alone, Clock, Ticks};
+use super::clock::{CacheAligned, Clock, Ticks};
 
 /// An operation that returned.
 #[derive(Clone, Debug)]
@@ -28,24 +28,24 @@ pub(super) struct Record<O, R> {
 }
 
 impl<O: Clone, R> Record<O, R> {
-    /// Calls an operation and notes when. If it panics, it stays `open`.
+    /// Calls `operation` and records it. If it panics, the call is stored in `pending`.
     #[inline]
     pub(super) fn of(
         op: O,
         ticks: &Ticks,
-        open: &mut Option<Open<O>>,
+        pending: &mut Option<PendingCall<O>>,
         operation: impl FnOnce() -> R,
     ) -> Self {
-        let mut call = Unwound {
+        let mut call = PanicGuard {
             op: &op,
             called: 0,
-            open,
+            pending,
         };
         call.called = ticks.call();
         let ret = operation();
         let returned = ticks.ret();
         let called = call.called;
-        // It was not: nothing of this costs anything then.
+        // The operation returned, so the guard must not run.
         std::mem::forget(call);
         Record {
             op,
@@ -58,21 +58,21 @@ impl<O: Clone, R> Record<O, R> {
 
 /// An operation that was called and did not return.
 #[derive(Clone, Debug)]
-pub(super) struct Open<O> {
+pub(super) struct PendingCall<O> {
     pub(super) op: O,
     pub(super) called: i64,
 }
 
-/// Leaves a call open when a panic passes by.
-struct Unwound<'a, O: Clone> {
+/// Stores a call as pending if its operation unwinds.
+struct PanicGuard<'a, O: Clone> {
     op: &'a O,
     called: i64,
-    open: &'a mut Option<Open<O>>,
+    pending: &'a mut Option<PendingCall<O>>,
 }
 
-impl<O: Clone> Drop for Unwound<'_, O> {
+impl<O: Clone> Drop for PanicGuard<'_, O> {
     fn drop(&mut self) {
-        *self.open = Some(Open {
+        *self.pending = Some(PendingCall {
             op: self.op.clone(),
             called: self.called,
         });
@@ -98,30 +98,30 @@ pub(super) trait Activity: Send + Sync + 'static {
         object: &Self::Object,
         random: &mut Random,
         ticks: &Ticks,
-        open: &mut Option<Open<Self::Op>>,
+        pending: &mut Option<PendingCall<Self::Op>>,
     ) -> Record<Self::Op, Self::Ret>;
 
     /// Its name.
     fn name(&self, chosen: usize) -> String;
 
-    /// A record that means nothing, if one can be made up.
+    /// A record without a meaning, to fill memory with; `None` if the types have no default.
     fn blank(&self) -> Option<Record<Self::Op, Self::Ret>>;
 }
 
-/// How threads go about it.
+/// How the threads of a run behave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct RunSettings {
     pub(super) threads: usize,
-    /// Operations of each thread in a run.
+    /// The number of operations of each thread in a run.
     pub(super) ops: usize,
     /// How often a thread pauses before an operation, in percent.
     pub(super) pauses: u8,
     pub(super) clock: Clock,
-    /// How long nothing may happen before the threads count as stuck.
-    pub(super) patience: Duration,
+    /// The threads are stuck if none of them makes a step for this long.
+    pub(super) stuck_after: Duration,
 }
 
-/// Why a batch came to no end.
+/// Why a batch is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Interruption {
     /// An operation panicked.
@@ -130,7 +130,7 @@ pub(super) enum Interruption {
         operation: String,
         message: String,
     },
-    /// Nothing happened for too long while these threads were in these operations.
+    /// No thread made a step for too long. These threads were in these operations.
     Stuck { waiting: Vec<(usize, String)> },
 }
 
@@ -138,8 +138,8 @@ pub(super) enum Interruption {
 pub(super) struct Log<A: Activity> {
     /// The operations of the first run, those of the second, and so on.
     pub(super) records: Vec<Record<A::Op, A::Ret>>,
-    /// The one after them, if it panicked.
-    pub(super) open: Option<Open<A::Op>>,
+    /// The call after them, if its operation panicked.
+    pub(super) pending: Option<PendingCall<A::Op>>,
     /// From the first call to the last return.
     span: Option<(Instant, Instant)>,
 }
@@ -148,23 +148,23 @@ impl<A: Activity> Log<A> {
     fn empty() -> Self {
         Log {
             records: Vec::new(),
-            open: None,
+            pending: None,
             span: None,
         }
     }
 }
 
-/// What came of a batch.
-pub(super) struct Recorded<A: Activity> {
-    /// What each thread recorded; nothing of those that did not come back.
+/// The records of a batch.
+pub(super) struct Recording<A: Activity> {
+    /// The log of each thread; `None` if the thread has not ended.
     pub(super) logs: Vec<Option<Log<A>>>,
     /// From the first call to the last return.
     pub(super) time: Duration,
-    /// Why it came to no end, and the run in which.
+    /// Why the batch is incomplete, and in which run that happened.
     pub(super) interruption: Option<(Interruption, usize)>,
 }
 
-impl<A: Activity> Recorded<A> {
+impl<A: Activity> Recording<A> {
     /// How many runs all threads completed.
     pub(super) fn whole_runs(&self, ops: usize) -> usize {
         let completed =
@@ -172,7 +172,7 @@ impl<A: Activity> Recorded<A> {
         self.logs.iter().map(completed).min().unwrap_or(0)
     }
 
-    /// What each thread did in a run, as far as it came.
+    /// The records of each thread in a run, which may be incomplete.
     pub(super) fn run(&self, run: usize, ops: usize) -> Vec<&[Record<A::Op, A::Ret>]> {
         let of_run = |log: &'_ Log<A>| {
             (run * ops).min(log.records.len())..((run + 1) * ops).min(log.records.len())
@@ -185,70 +185,73 @@ impl<A: Activity> Recorded<A> {
 /// What the threads of a batch share.
 struct Batch<A: Activity> {
     activity: Arc<A>,
-    plan: Plan,
+    settings: RunSettings,
     objects: Vec<A::Object>,
     ticks: Ticks,
     gate: Gate,
-    /// Where each thread stands: the number of its step, and that of the operation plus one while it is in one.
-    places: Vec<Alone<AtomicU64>>,
+    /// The position of each thread: the number of its step, shifted by [`OPERATION_BITS`], and in the low bits 0, or the number
+    /// of the operation that it is in plus one.
+    places: Vec<CacheAligned<AtomicU64>>,
 }
 
 const OPERATION_BITS: u32 = 16;
 
-/// How long nothing may happen before threads are given up of which one has panicked.
-const PATIENCE_AFTER_PANIC: Duration = Duration::from_secs(2);
+/// How long the other threads may take to make a step after one has panicked.
+const STUCK_AFTER_PANIC: Duration = Duration::from_secs(2);
 
-/// Does `runs` runs, each on a new object.
+/// Does `runs` runs, each with a new object, and returns the records.
 ///
-/// The threads are not waited for if they hang: they are left behind, with what they recorded.
+/// If threads hang, this returns without them; they keep running, and their records are lost.
 pub(super) fn record<A: Activity>(
     activity: &Arc<A>,
-    plan: Plan,
+    settings: RunSettings,
     runs: usize,
     seed: u64,
-) -> Recorded<A> {
+) -> Recording<A> {
     let batch = Arc::new(Batch {
         activity: activity.clone(),
-        plan,
+        settings,
         objects: (0..runs).map(|_| activity.make()).collect(),
-        ticks: Ticks::start(plan.clock),
-        gate: Gate::new(plan.threads),
-        places: (0..plan.threads).map(|_| Alone::default()).collect(),
+        ticks: Ticks::start(settings.clock),
+        gate: Gate::new(settings.threads),
+        places: (0..settings.threads)
+            .map(|_| CacheAligned::default())
+            .collect(),
     });
     let (sender, receiver) = channel();
-    for number in 0..plan.threads {
+    for number in 0..settings.threads {
         let (batch, sender) = (batch.clone(), sender.clone());
         thread::spawn(move || {
-            let random = Random::new(seed, number, batch.plan.threads);
+            let random = Random::new(seed, number, batch.settings.threads);
             let mut log = Log::empty();
             let done = catch_unwind(AssertUnwindSafe(|| batch.work(number, random, &mut log)));
             if done.is_err() {
                 batch.gate.close();
             }
-            // The receiver is gone if the run ended without waiting for this thread.
+            // Sending fails if `record` has returned without this thread.
             let _ = sender.send((number, log, done.err()));
         });
     }
     drop(sender);
-    let mut logs: Vec<Option<Log<A>>> = (0..plan.threads).map(|_| None).collect();
+    let mut logs: Vec<Option<Log<A>>> = (0..settings.threads).map(|_| None).collect();
     let mut interruption = None;
-    let (mut patience, mut last_step, mut last_places) =
-        (plan.patience, Instant::now(), batch.steps());
+    let (mut stuck_after, mut last_step, mut last_places) =
+        (settings.stuck_after, Instant::now(), batch.steps());
     while logs.iter().any(Option::is_none) {
-        match receiver.recv_timeout(patience.min(Duration::from_millis(200))) {
+        match receiver.recv_timeout(stuck_after.min(Duration::from_millis(200))) {
             Ok((number, log, panic)) => {
                 logs[number] = Some(log);
                 if let Some(panic) = panic.filter(|_| interruption.is_none()) {
                     interruption = Some((batch.panicked(number, &*panic), batch.run_of(number)));
-                    // The others are only waited for to complete the history of the run.
-                    patience = patience.min(PATIENCE_AFTER_PANIC);
+                    // The other threads are awaited only to complete the history of the run.
+                    stuck_after = stuck_after.min(STUCK_AFTER_PANIC);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if batch.steps() != last_places => {
                 (last_step, last_places) = (Instant::now(), batch.steps());
             }
-            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < patience => {}
+            Err(RecvTimeoutError::Timeout) if last_step.elapsed() < stuck_after => {}
             Err(RecvTimeoutError::Timeout) => {
                 interruption = interruption.or_else(|| Some(batch.stuck()));
                 break;
@@ -257,7 +260,7 @@ pub(super) fn record<A: Activity>(
     }
     let spans = logs.iter().flatten().filter_map(|log| log.span);
     let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-    Recorded {
+    Recording {
         logs,
         time: span.map_or(Duration::ZERO, |(start, end)| end - start),
         interruption,
@@ -265,16 +268,16 @@ pub(super) fn record<A: Activity>(
 }
 
 impl<A: Activity> Batch<A> {
-    /// Does all runs, and writes them down.
+    /// Does all runs of one thread, and records them.
     fn work(&self, number: usize, mut random: Random, log: &mut Log<A>) {
-        let Plan { ops, pauses, .. } = self.plan;
+        let RunSettings { ops, pauses, .. } = self.settings;
         let Log {
             records,
-            open,
+            pending,
             span,
         } = log;
         records.reserve_exact(self.objects.len() * ops);
-        // The system hands out memory when it is first touched: not in the middle of an operation.
+        // The system maps memory when it is first written, which must not happen in the middle of an operation.
         records.extend((0..records.capacity()).map_while(|_| self.activity.blank()));
         records.clear();
         let mut start = None;
@@ -292,10 +295,13 @@ impl<A: Activity> Batch<A> {
                 let chosen = self.activity.choose(number, &mut random);
                 let step = (records.len() as u64 + 1) << OPERATION_BITS;
                 place.store(step + chosen as u64 + 1, Ordering::Relaxed);
-                records.push(
-                    self.activity
-                        .invoke(chosen, object, &mut random, &self.ticks, open),
-                );
+                records.push(self.activity.invoke(
+                    chosen,
+                    object,
+                    &mut random,
+                    &self.ticks,
+                    pending,
+                ));
             }
             let step = (records.len() as u64 + 1) << OPERATION_BITS;
             place.store(step, Ordering::Relaxed);
@@ -313,7 +319,7 @@ impl<A: Activity> Batch<A> {
     /// The run that a thread is in.
     fn run_of(&self, number: usize) -> usize {
         let step = self.places[number].0.load(Ordering::Relaxed) >> OPERATION_BITS;
-        step.saturating_sub(1) as usize / self.plan.ops
+        step.saturating_sub(1) as usize / self.settings.ops
     }
 
     /// The operation that a thread is in.
@@ -329,14 +335,14 @@ impl<A: Activity> Batch<A> {
         Interruption::Panicked {
             thread,
             operation: self.operation(thread).unwrap_or_default(),
-            message: text.unwrap_or_else(|| "a value that is no text".to_owned()),
+            message: text.unwrap_or_else(|| "the panic has no message".to_owned()),
         }
     }
 
-    /// The threads that are in an operation, and the run.
+    /// Closes the gate, and returns the threads that are in an operation, and their run.
     fn stuck(&self) -> (Interruption, usize) {
         self.gate.close();
-        let threads = 0..self.plan.threads;
+        let threads = 0..self.settings.threads;
         let waiting = threads.filter_map(|number| Some((number, self.operation(number)?)));
         let waiting: Vec<(usize, String)> = waiting.collect();
         let run = waiting
@@ -346,7 +352,7 @@ impl<A: Activity> Batch<A> {
     }
 }
 
-/// Pauses now and then: mostly for some instructions, rarely until other threads had their turn.
+/// Pauses in `percent` of the calls: mostly for some instructions, rarely by yielding to other threads.
 fn pause(percent: u8, random: &mut Random) {
     let choice = random.next_u64();
     if choice % 100 >= u64::from(percent) {
@@ -359,12 +365,12 @@ fn pause(percent: u8, random: &mut Random) {
     }
 }
 
-/// Lets threads pass when all have come: a barrier that is busy at first, so that they start within a few instructions of
-/// each other. Where there are fewer cores than threads, those who wait are in the way.
+/// A barrier. Threads spin before they yield, so that all start within a few instructions of each other; with fewer cores
+/// than threads they spin less, since a thread that spins keeps another one from arriving.
 struct Gate {
     threads: usize,
     busy_rounds: usize,
-    arrivals: Alone<AtomicUsize>,
+    arrivals: CacheAligned<AtomicUsize>,
     closed: AtomicBool,
 }
 
@@ -374,12 +380,12 @@ impl Gate {
         Gate {
             threads,
             busy_rounds: if threads <= cores { 20_000 } else { 500 },
-            arrivals: Alone::default(),
+            arrivals: CacheAligned::default(),
             closed: AtomicBool::new(false),
         }
     }
 
-    /// Waits for the others; `false` if they will not all come.
+    /// Waits until all threads have arrived. Returns `false` if the gate was closed.
     fn pass(&self) -> bool {
         let earlier = self.arrivals.0.fetch_add(1, Ordering::AcqRel);
         let all = (earlier / self.threads + 1) * self.threads;

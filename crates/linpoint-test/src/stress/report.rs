@@ -1,4 +1,4 @@
-//! What came out of a stress test, as a value and in words.
+//! The result of a stress test, as a value and as text.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -13,32 +13,32 @@ use linpoint::{History, OpId, Report, Verdict};
 use crate::artefact;
 use crate::report::counted;
 
-/// What came out of a stress test.
+/// The result of a stress test.
 #[derive(Clone, Debug)]
 pub struct StressReport {
-    /// Whether something is wrong.
+    /// The verdict over all runs.
     pub outcome: Outcome,
-    /// How many runs were decided, each on an object of its own.
+    /// The number of runs that were decided, each with an object of its own.
     pub runs: usize,
-    /// How many threads there were.
+    /// The number of threads.
     pub threads: usize,
-    /// How many operations were decided.
+    /// The number of operations that were decided.
     pub operations: u64,
-    /// How many of them overlapped one of another thread. Where that is few, the test says little.
+    /// How many of them overlapped an operation of another thread. If they are few, the test says little.
     pub overlapping: u64,
     /// How long the threads ran, from the first call to the last return.
     pub recording: Duration,
-    /// How long it took to decide what they did.
+    /// How long the checker took.
     pub deciding: Duration,
 }
 
-/// Whether something is wrong.
+/// The verdict of a stress test.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
     /// Every run is linearizable.
     Linearizable,
-    /// A run is not.
+    /// A run is not linearizable.
     Violation(Box<Failure>),
     /// A limit was hit before a run was decided.
     Undecided(Box<Failure>),
@@ -50,18 +50,18 @@ pub enum Outcome {
         thread: usize,
         /// The operation.
         operation: String,
-        /// What it said.
+        /// The message of the panic.
         message: String,
         /// Where the history of the run was saved, in which the operation never returns, or why it was not.
         saved: Result<PathBuf, String>,
     },
-    /// No operation returned for as long as the [patience](super::Stress::patience) of the test. On real threads that is a
-    /// reason to look, not a proof. What was recorded in the run, and in runs shortly before it, is with the threads that do not
-    /// come back: it is neither decided nor saved.
+    /// No operation returned for as long as [`stuck_after`](super::Stress::stuck_after) says. This is not a proof
+    /// that the threads are blocked. Threads that have not ended keep the records of this run and of runs shortly before it,
+    /// which are neither decided nor saved.
     Stuck {
         /// The number of the run.
         run: usize,
-        /// Threads that were in an operation, and which.
+        /// The threads that were in an operation, each with the operation.
         waiting: Vec<(usize, String)>,
     },
 }
@@ -71,15 +71,15 @@ pub enum Outcome {
 pub struct Failure {
     /// The number of the run.
     pub run: usize,
-    /// What was recorded.
+    /// The recorded history.
     pub history: History,
-    /// What linpoint says about it.
+    /// The report of the checker.
     pub report: Report,
     /// Where the history was saved, or why it was not.
     pub saved: Result<PathBuf, String>,
-    /// The same as a page for the browser, beside the history if that was saved: where it is, or why it could not be written.
+    /// The report page beside the saved history: its path, or why it could not be written. `None` if the history was not saved.
     pub page: Option<Result<PathBuf, String>>,
-    /// Whether the command line knows the object too.
+    /// Whether the object has a built-in type, so that the command line can check the history.
     pub(super) is_known_type: bool,
 }
 
@@ -127,13 +127,13 @@ impl fmt::Display for StressReport {
                 }
             }
             Outcome::Stuck { run, waiting } => {
-                writeln!(f, "STUCK: run {run}, no operation returns any more")?;
+                writeln!(f, "STUCK: run {run}, no operation returns")?;
                 for (thread, operation) in waiting {
                     writeln!(f, "   thread {thread} is in {operation}")?;
                 }
                 writeln!(
                     f,
-                    "history not saved: it is with the threads that do not come back"
+                    "history not saved: threads that have not ended keep their records"
                 )?;
             }
         }
@@ -150,9 +150,9 @@ impl fmt::Display for StressReport {
     }
 }
 
-/// The most operations that a report shows; all of them are in the file.
+/// The most operations of a core that a report shows; the file has all.
 const MOST_SHOWN: usize = 40;
-/// The same for those whose results do not matter.
+/// The most relaxed operations that a report shows.
 const MOST_RELAXED: usize = 6;
 
 impl fmt::Display for Failure {
@@ -254,7 +254,7 @@ fn write_columns(history: &History, ops: &[OpId], f: &mut fmt::Formatter<'_>) ->
     Ok(())
 }
 
-/// Saves a history as JSON lines, under the name of the test that runs.
+/// Saves a history as JSON lines, in a file with the name of the running test. Returns its path.
 pub(super) fn save(
     history: &History,
     object_type: Option<(&str, &Params)>,
@@ -263,7 +263,7 @@ pub(super) fn save(
     let folder = folder.map_or_else(artefact::folder, Path::to_owned);
     fs::create_dir_all(&folder)?;
     let name = artefact::test_name();
-    // Tests of one name may fail several times, and at the same time.
+    // Tests of the same name may fail several times, also at the same time.
     let (path, file) = (1..)
         .map(|number| folder.join(format!("{name}-{}-{number}.jsonl", std::process::id())))
         .map(|path| (File::create_new(&path), path))

@@ -115,7 +115,7 @@ fn a_stack_without_a_lock_is_caught() {
     std::fs::remove_dir_all(folder("unlocked")).expect("just made");
 }
 
-/// A counter whose `Inc` answers what it counted before.
+/// A counter whose `Draw` returns the count before it.
 struct Tickets;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +139,7 @@ impl Spec for Tickets {
 }
 
 #[test]
-fn specifications_of_users_judge_too() {
+fn specifications_of_users_are_checked() {
     let atomic = |counter: &AtomicI64, op: &Op| match op {
         Op::Draw => counter.fetch_add(1, Ordering::SeqCst),
         Op::Look => counter.load(Ordering::SeqCst),
@@ -166,7 +166,7 @@ fn specifications_of_users_judge_too() {
 }
 
 #[test]
-fn a_panic_is_told_with_its_operation_and_the_history_up_to_it() {
+fn a_panic_is_reported_with_its_operation_and_the_history_up_to_it() {
     let folder = folder("panics");
     let calls = AtomicI64::new(0);
     let report = queue()
@@ -189,7 +189,7 @@ fn a_panic_is_told_with_its_operation_and_the_history_up_to_it() {
         panic!("{report}")
     };
     assert_eq!((operation.as_str(), message.as_str()), ("enq", "too many"));
-    // The runs before are decided, that with the panic is saved with an operation that never returns.
+    // The runs before the panic are decided; the run of the panic is saved, with a pending operation.
     assert!(report.runs > 0 && report.runs == *run, "{report}");
     read(
         saved.as_ref().expect("saved"),
@@ -220,7 +220,7 @@ fn queue_verdict(history: &linpoint::History) -> Verdict {
 }
 
 #[test]
-fn a_history_that_a_thread_keeps_to_itself_is_not_saved() {
+fn a_history_is_not_saved_without_the_records_of_all_threads() {
     let report = queue()
         .op0("peek", |_| -> Option<i64> {
             std::thread::sleep(Duration::from_secs(3600));
@@ -235,16 +235,16 @@ fn a_history_that_a_thread_keeps_to_itself_is_not_saved() {
         panic!("{report}")
     };
     let why = saved.as_ref().expect_err("a thread is missing");
-    assert!(why.contains("thread 1 does not come back"), "{why}");
+    assert!(why.contains("thread 1 has not ended"), "{why}");
 }
 
 #[test]
-fn hangs_are_told_with_their_operation() {
+fn hangs_are_reported_with_their_operation() {
     let hangs = queue()
         .op0("peek", |_| {
             std::thread::sleep(Duration::from_secs(3600));
         })
-        .patience(Duration::from_millis(300))
+        .stuck_after(Duration::from_millis(300))
         .check()
         .expect("a test");
     let Outcome::Stuck { waiting, .. } = &hangs.outcome else {
@@ -257,7 +257,7 @@ fn hangs_are_told_with_their_operation() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_told() {
+fn a_page_that_cannot_be_written_is_reported() {
     let folder = folder("no-page");
     let failing = || {
         stress(TornCounter::default)
@@ -274,7 +274,7 @@ fn a_page_that_cannot_be_written_is_told() {
         .expect("increments are lost")
         .saved
         .clone();
-    // Where the next page would go, a folder is in the way.
+    // A folder with the name of the next page keeps it from being written.
     let name = saved
         .expect("saved")
         .to_string_lossy()
@@ -311,10 +311,10 @@ fn threads_keep_to_their_operations_and_weights() {
 }
 
 #[test]
-fn what_is_no_test_is_refused() {
+fn tests_that_make_no_sense_are_refused() {
     let error = |stress: Stress<Named<Queue>>| stress.check().expect_err("no test").to_string();
     assert!(error(queue().object_type("sofa")).starts_with("unknown type"));
-    // It is told before anything runs.
+    // The error comes before anything runs.
     let made = || -> Queue { panic!("an object was made") };
     let unknown = stress(made)
         .op("enq", fresh, |_, _| ())

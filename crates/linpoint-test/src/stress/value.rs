@@ -1,4 +1,4 @@
-//! Rust values as linpoint's formats have them, and where arguments come from.
+//! Conversion of Rust values to values of histories, and sources of arguments.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -7,13 +7,12 @@ use linpoint::Value;
 
 use super::Random;
 
-/// What can stand in a recorded history as an argument or a result.
+/// A Rust value that can be an argument or a result in a recorded history.
 ///
-/// `()` and `None` are nil, `Some(x)` is `x`: as the [built-in types](linpoint::spec) have it, where an empty container
-/// answers nil. A `Result` has no such reading of its own: map it to what the type expects, as `result.is_ok()` or
-/// `result.ok()`.
+/// `()` and `None` are nil and `Some(x)` is `x`, as in the [built-in types](linpoint::spec), where an empty container
+/// returns nil. `Result` does not implement this trait: pass `result.is_ok()` or `result.ok()`, as the type expects.
 pub trait ToValue {
-    /// The value as it is recorded.
+    /// Returns the value that is recorded.
     fn to_value(&self) -> Value;
 }
 
@@ -100,13 +99,13 @@ impl<A: ToValue, B: ToValue, C: ToValue> ToValue for (A, B, C) {
     }
 }
 
-/// Where the arguments of an operation come from: a list or a range, of which one is chosen at random, or a function of the
-/// thread's [`Random`], such as [`fresh`](super::fresh).
+/// A source of arguments: a list or a range, from which a random element is taken, or a function of the thread's
+/// [`Random`], such as [`fresh`](super::fresh).
 pub trait Arguments: Send + Sync + 'static {
     /// The type of an argument.
     type Item;
 
-    /// The next argument.
+    /// Returns the next argument.
     fn next(&self, random: &mut Random) -> Self::Item;
 }
 

@@ -1,4 +1,5 @@
-//! What a stress test calls, and what decides its history: a built-in type by name, or a user's specification.
+//! The workload of a stress test: the operations that it calls, and the built-in type or specification that it is checked
+//! against.
 
 use std::fmt;
 use std::hash::Hash;
@@ -13,35 +14,37 @@ use linpoint::{
 };
 
 use super::clock::Ticks;
-use super::record::{Activity, Open, Record};
+use super::record::{Activity, PendingCall, Record};
 use super::{Arguments, Random, ToValue};
 use crate::check::spec::type_name;
 
-/// What each thread did in one run.
+/// The records of each thread in one run.
 pub(super) type Run<'a, A> = &'a [&'a [Record<<A as Activity>::Op, <A as Activity>::Ret>]];
 
-/// An activity whose outcome can be judged.
-pub(super) trait Judged: Activity {
-    /// Complains about what can be told to be wrong before anything runs.
+/// An activity with what its histories are checked against.
+pub(super) trait Workload: Activity {
+    /// Returns an error if the workload makes no sense. Must be called before anything runs.
     fn prepare(&mut self, threads: usize) -> Result<(), Error>;
 
     /// Decides whether a run is linearizable.
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error>;
 
-    /// The run as files hold it, with what is still open in which thread, and the type of its object where that has a name.
+    /// Returns the history of a run, with the pending call of each thread that has one.
     fn history(
         &self,
         run: Run<'_, Self>,
-        open: &[(usize, &Open<Self::Op>)],
+        pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error>;
 
+    /// The name and the parameters of the built-in type, if there is one.
     fn object_type(&self) -> Option<(&str, &Params)>;
 
-    /// What a page shows of a run with this report.
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error>;
+    /// Returns the data of the report page of a run.
+    fn page_data(&self, run: Run<'_, Self>, name: &str, report: &Report)
+    -> Result<PageData, Error>;
 }
 
-/// How many operations a page holds, at most.
+/// The most operations that a page holds.
 const MOST_ON_PAGE: usize = 100_000;
 
 type Invoke<T> = Box<
@@ -50,7 +53,7 @@ type Invoke<T> = Box<
             &T,
             &mut Random,
             &Ticks,
-            &mut Option<Open<(u32, Value)>>,
+            &mut Option<PendingCall<(u32, Value)>>,
         ) -> Record<(u32, Value), Value>
         + Send
         + Sync,
@@ -62,7 +65,7 @@ struct NamedOp<T> {
     /// The threads that call it; all if `None`.
     threads: Option<Vec<usize>>,
     invoke: Invoke<T>,
-    /// An argument, without a call.
+    /// Returns an argument.
     sample: Box<dyn Fn(&mut Random) -> Value + Send + Sync>,
 }
 
@@ -72,8 +75,8 @@ pub struct Named<T> {
     ops: Vec<NamedOp<T>>,
     type_name: Option<String>,
     params: Params,
-    judge: Option<ObjectType>,
-    /// For each thread its operations, each as often as it weighs.
+    checked_type: Option<ObjectType>,
+    /// The operations of each thread, each as often as its weight.
     choices: Vec<Vec<u16>>,
 }
 
@@ -92,7 +95,7 @@ impl<T: Send + Sync + 'static> Named<T> {
             ops: Vec::new(),
             type_name: None,
             params: Params::new(),
-            judge: None,
+            checked_type: None,
             choices: Vec::new(),
         }
     }
@@ -109,10 +112,10 @@ impl<T: Send + Sync + 'static> Named<T> {
                            object: &T,
                            random: &mut Random,
                            ticks: &Ticks,
-                           open: &mut Option<Open<(u32, Value)>>| {
+                           pending: &mut Option<PendingCall<(u32, Value)>>| {
             let argument = arguments.next(random);
             let op = (op, argument.to_value());
-            let record = Record::of(op, ticks, open, || call(object, argument));
+            let record = Record::of(op, ticks, pending, || call(object, argument));
             Record {
                 op: record.op,
                 ret: record.ret.to_value(),
@@ -147,13 +150,15 @@ impl<T: Send + Sync + 'static> Named<T> {
 }
 
 impl<T> Named<T> {
-    fn judge(&self) -> Result<&ObjectType, Error> {
-        let missing = "no type to check against: say which with `object_type`";
-        self.judge.as_ref().ok_or_else(|| Error::usage(missing))
+    fn checked_type(&self) -> Result<&ObjectType, Error> {
+        let missing = "no type to check against: name one with `object_type`";
+        self.checked_type
+            .as_ref()
+            .ok_or_else(|| Error::usage(missing))
     }
 
-    /// Complains about an operation that the type does not have, or with other arguments: a history of one open call tells.
-    fn is_known(&self, op: &NamedOp<T>) -> Result<(), Error> {
+    /// Returns an error if the type has no such operation, or not with such an argument: checks a history of one pending call.
+    fn validate(&self, op: &NamedOp<T>) -> Result<(), Error> {
         let call = Operation {
             process: None,
             call: Call {
@@ -166,12 +171,12 @@ impl<T> Named<T> {
             returned: None,
         };
         let mut builder = HistoryBuilder::new();
-        // It stands on no line.
+        // There is no line to name in an error.
         builder.operation(0, call)?;
         let checker = Checker::default();
         let history = builder.finish(Ties::CallFirst)?;
-        let judged = checker.check_recorded(self.judge()?, &history);
-        judged.map(drop)
+        let checked = checker.check_recorded(self.checked_type()?, &history);
+        checked.map(drop)
     }
 }
 
@@ -197,9 +202,9 @@ impl<T: Send + Sync + 'static> Activity for Named<T> {
         object: &T,
         random: &mut Random,
         ticks: &Ticks,
-        open: &mut Option<Open<(u32, Value)>>,
+        pending: &mut Option<PendingCall<(u32, Value)>>,
     ) -> Record<(u32, Value), Value> {
-        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks, open)
+        (self.ops[chosen].invoke)(chosen as u32, object, random, ticks, pending)
     }
 
     fn name(&self, chosen: usize) -> String {
@@ -216,13 +221,13 @@ impl<T: Send + Sync + 'static> Activity for Named<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Judged for Named<T> {
+impl<T: Send + Sync + 'static> Workload for Named<T> {
     fn prepare(&mut self, threads: usize) -> Result<(), Error> {
         if let Some(name) = &self.type_name {
-            self.judge = Some(object_type(name, &self.params)?);
+            self.checked_type = Some(object_type(name, &self.params)?);
         }
         for op in &self.ops {
-            self.is_known(op)?;
+            self.validate(op)?;
         }
         self.choices = (0..threads)
             .map(|thread| {
@@ -243,33 +248,38 @@ impl<T: Send + Sync + 'static> Judged for Named<T> {
 
     fn decide(&self, run: Run<'_, Self>, checker: &Checker) -> Result<Report, Error> {
         let history = self.history(run, &[])?;
-        checker.check_recorded(self.judge()?, &history)
+        checker.check_recorded(self.checked_type()?, &history)
     }
 
     fn history(
         &self,
         run: Run<'_, Self>,
-        open: &[(usize, &Open<Self::Op>)],
+        pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error> {
         let call = |(op, argument): &(u32, Value)| Call {
             object: Value::Nil,
             method: self.ops[*op as usize].name.clone(),
             argument: argument.clone(),
         };
-        build(run, open, call, Value::clone)
+        build(run, pending, call, Value::clone)
     }
 
     fn object_type(&self) -> Option<(&str, &Params)> {
         Some((self.type_name.as_deref()?, &self.params))
     }
 
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error> {
+    fn page_data(
+        &self,
+        run: Run<'_, Self>,
+        name: &str,
+        report: &Report,
+    ) -> Result<PageData, Error> {
         let options = PageOptions {
             name,
             object_type: self.type_name.as_deref().unwrap_or_default(),
             most_ops: MOST_ON_PAGE,
         };
-        self.judge()?
+        self.checked_type()?
             .page_data(options, &self.history(run, &[])?, report)
     }
 }
@@ -331,10 +341,10 @@ where
         object: &T,
         _: &mut Random,
         ticks: &Ticks,
-        open: &mut Option<Open<S::Op>>,
+        pending: &mut Option<PendingCall<S::Op>>,
     ) -> Record<S::Op, S::Ret> {
         let op = &self.ops[chosen];
-        Record::of(op.clone(), ticks, open, || (self.apply)(object, op))
+        Record::of(op.clone(), ticks, pending, || (self.apply)(object, op))
     }
 
     fn name(&self, chosen: usize) -> String {
@@ -342,11 +352,11 @@ where
     }
 
     fn blank(&self) -> Option<Record<S::Op, S::Ret>> {
-        None // There is no conversion from a value to a result.
+        None // A specification has no default result.
     }
 }
 
-impl<S, T> Judged for Specified<S, T>
+impl<S, T> Workload for Specified<S, T>
 where
     S: Spec<Op: Send + 'static, Ret: Send + 'static> + Send + 'static,
     T: Send + Sync + 'static,
@@ -365,17 +375,22 @@ where
     fn history(
         &self,
         run: Run<'_, Self>,
-        open: &[(usize, &Open<Self::Op>)],
+        pending: &[(usize, &PendingCall<Self::Op>)],
     ) -> Result<History, Error> {
         let call = |op: &S::Op| Call::new(format!("{op:?}"), Value::Nil);
-        build(run, open, call, |ret| format!("{ret:?}").into())
+        build(run, pending, call, |ret| format!("{ret:?}").into())
     }
 
     fn object_type(&self) -> Option<(&str, &Params)> {
         None
     }
 
-    fn tell(&self, run: Run<'_, Self>, name: &str, report: &Report) -> Result<PageData, Error> {
+    fn page_data(
+        &self,
+        run: Run<'_, Self>,
+        name: &str,
+        report: &Report,
+    ) -> Result<PageData, Error> {
         let options = PageOptions {
             name,
             object_type: type_name::<S>(),
@@ -385,46 +400,58 @@ where
     }
 }
 
+/// The kinds of events, in the order of events at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum EventKind {
+    Call,
+    Return,
+}
+
 /// The history of a run, as Rust values.
 fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
     run: &[&[Record<O, R>]],
 ) -> TypedHistory<O, R> {
-    // In the order of calls and returns; at equal times calls come first, so that touching operations overlap.
-    let mut events: Vec<(i64, bool, usize, usize)> = Vec::new();
+    // In the order of time. At equal times calls come first, so that operations that touch overlap.
+    let mut events: Vec<(i64, EventKind, usize, usize)> = Vec::new();
     for (thread, log) in run.iter().enumerate() {
         for (number, record) in log.iter().enumerate() {
-            events.push((record.called, false, thread, number));
-            events.push((record.returned, true, thread, number));
+            events.push((record.called, EventKind::Call, thread, number));
+            events.push((record.returned, EventKind::Return, thread, number));
         }
     }
     events.sort_unstable();
     let mut history = TypedHistory::new();
-    let mut open = vec![None; run.len()];
-    for (_, is_return, thread, number) in events {
+    let mut pending = vec![None; run.len()];
+    for (_, kind, thread, number) in events {
         let record = &run[thread][number];
-        if !is_return {
-            open[thread] = Some(history.call(thread as u32, record.op.clone()));
-        } else if let Some(id) = open[thread].take() {
-            history.ret(id, record.ret.clone());
+        match kind {
+            EventKind::Call => {
+                pending[thread] = Some(history.call(thread as u32, record.op.clone()));
+            }
+            EventKind::Return => {
+                if let Some(id) = pending[thread].take() {
+                    history.ret(id, record.ret.clone());
+                }
+            }
         }
     }
     history
 }
 
-/// The history of a run, its times counted from the first call.
+/// Returns the history of a run. Times count from the first call.
 fn build<O, R>(
     run: &[&[Record<O, R>]],
-    open: &[(usize, &Open<O>)],
+    pending: &[(usize, &PendingCall<O>)],
     call: impl Fn(&O) -> Call,
     result: impl Fn(&R) -> Value,
 ) -> Result<History, Error> {
     let returned = (run.iter().enumerate())
         .flat_map(|(thread, log)| log.iter().map(move |record| (thread, record)))
         .map(|(thread, record)| (record.called, thread, &record.op, Some(record)));
-    let open = open
+    let pending = pending
         .iter()
-        .map(|(thread, open)| (open.called, *thread, &open.op, None));
-    let mut order: Vec<_> = returned.chain(open).collect();
+        .map(|(thread, pending)| (pending.called, *thread, &pending.op, None));
+    let mut order: Vec<_> = returned.chain(pending).collect();
     order.sort_unstable_by_key(|&(called, thread, ..)| (called, thread));
     let start = order.first().map_or(0, |&(called, ..)| called);
     let mut builder = HistoryBuilder::new();

@@ -1,4 +1,4 @@
-//! What `std::sync::atomic` offers, under control.
+//! `std::sync::atomic` under control.
 
 use std::fmt;
 use std::sync::atomic as std_atomic;
@@ -8,7 +8,7 @@ pub use std_atomic::{Ordering, compiler_fence};
 use crate::runtime::Handle;
 use crate::runtime::access::{Effect, Kind};
 
-/// A fence: nothing in a controlled run, where memory is sequentially consistent anyway.
+/// A fence. It does nothing in a controlled run, where memory is sequentially consistent.
 pub fn fence(order: Ordering) {
     if !crate::runtime::controlled() {
         std_atomic::fence(order);
@@ -63,7 +63,7 @@ macro_rules! atomic_cell {
                 }
             }
 
-            /// Writes a value, answers the one before.
+            /// Writes a value; returns the value before.
             #[track_caller]
             #[inline]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
@@ -73,7 +73,7 @@ macro_rules! atomic_cell {
                 old
             }
 
-            /// Writes `new` if the value is `current`; answers the value before.
+            /// Writes `new` if the value is `current`; returns the value before.
             #[track_caller]
             #[inline]
             pub fn compare_exchange(
@@ -179,21 +179,21 @@ macro_rules! atomic_integer {
 
             fetch!(
                 $name, $value,
-                /// Adds, wrapping around; answers the value before.
+                /// Adds, wrapping around; returns the value before.
                 fetch_add,
-                /// Subtracts, wrapping around; answers the value before.
+                /// Subtracts, wrapping around; returns the value before.
                 fetch_sub,
-                /// Bitwise and; answers the value before.
+                /// Bitwise and; returns the value before.
                 fetch_and,
-                /// Bitwise nand; answers the value before.
+                /// Bitwise nand; returns the value before.
                 fetch_nand,
-                /// Bitwise or; answers the value before.
+                /// Bitwise or; returns the value before.
                 fetch_or,
-                /// Bitwise exclusive or; answers the value before.
+                /// Bitwise exclusive or; returns the value before.
                 fetch_xor,
-                /// The larger value; answers the value before.
+                /// The larger value; returns the value before.
                 fetch_max,
-                /// The smaller value; answers the value before.
+                /// The smaller value; returns the value before.
                 fetch_min
             );
 
@@ -226,13 +226,13 @@ atomic_cell!(
 
 fetch!(
     AtomicBool, bool,
-    /// Logical and; answers the value before.
+    /// Logical and; returns the value before.
     fetch_and,
-    /// Logical nand; answers the value before.
+    /// Logical nand; returns the value before.
     fetch_nand,
-    /// Logical or; answers the value before.
+    /// Logical or; returns the value before.
     fetch_or,
-    /// Logical exclusive or; answers the value before.
+    /// Logical exclusive or; returns the value before.
     fetch_xor
 );
 

@@ -1,4 +1,4 @@
-//! A barrier: a mutex and a condition, in `std` and here.
+//! A barrier, made of a mutex and a condition variable as in `std`.
 
 use super::{Condvar, Mutex, PoisonError};
 
@@ -16,19 +16,19 @@ struct State {
     generation: usize,
 }
 
-/// Who passed a barrier.
+/// The result of a wait at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether it was the last one to come.
+    /// Whether the thread arrived last.
     pub fn is_leader(&self) -> bool {
         self.0
     }
 }
 
 impl Barrier {
-    /// A barrier for so many threads.
+    /// A barrier for this many threads.
     pub fn new(size: usize) -> Self {
         Barrier {
             state: Mutex::default(),
@@ -37,7 +37,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until all have come.
+    /// Waits until all threads have arrived.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -47,7 +47,7 @@ impl Condvar {
         }
     }
 
-    /// Waits as long as `condition` holds.
+    /// Waits while `condition` holds.
     #[track_caller]
     pub fn wait_while<'a, T>(
         &self,
@@ -60,7 +60,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits, but not longer than this. In a controlled run the time may be up as long as the wait is not notified.
+    /// Waits, at most for this long. In a controlled run, a wait that is not notified may time out.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
@@ -87,7 +87,7 @@ impl Condvar {
         }
     }
 
-    /// Waits as long as `condition` holds, but not longer than this.
+    /// Waits while `condition` holds, at most for this long.
     #[track_caller]
     pub fn wait_timeout_while<'a, T>(
         &self,
@@ -100,7 +100,7 @@ impl Condvar {
             if !condition(&mut *guard) {
                 return Ok((guard, WaitTimeoutResult(false)));
             }
-            // No clock in a controlled run: a wait that times out has waited long enough.
+            // A controlled run has no clock: after one timeout, the whole time has passed.
             let left = match runtime::controlled() {
                 true => Some(timeout),
                 false => timeout.checked_sub(start.elapsed()),
@@ -133,7 +133,7 @@ impl Condvar {
         }
     }
 
-    /// Waits under control, and tells whether it was notified; gives the guard back if there is no control.
+    /// Waits in a controlled run, and returns whether the wait was notified. Outside of one, returns the guard.
     #[track_caller]
     #[inline(always)]
     #[allow(clippy::type_complexity)]

@@ -1,4 +1,4 @@
-//! What `std::sync` offers, under control.
+//! `std::sync` under control.
 //!
 //! Outside a controlled run each type does what its namesake in `std` does. Inside, each operation is a scheduling point,
 //! and a thread that has to wait is not run until it can go on. Constructors are not `const`: an object is named after the

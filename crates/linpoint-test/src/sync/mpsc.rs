@@ -1,4 +1,4 @@
-//! What `std::sync::mpsc` offers, under control: a queue under a mutex, with conditions to wait for.
+//! `std::sync::mpsc` under control: a queue with a mutex and condition variables.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(Arc::clone(&shared)), Receiver(shared))
 }
 
-/// A channel that holds so many messages; none means that each is handed over in person.
+/// A channel that holds at most this many messages. If it holds none, a sender waits until its message is received.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let shared = Shared::new(Some(bound));
     (SyncSender(Arc::clone(&shared)), Receiver(shared))

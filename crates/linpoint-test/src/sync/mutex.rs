@@ -61,10 +61,10 @@ impl<T: ?Sized> Mutex<T> {
         self.attempt(turn)
     }
 
-    /// Locks the mutex, unless it is not free for so long. A length of zero is a try.
+    /// Waits until the mutex is free, at most for this long, and locks it. A timeout of zero only tries.
     ///
-    /// `std` has no such method. In a controlled run, any wait may take too long while another thread holds the mutex, and
-    /// none does otherwise.
+    /// `std` has no such method. In a controlled run, a wait may time out if another thread holds the mutex, and never
+    /// otherwise.
     #[track_caller]
     pub fn try_lock_for(&self, timeout: Duration) -> TryLockResult<MutexGuard<'_, T>> {
         if !runtime::controlled() {
@@ -134,7 +134,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The scheduler says that the mutex is ours.
+    /// Locks the mutex, which the scheduler has given to this thread.
     #[track_caller]
     pub(super) fn granted(&self) -> LockResult<MutexGuard<'_, T>> {
         loop {

@@ -1,4 +1,4 @@
-//! What happens once.
+//! Types that are initialised once.
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,12 +17,12 @@ pub struct Once {
 }
 
 impl Once {
-    /// Nothing has happened yet.
+    /// A new value, on which nothing has run.
     pub fn new() -> Self {
         Once::default()
     }
 
-    /// Runs `f` unless that has happened; waits while another thread does.
+    /// Runs `f` unless an earlier call did; waits while another thread runs it.
     ///
     /// # Panics
     /// If an earlier call panicked.
@@ -40,7 +40,7 @@ impl Once {
         }
     }
 
-    /// Whether it has happened.
+    /// Whether a call has completed.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.done.load(Ordering::Acquire)
@@ -98,7 +98,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value; if there is none, the one that `f` makes. Waits while another thread makes it.
+    /// The value, which `f` creates if there is none. Waits while another thread creates it.
     #[track_caller]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
         if let Some(value) = self.get() {
@@ -139,7 +139,7 @@ pub struct LazyLock<T, F = fn() -> T> {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that `make` makes when it is first needed.
+    /// A value that `make` creates when it is first needed.
     pub fn new(make: F) -> Self {
         LazyLock {
             cell: OnceLock::new(),
@@ -150,7 +150,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// The value.
     ///
     /// # Panics
-    /// If an earlier attempt to make it panicked.
+    /// If an earlier attempt to create it panicked.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
         this.cell.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What a mutex and a lock for readers and writers have in common: whether they are poisoned.
+//! Poisoning, for mutexes and read-write locks.
 
 use std::sync;
 

@@ -131,7 +131,8 @@ impl Channel {
 fn channel(add: fn(&Channel, u32)) -> Object<Channel> {
     object(Channel::default)
         .op("add", [1, 2], add)
-        .blocking0("take", Channel::take)
+        .op0("take", Channel::take)
+        .may_block("take")
         .under(Engine::Shuttle)
 }
 

@@ -86,7 +86,7 @@ fn larger_tests_need_the_known_numbers_of_executions() {
         33_327
     );
     let event = || {
-        objects::event(false).matrix([
+        objects::event(objects::Waiting::Sound).matrix([
             ["wait", "set", "wait"],
             ["set", "reset", "wait"],
             ["reset", "set", "is_set"],

@@ -176,7 +176,8 @@ fn random_object(seed: u64) -> Object<Shared> {
         })
         .collect();
     object(Shared::default)
-        .blocking("op", [0usize, 1, 2], move |shared, op| shared.run(&ops[op]))
+        .op("op", [0usize, 1, 2], move |shared, op| shared.run(&ops[op]))
+        .may_block("op")
         .matrix(matrix)
         .jobs(1)
         .as_found()

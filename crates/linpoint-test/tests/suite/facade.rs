@@ -57,15 +57,21 @@ fn a_lost_wake_up_is_a_stuck_history() {
         lock: Mutex<()>,
         changed: Condvar,
     }
-    let flag = |sound: bool| {
+    /// Where `wait` first looks at the flag.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Looks {
+        Locked,
+        Unlocked,
+    }
+    let flag = |looks: Looks| {
         object(Flag::default)
             .op0("set", |flag| {
                 flag.set.store(1, SeqCst);
                 let _guard = flag.lock.lock().unwrap();
                 flag.changed.notify_all();
             })
-            .blocking0("wait", move |flag| {
-                if sound {
+            .op0("wait", move |flag| {
+                if looks == Looks::Locked {
                     let guard = flag.lock.lock().unwrap();
                     drop(
                         flag.changed
@@ -73,15 +79,15 @@ fn a_lost_wake_up_is_a_stuck_history() {
                             .unwrap(),
                     );
                 } else if flag.set.load(SeqCst) == 0 {
-                    // Looked before it locked.
                     drop(flag.changed.wait(flag.lock.lock().unwrap()).unwrap());
                 }
             })
+            .may_block("wait")
             .matrix([["set"], ["wait"]])
     };
-    let report = flag(true).check();
+    let report = flag(Looks::Locked).check();
     assert!(report.passed(), "{report}");
-    let report = flag(false).check();
+    let report = flag(Looks::Unlocked).check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
     assert!(
@@ -132,7 +138,8 @@ fn a_livelock_is_a_stuck_history() {
 fn loops_without_a_hint_are_noticed() {
     let report = object(|| AtomicU32::new(0))
         .op0("set", |flag| flag.store(1, SeqCst))
-        .blocking0("wait", |flag| while flag.load(SeqCst) == 0 {})
+        .op0("wait", |flag| while flag.load(SeqCst) == 0 {})
+        .may_block("wait")
         .matrix([["set"], ["wait"]])
         .check();
     assert!(report.passed(), "{report}");
@@ -235,7 +242,9 @@ fn what_is_intended_can_be_declared() {
         .ignore_result("roll")
         .check();
     assert!(report.passed(), "{report}");
-    let counter2 = object(|| Mutex::new(0)).blocking0("lock", |lock| std::mem::forget(lock.lock()));
+    let counter2 = object(|| Mutex::new(0))
+        .op0("lock", |lock| std::mem::forget(lock.lock()))
+        .may_block("lock");
     let report = counter2
         .never_blocks("lock")
         .matrix([["lock", "lock"]])
@@ -265,15 +274,17 @@ fn everything_that_blocks_can_be_passed() {
     .op("send", [1, 2], |(sender, _), value| {
         sender.lock().unwrap().send(value).is_ok()
     })
-    .blocking0("recv", |(_, receiver)| receiver.lock().unwrap().recv().ok())
+    .op0("recv", |(_, receiver)| receiver.lock().unwrap().recv().ok())
+    .may_block("recv")
     .matrix([vec!["send(1)", "send(2)"], vec!["recv"], vec!["recv"]])
     .check();
     assert!(report.passed(), "{report}");
     // A barrier for two is passed by two at once: no serial execution does that.
     let report = object(|| Barrier::new(2))
-        .blocking0("wait", |barrier| {
+        .op0("wait", |barrier| {
             barrier.wait();
         })
+        .may_block("wait")
         .matrix([["wait"], ["wait"]])
         .check();
     assert_eq!(report.failure().unwrap().kind, FailureKind::NoWitness);
@@ -287,40 +298,34 @@ fn notify_one_may_wake_any_waiter() {
         value: Mutex<Option<u32>>,
         changed: Condvar,
     }
-    let slot = |all: bool| {
+    let slot = |notify: fn(&Condvar)| {
         object(Slot::default)
-            .blocking("put", [1], move |slot, value| {
+            .op("put", [1], move |slot, value| {
                 let guard = slot.value.lock().unwrap();
                 let mut guard = slot
                     .changed
                     .wait_while(guard, |value| value.is_some())
                     .unwrap();
                 *guard = Some(value);
-                if all {
-                    slot.changed.notify_all()
-                } else {
-                    slot.changed.notify_one()
-                }
+                notify(&slot.changed);
             })
-            .blocking0("take", move |slot| {
+            .may_block("put")
+            .op0("take", move |slot| {
                 let guard = slot.value.lock().unwrap();
                 let mut guard = slot
                     .changed
                     .wait_while(guard, |value| value.is_none())
                     .unwrap();
                 let value = guard.take();
-                if all {
-                    slot.changed.notify_all()
-                } else {
-                    slot.changed.notify_one()
-                }
+                notify(&slot.changed);
                 value
             })
+            .may_block("take")
             .matrix([["put(1)", "put(1)"], ["take", "put(1)"], ["take", "take"]])
     };
-    let report = slot(true).check();
+    let report = slot(Condvar::notify_all).check();
     assert!(report.passed(), "{report}");
-    let report = slot(false).check();
+    let report = slot(Condvar::notify_one).check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoStuckWitness);
 }
@@ -384,16 +389,18 @@ fn destructors_of_stuck_threads_may_lock() {
         }
     }
     let report = object(|| (Mutex::new(0), Mutex::new(0)))
-        .blocking0("forth", |(a, b)| {
+        .op0("forth", |(a, b)| {
             let _late = LocksWhenDropped(b);
             let _held = a.lock().unwrap();
             drop(b.lock().unwrap());
         })
-        .blocking0("back", |(a, b)| {
+        .may_block("forth")
+        .op0("back", |(a, b)| {
             let _late = LocksWhenDropped(a);
             let _held = b.lock().unwrap();
             drop(a.lock().unwrap());
         })
+        .may_block("back")
         .matrix([["forth"], ["back"]])
         .check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));

@@ -69,7 +69,8 @@ fn random_machine(seed: u64) -> Object<Machine> {
     };
     let (threads, length) = [(2, 2), (3, 1), (2, 3), (3, 2)][rng.random_range(0..4)];
     object(make)
-        .blocking("op", 0..OPS, Machine::run)
+        .op("op", 0..OPS, Machine::run)
+        .may_block("op")
         .random(threads, length, 1)
         .seed(seed)
         .jobs(1)

@@ -261,20 +261,28 @@ impl Counter2 {
     }
 }
 
+/// How an [`Event`] computes its new word when a thread begins to wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// From the word that it compares with.
+    Sound,
+    /// From a second read (root cause A).
+    Broken,
+}
+
 /// A manual-reset event: bit 0 of the word says whether it is set, the rest counts those who wait.
 pub(crate) struct Event {
     word: AtomicU32,
     epoch: AtomicU32,
-    /// Computes the new word from a second read (root cause A).
-    pub(crate) broken: bool,
+    waiting: Waiting,
 }
 
 impl Event {
-    pub(crate) fn new(broken: bool) -> Self {
+    pub(crate) fn new(waiting: Waiting) -> Self {
         Event {
             word: AtomicU32::new(0),
             epoch: AtomicU32::new(0),
-            broken,
+            waiting,
         }
     }
 
@@ -318,10 +326,9 @@ impl Event {
             if word & 1 == 1 {
                 return;
             }
-            let again = if self.broken {
-                self.word.load(SeqCst)
-            } else {
-                word
+            let again = match self.waiting {
+                Waiting::Broken => self.word.load(SeqCst),
+                Waiting::Sound => word,
             };
             if self
                 .word
@@ -407,10 +414,11 @@ pub(crate) fn spin_counter() -> Object<SpinCounter> {
         .matrix(COUNTER_TEST)
 }
 
-pub(crate) fn event(broken: bool) -> Object<Event> {
-    object(move || Event::new(broken))
+pub(crate) fn event(waiting: Waiting) -> Object<Event> {
+    object(move || Event::new(waiting))
         .op0("set", Event::set)
         .op0("reset", Event::reset)
         .op0("is_set", Event::is_set)
-        .blocking0("wait", Event::wait)
+        .op0("wait", Event::wait)
+        .may_block("wait")
 }

@@ -7,7 +7,8 @@ use crate::objects::MutexQueue;
 fn figure_7() -> Object<MutexQueue> {
     object(MutexQueue::default)
         .op("Add", [200, 400], MutexQueue::add)
-        .blocking0("Take", MutexQueue::take)
+        .op0("Take", MutexQueue::take)
+        .may_block("Take")
         .op0("TryTake", MutexQueue::try_take)
         .matrix([["Add(200)", "Add(400)"], ["Take", "TryTake"]])
 }
@@ -64,7 +65,8 @@ fn observations_are_a_regression_specification() {
     // A later version takes the newest element first.
     let report = object(MutexQueue::default)
         .op("Add", [200, 400], MutexQueue::add)
-        .blocking0("Take", MutexQueue::take)
+        .op0("Take", MutexQueue::take)
+        .may_block("Take")
         .op0("TryTake", |queue| queue.try_take().map(|value| value + 1))
         .matrix([["Add(200)", "Add(400)"], ["Take", "TryTake"]])
         .expect_observations(&path)

@@ -37,14 +37,16 @@ fn a_stuck_operation_could_have_come_first() {
         }
     }
     assert!(!passes(|| object(Keeper::default)
-        .blocking0("mark", |keeper| {
+        .op0("mark", |keeper| {
             keeper.mark.store(7, SeqCst);
             keeper.lock_for_ever();
         })
-        .blocking0("tell", |keeper| {
+        .may_block("mark")
+        .op0("tell", |keeper| {
             keeper.lock_for_ever();
             keeper.mark.load(SeqCst)
         })
+        .may_block("tell")
         .matrix([["mark"], ["tell"]])));
 }
 
@@ -76,10 +78,12 @@ fn any_waiter_may_be_notified() {
         }
     }
     assert!(!passes(|| object(Semaphore::default)
-        .blocking0("first", |semaphore| {
+        .op0("first", |semaphore| {
             semaphore.acquire();
         })
-        .blocking0("second", Semaphore::acquire)
+        .may_block("first")
+        .op0("second", Semaphore::acquire)
+        .may_block("second")
         .op0("release", |semaphore| {
             semaphore.state.lock().unwrap().permits += 1;
             semaphore.released.notify_one();
@@ -90,7 +94,7 @@ fn any_waiter_may_be_notified() {
 /// A thread spins until one of two cells changes, and answers whether it slept and was woken by the second one alone.
 fn either(threads: [[&'static str; 1]; 3]) -> Object<[AtomicU32; 2]> {
     object(<[AtomicU32; 2]>::default)
-        .blocking0("await", |cells| {
+        .op0("await", |cells| {
             let mut slept = false;
             loop {
                 match cells.each_ref().map(|cell| cell.load(SeqCst)) {
@@ -100,6 +104,7 @@ fn either(threads: [[&'static str; 1]; 3]) -> Object<[AtomicU32; 2]> {
                 slept = true;
             }
         })
+        .may_block("await")
         .op("put", [0usize, 1], |cells, cell| {
             cells[cell].store(1, SeqCst)
         })

@@ -12,7 +12,7 @@ fn page(report: &Report, kind: FailureKind) -> String {
     let failure = report.failure().unwrap();
     assert_eq!(failure.kind, kind, "{failure}");
     let mut page = Page::new(Vec::new()).unwrap();
-    page.add(&failure.story().unwrap()).unwrap();
+    page.add(&failure.page_data().unwrap()).unwrap();
     String::from_utf8(page.finish().unwrap()).unwrap()
 }
 
@@ -47,7 +47,9 @@ fn results_without_witness() {
 #[test]
 fn a_stuck_operation() {
     let threads = [vec!["wait"], vec!["set", "reset", "set"]];
-    let report = objects::event(true).matrix(threads).check();
+    let report = objects::event(objects::Waiting::Broken)
+        .matrix(threads)
+        .check();
     let page = page(&report, FailureKind::NoStuckWitness);
     let told = [
         r#""headline":"Stuck: "#,

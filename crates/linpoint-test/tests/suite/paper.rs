@@ -37,12 +37,12 @@ fn the_queue_of_figure_1_loses_an_element() {
 
 #[test]
 fn the_event_of_figure_9_is_found_through_stuck_histories() {
-    let report = objects::event(true)
+    let report = objects::event(objects::Waiting::Broken)
         .matrix([vec!["wait"], vec!["set", "reset", "set"]])
         .check();
     println!("{report}");
     assert_eq!(report.failure().unwrap().kind, FailureKind::NoStuckWitness);
-    let report = objects::event(false)
+    let report = objects::event(objects::Waiting::Sound)
         .matrix([vec!["wait"], vec!["set", "reset", "set"]])
         .check();
     assert!(report.passed(), "{report}");

@@ -21,7 +21,8 @@ fn every_failure_runs_again_from_its_token() {
         objects += 1;
     }
     assert_eq!(objects, 10);
-    let event = objects::event(true).matrix([vec!["wait"], vec!["set", "reset", "set"]]);
+    let event = objects::event(objects::Waiting::Broken)
+        .matrix([vec!["wait"], vec!["set", "reset", "set"]]);
     let found = failure(&event);
     let again = failure(&event.replay(&found.token));
     assert_eq!(found.blocked, again.blocked);

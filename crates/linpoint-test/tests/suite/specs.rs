@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use linpoint::{Outcomes, Spec};
 use linpoint_test::{FailureKind, Object, object};
 
-use crate::objects::{Event, MutexQueue};
+use crate::objects::{Event, MutexQueue, Waiting};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Op {
@@ -14,9 +14,20 @@ enum Op {
     TryTake,
 }
 
-/// A queue; `try_take` may be allowed to fail for no reason.
-struct Queue {
-    spurious: bool,
+/// A queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Queue {
+    /// `TryTake` fails only if the queue is empty.
+    Strict,
+    /// `TryTake` may always fail.
+    Lenient,
+}
+
+/// What runs `TryTake`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TryTake {
+    Correct,
+    Hasty,
 }
 
 impl Spec for Queue {
@@ -38,42 +49,45 @@ impl Spec for Queue {
             Op::Take if state.is_empty() => Outcomes::Blocked,
             Op::Take | Op::TryTake => {
                 let taken = next.pop_front();
-                match self.spurious && *op == Op::TryTake {
-                    true => Outcomes::Many(vec![(taken, next), (None, state.clone())]),
-                    false => Outcomes::One(taken, next),
+                match (self, op) {
+                    (Queue::Lenient, Op::TryTake) => {
+                        Outcomes::Many(vec![(taken, next), (None, state.clone())])
+                    }
+                    _ => Outcomes::One(taken, next),
                 }
             }
         }
     }
 }
 
-fn against(spurious: bool, hasty: bool) -> Object<MutexQueue> {
+fn against(spec: Queue, try_take: TryTake) -> Object<MutexQueue> {
     let ops = [Op::Add(200), Op::Add(400), Op::Take, Op::TryTake];
-    object(MutexQueue::default).against(Queue { spurious }, ops, move |queue, op| match op {
+    object(MutexQueue::default).against(spec, ops, move |queue, op| match op {
         Op::Add(value) => {
             queue.add(*value);
             None
         }
         Op::Take => Some(queue.take()),
-        Op::TryTake if hasty => queue.hasty_take(),
+        Op::TryTake if try_take == TryTake::Hasty => queue.hasty_take(),
         Op::TryTake => queue.try_take(),
     })
 }
 
 #[test]
 fn the_queue_of_figure_7_keeps_to_its_specification() {
-    let report = against(false, false)
+    let object = || against(Queue::Strict, TryTake::Correct);
+    let report = object()
         .matrix([["Add(200)", "Add(400)"], ["Take", "TryTake"]])
         .check();
     assert!(report.passed(), "{report}");
-    let report = against(false, false).random(3, 2, 10).check();
+    let report = object().random(3, 2, 10).check();
     assert!(report.passed(), "{report}");
 }
 
 #[test]
 fn the_hasty_queue_breaks_a_strict_specification_and_keeps_a_lenient_one() {
     let test = [["Add(200)", "TryTake"], ["Add(400)", "TryTake"]];
-    let report = against(false, true).matrix(test).check();
+    let report = against(Queue::Strict, TryTake::Hasty).matrix(test).check();
     let failure = report.failure().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(failure.kind, FailureKind::NoWitness);
     assert!(
@@ -82,8 +96,8 @@ fn the_hasty_queue_breaks_a_strict_specification_and_keeps_a_lenient_one() {
             .starts_with("The specification does not allow it"),
         "{failure}"
     );
-    assert_eq!(failure.story().unwrap().object_type, "Queue");
-    let report = against(true, true).matrix(test).check();
+    assert_eq!(failure.page_data().unwrap().object_type, "Queue");
+    let report = against(Queue::Lenient, TryTake::Hasty).matrix(test).check();
     assert!(report.passed(), "{report}");
 }
 
@@ -117,8 +131,8 @@ impl Spec for EventSpec {
 
 #[test]
 fn stuck_operations_need_a_reason_in_the_specification() {
-    for broken in [false, true] {
-        let report = object(move || Event::new(broken))
+    for waiting in [Waiting::Sound, Waiting::Broken] {
+        let report = object(move || Event::new(waiting))
             .against(
                 EventSpec,
                 [EventOp::Set, EventOp::Reset, EventOp::Wait],
@@ -130,13 +144,13 @@ fn stuck_operations_need_a_reason_in_the_specification() {
             )
             .matrix([vec!["Wait"], vec!["Set", "Reset", "Set"]])
             .check();
-        match broken {
-            true => {
+        match waiting {
+            Waiting::Broken => {
                 let failure = report.failure().unwrap();
                 assert_eq!(failure.kind, FailureKind::NoStuckWitness);
-                assert!(failure.story().is_some());
+                assert!(failure.page_data().is_some());
             }
-            false => assert!(report.passed(), "{report}"),
+            Waiting::Sound => assert!(report.passed(), "{report}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Translates the events of Jepsen, for the readers of its EDN histories and of its logs.
 
+use super::{IndependentKeys, Note, ReadOptions, Recorded, jepsen_keys};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 use crate::spec::value_is_result;
@@ -43,6 +44,77 @@ pub(super) struct Event {
     pub(super) value: Value,
     /// When it happened, where that is recorded.
     pub(super) time: Option<i64>,
+}
+
+/// An entry of a history.
+#[derive(Debug)]
+pub(super) enum Entry {
+    Client(Event),
+    /// An event of the nemesis or another process that is not a client.
+    Other {
+        process: String,
+        function: String,
+        value: Value,
+    },
+}
+
+/// What the `fail` of a compare-and-set means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailedCas {
+    /// It did not happen.
+    NotRun,
+    /// It found another value and returned false if the event repeats its arguments, and did not happen otherwise.
+    ReturnedFalse,
+}
+
+/// Returns the history of these entries, each with its line. The caller must give them in the order of time.
+pub(super) fn record(
+    entries: Vec<(u64, Entry)>,
+    failed_cas: FailedCas,
+    options: &ReadOptions,
+) -> Result<Recorded, Error> {
+    let mut notes = Vec::new();
+    let has_keys = match options.independent {
+        IndependentKeys::Always => true,
+        IndependentKeys::Never => false,
+        IndependentKeys::Detect => jepsen_keys::are_independent(&entries),
+    };
+    if has_keys && options.independent == IndependentKeys::Detect {
+        notes.push(Note::IndependentKeys);
+    }
+    let mut builder = HistoryBuilder::new();
+    for (line, entry) in entries {
+        match entry {
+            Entry::Client(event) => {
+                let event = if has_keys {
+                    jepsen_keys::split(event)
+                        .map_err(|reason| Error::malformed(reason).at_line(line))?
+                } else {
+                    event
+                };
+                let returned_false = failed_cas == FailedCas::ReturnedFalse
+                    && event.kind == EventType::Fail
+                    && event.function == "cas"
+                    && event.value.as_list().is_some();
+                if returned_false {
+                    builder.ret(line, &event.process, Value::Bool(false))?;
+                } else {
+                    add(&mut builder, line, event)?;
+                }
+            }
+            Entry::Other {
+                process,
+                function,
+                value,
+            } => annotate(&mut builder, &process, &function, &value),
+        }
+    }
+    Ok(Recorded {
+        // The order of events is the order of time, so there are no ties.
+        history: builder.finish(options.ties.unwrap_or_default())?,
+        notes,
+        ..Recorded::default()
+    })
 }
 
 /// How the one value of an event is divided into argument and result.
@@ -108,7 +180,7 @@ impl Role {
 }
 
 /// Adds the event of a client to the history.
-pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
+fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
     let Event {
         process,
         kind,
@@ -157,7 +229,7 @@ pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Resu
 }
 
 /// Notes what something other than a client did, such as the nemesis.
-pub(super) fn annotate(builder: &mut HistoryBuilder, process: &str, function: &str, value: &Value) {
+fn annotate(builder: &mut HistoryBuilder, process: &str, function: &str, value: &Value) {
     match value {
         Value::Nil => builder.annotate(format!("{process} {function}")),
         value => builder.annotate(format!("{process} {function} {value}")),

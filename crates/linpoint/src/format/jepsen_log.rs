@@ -5,38 +5,37 @@
 //! refused: it is more likely damage than a log.
 
 use super::edn::{Forms, value, with_form};
-use super::jepsen::{self, Event, EventType};
+use super::jepsen::{self, Entry, Event, EventType, FailedCas};
 use super::{ReadOptions, Recorded, Sink};
 use crate::error::Error;
-use crate::history::{History, HistoryBuilder};
 use crate::spec::Params;
 use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
-    sink.put(read_history(text, options).map(|history| Recorded {
-        history,
-        object_type: Some(("cas-register".to_owned(), Params::new())),
-        ..Recorded::default()
-    }));
+    sink.put(read_history(text, options));
 }
 
 const LOGGER: &str = "jepsen.util";
 
 const LEVELS: &[&str] = &["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
-    let mut builder = HistoryBuilder::new();
+fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+    let mut entries = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let at = |reason: String| Error::malformed(reason).at_line(number);
         if let Some((_, message)) = line.split_once(LOGGER) {
-            read_line(&mut builder, number, message).map_err(at)??;
+            entries.push((number, read_line(message).map_err(at)?));
         } else if !is_log_line(line) {
             return Err(at(
                 "neither an operation nor another line of a log".to_owned()
             ));
         }
     }
-    builder.finish(options.ties.unwrap_or_default())
+    let recorded = jepsen::record(entries, FailedCas::ReturnedFalse, options)?;
+    Ok(Recorded {
+        object_type: Some(("cas-register".to_owned(), Params::new())),
+        ..recorded
+    })
 }
 
 fn is_log_line(line: &str) -> bool {
@@ -45,12 +44,8 @@ fn is_log_line(line: &str) -> bool {
         || line.split_whitespace().any(|word| LEVELS.contains(&word))
 }
 
-/// Reads ` - PROCESS :TYPE :OP VALUE`. The inner result is that of the builder, whose errors know their lines.
-fn read_line(
-    builder: &mut HistoryBuilder,
-    number: u64,
-    message: &str,
-) -> Result<Result<(), Error>, String> {
+/// Reads ` - PROCESS :TYPE :OP VALUE`.
+fn read_line(message: &str) -> Result<Entry, String> {
     if message.contains(LOGGER) {
         return Err("two operations on one line".to_owned());
     }
@@ -77,23 +72,20 @@ fn read_line(
                 "{process:?} is neither the number of a process nor a keyword"
             ));
         };
-        jepsen::annotate(builder, process, function, &value);
-        return Ok(Ok(()));
+        return Ok(Entry::Other {
+            process: process.to_owned(),
+            function: function.to_owned(),
+            value,
+        });
     };
-    let process = Value::Int(process);
-    // A compare-and-set that ran and found another value; with anything but its pair it did not run.
-    if kind == EventType::Fail && function == "cas" && value.as_list().is_some() {
-        return Ok(builder.ret(number, &process, Value::Bool(false)));
-    }
-    let event = Event {
-        process,
+    Ok(Entry::Client(Event {
+        process: Value::Int(process),
         kind,
         object: Value::Nil,
         function: function.to_owned(),
         value,
         time: None,
-    };
-    Ok(jepsen::add(builder, number, event))
+    }))
 }
 
 /// The first word of `text` and what follows.
@@ -105,7 +97,7 @@ fn word(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::parse;
+    use crate::format::{IndependentKeys, Note, parse};
 
     #[test]
     fn a_log() {
@@ -141,6 +133,47 @@ INFO  jepsen.util - 4\t:fail\t:read\t:timed-out
             recorded.object_type,
             Some(("cas-register".to_owned(), Params::new()))
         );
+    }
+
+    /// The objects and the operations of a log with two keys, and whether a note says so.
+    fn of_two_keys(independent: IndependentKeys) -> (Vec<(String, String)>, bool) {
+        let text = "\
+INFO  jepsen.util - 0\t:invoke\t:write\t[3 1]
+INFO  jepsen.util - 1\t:invoke\t:read\t[4 nil]
+INFO  jepsen.util - 1\t:ok\t:read\t[4 nil]
+INFO  jepsen.util - 1\t:invoke\t:cas\t[3 [1 2]]
+INFO  jepsen.util - 1\t:fail\t:cas\t[3 [1 2]]
+INFO  jepsen.util - 0\t:info\t:write\t:timed-out
+INFO  jepsen.util - 2\t:invoke\t:cas\t[4 [1 2]]
+INFO  jepsen.util - 2\t:fail\t:cas\t:timed-out
+";
+        let options = ReadOptions {
+            independent,
+            ..ReadOptions::default()
+        };
+        let recorded = parse(text.as_bytes(), &options).remove(0).unwrap();
+        let ops = recorded.history.ops();
+        let ops = ops.map(|op| (op.object.to_string(), op.text())).collect();
+        (ops, recorded.notes == [Note::IndependentKeys])
+    }
+
+    #[test]
+    fn independent_keys_are_objects() {
+        let expected = [
+            ("3", "write(1) → ?"),
+            ("4", "read() → nil"),
+            ("3", "cas(1, 2) → false"),
+        ];
+        let expected = expected.map(|(object, op)| (object.to_owned(), op.to_owned()));
+        let (ops, has_note) = of_two_keys(IndependentKeys::Detect);
+        assert_eq!(ops, expected);
+        assert!(has_note);
+        let (ops, has_note) = of_two_keys(IndependentKeys::Always);
+        assert_eq!(ops, expected);
+        assert!(!has_note, "they were asked for");
+        let (ops, has_note) = of_two_keys(IndependentKeys::Never);
+        assert_eq!(ops[0], ("nil".to_owned(), "write(3, 1) → ?".to_owned()));
+        assert!(!has_note);
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod input;
 #[cfg(feature = "edn")]
 mod jepsen;
 #[cfg(feature = "edn")]
+mod jepsen_keys;
+#[cfg(feature = "edn")]
 mod jepsen_log;
 mod json;
 mod jsonl;
@@ -146,7 +148,7 @@ pub enum IndependentKeys {
     /// key. Such a history has a [note](Note::IndependentKeys).
     #[default]
     Detect,
-    /// They are; formats other than [`Format::Edn`] are refused.
+    /// They are; formats other than [`Format::Edn`] and [`Format::JepsenLog`] are refused.
     Always,
     /// They are not: pairs are plain values.
     Never,
@@ -380,11 +382,13 @@ fn read_bytes(bytes: Vec<u8>, options: &ReadOptions, sink: &mut Sink<'_>) {
 
 /// Only values of Jepsen's histories are pairs of a key and a value; others name their objects.
 fn refuse_independent(format: Format, options: &ReadOptions) -> Result<(), Error> {
-    if options.independent != IndependentKeys::Always || format == Format::Edn {
+    let is_jepsen = matches!(format, Format::Edn | Format::JepsenLog);
+    if options.independent != IndependentKeys::Always || is_jepsen {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "independent keys are for edn, Jepsen's histories, and this is {format}, whose operations name their object"
+        "independent keys are for Jepsen's histories, edn or jepsen-log, and this is {format}, whose operations name their \
+         object"
     )))
 }
 

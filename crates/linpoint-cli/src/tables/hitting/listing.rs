@@ -1,4 +1,4 @@
-//! What the tables are made from: a line for each history and each error, and a summary.
+//! The data of the tables: a line for each history and each error, and a summary.
 
 use linpoint::Error;
 use linpoint::engine::hitting::Measured;
@@ -80,7 +80,7 @@ impl Findings {
         }
     }
 
-    /// What the tables do not say.
+    /// The summary: facts that the tables do not have.
     pub(super) fn summary(&self) -> Vec<String> {
         let count =
             |is_one: &dyn Fn(&Row) -> bool| self.rows.iter().filter(|row| is_one(row)).count();

@@ -1,4 +1,4 @@
-//! `linpoint tables hitting`: what hitting families make of recorded histories.
+//! `linpoint tables hitting`: evaluates hitting families on recorded histories.
 
 mod listing;
 mod published;
@@ -24,8 +24,18 @@ use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::progress::Watcher;
 use crate::source::{TypeChoice, object_of, with_methods};
+use crate::tables::sheet::Precision;
 
-/// A history with what a family makes of it.
+impl HittingTableArgs {
+    fn precision(&self) -> Precision {
+        match self.raw {
+            true => Precision::Full,
+            false => Precision::Rounded,
+        }
+    }
+}
+
+/// A history with its evaluation.
 struct Row {
     label: String,
     type_name: String,
@@ -54,7 +64,7 @@ impl Row {
     }
 }
 
-/// What was measured, and what could not be.
+/// The measurements and errors of all histories.
 struct Findings {
     family: Family,
     extent: Extent,
@@ -118,7 +128,7 @@ pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
     }
     findings.print(args)?;
     if let Some(folder) = &args.output {
-        findings.write_into(folder, args.raw, &mut files)?;
+        findings.write_into(folder, args.precision(), &mut files)?;
     }
     Ok(findings.exit())
 }
@@ -193,11 +203,12 @@ impl Findings {
             });
             writeln!(out, "{document}")?;
         } else {
+            let precision = args.precision();
             // Without histories there is nothing to tabulate.
             for (_, sheet) in sheets.iter().filter(|_| !self.rows.is_empty()) {
                 let text = match args.markdown {
-                    true => sheet.markdown(args.raw),
-                    false => sheet.text(args.raw),
+                    true => sheet.markdown(precision),
+                    false => sheet.text(precision),
                 };
                 writeln!(out, "{text}")?;
             }
@@ -220,7 +231,7 @@ impl Findings {
     fn write_into(
         &self,
         folder: &std::path::Path,
-        raw: bool,
+        precision: Precision,
         files: &mut Files,
     ) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder)
@@ -228,15 +239,15 @@ impl Findings {
         let mut texts: Vec<(String, String)> = Vec::new();
         let mut markdown = String::new();
         for (name, sheet) in self.sheets() {
-            texts.push((format!("{name}.tsv"), sheet.tsv(raw)));
-            markdown += &sheet.markdown(raw);
+            texts.push((format!("{name}.tsv"), sheet.tsv(precision)));
+            markdown += &sheet.markdown(precision);
             markdown.push('\n');
         }
         markdown += &self.summary().join("  \n");
         texts.extend([
             ("tables.md".to_owned(), markdown + "\n"),
-            ("histories.tsv".to_owned(), self.histories().tsv(raw)),
-            ("errors.tsv".to_owned(), self.listed_errors().tsv(raw)),
+            ("histories.tsv".to_owned(), self.histories().tsv(precision)),
+            ("errors.tsv".to_owned(), self.listed_errors().tsv(precision)),
             ("figure4.svg".to_owned(), self.figure().svg()),
             ("figure4.html".to_owned(), self.page()),
         ]);

@@ -1,6 +1,6 @@
 //! The figures of Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families* (PPoPP 2019).
 
-/// What the paper says about a class.
+/// The figures of the paper for a class.
 pub(super) struct Published {
     /// The name of the type here.
     pub(super) type_name: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct Published {
     pub(super) concurrent: usize,
     pub(super) linearizable: usize,
     pub(super) shown: [usize; 5],
-    /// And by 6, where the text tells.
+    /// Table 3, by d = 6, if the text gives it.
     pub(super) shown_by_six: Option<usize>,
 }
 
@@ -219,7 +219,7 @@ impl Published {
         CLASSES.iter().find(|class| class.type_name == type_name)
     }
 
-    /// How many are shown by d, as far as it is told: where all are shown, more operations show no more.
+    /// The number of histories shown by d, if the paper gives it. Once all are shown, a larger d shows the same.
     pub(super) fn shown_by(&self, d: usize) -> Option<usize> {
         let last = self.shown[self.shown.len() - 1];
         match d {

@@ -7,14 +7,14 @@ use crate::tables::sheet::{Cell, Sheet};
 
 /// The histories of a class.
 struct Class<'a> {
-    /// As people call it.
+    /// The usual name of the class.
     name: String,
     published: Option<&'static Published>,
     rows: Vec<&'a Row>,
 }
 
 impl<'a> Class<'a> {
-    /// Those that are not sequential: of the others there is nothing to tell.
+    /// The histories that are not sequential; the tables are about these.
     fn concurrent(&self) -> impl Iterator<Item = &'a Row> + '_ {
         self.rows.iter().copied().filter(|row| !row.is_sequential())
     }
@@ -334,7 +334,7 @@ impl Findings {
             points: Self::published_points(class, d_max),
         });
         let published = chart(
-            "Shown by d, as published (as far as its text tells)",
+            "Shown by d, as published (as far as the text gives it)",
             lines.collect(),
         );
         let words = format!(

@@ -41,8 +41,8 @@ impl Barrier {
         }
     }
 
-    /// L: comes to the barrier, and goes on when everybody has. Two calls that wait for each other have no serial order: by
-    /// itself neither returns. Nothing is wrong with it; it is just not linearizable.
+    /// L: arrives at the barrier, and waits until all threads have. Two calls that wait for each other have no serial order,
+    /// since neither returns by itself: a correct barrier is not linearizable.
     pub fn signal_and_wait(&self) {
         let phase = self.signal();
         self.wait_for(phase + 1);

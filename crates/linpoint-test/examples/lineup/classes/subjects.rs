@@ -165,10 +165,12 @@ fn lazy(seed: Seed, test: &Test) -> Report {
 fn manual_reset_event(seed: Seed, test: &Test) -> Report {
     let object = object(move || ManualResetEvent::new(seed))
         .op0("set", ManualResetEvent::set)
-        .blocking0("wait", ManualResetEvent::wait)
+        .op0("wait", ManualResetEvent::wait)
+        .may_block("wait")
         .op0("reset", ManualResetEvent::reset)
         .op0("is_set", ManualResetEvent::is_set)
-        .blocking0("wait_one", ManualResetEvent::wait);
+        .op0("wait_one", ManualResetEvent::wait)
+        .may_block("wait_one");
     run(object, test)
 }
 
@@ -176,7 +178,8 @@ fn semaphore_slim(seed: Seed, test: &Test) -> Report {
     let object = object(move || SemaphoreSlim::new(seed))
         .op0("current_count", SemaphoreSlim::current_count)
         .op("release", [1, 2], SemaphoreSlim::release)
-        .blocking0("wait", SemaphoreSlim::wait)
+        .op0("wait", SemaphoreSlim::wait)
+        .may_block("wait")
         .op0("wait(0)", SemaphoreSlim::try_wait);
     run(object, test)
 }
@@ -184,10 +187,12 @@ fn semaphore_slim(seed: Seed, test: &Test) -> Report {
 fn countdown_event(seed: Seed, test: &Test) -> Report {
     let object = object(move || CountdownEvent::new(seed))
         .op0("is_set", CountdownEvent::is_set)
-        .blocking0("wait", CountdownEvent::wait)
+        .op0("wait", CountdownEvent::wait)
+        .may_block("wait")
         .op0("wait(0)", CountdownEvent::is_set)
         .op0("current_count", CountdownEvent::current_count)
-        .blocking0("wait_one", CountdownEvent::wait)
+        .op0("wait_one", CountdownEvent::wait)
+        .may_block("wait_one")
         .op("signal", [1, 2], CountdownEvent::signal)
         .op("add_count", [1, 2], CountdownEvent::add_count)
         .op("try_add_count", [1, 2], CountdownEvent::try_add_count);
@@ -259,8 +264,10 @@ fn a_blocking_collection(seed: Seed) -> Object<BlockingCollection> {
         )
         .op0("complete_adding", BlockingCollection::complete_adding)
         .op("add", [2], BlockingCollection::add)
-        .blocking0("take", BlockingCollection::take)
-        .blocking0("take_with_enum", BlockingCollection::take_with_enum)
+        .op0("take", BlockingCollection::take)
+        .may_block("take")
+        .op0("take_with_enum", BlockingCollection::take_with_enum)
+        .may_block("take_with_enum")
         .op0("try_take", BlockingCollection::try_take)
         .op0("try_take(1 ms)", |collection: &BlockingCollection| {
             collection.try_take_for(Duration::from_millis(1))
@@ -302,7 +309,8 @@ fn task_completion_source(seed: Seed, test: &Test) -> Report {
         .op0("exception", TaskCompletionSource::exception)
         .op("try_set", ends, TaskCompletionSource::try_set)
         .op("set", ends, TaskCompletionSource::set)
-        .blocking0("wait", TaskCompletionSource::wait)
+        .op0("wait", TaskCompletionSource::wait)
+        .may_block("wait")
         .op0("try_result", TaskCompletionSource::try_result);
     run(object, test)
 }
@@ -323,10 +331,13 @@ fn barrier(seed: Seed, test: &Test) -> Report {
         .op0("participant_count", Barrier::participant_count)
         .op0("add_participant", Barrier::add_participant);
     let object = match seed {
-        Seed::L => object.blocking0("signal_and_wait", Barrier::signal_and_wait),
+        Seed::L => object
+            .op0("signal_and_wait", Barrier::signal_and_wait)
+            .may_block("signal_and_wait"),
         _ => object
             .op0("signal", Barrier::signal)
-            .blocking("wait_for", [1, 2], Barrier::wait_for),
+            .op("wait_for", [1, 2], Barrier::wait_for)
+            .may_block("wait_for"),
     };
     run(object, test)
 }

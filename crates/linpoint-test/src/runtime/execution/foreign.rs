@@ -1,4 +1,4 @@
-//! Executions whose threads a foreign scheduler runs: it knows which threads can go on, and asks here which one does.
+//! Executions whose threads a foreign scheduler runs: it gives the threads that can go on, and this module chooses one.
 
 use super::super::MAIN;
 use super::super::access::{Effect, Kind};

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::super::access::{Hold, Kind};
+use super::super::access::{Effect, Hold, Kind};
 use super::super::causality::{Clock, Past, Touched};
 use super::super::{MAIN, MAX_WORKERS};
 use super::Causality;
@@ -77,7 +77,7 @@ struct Object {
     version: u32,
 }
 
-/// What happened before, as far as an object knows it.
+/// The causal past of the steps that touched an object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Causes {
     pub(super) clocks: Touched<Clock>,
@@ -155,10 +155,10 @@ impl Memory {
 
     /// Changes the object as an access of this kind does. Returns its name and its version afterwards.
     #[inline(always)]
-    pub(super) fn touch(&mut self, object: u32, kind: Kind, changed: bool) -> (ObjectName, u32) {
+    pub(super) fn touch(&mut self, object: u32, kind: Kind, effect: Effect) -> (ObjectName, u32) {
         let object = self.objects.change(object);
         object.hold = kind.apply(object.hold);
-        object.version += u32::from(changed);
+        object.version += u32::from(effect.is_change());
         (object.name, object.version)
     }
 

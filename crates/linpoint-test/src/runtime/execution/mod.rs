@@ -73,7 +73,7 @@ pub(crate) enum Pending {
         timed: bool,
     },
     #[cfg(any(feature = "loom", feature = "shuttle"))]
-    /// A foreign scheduler runs the thread, and knows what it waits for.
+    /// A foreign scheduler runs the thread; what it waits for is not known here.
     Foreign(Foreign),
     /// Waits for all workers.
     Join,
@@ -235,7 +235,7 @@ impl Execution {
         self.epoch
     }
 
-    /// The test is about to run on this OS thread; the watchdog is told the names of its operations.
+    /// Gives the names of the operations to the watchdog, before the test runs on this OS thread.
     pub(super) fn watch(&self, names: impl Iterator<Item = String>) {
         self.heartbeat.watch(names);
     }
@@ -336,9 +336,8 @@ impl Execution {
     /// The running thread touches an object.
     #[inline(always)]
     fn touch(&mut self, object: u32, kind: Kind, effect: Effect) {
-        let changed = effect != Effect::Unchanged;
-        let (name, version) = self.memory.touch(object, kind, changed);
-        self.threads.note_access(object, version, changed);
+        let (name, version) = self.memory.touch(object, kind, effect);
+        self.threads.note_access(object, version, effect);
         if self.settings.records_steps() {
             self.record(Access {
                 object,
@@ -346,7 +345,7 @@ impl Execution {
                 kind,
                 blocking: effect == Effect::AwaitedChange,
                 version,
-                changed,
+                changed: effect.is_change(),
             });
         }
     }

@@ -228,11 +228,11 @@ impl Execution {
     #[inline(always)]
     pub(crate) fn finish(&mut self, op: usize, outcome: Outcome) {
         self.trace.history.outcomes[op] = outcome;
-        let told = Entry::returns(op);
-        if self.recall(told).is_some() {
+        let entry = Entry::returns(op);
+        if self.recall(entry).is_some() {
             return;
         }
-        self.answer(told, 0);
+        self.answer(entry, 0);
         self.heartbeat.toggle(op);
         self.threads.returned |= 1 << op;
         self.trace.history.events.push(Event::Return(op as u32));
@@ -510,8 +510,8 @@ impl Execution {
         notify: Notify,
         search: &mut dyn Search,
     ) -> usize {
-        let told = Entry::notify(condvar, notify);
-        let known = self.recall(told);
+        let entry = Entry::notify(condvar, notify);
+        let known = self.recall(entry);
         let waiting: SmallVec<[usize; MAX_WORKERS]> = self.waiters(condvar).collect();
         let ways = match known {
             Some(ways) => usize::from(ways),
@@ -521,7 +521,7 @@ impl Execution {
                     Kind::Write,
                     Effect::changed_if(!waiting.is_empty()),
                 );
-                self.answer(told, waiting.len() as u8);
+                self.answer(entry, waiting.len() as u8);
                 waiting.len()
             }
         };

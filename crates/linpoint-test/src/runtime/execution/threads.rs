@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::super::access::{Kind, Manner};
+use super::super::access::{Effect, Kind, Manner};
 use super::super::causality::{Clock, Past};
 use super::super::{MAIN, MAX_WORKERS};
 use super::memory::Memory;
@@ -198,8 +198,8 @@ impl Threads {
 
     /// The running thread has seen this version of an object.
     #[inline(always)]
-    pub(super) fn note_access(&mut self, object: u32, version: u32, changed: bool) {
-        if changed {
+    pub(super) fn note_access(&mut self, object: u32, version: u32, effect: Effect) {
+        if effect.is_change() {
             self.idle = 0;
         }
         let thread = &mut self.list[self.current];

@@ -129,7 +129,7 @@ pub(crate) enum Wait {
     Notification(ObjectName),
     /// For a change of something that it has read.
     Change,
-    /// For something that only a foreign scheduler knows.
+    /// For something that is not known, under a foreign scheduler.
     #[cfg(any(feature = "loom", feature = "shuttle"))]
     Foreign,
 }

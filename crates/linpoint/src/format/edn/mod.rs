@@ -1,6 +1,5 @@
 //! Reads Jepsen histories in EDN: one map for each event, in a row or within one vector or list.
 
-mod keys;
 mod split;
 mod value;
 
@@ -10,10 +9,9 @@ use clojure_reader::edn::Edn;
 
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
-use super::jepsen::{self, Event, EventType};
-use super::{IndependentKeys, Note, ReadOptions, Recorded, Sink};
+use super::jepsen::{self, Entry, Event, EventType, FailedCas};
+use super::{ReadOptions, Recorded, Sink};
 use crate::error::Error;
-use crate::history::HistoryBuilder;
 use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
@@ -28,49 +26,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
             .map_err(|reason| Error::malformed(reason).at_line(form.line))?;
         entries.push((form.line, entry));
     }
-    let mut notes = Vec::new();
-    let has_keys = match options.independent {
-        IndependentKeys::Always => true,
-        IndependentKeys::Never => false,
-        IndependentKeys::Detect => keys::are_independent(&entries),
-    };
-    if has_keys && options.independent == IndependentKeys::Detect {
-        notes.push(Note::IndependentKeys);
-    }
-    let mut builder = HistoryBuilder::new();
-    for (line, entry) in entries {
-        match entry {
-            Entry::Client(event) => {
-                let event = if has_keys {
-                    keys::split(event).map_err(|reason| Error::malformed(reason).at_line(line))?
-                } else {
-                    event
-                };
-                jepsen::add(&mut builder, line, event)?;
-            }
-            Entry::Other {
-                process,
-                function,
-                value,
-            } => jepsen::annotate(&mut builder, &process, &function, &value),
-        }
-    }
-    Ok(Recorded {
-        // The order of events is the order of time, so there are no ties.
-        history: builder.finish(options.ties.unwrap_or_default())?,
-        notes,
-        ..Recorded::default()
-    })
-}
-
-enum Entry {
-    Client(Event),
-    /// An event of the nemesis or another process that is not a client.
-    Other {
-        process: String,
-        function: String,
-        value: Value,
-    },
+    jepsen::record(entries, FailedCas::NotRun, options)
 }
 
 fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
@@ -141,7 +97,7 @@ pub(super) fn name<'e>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Format, parse};
+    use crate::format::{Format, IndependentKeys, parse};
 
     fn read_one(text: &str, independent: IndependentKeys) -> Result<Recorded, Error> {
         let options = ReadOptions {

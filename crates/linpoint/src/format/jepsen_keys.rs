@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Entry;
-use crate::format::jepsen::{Event, EventType};
+use super::jepsen::{Entry, Event, EventType};
 use crate::spec::value_is_result;
 use crate::value::Value;
 
