@@ -156,6 +156,18 @@ fn claim(claim: &Claim) -> Value {
             fields["upper"] = upper.to_json();
         }
         Claim::PassedOver { urgent, .. } => fields["urgent"] = urgent.to_json(),
+        Claim::CountedTwice { other, count, .. } => {
+            fields["other"] = json!(other.0);
+            fields["count"] = json!(count);
+        }
+        Claim::CountTooLow { count, least, .. } => {
+            fields["count"] = json!(count);
+            fields["least"] = json!(least);
+        }
+        Claim::CountTooHigh { count, most, .. } => {
+            fields["count"] = json!(count);
+            fields["most"] = json!(most);
+        }
         Claim::Contradiction { others, .. } => fields["others"] = ids(others),
         _ => {}
     }

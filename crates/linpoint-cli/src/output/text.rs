@@ -115,8 +115,8 @@ fn possible_text(violation: &Violation) -> Option<String> {
 
 /// The core as a picture, what it starts from, and what it leaves open.
 pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
-    /// More relaxed operations than this are only counted.
-    const RELAXED: usize = 6;
+    /// More premises or relaxed operations than this are only counted.
+    const MOST_LISTED: usize = 6;
     let indented = |line: String| format!("  {line}");
     let mut lines = Vec::new();
     if let Some(anchor) = core.anchor() {
@@ -137,11 +137,12 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
             "these changed nothing, as their answers tell, and that is why they are here:"
                 .to_owned(),
         );
-        lines.extend(
-            core.premises()
-                .iter()
-                .map(|&id| indented(history.describe(id))),
-        );
+        let premises = core.premises().iter().take(MOST_LISTED);
+        lines.extend(premises.map(|&id| indented(history.describe(id))));
+        if core.premises().len() > MOST_LISTED {
+            let more = core.premises().len() - MOST_LISTED;
+            lines.push(format!("  and {more} more"));
+        }
     }
     if core.relaxed().is_empty() {
         return lines;
@@ -150,13 +151,13 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
         String::new(),
         "no matter what these answered, and when or whether they took effect:".to_owned(),
     ]);
-    for &id in core.relaxed().iter().take(RELAXED) {
+    for &id in core.relaxed().iter().take(MOST_LISTED) {
         let op = history.op(id);
         let call = core_table::cut(&op.call_text());
         lines.push(format!("  {call} by process {}", op.process));
     }
-    if core.relaxed().len() > RELAXED {
-        lines.push(format!("  and {} more", core.relaxed().len() - RELAXED));
+    if core.relaxed().len() > MOST_LISTED {
+        lines.push(format!("  and {} more", core.relaxed().len() - MOST_LISTED));
     }
     lines
 }

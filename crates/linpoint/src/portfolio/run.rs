@@ -204,6 +204,7 @@ impl<'a, S: Spec> Check<'a, S> {
                     let findings = EngineFindings {
                         reached: *reached,
                         partial,
+                        first_bad: *first_bad,
                         suspects: suspects.as_deref(),
                     };
                     verdict::violation(

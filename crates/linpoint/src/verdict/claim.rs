@@ -97,6 +97,35 @@ pub enum Claim {
         /// How it compares to the one that was served: "larger" or "smaller".
         how: &'static str,
     },
+    /// Two operations that raise a counter saw the same count, and no operation lowers it.
+    CountedTwice {
+        /// The operation that returned last.
+        op: OpId,
+        /// The other one.
+        other: OpId,
+        /// The count that both saw.
+        count: i64,
+    },
+    /// An operation saw a lower count than operations before it had left, and no operation lowers it.
+    CountTooLow {
+        /// The operation.
+        op: OpId,
+        /// The count that it saw.
+        count: i64,
+        /// The least count when it was called.
+        least: i64,
+        /// How many operations that raise the count had returned by then.
+        raised: usize,
+    },
+    /// An operation saw a higher count than all operations that were called before it returned can leave.
+    CountTooHigh {
+        /// The operation.
+        op: OpId,
+        /// The count that it saw.
+        count: i64,
+        /// The largest count until it returned.
+        most: i64,
+    },
     /// A scan of a snapshot shows what it cannot have seen; the sentence names the property that it breaks.
     WrongScan {
         /// The scan.
@@ -126,7 +155,8 @@ impl Listed {
     /// The least `most` of these texts.
     pub(super) fn of(texts: impl IntoIterator<Item = String>, most: usize) -> Self {
         let mut shown: Vec<String> = texts.into_iter().collect();
-        shown.sort_unstable();
+        // Numbers of different lengths are in their order so.
+        shown.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
         shown.dedup();
         let count = shown.len();
         shown.truncate(most);
@@ -156,9 +186,11 @@ impl Listed {
     }
 }
 
-/// How many bytes of whole words two texts have in common at their beginnings.
+/// How many bytes of whole words two texts have in common at their beginnings, before any list or quoted text.
 fn common_words(a: &str, b: &str) -> usize {
-    let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let is_plain = |byte: u8| !matches!(byte, b'[' | b'{' | b'"');
+    let pairs = a.bytes().zip(b.bytes());
+    let same = pairs.take_while(|(a, b)| a == b && is_plain(*a)).count();
     a.as_bytes()[..same]
         .iter()
         .rposition(|&byte| byte == b' ')
@@ -176,6 +208,9 @@ impl Claim {
             | Claim::Overtaken { op, .. }
             | Claim::Buried { op, .. }
             | Claim::PassedOver { op, .. }
+            | Claim::CountedTwice { op, .. }
+            | Claim::CountTooLow { op, .. }
+            | Claim::CountTooHigh { op, .. }
             | Claim::WrongScan { op, .. }
             | Claim::Contradiction { op, .. } => Some(*op),
             Claim::UsedAfterRemoval { later, .. } => Some(*later),
@@ -196,6 +231,9 @@ impl Claim {
             Claim::Overtaken { .. } => "overtaken",
             Claim::Buried { .. } => "buried",
             Claim::PassedOver { .. } => "passed-over",
+            Claim::CountedTwice { .. } => "counted-twice",
+            Claim::CountTooLow { .. } => "count-too-low",
+            Claim::CountTooHigh { .. } => "count-too-high",
             Claim::WrongScan { .. } => "wrong-scan",
             Claim::Contradiction { .. } => "contradiction",
         }
@@ -293,6 +331,27 @@ impl Claim {
                 "{} passed over {urgent}, which is {how} and was in {object} all the time",
                 describe(*op)
             ),
+            Claim::CountedTwice { op, other, count } => format!(
+                "{} and {} both saw the count {count}, but each raises it and no operation lowers it",
+                describe(*op),
+                describe(*other)
+            ),
+            Claim::CountTooLow {
+                op, least, raised, ..
+            } => {
+                let raised = match raised {
+                    1 => "1 operation that raises it".to_owned(),
+                    n => format!("{n} operations that raise it"),
+                };
+                format!(
+                    "{} is too low: {raised} had returned before it was called, so the count was at least {least}",
+                    describe(*op)
+                )
+            }
+            Claim::CountTooHigh { op, most, .. } => format!(
+                "{} is too high: with everything that was called before it returned, the count was at most {most}",
+                describe(*op)
+            ),
             Claim::WrongScan { sentence, .. } => sentence.clone(),
             Claim::Contradiction { op, others } => {
                 let what = describe(*op);
@@ -340,6 +399,8 @@ mod tests {
         assert_eq!(listed(&["5"]).alternatives(), "5");
         let many = listed(&["1", "2", "3", "4", "4"]);
         assert_eq!(many.alternatives(), "one of 4: 1, 2, 3, …");
+        let lists = listed(&["held [1, 2, 3]", "held [1, 2, 4]"]);
+        assert_eq!(lists.alternatives(), "held [1, 2, 3] or [1, 2, 4]");
         let lock = listed(&["the lock was free", "the lock was held"]);
         assert_eq!(lock.alternatives(), "the lock was free or held");
     }

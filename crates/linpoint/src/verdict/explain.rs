@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::anchor::{self, Anchor};
-use super::reduce::{self, Decide, Pure, Reduced};
+use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
 use super::{Confirmation, Core, Violation, certify, propose};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
@@ -20,6 +20,8 @@ pub(crate) struct EngineFindings<'a> {
     pub(crate) reached: usize,
     /// An order that explains this prefix.
     pub(crate) partial: &'a [OpId],
+    /// The rank of the first bad event, if it is known.
+    pub(crate) first_bad: Option<u32>,
     /// These operations may contradict each other by themselves.
     pub(crate) suspects: Option<&'a [TaskOp]>,
 }
@@ -56,23 +58,7 @@ pub(crate) fn violation<S: Spec>(
     } else {
         task.events()
     };
-    // A part of the time at most, so that enough is left for the core.
-    let search = budget.slice(budget.left() / 3);
-    let mut prefix = reduce::shortest_bad_prefix(
-        &task.ops,
-        bad,
-        findings.reached,
-        findings.partial.to_vec(),
-        &search,
-        decide,
-    );
-    if !prefix.shortest {
-        let known_bad = task.with_ops(reduce::prefix(&task.ops, prefix.events));
-        let walk = budget.slice(budget.left() / 2);
-        if let Ok(Some(events)) = anchor::first_bad(&known_bad, &walk) {
-            (prefix.events, prefix.shortest) = (events, true);
-        }
-    }
+    let prefix = shortest_bad_prefix(task, findings, bad, budget, decide);
     let beginning = reduce::prefix(&task.ops, prefix.events);
     let Some(last) = last_return(&beginning).map(|op| op.id) else {
         return Err(Error::bug(
@@ -108,7 +94,7 @@ pub(crate) fn violation<S: Spec>(
         sentence: claim.sentence(&task.spec.vocabulary(), describe),
         claim,
         premises: match found.minimal {
-            true => premises(&beginning, &found.ops),
+            true => premises(&beginning, &found.ops, last),
             false => Vec::new(),
         },
         ops: found.ops,
@@ -127,8 +113,35 @@ pub(crate) fn violation<S: Spec>(
     })
 }
 
-/// An unanchored core of so few operations is not worth replacing by an anchored one.
-const FEW_OPS: usize = 5;
+/// The shortest bad beginning of the task, whose first `bad` events are one, found in a part of the time.
+fn shortest_bad_prefix<S: Spec>(
+    task: &Task<'_, S>,
+    findings: EngineFindings<'_>,
+    bad: usize,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> BadPrefix {
+    let of_engine = |events, shortest| BadPrefix {
+        events,
+        partial: findings.partial.to_vec(),
+        shortest,
+    };
+    if let Some(rank) = findings.first_bad {
+        return of_engine(task.events_until(rank), true);
+    }
+    let known_bad = task.with_ops(reduce::prefix(&task.ops, bad));
+    let walk = budget.slice(budget.left() / 4);
+    if let Ok(Some(events)) = anchor::first_bad(&known_bad, &walk) {
+        return of_engine(events, true);
+    }
+    let search = budget.slice(budget.left() / 2);
+    let (reached, partial) = (findings.reached, findings.partial.to_vec());
+    reduce::shortest_bad_prefix(&task.ops, bad, reached, partial, &search, decide)
+}
+
+/// An unanchored core of so few operations, with so few relaxed ones, is not worth replacing by an anchored one.
+const FEW_OPS: usize = 4;
+const FEW_RELAXED: usize = 40;
 
 /// A core, before it is put in words.
 pub(super) struct Found {
@@ -175,13 +188,6 @@ impl<S: Spec> Evidence<'_, '_, S> {
             .observed
             .map_or(self.budget.left(), |_| self.budget.left() / 2);
         let reduced = self.reduce(start, Pure::AsRecorded, &self.budget.slice(share));
-        let returned = reduced.ops.iter().filter(|op| op.ret != NEVER).count();
-        if returned > FEW_OPS
-            && let Some(core) = anchored(self.budget)
-            && core.ops.len() < returned
-        {
-            return Ok(core);
-        }
         let reduced = match reduced.minimal {
             true => reduce::with_premises(self.task, &reduced, self.budget, self.decide)
                 // The premises depend on operations that were dropped.
@@ -190,6 +196,14 @@ impl<S: Spec> Evidence<'_, '_, S> {
                 }),
             false => reduced,
         };
+        let returned = reduced.ops.iter().filter(|op| op.ret != NEVER).count();
+        let is_small = returned <= FEW_OPS && reduced.ops.len() - returned <= FEW_RELAXED;
+        if !is_small
+            && let Some(core) = anchored(self.budget)
+            && (core.ops.len() < returned || returned <= FEW_OPS)
+        {
+            return Ok(core);
+        }
         let confirmation =
             certify::core(self.task, &reduced, &self.whole.slice(CERTIFICATION_TIME))?;
         let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
@@ -204,13 +218,15 @@ impl<S: Spec> Evidence<'_, '_, S> {
     }
 }
 
-/// The operations that changed nothing, as their results tell, but might have done so with another result.
-fn premises<S: Spec>(task: &Task<'_, S>, ids: &[OpId]) -> Vec<OpId> {
+/// The operations before the last one that changed nothing, as their results tell, but might have done so with another
+/// result.
+fn premises<S: Spec>(task: &Task<'_, S>, ids: &[OpId], last: OpId) -> Vec<OpId> {
     let is_premise = |id: &OpId| {
         let op = task.op(*id);
         op.is_some_and(|op| task.is_pure(op) && !task.is_pure(op.relaxed()))
     };
-    ids.iter().copied().filter(is_premise).collect()
+    let others = ids.iter().copied().filter(|&id| id != last);
+    others.filter(is_premise).collect()
 }
 
 /// The operation that returned last.

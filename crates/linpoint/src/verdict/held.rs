@@ -5,7 +5,7 @@
 use super::claim::Claim;
 use crate::engine::{Facts, TaskOp};
 use crate::history::{NEVER, OpId, precedes};
-use crate::spec::{Need, Role};
+use crate::spec::{Kind, Need, Role};
 use crate::value::Value;
 
 /// What all operations up to the cut did with one value of a container.
@@ -93,6 +93,34 @@ impl Claim {
 
     fn follows(&self, facts: &dyn Facts) -> Option<bool> {
         Some(match self {
+            Claim::CountedTwice { op, other, count } => {
+                let raises = |id: OpId| {
+                    let op = find(facts, id).filter(|op| op.ret != NEVER);
+                    op.and_then(|op| count_of(facts, op)) == Some((1, Some(*count)))
+                };
+                only_raises(facts) && op != other && raises(*op) && raises(*other)
+            }
+            Claim::CountTooLow {
+                op,
+                count,
+                least,
+                raised,
+            } => {
+                let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
+                let (sum, number) = counted(facts, |other| other.precedes(op))?;
+                only_raises(facts)
+                    && (sum, number) == (*least, *raised)
+                    && seen_count(facts, op)? == *count
+                    && count < least
+            }
+            Claim::CountTooHigh { op, count, most } => {
+                let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
+                let (sum, _) = counted(facts, |other| !op.precedes(*other) && other.id != op.id)?;
+                only_raises(facts)
+                    && sum == *most
+                    && seen_count(facts, op)? == *count
+                    && count > most
+            }
             Claim::OnlyAnswers { .. }
             | Claim::CannotHappen { .. }
             | Claim::WrongScan { .. }
@@ -196,6 +224,42 @@ impl Claim {
             }
         })
     }
+}
+
+/// The sign of what an operation adds to a counter, and the count before it, if it returned that.
+fn count_of(facts: &dyn Facts, op: TaskOp) -> Option<(i64, Option<i64>)> {
+    match facts.role(op) {
+        Role::Counts { by, seen } => Some((by.signum(), seen)),
+        _ => None,
+    }
+}
+
+/// The count before an operation, if it returned that.
+pub(super) fn seen_count(facts: &dyn Facts, op: TaskOp) -> Option<i64> {
+    count_of(facts, op)?.1
+}
+
+/// Whether all operations are on a counter, and none lowers the count or makes it wrap around.
+fn only_raises(facts: &dyn Facts) -> bool {
+    let raises = |op: &TaskOp| count_of(facts, *op).is_some_and(|(sign, _)| sign >= 0);
+    facts.ops().iter().all(raises) && counted(facts, |_| true).is_some()
+}
+
+/// The count after those operations that `count`, in any order, and how many of them raise it. `None` if this is no
+/// counter, or if the sum is no number of 64 bits.
+pub(super) fn counted(facts: &dyn Facts, count: impl Fn(&TaskOp) -> bool) -> Option<(i64, usize)> {
+    let Some(Kind::Counter(initial)) = facts.kind() else {
+        return None;
+    };
+    let (mut sum, mut raised) = (*initial, 0);
+    for op in facts.ops().iter().filter(|op| count(op)) {
+        let Role::Counts { by, .. } = facts.role(*op) else {
+            return None;
+        };
+        sum = sum.checked_add(by)?;
+        raised += usize::from(by > 0);
+    }
+    Some((sum, raised))
 }
 
 /// Whether the operation puts the value in, or may do so.

@@ -1,11 +1,11 @@
 //! Finds the claim that says best what is wrong: proposes simple ones and takes the first that holds.
 
-use super::Possible;
 use super::claim::Claim;
 use super::explain::Found;
+use super::{Possible, held};
 use crate::engine::monitor::snapshot;
 use crate::engine::{Facts, Task, TaskOp};
-use crate::history::OpId;
+use crate::history::{NEVER, OpId};
 use crate::spec::{Keys, Kind, Need, Role, Spec};
 use crate::value::Value;
 
@@ -29,6 +29,7 @@ pub(super) fn claim<S: Spec>(
         proposals.extend(about_member(facts, &ops));
     }
     proposals.extend(never_put(facts, *last));
+    proposals.extend(about_counts(facts, *last));
     if core.anchor.is_none() {
         proposals.extend(about_values(facts, &ops));
     }
@@ -82,6 +83,36 @@ fn never_put(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
         value,
         alike,
     })
+}
+
+/// What can be wrong with a count that the operation saw.
+fn about_counts(facts: &dyn Facts, op: TaskOp) -> Vec<Claim> {
+    let Some(count) = held::seen_count(facts, op) else {
+        return Vec::new();
+    };
+    let mut proposals = Vec::new();
+    let same = facts.ops().iter().find(|other| {
+        other.id != op.id && other.ret != NEVER && held::seen_count(facts, **other) == Some(count)
+    });
+    proposals.extend(same.map(|other| Claim::CountedTwice {
+        op: op.id,
+        other: other.id,
+        count,
+    }));
+    let before = held::counted(facts, |other| other.precedes(op));
+    proposals.extend(before.map(|(least, raised)| Claim::CountTooLow {
+        op: op.id,
+        count,
+        least,
+        raised,
+    }));
+    let called = held::counted(facts, |other| !op.precedes(*other) && other.id != op.id);
+    proposals.extend(called.map(|(most, _)| Claim::CountTooHigh {
+        op: op.id,
+        count,
+        most,
+    }));
+    proposals
 }
 
 fn looks_like(a: &Value, b: &Value) -> bool {
