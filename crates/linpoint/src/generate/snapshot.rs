@@ -409,7 +409,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::history::NEVER;
+    use crate::history::{NEVER, precedes};
     use crate::{Checker, Config, EngineChoice, Verdict, object_type};
 
     /// An update with the ranks of its call and return.
@@ -466,17 +466,18 @@ mod tests {
         for (s, &(call, ret, _)) in scans.iter().enumerate() {
             for i in 0..entries {
                 let missed = updates[i].get(seen[s][i] + 1);
-                if missed.is_some_and(|missed| missed.ret < call) {
+                if missed.is_some_and(|missed| precedes(missed.ret, call)) {
                     found.insert("stale");
                 }
-                if updates[i][seen[s][i]].call > ret {
+                if precedes(ret, updates[i][seen[s][i]].call) {
                     found.insert("future");
                 }
                 for j in 0..entries {
                     let shown = &updates[j][seen[s][j]];
-                    if missed.is_some_and(|missed| missed.ret < shown.call && missed.ret > call)
-                        && shown.call < ret
-                    {
+                    let contradicts = |missed: &Update| {
+                        precedes(missed.ret, shown.call) && !precedes(missed.ret, call)
+                    };
+                    if missed.is_some_and(contradicts) && !precedes(ret, shown.call) {
                         found.insert("order");
                     }
                 }
@@ -484,7 +485,7 @@ mod tests {
             for (t, &(later, ..)) in scans.iter().enumerate() {
                 let behind = (0..entries).any(|i| seen[t][i] < seen[s][i]);
                 let ahead = (0..entries).any(|i| seen[t][i] > seen[s][i]);
-                if ret < later && behind {
+                if precedes(ret, later) && behind {
                     found.insert("decreasing");
                 }
                 if behind && ahead {

@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::{EXPLAINED, Observable, Online, Op, Stop, Time};
+use crate::history::precedes;
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
@@ -109,7 +110,7 @@ impl<O: Observable> Register<O> {
         if op.called > cluster.latest.0 {
             cluster.latest = (op.called, Some(Op::clone(op)));
             if let Some(limit) = &cluster.limit
-                && op.called > limit.at
+                && precedes(limit.at, op.called)
             {
                 return Err(contradiction(op, cluster, limit));
             }
@@ -172,7 +173,7 @@ impl<O: Observable> Register<O> {
             cluster
                 .limit
                 .as_ref()
-                .is_some_and(|limit| limit.at < oldest_read)
+                .is_some_and(|limit| precedes(limit.at, oldest_read))
         };
         // Limits ascend, except for the cluster that another one's limit comes from: look behind one that stays.
         loop {

@@ -19,7 +19,7 @@
 //! without a role may see what they like, so where there is one, nothing is eager_removals.
 
 use crate::engine::{Facts, Shortcut};
-use crate::history::NEVER;
+use crate::history::{EventKind, NEVER, precedes};
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
@@ -173,12 +173,7 @@ impl Implied {
     }
 
     /// Whether some order of the operations obeys both these pairs and real time.
-    pub(super) fn is_consistent(
-        &self,
-        events: &[(u32, crate::history::EventKind)],
-        ops: usize,
-    ) -> bool {
-        use crate::history::EventKind;
+    pub(super) fn is_consistent(&self, events: &[(u32, EventKind)], ops: usize) -> bool {
         if self.pairs.is_empty() {
             return true;
         }
@@ -248,13 +243,13 @@ fn covering_pairs(intervals: &[(u32, u32)]) -> Vec<(usize, usize)> {
     let mut last: Vec<usize> = Vec::new();
     let mut over = by_second.into_iter().peekable();
     for b in by_first {
-        while let Some(a) = over.next_if(|&a| intervals[a].1 < intervals[b].0) {
+        while let Some(a) = over.next_if(|&a| precedes(intervals[a].1, intervals[b].0)) {
             last.retain(|&earlier| {
-                let precedes = intervals[earlier].1 < intervals[a].0;
-                if precedes {
+                let is_before = precedes(intervals[earlier].1, intervals[a].0);
+                if is_before {
                     pairs.push((earlier, a));
                 }
-                !precedes
+                !is_before
             });
             last.push(a);
         }

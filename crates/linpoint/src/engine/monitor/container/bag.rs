@@ -7,6 +7,7 @@
 use super::critical::{CriticalIntervals, judge, known};
 use super::{empties, read};
 use crate::engine::monitor::{Act, Effect, Finding, Log, Monitor, NotApplicable, Reading};
+use crate::history::precedes;
 
 /// The monitor of bags whose values are each added once.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,9 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
         let (gap, turn) = match act {
             _ if !interval.is_critical() => (interval.last_call, Place::AddedAndRemoved),
             Act::Remove => (interval.last_call, Place::Removed),
-            Act::Peek if log.calls[op] >= interval.first_return => (log.calls[op], Place::Stays),
+            Act::Peek if precedes(interval.first_return, log.calls[op]) => {
+                (log.calls[op], Place::Stays)
+            }
             _ => (interval.first_return - 1, Place::Added),
         };
         let stage = match act {

@@ -26,7 +26,7 @@ use crate::engine::monitor::{
     REPEATED_VALUE, Suspect, ViolationKind,
 };
 use crate::engine::{Budget, Cause, TaskOp};
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// Operations on a container, in the order of their calls; ranks may have gaps.
 #[derive(Clone, Debug, Default)]
@@ -312,7 +312,7 @@ impl Search<'_> {
         });
         for value in values {
             for i in 0..removed.len() {
-                if removed[i].is_none() && ops.pending_removals[i].call < before {
+                if removed[i].is_none() && !precedes(before, ops.pending_removals[i].call) {
                     removed[i] = Some(value);
                     let outcome = self.assign(ops, monitor, removed)?;
                     if let Outcome::Linearizable(_) = outcome {
@@ -348,7 +348,7 @@ impl Search<'_> {
             }
             for &i in indices.iter().filter(|&&i| ops.acts[i] != Act::Add) {
                 // The insertions stand in the order of their calls.
-                let copies = added.partition_point(|&call| call < ops.rets[i]) as u32;
+                let copies = added.partition_point(|&call| !precedes(ops.rets[i], call)) as u32;
                 if copies == 0 {
                     let on_value = indices.iter().map(|&i| ops.positions[i]);
                     self.contradicting.extend(on_value);

@@ -19,6 +19,7 @@ use crate::engine::monitor::sweep_order::{Forcing, Observer, SweepOrder};
 use crate::engine::monitor::{
     Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
+use crate::history::precedes;
 
 /// The monitor of keys that are each on or off. The value of an operation is its key.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +123,18 @@ struct Key {
     open: [Heap; 2],
     /// 1 for on.
     state: u32,
-    /// The rank of the event that forced the last switch; 0 if there was none: the first event is a call and forces nothing.
+    /// The rank of the return that forced the last switch; [`NOT_SWITCHED`] if there was none.
     switched: u32,
+}
+
+/// Invariant: no return has this rank, since the first event is a call.
+const NOT_SWITCHED: u32 = 0;
+
+impl Key {
+    /// Whether a switch was forced after the call with this rank.
+    fn has_switched_since(&self, call: u32) -> bool {
+        self.switched != NOT_SWITCHED && !precedes(self.switched, call)
+    }
 }
 
 /// Lets operations take effect as the events force it. Returns the first operation whose return forces a switch that is not open.
@@ -131,7 +142,7 @@ fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> R
     let fresh = Key {
         open: [EMPTY; 2],
         state: (initially == BitState::On).into(),
-        switched: 0,
+        switched: NOT_SWITCHED,
     };
     let mut keys = vec![fresh; log.distinct as usize];
     let mut heaps = PairingHeaps::new();
@@ -152,7 +163,7 @@ fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> R
             continue;
         }
         if key.state as usize != needs {
-            if !act.is_switch() && key.switched > log.calls[op] {
+            if !act.is_switch() && key.has_switched_since(log.calls[op]) {
                 observer.takes_effect_before(number, op as u32);
                 continue;
             }
@@ -180,8 +191,8 @@ fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> R
 /// Where the key is switched on once and off once these are at most five operations.
 fn contradiction(log: &Log<Bit>, initially: BitState, failing: u32) -> Contradiction {
     let (key, cut) = (log.values[failing as usize], log.rets[failing as usize]);
-    let ops: Vec<u32> = (0u32..log.len() as u32)
-        .take_while(|&op| log.calls[op as usize] < cut)
+    let ops: Vec<u32> = log
+        .called_before(cut)
         .filter(|&op| log.values[op as usize] == key)
         .collect();
     let mut forcing = Forcing::default();

@@ -11,7 +11,7 @@ use crate::engine::monitor::{
     Contradiction, Effect, Finding, Log, Monitor, NotApplicable, REPEATED_VALUE, Reading,
     ViolationKind,
 };
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// The monitor of registers whose values are each written once, and the initial one never.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Monitor for Register {
             let flaw = match cluster.written {
                 _ if Some(value) == self.initial || cluster.read_by == NEVER => continue,
                 NEVER => ViolationKind::NeverAdded,
-                written if cluster.read_by < written => ViolationKind::SeenBeforeAdded,
+                written if precedes(cluster.read_by, written) => ViolationKind::SeenBeforeAdded,
                 _ => continue,
             };
             return Ok(Finding::Violation(contradiction(log, flaw, &[value])));

@@ -201,14 +201,11 @@ impl Case {
         let mut writes: HashMap<(u32, u32), u32> = HashMap::new();
         let mut again = HashSet::new();
         let updates = || {
-            (0u32..)
-                .zip(&self.log.acts)
-                .filter_map(|(op, act)| match act {
-                    Act::Update { entry, value } if !repeats.contains(&op) => {
-                        Some((op, *entry, *value))
-                    }
-                    _ => None,
-                })
+            let called = self.log.called_before(cut);
+            called.filter_map(|op| match self.log.acts[op as usize] {
+                Act::Update { entry, value } if !repeats.contains(&op) => Some((op, entry, value)),
+                _ => None,
+            })
         };
         let is_kept = |entry: u32, value: u32| {
             value == INITIAL
@@ -217,7 +214,7 @@ impl Case {
                     .iter()
                     .any(|shown| shown.get(entry as usize) == Some(&value))
         };
-        for (_, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
+        for (_, entry, value) in updates() {
             if is_kept(entry, value) {
                 let times = writes
                     .entry((entry, value))
@@ -228,7 +225,7 @@ impl Case {
                 }
             }
         }
-        for (op, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
+        for (op, entry, value) in updates() {
             if is_kept(entry, value) || again.contains(&entry) {
                 ops.insert(op);
             }

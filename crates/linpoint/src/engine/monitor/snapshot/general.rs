@@ -22,6 +22,7 @@ use std::hash::Hash;
 
 use super::entry::{Entry, NEVER, Time, Update};
 use super::fault::{Fault, What};
+use crate::history::precedes;
 
 /// Judges histories of a snapshot event by event. `V` are the values, `T` names operations.
 ///
@@ -247,7 +248,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
                 }
             }
         }
-        if began > ended
+        if precedes(ended, began)
             && let Some((
                 behind,
                 Update {
@@ -261,7 +262,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
                     Update {
                         op: Some(update), ..
                     },
-                )) if ended > scan.called => What::Order {
+                )) if !precedes(ended, scan.called) => What::Order {
                     missed: missed.clone(),
                     seen: update.clone(),
                     entry: other.number,

@@ -9,12 +9,12 @@
 use super::Disorder;
 use crate::engine::monitor::structure::RankBits;
 use crate::engine::monitor::{Act, CriticalInterval, CriticalIntervals, Log};
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// Whether the value is solid.
 #[inline]
 pub(super) fn is_solid(interval: &CriticalInterval) -> bool {
-    interval.first_served < interval.last_call
+    precedes(interval.first_served, interval.last_call)
 }
 
 /// The times of solid values at the front, ascending. Invariant: no two of them overlap.
@@ -29,7 +29,9 @@ pub(super) struct Fronts {
 /// The ranks between which a solid value is at the front.
 #[derive(Clone, Copy)]
 struct Time {
+    /// The return by which it was first served.
     from: u32,
+    /// The last call on it.
     to: u32,
     value: u32,
 }
@@ -47,7 +49,8 @@ impl Fronts {
             }));
         }
         times.sort_by_key(|time| time.from);
-        if let Some(pair) = times.windows(2).find(|pair| pair[0].to > pair[1].from) {
+        let overlap = |pair: &&[Time]| precedes(pair[1].from, pair[0].to);
+        if let Some(pair) = times.windows(2).find(overlap) {
             return Err(Disorder::Together(pair[0].value, pair[1].value));
         }
         let mut starts = RankBits::new(if times.is_empty() { 0 } else { log.end() });
@@ -97,7 +100,7 @@ impl Fronts {
             return Ok(interval.first_served);
         }
         match self.at(interval.first_served) {
-            Some(time) if interval.last_call > time.from => {
+            Some(time) if precedes(time.from, interval.last_call) => {
                 Err(Disorder::Together(time.value, value))
             }
             Some(time) => Ok(time.from),

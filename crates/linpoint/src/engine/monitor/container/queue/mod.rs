@@ -24,7 +24,7 @@ use super::{empties, read};
 use crate::engine::monitor::{
     Act, Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 use fronts::{Fronts, is_solid};
 
 /// The monitor of queues whose values are each added once.
@@ -88,7 +88,7 @@ fn out_of_order(
     second: u32,
 ) -> Contradiction {
     let is_served_before =
-        |a: u32, b: u32| intervals.at(a).first_served < intervals.at(b).last_call;
+        |a: u32, b: u32| precedes(intervals.at(a).first_served, intervals.at(b).last_call);
     let mut values = vec![first, second];
     if !is_served_before(second, first) {
         let between = intervals
@@ -221,7 +221,7 @@ fn arrange(log: &Log<Act>, intervals: &CriticalIntervals) -> Vec<u32> {
             .get(in_next)
             .map_or(NEVER, |&v| intervals.at(v).first_return);
         while let Some(&value) = added.get(add_next)
-            && intervals.at(value).added < limit
+            && !precedes(limit, intervals.at(value).added)
         {
             meet(value, &mut ready);
             add_next += 1;

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::Disorder;
 use super::fronts::Fronts;
 use crate::engine::monitor::{Act, CriticalIntervals, Log};
+use crate::history::precedes;
 
 /// The ranks of a stretch, unless blocks reach over too many.
 const STRETCH: usize = 1 << 15;
@@ -96,7 +97,7 @@ impl Sweep<'_> {
         };
         let mut leaves = 0;
         for (number, stretch) in stretches?.into_iter().enumerate() {
-            if stretch.is_late || stretch.first_served < leaves as u32 {
+            if stretch.is_late || precedes(stretch.first_served, leaves as u32) {
                 return Err(self.find(&mut new_table(), number * width, leaves));
             }
             leaves = leaves.max(stretch.leaves);
@@ -146,7 +147,7 @@ impl Sweep<'_> {
         for &moment in &*table {
             let served = (moment ^ CALL) as u32;
             leaves = leaves.max(moment);
-            is_late |= served < leaves as u32;
+            is_late |= precedes(served, leaves as u32);
             first_served = first_served.min(served);
         }
         Ok(Stretch {
@@ -163,7 +164,7 @@ impl Sweep<'_> {
         }
         let late = table.iter().position(|&moment| {
             leaves = leaves.max(moment);
-            ((moment ^ CALL) as u32) < leaves as u32
+            precedes((moment ^ CALL) as u32, leaves as u32)
         });
         let late = (start + late.expect("bug: nothing is late")) as u32;
         let mut values = self.intervals.iter();
@@ -171,7 +172,7 @@ impl Sweep<'_> {
         let before = self
             .intervals
             .iter()
-            .filter(|(_, interval)| interval.first_return < late);
+            .filter(|(_, interval)| precedes(interval.first_return, late));
         let first = before.max_by_key(|(_, interval)| self.fronts.leaves_from(interval));
         let pair = first.zip(second);
         let ((first, _), (second, _)) = pair.expect("bug: two values were at these moments");
@@ -190,8 +191,8 @@ mod tests {
     fn overtakes(fronts: &Fronts, intervals: &CriticalIntervals, first: u32, second: u32) -> bool {
         let (first, interval) = (intervals.at(first), intervals.at(second));
         let served = fronts.served_by(second, &interval);
-        first.first_return < interval.added
-            && served.is_ok_and(|by| by < fronts.leaves_from(&first))
+        precedes(first.first_return, interval.added)
+            && served.is_ok_and(|by| precedes(by, fronts.leaves_from(&first)))
     }
 
     #[test]
