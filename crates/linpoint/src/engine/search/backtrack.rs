@@ -4,7 +4,7 @@ use super::Problem;
 use super::best::Best;
 use super::machine::Machine;
 use super::memo::Memo;
-use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker};
+use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker, set_bits};
 use crate::history::EventKind;
 
 /// The result of a search.
@@ -77,15 +77,10 @@ enum Advanced {
     Forced(u32),
 }
 
-/// Bits of a set, lowest first.
+/// The positions of the set bits of these words, ascending.
 fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
-    words.enumerate().flat_map(|(w, mut word)| {
-        std::iter::from_fn(move || {
-            let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
-            word &= word - 1;
-            Some(w * 64 + bit)
-        })
-    })
+    let words = words.enumerate();
+    words.flat_map(|(w, word)| set_bits(word).map(move |bit| w * 64 + bit))
 }
 
 impl<'a, M: Machine> Search<'a, M> {
@@ -214,13 +209,9 @@ impl<'a, M: Machine> Search<'a, M> {
         loop {
             let mut changed = false;
             for word in self.problem.layout.words_of(key) {
-                let mut waiting = self.open[word] & !self.mask[word];
-                while waiting != 0 {
-                    let bit = word * 64 + waiting.trailing_zeros() as usize;
-                    waiting &= waiting - 1;
-                    let before = self.states[key];
-                    changed |=
-                        self.take_if_harmless(self.at_bit[bit]) && self.states[key] != before;
+                for bit in set_bits(self.open[word] & !self.mask[word]) {
+                    let (op, before) = (self.at_bit[word * 64 + bit], self.states[key]);
+                    changed |= self.take_if_harmless(op) && self.states[key] != before;
                 }
             }
             if !changed {
