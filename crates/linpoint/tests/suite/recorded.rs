@@ -8,6 +8,8 @@ use linpoint::verdict::Violation;
 use linpoint::{Checker, Config, Cores, History, Report, Verdict};
 use rayon::prelude::*;
 
+pub(crate) use crate::fuzz_bodies::decided;
+
 /// The bundled histories.
 pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
@@ -50,15 +52,6 @@ pub(crate) fn type_of(recorded: &Recorded) -> ObjectType {
 pub(crate) fn check(object: &ObjectType, history: &History, checker: &Checker) -> Report {
     let report = checker.check_recorded(object, history);
     report.unwrap_or_else(|error| panic!("{error}\n{}", dump(history)))
-}
-
-/// Returns whether the verdict is that the history is linearizable. An undecided history fails the test.
-pub(crate) fn decided(verdict: &Verdict) -> bool {
-    match verdict {
-        Verdict::Linearizable(_) => true,
-        Verdict::Violation(_) => false,
-        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-    }
 }
 
 /// Whether `history` is linearizable by the verdict of `checker`, which must decide it.
