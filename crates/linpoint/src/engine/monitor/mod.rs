@@ -37,7 +37,7 @@ pub use container::{
     Stack,
 };
 pub use count::{Count, Counter, Permits, Semaphore};
-pub use effect::{Effect, Reading};
+pub use effect::{Effect, Reading, SlotEffect};
 pub(crate) use engine::Monitors;
 pub use log::{Act, Event, Log};
 pub use slot::{Bit, BitState, Bits, Cell, Register, Rw};

@@ -13,11 +13,11 @@
 //!
 //! O(n log n), and O(n) where few operations are open on a key at a time.
 
-use super::INITIAL;
+use super::{INITIAL, slot_effect};
 use crate::engine::monitor::structure::{EMPTY, Heap, PairingHeaps};
 use crate::engine::monitor::sweep_order::{Forcing, Observer, SweepOrder};
 use crate::engine::monitor::{
-    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, SlotEffect, ViolationKind,
 };
 use crate::history::precedes;
 
@@ -76,19 +76,11 @@ impl Monitor for Bits {
     fn read(&self, effect: Effect) -> Result<Reading<Bit>, NotApplicable> {
         const OTHER: u32 = 1;
         let other_than = |value: u32| if value == INITIAL { OTHER } else { INITIAL };
-        let (found, left) = match effect {
-            Effect::Reads(value) => (value, value),
-            Effect::Replaces { from, to } => (from, to),
-            Effect::Differs { from, to } => (other_than(from), to.unwrap_or(other_than(from))),
-            Effect::Writes(_)
-            | Effect::Nothing
-            | Effect::Adds(_)
-            | Effect::Removes(_)
-            | Effect::RemovesUnknown
-            | Effect::Peeks(_)
-            | Effect::FindsEmpty
-            | Effect::Counts(_)
-            | Effect::Other => {
+        let (found, left) = match slot_effect(effect)? {
+            SlotEffect::Reads(value) => (value, value),
+            SlotEffect::Replaces { from, to } => (from, to),
+            SlotEffect::Differs { from, to } => (other_than(from), to.unwrap_or(other_than(from))),
+            SlotEffect::Writes(_) => {
                 return Err(NotApplicable("some operation does not tell what it found"));
             }
         };

@@ -6,10 +6,11 @@
 //! before the first event, if it was read.
 
 use super::clusters::{self, Place, Step};
+use super::slot_effect;
 use super::zones::{self, Zone};
 use crate::engine::monitor::{
     Contradiction, Effect, Finding, Log, Monitor, NotApplicable, REPEATED_VALUE, Reading,
-    ViolationKind,
+    SlotEffect, ViolationKind,
 };
 use crate::history::{NEVER, precedes};
 
@@ -49,19 +50,10 @@ impl Monitor for Register {
     }
 
     fn read(&self, effect: Effect) -> Result<Reading<Rw>, NotApplicable> {
-        Ok(match effect {
-            Effect::Writes(value) => Reading::of(Rw::Write, value),
-            Effect::Reads(value) => Reading::of(Rw::Read, value),
-            Effect::Replaces { .. }
-            | Effect::Differs { .. }
-            | Effect::Nothing
-            | Effect::Adds(_)
-            | Effect::Removes(_)
-            | Effect::RemovesUnknown
-            | Effect::Peeks(_)
-            | Effect::FindsEmpty
-            | Effect::Counts(_)
-            | Effect::Other => {
+        Ok(match slot_effect(effect)? {
+            SlotEffect::Writes(value) => Reading::of(Rw::Write, value),
+            SlotEffect::Reads(value) => Reading::of(Rw::Read, value),
+            SlotEffect::Replaces { .. } | SlotEffect::Differs { .. } => {
                 return Err(NotApplicable("some operation is not a plain read or write"));
             }
         })
