@@ -6,17 +6,17 @@
 
 use super::edn::{Forms, value, with_form};
 use super::jepsen::{self, Event, EventType};
-use super::{ReadOptions, Recorded, Sink};
+use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::{History, HistoryBuilder};
 use crate::spec::Params;
 use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
-    sink.put(read_history(text, options).map(|history| Recorded {
+    sink.put(read_history(text, options).map(|history| RecordedHistory {
         history,
         object_type: Some(("cas-register".to_owned(), Params::new())),
-        ..Recorded::default()
+        ..RecordedHistory::default()
     }));
 }
 

@@ -4,7 +4,7 @@ use clojure_reader::edn::Edn;
 
 use super::edn::{Forms, field, fields, name, value, with_form};
 use super::jepsen::EventType;
-use super::{ReadOptions, Recorded, Sink};
+use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder};
 use crate::spec::Params;
@@ -12,10 +12,10 @@ use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     let params = Params::from([("initial".to_owned(), Value::from(""))]);
-    sink.put(read_history(text, options).map(|history| Recorded {
+    sink.put(read_history(text, options).map(|history| RecordedHistory {
         history,
         object_type: Some(("kv".to_owned(), params)),
-        ..Recorded::default()
+        ..RecordedHistory::default()
     }));
 }
 

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{ReadOptions, Recorded, Sink, json};
+use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 use crate::spec::Params;
@@ -74,7 +74,7 @@ fn read_history(
     line: u64,
     document: &Document<'_>,
     options: &ReadOptions,
-) -> Result<Recorded, Error> {
+) -> Result<RecordedHistory, Error> {
     let mut builder = HistoryBuilder::new();
     // The invocation that each sequence has open.
     let mut open: Vec<(i64, i64)> = Vec::new();
@@ -102,12 +102,12 @@ fn read_history(
             }
         }
     }
-    Ok(Recorded {
+    Ok(RecordedHistory {
         line,
         history: builder.finish(options.ties.unwrap_or_default())?,
         object_type: Some((document.schema.class.clone(), params(&document.schema)?)),
         expected: document.linearizable,
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 

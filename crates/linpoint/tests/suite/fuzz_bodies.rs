@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets, which the tests also run on saved inputs.
 
 use linpoint::format::{
-    Format, IndependentKeys, ReadOptions, Recorded, Truncated, parse, write_jsonl,
+    Format, IndependentKeys, ReadOptions, RecordedHistory, Truncated, parse, write_jsonl,
 };
 use linpoint::object::{guess_type, object_type, types};
 use linpoint::spec::{Params, Sampler};
@@ -45,7 +45,7 @@ pub(crate) fn read_and_write(format: Format, bytes: &[u8]) {
     parse(bytes, &ReadOptions::default());
 }
 
-fn use_history(recorded: &Recorded) {
+fn use_history(recorded: &RecordedHistory) {
     let history = &recorded.history;
     let named = recorded.object_type.as_ref();
     let named = named.map(|(name, params)| (name.as_str(), params.clone()));

@@ -11,7 +11,7 @@ use clojure_reader::edn::Edn;
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
 use super::jepsen::{self, Event, EventType};
-use super::{IndependentKeys, Note, ReadOptions, Recorded, Sink};
+use super::{IndependentKeys, Note, ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::HistoryBuilder;
 use crate::value::Value;
@@ -20,7 +20,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     sink.put(read_history(text, options));
 }
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut entries = Vec::new();
     for form in Forms::unwrapped(text) {
         let form = form?;
@@ -55,11 +55,11 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
             } => jepsen::annotate(&mut builder, &process, &function, &value),
         }
     }
-    Ok(Recorded {
+    Ok(RecordedHistory {
         // The order of events is the order of time, so there are no ties.
         history: builder.finish(options.ties.unwrap_or_default())?,
         notes,
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::format::{Format, parse};
 
-    fn read_one(text: &str, independent: IndependentKeys) -> Result<Recorded, Error> {
+    fn read_one(text: &str, independent: IndependentKeys) -> Result<RecordedHistory, Error> {
         let options = ReadOptions {
             independent,
             ..ReadOptions::default()

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 pub(super) use self::line::About;
 use self::line::{Event, EventKind, Line, Whole, decode};
-use super::{ReadOptions, Recorded, Sink, json};
+use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 pub use stream::{StreamLine, stream_line};
@@ -108,7 +108,7 @@ fn decode_chunk<'a>(chunk: &Chunk<'a>) -> Batch<'a> {
 struct Assembler<'a> {
     options: &'a ReadOptions,
     state: State,
-    finished: Vec<Result<Recorded, Error>>,
+    finished: Vec<Result<RecordedHistory, Error>>,
 }
 
 enum State {
@@ -210,7 +210,7 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    fn whole(&self, number: u64, whole: Whole<'_>) -> Result<Recorded, Error> {
+    fn whole(&self, number: u64, whole: Whole<'_>) -> Result<RecordedHistory, Error> {
         let mut builder = HistoryBuilder::new();
         for operation in whole.operations {
             operation.add_to(&mut builder, number)?;
@@ -218,14 +218,19 @@ impl<'a> Assembler<'a> {
         self.record(number, whole.about, builder)
     }
 
-    fn record(&self, line: u64, about: About, builder: HistoryBuilder) -> Result<Recorded, Error> {
+    fn record(
+        &self,
+        line: u64,
+        about: About,
+        builder: HistoryBuilder,
+    ) -> Result<RecordedHistory, Error> {
         let ties = self.options.ties.or(about.ties).unwrap_or_default();
-        Ok(Recorded {
+        Ok(RecordedHistory {
             line,
             history: builder.finish(ties)?,
             expected: about.expected,
             object_type: about.object_type(self.options),
-            ..Recorded::default()
+            ..RecordedHistory::default()
         })
     }
 
