@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::FixedState;
 
 use super::fault::Fault;
-use super::general::{Effect, General, Unclear};
+use super::general::{General, Unclear, UpdateEffect};
 use super::simplify::{Changes, simple_entries};
 use super::{simple, witness};
 use crate::engine::monitor::admit::Prepared;
@@ -130,8 +130,8 @@ impl Case {
     }
 
     /// Runs the general monitor on all events, up to the first violation.
-    pub(super) fn run(&self) -> Result<Run, NotApplicable> {
-        let mut run = Run {
+    pub(super) fn run(&self) -> Result<GeneralRun, NotApplicable> {
+        let mut run = GeneralRun {
             snapshot: General::new(INITIAL),
             fault: None,
             scans: Vec::new(),
@@ -143,8 +143,8 @@ impl Case {
             match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, false) => {
                     match run.snapshot.call_update(op as u32, entry, value) {
-                        Ok(Effect::Changes) => {}
-                        Ok(Effect::Nothing) => run.repeats.push(op as u32),
+                        Ok(UpdateEffect::Changes) => {}
+                        Ok(UpdateEffect::Nothing) => run.repeats.push(op as u32),
                         Err(Unclear::Overlap(_)) => {
                             return Err(NotApplicable(
                                 "updates of one entry overlap, as with several writers",
@@ -273,7 +273,7 @@ impl Prepared for Case {
 }
 
 /// What the general monitor found out.
-pub(super) struct Run {
+pub(super) struct GeneralRun {
     snapshot: General<u32, u32>,
     pub(super) fault: Option<Fault<u32>>,
     /// The scans, each with the number by which they are ordered.

@@ -231,7 +231,7 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
                 .map(|op| op.ret)
                 .max();
             assert_eq!(bad, last.map(|last| last + 1), "{}", shown());
-            let kind = case.run().unwrap().fault.unwrap().kind();
+            let kind = case.run().unwrap().fault.unwrap().name();
             // Values that come back may be told apart only by what is not among the suspects.
             if values == Values::Simple || values == Values::Distinct {
                 assert!(!brute_says(&whole.with_ops(ops)), "{kind}: {}", shown());
