@@ -35,7 +35,7 @@ impl EventType {
 
 /// An event of a client.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct JepsenEvent {
     pub(super) process: Value,
     pub(super) kind: EventType,
     pub(super) object: Value,
@@ -108,8 +108,12 @@ impl Role {
 }
 
 /// Adds the event of a client to the history.
-pub(super) fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
-    let Event {
+pub(super) fn add(
+    builder: &mut HistoryBuilder,
+    line: u64,
+    event: JepsenEvent,
+) -> Result<(), Error> {
+    let JepsenEvent {
         process,
         kind,
         object,

@@ -5,7 +5,7 @@
 //! refused: it is more likely damage than a log.
 
 use super::edn::{Forms, value, with_form};
-use super::jepsen::{self, Event, EventType};
+use super::jepsen::{self, EventType, JepsenEvent};
 use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::{History, HistoryBuilder};
@@ -85,7 +85,7 @@ fn read_line(
     if kind == EventType::Fail && function == "cas" && value.as_list().is_some() {
         return Ok(builder.ret(number, &process, Value::Bool(false)));
     }
-    let event = Event {
+    let event = JepsenEvent {
         process,
         kind,
         object: Value::Nil,

@@ -27,7 +27,7 @@ struct Document<'a> {
     #[serde(borrow)]
     schema: Schema<'a>,
     #[serde(borrow)]
-    events: Vec<Event<'a>>,
+    events: Vec<ViolatEvent<'a>>,
     /// Not Violat's: the known answer, in collections of labelled histories.
     linearizable: Option<bool>,
 }
@@ -41,8 +41,8 @@ struct Schema<'a> {
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
-    kind: EventKind,
+struct ViolatEvent<'a> {
+    kind: ViolatEventKind,
     sid: i64,
     #[serde(borrow)]
     invocation: Invocation<'a>,
@@ -52,7 +52,7 @@ struct Event<'a> {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum EventKind {
+enum ViolatEventKind {
     Call,
     Return,
 }
@@ -82,12 +82,12 @@ fn read_history(
         let process = Value::Int(event.sid);
         let (sid, id) = (event.sid, event.invocation.id);
         match event.kind {
-            EventKind::Call => {
+            ViolatEventKind::Call => {
                 open.push((sid, id));
                 let call = Call::new(event.invocation.method.name.as_str(), arguments(event)?);
                 builder.call(line, process, call)?;
             }
-            EventKind::Return => {
+            ViolatEventKind::Return => {
                 if let Some(position) = open.iter().position(|&(open_sid, _)| open_sid == sid) {
                     let (_, called) = open.swap_remove(position);
                     if called != id {
@@ -112,7 +112,7 @@ fn read_history(
 }
 
 /// The arguments, always as a list: overloads differ in their number.
-fn arguments(event: &Event<'_>) -> Result<Value, Error> {
+fn arguments(event: &ViolatEvent<'_>) -> Result<Value, Error> {
     let arguments = event
         .invocation
         .arguments

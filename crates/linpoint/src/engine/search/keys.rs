@@ -27,13 +27,14 @@ use crate::value::{Interner, Value};
 /// The keys of a task in which every operation has one.
 pub(super) struct Independent {
     /// For each operation its key, and which one of that key's operations it is.
-    places: Vec<Place>,
+    places: Vec<OpOfKey>,
     /// The operations of each key, in the order of the task.
     ops: Vec<Vec<u32>>,
 }
 
+/// An operation, by its key and its position among the operations of that key.
 #[derive(Clone, Copy)]
-struct Place {
+struct OpOfKey {
     key: u32,
     number: u32,
 }
@@ -53,7 +54,7 @@ impl Independent {
                 ops.push(Vec::new());
             }
             let of_key = &mut ops[key as usize];
-            places.push(Place {
+            places.push(OpOfKey {
                 key,
                 number: of_key.len() as u32,
             });
@@ -130,7 +131,7 @@ impl Facts for OneKey<'_> {
 /// A machine for each key.
 pub(super) struct ByKey<'a, M> {
     machines: Vec<M>,
-    places: &'a [Place],
+    places: &'a [OpOfKey],
 }
 
 impl<'a> ByKey<'a, SlotMachine> {
@@ -142,7 +143,7 @@ impl<'a> ByKey<'a, SlotMachine> {
     ) -> Option<Self> {
         let mut events_of = vec![Vec::new(); keys.len()];
         for &(op, kind) in events {
-            let Place { key, number } = keys.places[op as usize];
+            let OpOfKey { key, number } = keys.places[op as usize];
             events_of[key as usize].push((number, kind));
         }
         let machines = keys
@@ -159,12 +160,12 @@ impl<'a> ByKey<'a, SlotMachine> {
 
 impl<M: Machine> ByKey<'_, M> {
     fn of(&self, op: u32) -> (&M, u32) {
-        let Place { key, number } = self.places[op as usize];
+        let OpOfKey { key, number } = self.places[op as usize];
         (&self.machines[key as usize], number)
     }
 
     fn of_mut(&mut self, op: u32) -> (&mut M, u32) {
-        let Place { key, number } = self.places[op as usize];
+        let OpOfKey { key, number } = self.places[op as usize];
         (&mut self.machines[key as usize], number)
     }
 }

@@ -10,7 +10,7 @@ use clojure_reader::edn::Edn;
 
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
-use super::jepsen::{self, Event, EventType};
+use super::jepsen::{self, EventType, JepsenEvent};
 use super::{IndependentKeys, Note, ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::HistoryBuilder;
@@ -64,7 +64,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
 }
 
 enum Entry {
-    Client(Event),
+    Client(JepsenEvent),
     /// An event of the nemesis or another process that is not a client.
     Other {
         process: String,
@@ -95,7 +95,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
     let kind = name(map, "type")?.ok_or(":type is missing")?;
     let kind = EventType::named(&kind)?;
     let function = function.ok_or(":f is missing")?;
-    Ok(Entry::Client(Event {
+    Ok(Entry::Client(JepsenEvent {
         process,
         kind,
         object: Value::Nil,

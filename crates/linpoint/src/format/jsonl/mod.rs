@@ -12,7 +12,7 @@ mod write;
 use rayon::prelude::*;
 
 pub(super) use self::line::About;
-use self::line::{Event, EventKind, Line, Whole, decode};
+use self::line::{EventLine, EventLineKind, Line, Whole, decode};
 use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
@@ -258,14 +258,14 @@ impl Collected {
         }
     }
 
-    fn event(&mut self, number: u64, event: Event<'_>) -> Result<(), Error> {
-        let Event {
+    fn event(&mut self, number: u64, event: EventLine<'_>) -> Result<(), Error> {
+        let EventLine {
             process,
             kind,
             time,
         } = event;
         match kind {
-            EventKind::Call {
+            EventLineKind::Call {
                 object,
                 method,
                 argument,
@@ -278,7 +278,7 @@ impl Collected {
                 };
                 self.builder.call(number, process, call)?;
             }
-            EventKind::Return { method, result } => {
+            EventLineKind::Return { method, result } => {
                 let called = self.builder.open_call(&process).map(|(called, _)| called);
                 if let (Some(method), Some(called)) = (method, called)
                     && method != called
@@ -290,8 +290,8 @@ impl Collected {
                 }
                 self.builder.ret(number, &process, result)?;
             }
-            EventKind::Fail => return self.builder.fail(number, &process),
-            EventKind::Crash => return self.builder.crash(number, &process),
+            EventLineKind::Fail => return self.builder.fail(number, &process),
+            EventLineKind::Crash => return self.builder.crash(number, &process),
         }
         if let Some(time) = time {
             self.builder.at(time);

@@ -215,7 +215,7 @@ enum Variant {
 }
 
 /// What a search over variants found out.
-enum Outcome {
+enum Resolution {
     /// One of them is linearizable; with an order of positions in the task if one was asked for.
     Linearizable(Option<Vec<u32>>),
     /// None is.
@@ -276,8 +276,8 @@ impl Search<'_> {
             return Ok(Decision::Violation(suspects.collect()));
         }
         Ok(match self.assign(ops, monitor, &mut removed)? {
-            Outcome::Linearizable(order) => Decision::Linearizable(order),
-            Outcome::Violation => self.violation(ops),
+            Resolution::Linearizable(order) => Decision::Linearizable(order),
+            Resolution::Violation => self.violation(ops),
         })
     }
 
@@ -295,9 +295,9 @@ impl Search<'_> {
         ops: &Ambiguous,
         monitor: &ContainerMonitor,
         removed: &mut Vec<Option<u32>>,
-    ) -> Result<Outcome, Cause> {
+    ) -> Result<Resolution, Cause> {
         let (log, positions, contradiction) = match self.run(ops, monitor, removed)? {
-            Variant::Linearizable(order) => return Ok(Outcome::Linearizable(order)),
+            Variant::Linearizable(order) => return Ok(Resolution::Linearizable(order)),
             Variant::Violation {
                 log,
                 positions,
@@ -314,15 +314,15 @@ impl Search<'_> {
             for i in 0..removed.len() {
                 if removed[i].is_none() && !precedes(before, ops.pending_removals[i].call) {
                     removed[i] = Some(value);
-                    let outcome = self.assign(ops, monitor, removed)?;
-                    if let Outcome::Linearizable(_) = outcome {
-                        return Ok(outcome);
+                    let resolution = self.assign(ops, monitor, removed)?;
+                    if let Resolution::Linearizable(_) = resolution {
+                        return Ok(resolution);
                     }
                     removed[i] = None;
                 }
             }
         }
-        Ok(Outcome::Violation)
+        Ok(Resolution::Violation)
     }
 
     /// Decides a history in which these values are added several times: each insertion gets a value of its own.
@@ -365,8 +365,8 @@ impl Search<'_> {
             return Err(REPEATED_VALUE.into());
         }
         match self.choose(&mut ops, &monitor, &choices)? {
-            Outcome::Linearizable(order) => Ok(Decision::Linearizable(order)),
-            Outcome::Violation => {
+            Resolution::Linearizable(order) => Ok(Decision::Linearizable(order)),
+            Resolution::Violation => {
                 self.contradicting.extend(about);
                 Ok(self.violation(&ops))
             }
@@ -379,21 +379,21 @@ impl Search<'_> {
         ops: &mut Ambiguous,
         monitor: &ContainerMonitor,
         choices: &[Choice],
-    ) -> Result<Outcome, Cause> {
+    ) -> Result<Resolution, Cause> {
         let Some((first, rest)) = choices.split_first() else {
             return Ok(match self.with_distinct_values(ops, monitor)? {
-                Decision::Linearizable(order) => Outcome::Linearizable(order),
-                Decision::Violation(_) | Decision::FirstViolation(_) => Outcome::Violation,
+                Decision::Linearizable(order) => Resolution::Linearizable(order),
+                Decision::Violation(_) | Decision::FirstViolation(_) => Resolution::Violation,
             });
         };
         for copy in first.copies.clone() {
             ops.values[first.op] = copy;
-            let outcome = self.choose(ops, monitor, rest)?;
-            if let Outcome::Linearizable(_) = outcome {
-                return Ok(outcome);
+            let resolution = self.choose(ops, monitor, rest)?;
+            if let Resolution::Linearizable(_) = resolution {
+                return Ok(resolution);
             }
         }
-        Ok(Outcome::Violation)
+        Ok(Resolution::Violation)
     }
 }
 

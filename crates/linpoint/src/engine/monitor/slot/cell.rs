@@ -4,7 +4,7 @@
 //! a register, so the zones of Gibbons and Korach decide (`zones`), with a value that is never removed held up to the end;
 //! operations that found the cell empty are decided apart, as in all containers (`empties`). O(n).
 
-use super::clusters::{self, Place, Step};
+use super::clusters::{self, PlaceInCluster, Step};
 use super::zones::{self, Zone};
 use super::{INITIAL, OVERWRITTEN_AND_EXCHANGED, slot_effect};
 use crate::engine::monitor::container::cover::contradiction;
@@ -81,10 +81,10 @@ impl Monitor for Cell {
         }
         steps.extend(empties.map(|(op, _)| Step::Op(op)));
         clusters::lined_up(log, steps.into_iter(), |act| match act {
-            Act::Add => Place::First,
-            Act::Peek => Place::Between,
-            Act::Remove => Place::Last,
-            Act::Empty => Place::Alone,
+            Act::Add => PlaceInCluster::First,
+            Act::Peek => PlaceInCluster::Between,
+            Act::Remove => PlaceInCluster::Last,
+            Act::Empty => PlaceInCluster::Alone,
         })
     }
 }

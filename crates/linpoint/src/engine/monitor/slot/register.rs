@@ -5,7 +5,7 @@
 //! was read takes effect in time for its readers, one that was not read is left out. The initial value counts as written
 //! before the first event, if it was read.
 
-use super::clusters::{self, Place, Step};
+use super::clusters::{self, PlaceInCluster, Step};
 use super::slot_effect;
 use super::zones::{self, Zone};
 use crate::engine::monitor::{
@@ -86,8 +86,8 @@ impl Monitor for Register {
         let order = zones::in_order(log, read_initial(&clusters, self.initial), zone);
         let steps = order.into_iter().map(|(_, value)| Step::Value(value));
         clusters::lined_up(log, steps, |act| match act {
-            Rw::Write => Place::First,
-            Rw::Read => Place::Between,
+            Rw::Write => PlaceInCluster::First,
+            Rw::Read => PlaceInCluster::Between,
         })
     }
 }

@@ -47,7 +47,9 @@ impl<T> Fault<T> {
     /// The property that does not hold, after the paper's names.
     pub fn property(&self) -> &'static str {
         match self.kind {
-            FaultKind::Stale(_) | FaultKind::Future { .. } | FaultKind::Order { .. } => "appropriateness",
+            FaultKind::Stale(_) | FaultKind::Future { .. } | FaultKind::Order { .. } => {
+                "appropriateness"
+            }
             FaultKind::Decreasing(_) => "non-decreasing",
             FaultKind::Inversion { .. } => "no inversion",
         }
@@ -67,7 +69,9 @@ impl<T> Fault<T> {
     /// The operations beside the scan that are part of the contradiction.
     pub fn others(&self) -> Vec<&T> {
         match &self.kind {
-            FaultKind::Stale(other) | FaultKind::Decreasing(other) | FaultKind::Inversion { other, .. } => {
+            FaultKind::Stale(other)
+            | FaultKind::Decreasing(other)
+            | FaultKind::Inversion { other, .. } => {
                 vec![other]
             }
             FaultKind::Future { .. } => Vec::new(),

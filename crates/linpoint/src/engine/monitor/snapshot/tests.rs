@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Case;
-use super::simple::{self, Event, Side};
+use super::simple::{self, Side, SimpleEvent};
 use crate::engine::monitor::admit::Prepared;
 use crate::engine::monitor::{Decision, Evidence};
 use crate::engine::{Budget, Cause, Task, TaskOp, brute};
@@ -314,13 +314,13 @@ fn several_writers() {
 #[test]
 fn events_say_what_they_are() {
     let all = [
-        Event::OTHER,
-        Event::update_called(Side::First),
-        Event::update_called(Side::Second),
-        Event::update_returned(Side::First),
-        Event::update_returned(Side::Second),
-        Event::scan_called(63),
-        Event::scan_returned(63, [false, true]),
+        SimpleEvent::OTHER,
+        SimpleEvent::update_called(Side::First),
+        SimpleEvent::update_called(Side::Second),
+        SimpleEvent::update_returned(Side::First),
+        SimpleEvent::update_returned(Side::Second),
+        SimpleEvent::scan_called(63),
+        SimpleEvent::scan_returned(63, [false, true]),
     ];
     for (i, event) in all.iter().enumerate() {
         assert!(all[..i].iter().all(|other| other.bits() != event.bits()));

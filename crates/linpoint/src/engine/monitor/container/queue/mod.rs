@@ -123,7 +123,7 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
         }
         values.sort_by_key(|&value| before[intervals.at(value).last_call as usize]);
     }
-    let mut run = Run {
+    let mut builder = WitnessBuilder {
         log,
         intervals: &intervals,
         by_value: OpsByValue::of(log, &intervals),
@@ -134,17 +134,17 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
     for (op, gap) in empties {
         let group = rest.iter().take_while(|&&value| gone_by(value, gap));
         let (group, others) = rest.split_at(group.count());
-        run.pass(group);
-        run.gap = run.gap.max(gap);
-        run.order.push(op);
+        builder.pass(group);
+        builder.gap = builder.gap.max(gap);
+        builder.order.push(op);
         rest = others;
     }
-    run.pass(rest);
-    run.order
+    builder.pass(rest);
+    builder.order
 }
 
 /// A linearization in the making.
-struct Run<'a> {
+struct WitnessBuilder<'a> {
     log: &'a Log<Act>,
     intervals: &'a CriticalIntervals,
     by_value: OpsByValue,
@@ -153,7 +153,7 @@ struct Run<'a> {
     order: Vec<u32>,
 }
 
-impl Run<'_> {
+impl WitnessBuilder<'_> {
     /// Adds and serves these values in their order, each as early as possible after the one before.
     fn pass(&mut self, values: &[u32]) {
         let mut outside = values;
