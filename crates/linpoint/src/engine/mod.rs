@@ -83,7 +83,7 @@ pub enum Answer {
         reached: usize,
         /// Operations that may contradict each other by themselves, if the engine knows some: these, seen as pending where
         /// they are so here.
-        suspects: Option<Vec<TaskOp>>,
+        contradicting: Option<Vec<TaskOp>>,
         /// The rank of the first return that cannot be explained, if the engine knows it.
         first_bad: Option<u32>,
     },
@@ -108,7 +108,7 @@ impl Answer {
         Answer::NotLinearizable {
             partial,
             reached,
-            suspects: None,
+            contradicting: None,
             first_bad: None,
         }
     }

@@ -191,7 +191,7 @@ impl<'a, S: Spec> Check<'a, S> {
             Ok(Answer::NotLinearizable {
                 partial,
                 reached,
-                suspects,
+                contradicting,
                 first_bad,
             }) => Verdict::Violation(match self.config.cores {
                 Cores::Whole => Violation::unreduced(task, partial.clone(), *first_bad),
@@ -204,7 +204,7 @@ impl<'a, S: Spec> Check<'a, S> {
                     let findings = EngineFindings {
                         reached: *reached,
                         partial,
-                        suspects: suspects.as_deref(),
+                        suspects: contradicting.as_deref(),
                     };
                     verdict::violation(
                         task,

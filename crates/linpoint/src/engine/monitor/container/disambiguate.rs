@@ -22,8 +22,8 @@ use super::critical::CriticalIntervals;
 use super::{ContainerMonitor, read, stack};
 use crate::engine::monitor::admit::Prepared;
 use crate::engine::monitor::{
-    Act, Contradiction, Decision, Effect, Evidence, Finding, Log, Monitor, NotApplicable,
-    REPEATED_VALUE, Suspect, ViolationKind,
+    Act, ContradictingOp, Contradiction, Decision, Effect, Evidence, Finding, Log, Monitor,
+    NotApplicable, REPEATED_VALUE, ViolationKind,
 };
 use crate::engine::{Budget, Cause, TaskOp};
 use crate::history::{NEVER, precedes};
@@ -271,9 +271,9 @@ impl Search<'_> {
             } => (contradiction, positions),
         };
         if ops.pending_removals.is_empty() || contradiction.kind.is_about_one_value() {
-            let suspect = |&op: &u32| Suspect::whole(positions[op as usize]);
-            let suspects = contradiction.ops.iter().map(suspect);
-            return Ok(Decision::Violation(suspects.collect()));
+            let contradicting = |&op: &u32| ContradictingOp::whole(positions[op as usize]);
+            let ops = contradiction.ops.iter().map(contradicting);
+            return Ok(Decision::Violation(ops.collect()));
         }
         Ok(match self.assign(ops, monitor, &mut removed)? {
             Resolution::Linearizable(order) => Decision::Linearizable(order),
@@ -285,8 +285,8 @@ impl Search<'_> {
     /// themselves.
     fn violation(&self, ops: &Ambiguous) -> Decision {
         let pending = ops.pending_removals.iter().map(|removal| removal.position);
-        let suspects: BTreeSet<u32> = self.contradicting.iter().copied().chain(pending).collect();
-        Decision::Violation(suspects.into_iter().map(Suspect::whole).collect())
+        let ops: BTreeSet<u32> = self.contradicting.iter().copied().chain(pending).collect();
+        Decision::Violation(ops.into_iter().map(ContradictingOp::whole).collect())
     }
 
     /// Looks for values that the remaining pending removals may have removed.

@@ -13,7 +13,7 @@ use super::general::{General, Unclear, UpdateEffect};
 use super::simplify::{Changes, simple_entries};
 use super::{simple, witness};
 use crate::engine::monitor::admit::Prepared;
-use crate::engine::monitor::{Decision, Evidence, Log, NotApplicable, Suspect, relevant};
+use crate::engine::monitor::{ContradictingOp, Decision, Evidence, Log, NotApplicable, relevant};
 use crate::engine::{Budget, Cause, Facts, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
@@ -181,7 +181,7 @@ impl Case {
     /// The operations that contradict each other by themselves: those of the fault, and all updates with what the scans among them
     /// show or the updates among them write, except those that change nothing. Values can be dropped only as a whole, so an
     /// update is kept together with all others of the same value.
-    fn suspects(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
+    fn contradicting_ops(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
         let mut ops: HashSet<u32> = fault.others().into_iter().copied().collect();
         ops.insert(fault.scan);
         let scans = ops
@@ -261,12 +261,12 @@ impl Prepared for Case {
             }
             (Some(fault), _) => {
                 let cut = self.log.rets[fault.scan as usize];
-                let suspect = |op: u32| Suspect {
+                let contradicting = |op: u32| ContradictingOp {
                     position: position(&op),
-                    is_open: self.log.rets[op as usize] > cut,
+                    is_pending: self.log.rets[op as usize] > cut,
                 };
-                let ops = self.suspects(&fault, &run.repeats);
-                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
+                let ops = self.contradicting_ops(&fault, &run.repeats);
+                Decision::FirstViolation(ops.into_iter().map(contradicting).collect())
             }
         })
     }

@@ -170,7 +170,7 @@ fn show(history: &History) -> String {
     ops.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares verdict, first bad event, witness and suspects with the reference; counts the kinds of violations.
+/// Compares verdict, first bad event, witness and contradicting operations with the reference; counts the kinds of violations.
 fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let history = random_history(values, &mut rng);
@@ -212,16 +212,16 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
             certify::witness(&whole, &order).unwrap_or_else(|error| panic!("{error}: {}", shown()));
             count("linearizable");
         }
-        Ok(Decision::FirstViolation(suspects)) => {
+        Ok(Decision::FirstViolation(contradicting)) => {
             assert!(
                 matches!(quickly, Ok(Decision::FirstViolation(_))),
                 "{}",
                 shown()
             );
-            let ops: Vec<TaskOp> = suspects
+            let ops: Vec<TaskOp> = contradicting
                 .iter()
-                .map(|suspect| match whole.ops[suspect.position as usize] {
-                    op if suspect.is_open => TaskOp { ret: NEVER, ..op },
+                .map(|found| match whole.ops[found.position as usize] {
+                    op if found.is_pending => TaskOp { ret: NEVER, ..op },
                     op => op,
                 })
                 .collect();
@@ -232,7 +232,7 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
                 .max();
             assert_eq!(bad, last.map(|last| last + 1), "{}", shown());
             let kind = case.run().unwrap().fault.unwrap().name();
-            // Values that come back may be told apart only by what is not among the suspects.
+            // Values that come back may be told apart only by what is not among the contradicting operations.
             if values == Values::Simple || values == Values::Distinct {
                 assert!(!brute_says(&whole.with_ops(ops)), "{kind}: {}", shown());
             }
