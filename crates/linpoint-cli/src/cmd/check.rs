@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
 use linpoint::format::{RecordedHistory, write_jsonl};
-use linpoint::{Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Witnesses};
+use linpoint::{
+    Checker, Config, Cores, EngineChoice, Error, ErrorKind, OnViolation, Partitioning, Witnesses,
+};
 use rayon::prelude::*;
 
 use crate::args::CheckArgs;
@@ -44,7 +46,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         },
         engine: args.engine,
         depth_max: args.depth_max.map(usize::from),
-        all_parts: args.all,
+        on_violation: if args.all {
+            OnViolation::Continue
+        } else {
+            OnViolation::Stop
+        },
         witnesses: if args.no_certify {
             Witnesses::Omitted
         } else {

@@ -20,8 +20,8 @@ pub struct Config {
     pub cores: Cores,
     /// Whether linearizable histories come with a witness.
     pub witnesses: Witnesses,
-    /// Decide all parts of a history, also after a violation was found in one.
-    pub all_parts: bool,
+    /// What happens to the other parts of a history after a violation was found in one.
+    pub on_violation: OnViolation,
     /// The engine to use, instead of the one that fits best.
     pub engine: EngineChoice,
     /// The largest d up to which [hitting families](EngineChoice::Hitting) are looked at; all by default.
@@ -43,10 +43,10 @@ impl Config {
         self
     }
 
-    /// Also deciding what comes after a violation.
+    /// Deciding all parts, also those after a violation.
     #[must_use]
     pub fn with_all_parts(mut self) -> Self {
-        self.all_parts = true;
+        self.on_violation = OnViolation::Continue;
         self
     }
 
@@ -91,6 +91,16 @@ impl Config {
         self.threads = Some(threads);
         self
     }
+}
+
+/// Whether the parts of a history after the first one with a violation are decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnViolation {
+    /// They are skipped.
+    #[default]
+    Stop,
+    /// All parts are decided.
+    Continue,
 }
 
 /// Whether violations are reduced to a core.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::choose::{PlannedEngine, choose, with_engine};
 use super::columns::Findings;
 use super::merge::merge;
-use super::{Config, Cores, EngineChoice, Witnesses};
+use super::{Config, Cores, EngineChoice, OnViolation, Witnesses};
 use crate::engine::monitor;
 use crate::engine::{
     Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Task, TaskOp,
@@ -68,7 +68,7 @@ impl<'a, S: Spec> Check<'a, S> {
             let task = task.with_shortcuts(self.shortcuts);
             let decided = self.decide_within_limits(&task);
             if matches!(decided.answer, Ok(Answer::NotLinearizable { .. }))
-                && !self.config.all_parts
+                && self.config.on_violation == OnViolation::Stop
             {
                 first_bad.fetch_min(i, Relaxed);
             }

@@ -22,6 +22,13 @@ const BLOCK: usize = 1 << 10;
 /// Marks the call of an insertion. It is the sign bit, so that a marked moment is never the maximum.
 const CALL: i32 = i32::MIN;
 
+/// How many threads sweep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Threads {
+    One,
+    All,
+}
+
 /// Checks that no value overtakes another one.
 pub(super) fn check(
     log: &Log<Act>,
@@ -35,7 +42,12 @@ pub(super) fn check(
         end: log.end() as usize,
         blocks,
     };
-    sweep.check(STRETCH, log.is_worth_sharing())
+    let threads = if log.is_worth_sharing() {
+        Threads::All
+    } else {
+        Threads::One
+    };
+    sweep.check(STRETCH, threads)
 }
 
 /// All values in blocks.
@@ -83,12 +95,12 @@ impl Block {
 }
 
 impl Sweep<'_> {
-    fn check(&self, stretch: usize, is_shared: bool) -> Result<(), Disorder> {
+    fn check(&self, stretch: usize, threads: Threads) -> Result<(), Disorder> {
         let width = self.width(stretch);
         let count = self.end.div_ceil(width);
         let new_table = || vec![0; width.min(self.end)];
         let look = |table: &mut Vec<i32>, number: usize| self.look(table, number * width);
-        let stretches: Result<Vec<Stretch>, Disorder> = if is_shared {
+        let stretches: Result<Vec<Stretch>, Disorder> = if threads == Threads::All {
             let numbers = (0..count).into_par_iter();
             numbers.map_init(new_table, look).collect()
         } else {
@@ -219,8 +231,12 @@ mod tests {
                     end: log.end() as usize,
                     blocks: Block::of_all(&intervals, block),
                 };
-                for is_shared in [false, stretch == 2] {
-                    match sweep.check(stretch, is_shared) {
+                let threads: &[Threads] = match stretch {
+                    2 => &[Threads::One, Threads::All],
+                    _ => &[Threads::One],
+                };
+                for &threads in threads {
+                    match sweep.check(stretch, threads) {
                         Ok(()) => assert!(is_fine, "{log:#?}"),
                         Err(Disorder::Together(..)) => assert!(!is_clipped, "{log:#?}"),
                         Err(Disorder::Overtaken(first, second)) => {
