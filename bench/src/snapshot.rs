@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use linpoint::engine::monitor::snapshot::simple::{Event, Side};
+use linpoint::engine::monitor::snapshot::simple::{Side, SimpleEvent};
 use linpoint::engine::monitor::snapshot::{General, Scanning, simple};
 use linpoint::format::{ReadOptions, read};
 use linpoint::generate::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
@@ -95,8 +95,8 @@ fn cpu_seconds() -> f64 {
     nanoseconds.unwrap_or_default() / 1e9
 }
 
-fn measure_simple(generator: &SnapshotGenerator, decide: impl Fn(&[Event]) -> bool) -> anyhow::Result<()> {
-    let mut events: Vec<Event> = Vec::new();
+fn measure_simple(generator: &SnapshotGenerator, decide: impl Fn(&[SimpleEvent]) -> bool) -> anyhow::Result<()> {
+    let mut events: Vec<SimpleEvent> = Vec::new();
     // What the open update of each process writes.
     let mut writes = [0; PROCESSES as usize];
     let side = |process: u32, value: i64| (value == 1).then_some(if process == 0 { Side::First } else { Side::Second });
@@ -104,12 +104,12 @@ fn measure_simple(generator: &SnapshotGenerator, decide: impl Fn(&[Event]) -> bo
         events.push(match event {
             SnapshotEvent::UpdateCalled(process, value) => {
                 writes[process as usize] = value;
-                side(process, value).map_or(Event::OTHER, Event::update_called)
+                side(process, value).map_or(SimpleEvent::OTHER, SimpleEvent::update_called)
             }
-            SnapshotEvent::UpdateReturned(process) => side(process, writes[process as usize]).map_or(Event::OTHER, Event::update_returned),
-            SnapshotEvent::ScanCalled(process) => Event::scan_called(process),
-            SnapshotEvent::ScanReturned(process, values) => Event::scan_returned(process, [values[0] == 1, values[1] == 1]),
-            SnapshotEvent::Crashed(_) => Event::OTHER,
+            SnapshotEvent::UpdateReturned(process) => side(process, writes[process as usize]).map_or(SimpleEvent::OTHER, SimpleEvent::update_returned),
+            SnapshotEvent::ScanCalled(process) => SimpleEvent::scan_called(process),
+            SnapshotEvent::ScanReturned(process, values) => SimpleEvent::scan_returned(process, [values[0] == 1, values[1] == 1]),
+            SnapshotEvent::Crashed(_) => SimpleEvent::OTHER,
         });
     })?;
     measure(

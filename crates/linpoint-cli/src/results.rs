@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linpoint::engine::hitting::Measured;
-use linpoint::format::{Note, Recorded};
+use linpoint::format::{Note, RecordedHistory};
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, PartDepths};
 use linpoint::{Error, Report, Verdict};
@@ -15,7 +15,7 @@ pub(crate) type Outcome = Result<Checked, Error>;
 
 /// A history with its verdict.
 pub(crate) struct Checked {
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
     pub(crate) object: ObjectType,
     pub(crate) report: Report,
@@ -61,7 +61,7 @@ impl Checked {
 
 /// A history with its depths.
 pub(crate) struct Measurement {
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
     pub(crate) parts: Vec<PartDepths>,
 }

@@ -1,6 +1,6 @@
 //! From arguments to histories and their types.
 
-use linpoint::format::{IndependentKeys, ReadOptions, Recorded, Truncated, read};
+use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
 use linpoint::object::{ObjectType, find_type, guess_type};
 use linpoint::spec::Params;
 use linpoint::{Error, ErrorKind, Value, object_type};
@@ -65,7 +65,7 @@ impl InputArgs {
     }
 
     /// Calls `each` with every history of every file, in order.
-    pub(crate) fn read(&self, each: &mut dyn FnMut(Result<Recorded, Error>)) {
+    pub(crate) fn read(&self, each: &mut dyn FnMut(Result<RecordedHistory, Error>)) {
         let options = ReadOptions {
             format: self.format,
             independent: match (self.independent, self.no_independent) {
@@ -111,7 +111,7 @@ fn offer_prefix(error: Error) -> Error {
 }
 
 /// Prints the notes about how a history was read to the standard error.
-pub(crate) fn print_notes(recorded: &Recorded) {
+pub(crate) fn print_notes(recorded: &RecordedHistory) {
     for note in &recorded.notes {
         eprintln!("linpoint: note: {}: {note}", recorded.label());
     }
@@ -121,7 +121,7 @@ impl InputArgs {
     /// Calls `each` with every history that can be read. Errors are printed and determine the exit code.
     pub(crate) fn read_good(
         &self,
-        each: &mut dyn FnMut(Recorded) -> anyhow::Result<()>,
+        each: &mut dyn FnMut(RecordedHistory) -> anyhow::Result<()>,
     ) -> anyhow::Result<Exit> {
         let mut exit = Exit::default();
         let mut failed = None;
@@ -148,7 +148,7 @@ impl InputArgs {
 ///
 /// Returns `None` if the history has no operations.
 pub(crate) fn type_of(
-    recorded: &Recorded,
+    recorded: &RecordedHistory,
     chosen: Option<&TypeChoice>,
 ) -> Result<Option<TypeChoice>, Error> {
     if let Some(chosen) = chosen {
@@ -191,7 +191,7 @@ pub(crate) fn type_of(
 
 /// Returns the type of a recorded history, ready to check it; any type if there are no operations.
 pub(crate) fn object_of(
-    recorded: &Recorded,
+    recorded: &RecordedHistory,
     chosen: Option<&TypeChoice>,
 ) -> Result<(TypeChoice, ObjectType), Error> {
     let any = || TypeChoice {

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use linpoint::format::{ReadOptions, Recorded, read};
+use linpoint::format::{ReadOptions, RecordedHistory, read};
 use linpoint::object::guess_type;
 use linpoint::{Checker, Error, Verdict, object_type};
 
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints the verdict on one history; returns whether it is linearizable.
-fn check(recorded: &Recorded) -> Result<bool, Error> {
+fn check(recorded: &RecordedHistory) -> Result<bool, Error> {
     let history = &recorded.history;
     // The input names the type of the object, or its methods tell.
     let object = match &recorded.object_type {

@@ -115,7 +115,7 @@ pub use history::{
 };
 pub use object::{ObjectType, object_type};
 pub use online::{Finding, OnlineChecker};
-pub use portfolio::{Checker, Config, Cores, EngineChoice, Witnesses};
+pub use portfolio::{Checker, Config, Cores, EngineChoice, OnViolation, Witnesses};
 pub use spec::{Outcomes, Params, Spec};
 pub use value::Value;
 pub use verdict::{Core, PartReport, Report, Undecided, Verdict, Violation, Witness};

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use linpoint::engine::Budget;
-use linpoint::format::{Recorded, write_jsonl};
-use linpoint::{Checker, Config, Cores, EngineChoice, Error, ErrorKind, Partitioning, Witnesses};
+use linpoint::format::{RecordedHistory, write_jsonl};
+use linpoint::{
+    Checker, Config, Cores, EngineChoice, Error, ErrorKind, OnViolation, Partitioning, Witnesses,
+};
 use rayon::prelude::*;
 
 use crate::args::CheckArgs;
@@ -44,7 +46,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         },
         engine: args.engine,
         depth_max: args.depth_max.map(usize::from),
-        all_parts: args.all,
+        on_violation: if args.all {
+            OnViolation::Continue
+        } else {
+            OnViolation::Stop
+        },
         witnesses: if args.no_certify {
             Witnesses::Omitted
         } else {
@@ -130,7 +136,7 @@ impl Limits {
 struct Run {
     chosen: Option<TypeChoice>,
     limits: Limits,
-    batch: Vec<Result<Recorded, Error>>,
+    batch: Vec<Result<RecordedHistory, Error>>,
     batch_ops: usize,
     watcher: Watcher,
     printer: Printer,
@@ -142,7 +148,7 @@ struct Run {
 }
 
 impl Run {
-    fn add(&mut self, recorded: Result<Recorded, Error>) -> anyhow::Result<()> {
+    fn add(&mut self, recorded: Result<RecordedHistory, Error>) -> anyhow::Result<()> {
         self.batch_ops += recorded
             .as_ref()
             .map_or(0, |recorded| recorded.history.len());
@@ -162,7 +168,7 @@ impl Run {
         let done_before = self.summary.histories();
         let (limits, chosen) = (&self.limits, self.chosen.as_ref());
         let printer = Mutex::new(&mut self.printer);
-        let check = |(recorded, budget): (Result<Recorded, Error>, &OnceLock<Budget>)| {
+        let check = |(recorded, budget): (Result<RecordedHistory, Error>, &OnceLock<Budget>)| {
             // The time of a history starts here, when nothing else is to be done before it.
             let budget = budget.get_or_init(|| limits.budget());
             let outcome = recorded
@@ -220,7 +226,7 @@ impl Run {
 }
 
 /// Returns the history, or an error if it has fewer operations than `--min-ops`.
-fn with_least_ops(recorded: Recorded, least: usize) -> Result<Recorded, Error> {
+fn with_least_ops(recorded: RecordedHistory, least: usize) -> Result<RecordedHistory, Error> {
     let ops = recorded.history.len();
     if ops >= least {
         return Ok(recorded);
@@ -233,7 +239,7 @@ fn with_least_ops(recorded: Recorded, least: usize) -> Result<Recorded, Error> {
 }
 
 fn check_one(
-    recorded: Recorded,
+    recorded: RecordedHistory,
     chosen: Option<&TypeChoice>,
     checker: &Checker,
     budget: &Budget,
@@ -256,7 +262,7 @@ fn check_one(
 }
 
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.
-fn save_evidence(recorded: &Recorded, choice: &TypeChoice, error: Error) -> Error {
+fn save_evidence(recorded: &RecordedHistory, choice: &TypeChoice, error: Error) -> Error {
     let path = format!("linpoint-bug-{}.jsonl", std::process::id());
     let save = || {
         let mut out = Files::default().create("the report of a bug", Path::new(&path))?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use linpoint::Error;
 use linpoint::engine::Budget;
-use linpoint::format::Recorded;
+use linpoint::format::RecordedHistory;
 use rayon::prelude::*;
 
 use crate::args::DepthArgs;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
     let stop = interrupt::flag();
     let watcher = Watcher::new();
-    let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
+    let mut inputs: Vec<Result<RecordedHistory, Error>> = Vec::new();
     args.input.read(&mut |recorded| {
         recorded.as_ref().ok().map(print_notes);
         inputs.push(recorded);
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
 }
 
 fn measure(
-    recorded: Recorded,
+    recorded: RecordedHistory,
     chosen: Option<&TypeChoice>,
     args: &DepthArgs,
     budget: &Budget,

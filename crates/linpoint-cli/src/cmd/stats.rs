@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint::format::Recorded;
+use linpoint::format::RecordedHistory;
 use serde_json::json;
 
 use crate::args::StatsArgs;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
 
 fn show_text(
     out: &mut dyn Write,
-    recorded: &Recorded,
+    recorded: &RecordedHistory,
     type_name: Option<&str>,
 ) -> std::io::Result<()> {
     let (history, shape) = (&recorded.history, recorded.history.shape());
@@ -54,7 +54,7 @@ fn show_text(
 
 fn show_json(
     out: &mut dyn Write,
-    recorded: &Recorded,
+    recorded: &RecordedHistory,
     type_name: Option<&str>,
 ) -> std::io::Result<()> {
     let (history, shape) = (&recorded.history, recorded.history.shape());

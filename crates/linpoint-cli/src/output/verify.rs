@@ -4,7 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use linpoint::explore::snapshot::{Answer, Request};
-use linpoint::explore::{AlgorithmInfo, Execution, Method, Outcome, Plan, Row, Run, Verification};
+use linpoint::explore::{
+    AlgorithmInfo, Execution, Exploration, Method, Outcome, Plan, Row, Verification,
+};
 use linpoint::report::Move;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -106,8 +108,8 @@ fn reductions(plan: &Plan) -> impl Iterator<Item = &'static str> {
 }
 
 fn explored(found: &Verification) -> String {
-    let sum = |of: fn(&Run) -> u64| found.runs.iter().map(of).sum::<u64>();
-    let most = |of: fn(&Run) -> u64| found.runs.iter().map(of).max().unwrap_or(0);
+    let sum = |of: fn(&Exploration) -> u64| found.runs.iter().map(of).sum::<u64>();
+    let most = |of: fn(&Exploration) -> u64| found.runs.iter().map(of).max().unwrap_or(0);
     let active = found.runs.last().map_or(0, |run| run.active);
     format!(
         "{}, {}, depth {}, {} for states; {} of up to {} taking part",
@@ -264,7 +266,7 @@ fn show_grid(
 }
 
 pub(crate) fn json(plan: &Plan, found: &Verification, time: Duration) -> Value {
-    let run = |run: &Run| {
+    let run = |run: &Exploration| {
         json!({
             "pair": [run.pair.0, run.pair.1], "active": run.active, "watched": run.watched, "states": run.states,
             "transitions": run.transitions, "depth": run.depth, "bytes": run.bytes, "seconds": run.time.as_secs_f64(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use linpoint::format::{ReadOptions, Recorded, read};
+use linpoint::format::{ReadOptions, RecordedHistory, read};
 use linpoint::{Checker, Config, Error, Verdict, object_type};
 use serde_json::json;
 
@@ -150,7 +150,7 @@ fn read_expected(path: &Path) -> Result<HashMap<String, Expected>, Error> {
 /// Decides a history and adds it to its row.
 fn add(
     tables: &mut [Table; 2],
-    recorded: &Recorded,
+    recorded: &RecordedHistory,
     expected: &HashMap<String, Expected>,
 ) -> Result<(), Error> {
     const RUNS: usize = 3;

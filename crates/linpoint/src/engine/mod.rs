@@ -3,6 +3,7 @@
 //! An `Engine` says by a `Profile` which parts it can decide, and decides a [`Task`] within a [`Budget`]. All of them
 //! give answers of one shape; the portfolio chooses among them, and certifies what they answer.
 
+mod bits;
 pub mod brute;
 mod budget;
 pub mod hitting;
@@ -13,6 +14,7 @@ pub(crate) mod search;
 mod shortcuts;
 mod task;
 
+pub(crate) use bits::set_bits;
 pub use budget::{Budget, Limit, Progress};
 pub(crate) use budget::{Stopwatch, Ticker};
 pub(crate) use profile::Profile;
@@ -81,7 +83,7 @@ pub enum Answer {
         reached: usize,
         /// Operations that may contradict each other by themselves, if the engine knows some: these, seen as pending where
         /// they are so here.
-        suspects: Option<Vec<TaskOp>>,
+        contradicting: Option<Vec<TaskOp>>,
         /// The rank of the first return that cannot be explained, if the engine knows it.
         first_bad: Option<u32>,
     },
@@ -106,7 +108,7 @@ impl Answer {
         Answer::NotLinearizable {
             partial,
             reached,
-            suspects: None,
+            contradicting: None,
             first_bad: None,
         }
     }

@@ -22,6 +22,15 @@ impl<Op, Ret> Observer<Op, Ret> for NoObserver {
     fn layout<B: Bits>(&self, _: &mut (), _: &mut B) {}
 }
 
+/// What a move is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// One step.
+    Steps,
+    /// Several steps at once, by [`Reductions::merged`] and [`Reductions::local_steps`].
+    Merged,
+}
+
 /// Checks on at most `most` reachable states, alternately near to and far from the start, that a state and its
 /// [normal form](Algorithm::normalize) can do the same:
 ///
@@ -30,19 +39,17 @@ impl<Op, Ret> Observer<Op, Ret> for NoObserver {
 /// * Each move from the normal form can be made from the state, after moves of the same process that leave the normal form
 ///   as it is.
 ///
-/// If `merged`, moves are those of [`Reductions::merged`] and [`Reductions::local_steps`]; otherwise each step is a move.
-///
 /// Returns the number of states that were checked, or a description of the first one that violates this.
 pub fn check_normal_form<A: Algorithm>(
     algorithm: &A,
     client: &(impl Client<A::Op> + ?Sized),
     bounds: &Bounds,
-    merged: bool,
+    moves: Moves,
     most: usize,
 ) -> Result<usize, String> {
     let reductions = Reductions {
-        merged,
-        local_steps: merged,
+        merged: moves == Moves::Merged,
+        local_steps: moves == Moves::Merged,
         dead_values: true,
         ..Reductions::NONE
     };
@@ -181,8 +188,8 @@ mod tests {
 
     fn check_within<A: SnapshotAlgorithm>(processes: usize, bug: Option<&str>, bounds: &Bounds) {
         let most = if is_large_run() { 100_000 } else { 300 };
-        for merged in [true, false] {
-            let case = format!("{} {bug:?}, {processes}, merged: {merged}", A::NAME);
+        for moves in [Moves::Merged, Moves::Steps] {
+            let case = format!("{} {bug:?}, {processes}, moves: {moves:?}", A::NAME);
             for pair in [(0, 1), (0, processes - 1)] {
                 let form = Form {
                     short: true,
@@ -191,11 +198,11 @@ mod tests {
                 let form = form.within(bounds);
                 let client = SimpleClient { pair, others: true };
                 let algorithm = A::new(form, bug);
-                let checked = check_normal_form(&algorithm, &client, bounds, merged, most);
+                let checked = check_normal_form(&algorithm, &client, bounds, moves, most);
                 assert!(checked.is_ok(), "{case}: {}", checked.unwrap_err());
             }
             let algorithm = A::new(Form::full(processes).within(bounds), bug);
-            let checked = check_normal_form(&algorithm, FULL_CLIENT, bounds, merged, most);
+            let checked = check_normal_form(&algorithm, FULL_CLIENT, bounds, moves, most);
             assert!(checked.is_ok(), "{case}, full: {}", checked.unwrap_err());
         }
     }

@@ -37,4 +37,4 @@ pub use execution::{Execution, Row};
 pub use method::{Method, Outcome, States, Task, explore, refine};
 pub use program::{Algorithm, Bounds, Client, Interface, Reductions, Step};
 pub use search::Explored;
-pub use verify::{ALGORITHMS, AlgorithmInfo, Plan, Run, Verification, verify};
+pub use verify::{ALGORITHMS, AlgorithmInfo, Exploration, Plan, Verification, verify};

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::bits::{Bits, width};
 use super::snapshot::{Answer, Request};
-use crate::engine::monitor::snapshot::simple::{Event, Monitor, Side};
+use crate::engine::monitor::snapshot::simple::{Monitor, Side, SimpleEvent};
 
 /// Follows the calls and returns of an execution. Its state is part of the explored states.
 pub(crate) trait Observer<Op, Ret>: Sync {
@@ -49,7 +49,7 @@ impl SimpleMonitor {
         }
     }
 
-    fn take(&self, state: &mut Monitor, event: Event) -> Result<(), String> {
+    fn take(&self, state: &mut Monitor, event: SimpleEvent) -> Result<(), String> {
         let (i, j) = self.pair;
         state
             .step(event)
@@ -73,8 +73,8 @@ impl Observer<Request, Answer> for SimpleMonitor {
 
     fn called(&self, state: &mut Monitor, p: usize, op: &Request) {
         let event = match (op, self.side(p)) {
-            (Request::Scan, _) => Event::scan_called(p as u32),
-            (Request::Update(true), Some(side)) => Event::update_called(side),
+            (Request::Scan, _) => SimpleEvent::scan_called(p as u32),
+            (Request::Update(true), Some(side)) => SimpleEvent::update_called(side),
             (Request::Update(_), _) => return,
         };
         // Only a return can violate the specification.
@@ -86,10 +86,10 @@ impl Observer<Request, Answer> for SimpleMonitor {
         let (i, j) = self.pair;
         let event = match (ret, self.side(p)) {
             (Answer::View(view), _) => {
-                Event::scan_returned(p as u32, [view >> i & 1 != 0, view >> j & 1 != 0])
+                SimpleEvent::scan_returned(p as u32, [view >> i & 1 != 0, view >> j & 1 != 0])
             }
             // A process has one operation open at a time: an open first update with 1 of this side is the one that returns.
-            (Answer::Done, Some(side)) => Event::update_returned(side),
+            (Answer::Done, Some(side)) => SimpleEvent::update_returned(side),
             (Answer::Done, None) => return Ok(()),
         };
         self.take(state, event)

@@ -46,7 +46,7 @@ enum Open {
 
 /// An event of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Event {
+enum ProcessEvent {
     Call(u32),
     Return(u32),
 }
@@ -57,7 +57,7 @@ struct Known<S: Spec> {
     rets: Interner<S::Ret>,
     sets: Interner<Vec<Way>>,
     /// The set of ways after an event, by set and event; `None` if no way remains.
-    after: hashbrown::HashMap<(u32, usize, Event), Option<u32>, foldhash::fast::FixedState>,
+    after: hashbrown::HashMap<(u32, usize, ProcessEvent), Option<u32>, foldhash::fast::FixedState>,
 }
 
 impl<'a, S: Spec> Refinement<'a, S> {
@@ -84,8 +84,8 @@ impl<'a, S: Spec> Refinement<'a, S> {
         {
             let known = self.known.read().expect("bug: a thread has panicked");
             let event = match event {
-                Ok(op) => position(known.ops.items(), op).map(Event::Call),
-                Err(ret) => position(known.rets.items(), ret).map(Event::Return),
+                Ok(op) => position(known.ops.items(), op).map(ProcessEvent::Call),
+                Err(ret) => position(known.rets.items(), ret).map(ProcessEvent::Return),
             };
             if let Some(event) = event
                 && let Some(&after) = known.after.get(&(set, p, event))
@@ -101,7 +101,7 @@ impl<'a, S: Spec> Refinement<'a, S> {
                 for way in &mut ways {
                     way.open[p] = Open::Before(op);
                 }
-                (Event::Call(op), ways)
+                (ProcessEvent::Call(op), ways)
             }
             Err(ret) => {
                 let number = known.rets.intern(ret.clone());
@@ -110,7 +110,7 @@ impl<'a, S: Spec> Refinement<'a, S> {
                 for way in ways {
                     self.returning(known, way, p, (number, ret), &mut found);
                 }
-                (Event::Return(number), found)
+                (ProcessEvent::Return(number), found)
             }
         };
         ways.sort_unstable();

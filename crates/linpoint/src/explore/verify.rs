@@ -200,7 +200,7 @@ pub struct Verification {
     /// Why one pair is enough, if only one was explored.
     pub one_pair: Option<&'static str>,
     /// The explorations, in order.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Exploration>,
 }
 
 impl Verification {
@@ -215,7 +215,7 @@ impl Verification {
 
 /// One exploration.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct Exploration {
     /// The entries that change.
     pub pair: (usize, usize),
     /// How many processes take part.
@@ -259,7 +259,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
                 };
                 let stopwatch = Stopwatch::start();
                 let found = (info.explore)(&task, plan.bug.as_deref(), budget, explored)?;
-                runs.push(Run {
+                runs.push(Exploration {
                     pair,
                     active,
                     watched,

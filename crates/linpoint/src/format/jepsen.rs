@@ -1,6 +1,6 @@
 //! Translates the events of Jepsen, for the readers of its EDN histories and of its logs.
 
-use super::{IndependentKeys, Note, ReadOptions, Recorded, jepsen_keys};
+use super::{IndependentKeys, Note, ReadOptions, RecordedHistory, jepsen_keys};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 use crate::spec::value_is_result;
@@ -36,7 +36,7 @@ impl EventType {
 
 /// An event of a client.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct JepsenEvent {
     pub(super) process: Value,
     pub(super) kind: EventType,
     pub(super) object: Value,
@@ -49,7 +49,7 @@ pub(super) struct Event {
 /// An entry of a history.
 #[derive(Debug)]
 pub(super) enum Entry {
-    Client(Event),
+    Client(JepsenEvent),
     /// An event of the nemesis or another process that is not a client.
     Other {
         process: String,
@@ -72,7 +72,7 @@ pub(super) fn record(
     entries: Vec<(u64, Entry)>,
     failed_cas: FailedCas,
     options: &ReadOptions,
-) -> Result<Recorded, Error> {
+) -> Result<RecordedHistory, Error> {
     let mut notes = Vec::new();
     let has_keys = match options.independent {
         IndependentKeys::Always => true,
@@ -109,11 +109,11 @@ pub(super) fn record(
             } => annotate(&mut builder, &process, &function, &value),
         }
     }
-    Ok(Recorded {
+    Ok(RecordedHistory {
         // The order of events is the order of time, so there are no ties.
         history: builder.finish(options.ties.unwrap_or_default())?,
         notes,
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 
@@ -180,8 +180,8 @@ impl Role {
 }
 
 /// Adds the event of a client to the history.
-fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
-    let Event {
+fn add(builder: &mut HistoryBuilder, line: u64, event: JepsenEvent) -> Result<(), Error> {
+    let JepsenEvent {
         process,
         kind,
         object,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::jepsen::{Entry, Event, EventType};
+use super::jepsen::{Entry, EventType, JepsenEvent};
 use crate::spec::value_is_result;
 use crate::value::Value;
 
@@ -17,9 +17,9 @@ fn pair(recorded: &Value) -> Option<(&Value, &Value)> {
 }
 
 /// Takes the key out of the value of an event. A completion may have lost it: it belongs to the key of its invocation.
-pub(super) fn split(event: Event) -> Result<Event, String> {
+pub(super) fn split(event: JepsenEvent) -> Result<JepsenEvent, String> {
     match pair(&event.value) {
-        Some((key, value)) => Ok(Event {
+        Some((key, value)) => Ok(JepsenEvent {
             object: key.clone(),
             value: value.clone(),
             ..event

@@ -5,8 +5,8 @@
 //! refused: it is more likely damage than a log.
 
 use super::edn::{Forms, value, with_form};
-use super::jepsen::{self, Entry, Event, EventType, FailedCas};
-use super::{ReadOptions, Recorded, Sink};
+use super::jepsen::{self, Entry, EventType, FailedCas, JepsenEvent};
+use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::spec::Params;
 use crate::value::Value;
@@ -19,7 +19,7 @@ const LOGGER: &str = "jepsen.util";
 
 const LEVELS: &[&str] = &["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut entries = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let at = |reason: String| Error::malformed(reason).at_line(number);
@@ -32,7 +32,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
         }
     }
     let recorded = jepsen::record(entries, FailedCas::ReturnedFalse, options)?;
-    Ok(Recorded {
+    Ok(RecordedHistory {
         object_type: Some(("cas-register".to_owned(), Params::new())),
         ..recorded
     })
@@ -78,7 +78,7 @@ fn read_line(message: &str) -> Result<Entry, String> {
             value,
         });
     };
-    Ok(Entry::Client(Event {
+    Ok(Entry::Client(JepsenEvent {
         process: Value::Int(process),
         kind,
         object: Value::Nil,

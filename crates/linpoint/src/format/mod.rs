@@ -189,7 +189,7 @@ impl fmt::Display for Note {
 
 /// A history together with what its input says about it.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub struct RecordedHistory {
     /// The input as messages name it: the path as given, `path:entry` in an archive, `<stdin>`; empty for [`parse`].
     pub input: Arc<str>,
     /// The number of the history, counted from 0, where its input holds several.
@@ -206,7 +206,7 @@ pub struct Recorded {
     pub notes: Vec<Note>,
 }
 
-impl Recorded {
+impl RecordedHistory {
     /// What to call this history in a report: its input, and its number where there are several: `path:3`.
     pub fn label(&self) -> String {
         match &self.name {
@@ -235,7 +235,7 @@ impl Recorded {
 /// is handed over as an error in its place: a bad history does not keep others from being read.
 ///
 /// Answers the inputs that were passed over because they hold labels instead of histories. Where they stand beside the
-/// histories that they label, as `name.labels.jsonl` beside `name.jsonl`, they fill [`Recorded::expected`].
+/// histories that they label, as `name.labels.jsonl` beside `name.jsonl`, they fill [`RecordedHistory::expected`].
 ///
 /// ```no_run
 /// use linpoint::format::{ReadOptions, read};
@@ -247,7 +247,7 @@ impl Recorded {
 pub fn read(
     path: &Path,
     options: &ReadOptions,
-    mut each: impl FnMut(Result<Recorded, Error>),
+    mut each: impl FnMut(Result<RecordedHistory, Error>),
 ) -> Vec<Arc<str>> {
     let mut passed_over = Vec::new();
     input::open(path, &mut |name, file, content| {
@@ -312,7 +312,7 @@ pub fn files_at(path: &Path) -> Vec<PathBuf> {
 /// let histories = parse(text.as_bytes(), &ReadOptions::default());
 /// assert_eq!(histories[0].as_ref().unwrap().history.len(), 1);
 /// ```
-pub fn parse(bytes: &[u8], options: &ReadOptions) -> Vec<Result<Recorded, Error>> {
+pub fn parse(bytes: &[u8], options: &ReadOptions) -> Vec<Result<RecordedHistory, Error>> {
     let mut histories = Vec::new();
     let mut put = |recorded| histories.push(recorded);
     let mut sink = Sink::new("", &mut put);
@@ -352,19 +352,19 @@ pub fn write(
 use self::parquet::{read_bytes as read_parquet_bytes, read_file as read_parquet_file};
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet_bytes(_: Vec<u8>, _: &ReadOptions) -> Result<Recorded, Error> {
+fn read_parquet_bytes(_: Vec<u8>, _: &ReadOptions) -> Result<RecordedHistory, Error> {
     Err(missing("parquet", "Parquet"))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet_file(_: &Path, _: &ReadOptions) -> Result<Recorded, Error> {
+fn read_parquet_file(_: &Path, _: &ReadOptions) -> Result<RecordedHistory, Error> {
     Err(missing("parquet", "Parquet"))
 }
 
 fn read_parquet(
     options: &ReadOptions,
-    read: impl FnOnce() -> Result<Recorded, Error>,
-) -> Result<Recorded, Error> {
+    read: impl FnOnce() -> Result<RecordedHistory, Error>,
+) -> Result<RecordedHistory, Error> {
     refuse_independent(Format::Parquet, options)?;
     read().map_err(|error| error.counting(Unit::Row))
 }
@@ -399,7 +399,7 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
     };
     if text.trim().is_empty() {
         // An empty input is a history without operations, of any type.
-        return sink.put(Ok(Recorded::default()));
+        return sink.put(Ok(RecordedHistory::default()));
     }
     let format = match options.format.map_or_else(|| detect::detect(text), Ok) {
         Ok(format) => format,
@@ -446,7 +446,11 @@ fn prefix_of_cut_off(text: &str, format: Format) -> Option<(&str, u64)> {
 }
 
 /// The histories of `text`.
-fn collect(format: Format, text: &str, options: &ReadOptions) -> Vec<Result<Recorded, Error>> {
+fn collect(
+    format: Format,
+    text: &str,
+    options: &ReadOptions,
+) -> Vec<Result<RecordedHistory, Error>> {
     let mut histories = Vec::new();
     let mut put = |recorded| histories.push(recorded);
     let mut sink = Sink::new("", &mut put);
@@ -480,14 +484,14 @@ struct Sink<'a> {
     input: Arc<str>,
     count: usize,
     /// The first item, until it is known whether it is the only one.
-    first: Option<Result<Recorded, Error>>,
+    first: Option<Result<RecordedHistory, Error>>,
     /// What the histories were labelled with, by number.
     labels: Option<Labels>,
-    each: &'a mut dyn FnMut(Result<Recorded, Error>),
+    each: &'a mut dyn FnMut(Result<RecordedHistory, Error>),
 }
 
 impl<'a> Sink<'a> {
-    fn new(input: &str, each: &'a mut dyn FnMut(Result<Recorded, Error>)) -> Self {
+    fn new(input: &str, each: &'a mut dyn FnMut(Result<RecordedHistory, Error>)) -> Self {
         Sink {
             input: input.into(),
             count: 0,
@@ -497,7 +501,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn put(&mut self, recorded: Result<Recorded, Error>) {
+    fn put(&mut self, recorded: Result<RecordedHistory, Error>) {
         self.count += 1;
         if self.count == 1 {
             self.first = Some(recorded);
@@ -510,11 +514,16 @@ impl<'a> Sink<'a> {
         self.pass_on(recorded, index, Some(index.to_string()));
     }
 
-    fn pass_on(&mut self, recorded: Result<Recorded, Error>, index: usize, name: Option<String>) {
+    fn pass_on(
+        &mut self,
+        recorded: Result<RecordedHistory, Error>,
+        index: usize,
+        name: Option<String>,
+    ) {
         let label = self.labels.as_ref().and_then(|labels| labels.get(&index));
         let input = &self.input;
         (self.each)(match recorded {
-            Ok(recorded) => Ok(Recorded {
+            Ok(recorded) => Ok(RecordedHistory {
                 input: input.clone(),
                 name,
                 expected: recorded.expected.or(label.copied()),

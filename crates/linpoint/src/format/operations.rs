@@ -8,7 +8,7 @@
 //!
 //! `[PROCESS] METHOD VALUE.. CALL RETURN`, separated by blanks or commas. The first line may name the type after `#`.
 
-use super::{ReadOptions, Recorded, Sink};
+use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::{HistoryBuilder, OperationParts};
 use crate::spec::{Params, value_is_result};
@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     sink.put(read_history(text, options));
 }
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut builder = HistoryBuilder::new();
     let mut object_type = None;
     for (number, line) in (1..).zip(text.lines()) {
@@ -41,11 +41,11 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
             read_operation(&fields).map_err(|reason| Error::malformed(reason).at_line(number))?;
         builder.operation_parts(number, operation)?;
     }
-    Ok(Recorded {
+    Ok(RecordedHistory {
         line: object_type.as_ref().map_or(0, |&(line, _)| line),
         history: builder.finish(options.ties.unwrap_or_default())?,
         object_type: object_type.map(|(_, name)| (name, Params::new())),
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::format::{Format, parse};
 
-    fn read_text(text: &str) -> Result<Recorded, Error> {
+    fn read_text(text: &str) -> Result<RecordedHistory, Error> {
         let options = ReadOptions {
             format: Some(Format::Operations),
             ..ReadOptions::default()
@@ -139,7 +139,7 @@ mod tests {
         parse(text.as_bytes(), &options).remove(0)
     }
 
-    fn texts(recorded: &Recorded) -> Vec<String> {
+    fn texts(recorded: &RecordedHistory) -> Vec<String> {
         recorded.history.ops().map(|op| op.text()).collect()
     }
 

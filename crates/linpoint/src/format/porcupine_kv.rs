@@ -4,7 +4,7 @@ use clojure_reader::edn::Edn;
 
 use super::edn::{Forms, field, fields, name, value, with_form};
 use super::jepsen::EventType;
-use super::{ReadOptions, Recorded, Sink};
+use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder};
 use crate::spec::Params;
@@ -12,10 +12,10 @@ use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     let params = Params::from([("initial".to_owned(), Value::from(""))]);
-    sink.put(read_history(text, options).map(|history| Recorded {
+    sink.put(read_history(text, options).map(|history| RecordedHistory {
         history,
         object_type: Some(("kv".to_owned(), params)),
-        ..Recorded::default()
+        ..RecordedHistory::default()
     }));
 }
 
@@ -30,7 +30,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
     builder.finish(options.ties.unwrap_or_default())
 }
 
-struct Event {
+struct KvEvent {
     process: Value,
     kind: EventType,
     function: Function,
@@ -55,7 +55,7 @@ impl Function {
     }
 }
 
-fn read_event(edn: &Edn<'_>) -> Result<Event, String> {
+fn read_event(edn: &Edn<'_>) -> Result<KvEvent, String> {
     let map = fields(edn)?;
     let required = |name| {
         let found = field(map, name).ok_or_else(|| format!(":{name} is missing"))?;
@@ -72,7 +72,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Event, String> {
             ));
         }
     };
-    Ok(Event {
+    Ok(KvEvent {
         process: required("process")?,
         kind: EventType::named(&kind)?,
         function,
@@ -81,8 +81,8 @@ fn read_event(edn: &Edn<'_>) -> Result<Event, String> {
     })
 }
 
-fn add(builder: &mut HistoryBuilder, line: u64, event: Event) -> Result<(), Error> {
-    let Event {
+fn add(builder: &mut HistoryBuilder, line: u64, event: KvEvent) -> Result<(), Error> {
+    let KvEvent {
         process,
         kind,
         function,

@@ -10,7 +10,7 @@
 
 use std::io::{self, Write};
 
-use super::{ReadOptions, Recorded, Sink, StreamLine};
+use super::{ReadOptions, RecordedHistory, Sink, StreamLine};
 use crate::error::Error;
 use crate::history::{Call, EventKind, History, HistoryBuilder, OpId, events_in_order};
 use crate::spec::Params;
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     sink.put(read_history(text, options));
 }
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut builder = HistoryBuilder::new();
     let mut line = 1;
     let mut rest = text;
@@ -53,10 +53,10 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
         line += memchr::memchr_iter(b'\n', event.as_bytes()).count() as u64;
         rest = after;
     }
-    Ok(Recorded {
+    Ok(RecordedHistory {
         history: builder.finish(options.ties.unwrap_or_default())?,
         object_type: Some((TYPE.to_owned(), Params::new())),
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::format::{Format, parse};
 
-    fn read_text(text: &str) -> Result<Recorded, Error> {
+    fn read_text(text: &str) -> Result<RecordedHistory, Error> {
         parse(text.as_bytes(), &ReadOptions::default()).remove(0)
     }
 

@@ -11,13 +11,13 @@ fn corpus(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn read_all(path: &Path) -> Vec<Result<Recorded, Error>> {
+fn read_all(path: &Path) -> Vec<Result<RecordedHistory, Error>> {
     let mut all = Vec::new();
     read(path, &ReadOptions::default(), |recorded| all.push(recorded));
     all
 }
 
-fn read_well(path: &Path) -> Vec<Recorded> {
+fn read_well(path: &Path) -> Vec<RecordedHistory> {
     let all: Result<Vec<_>, _> = read_all(path).into_iter().collect();
     all.unwrap_or_else(|error| panic!("{error}"))
 }
@@ -127,7 +127,7 @@ mod data {
         let path = collection("jepsen-etcd/etcd_logs.tar.gz");
         let all = read_well(&path);
         assert_eq!(all.len(), 103);
-        let pending = |recorded: &Recorded| recorded.history.shape().pending;
+        let pending = |recorded: &RecordedHistory| recorded.history.shape().pending;
         let verdicts = std::fs::read_to_string(path.with_file_name("verdicts.csv")).unwrap();
         for row in verdicts.lines().skip(1) {
             let columns: Vec<&str> = row.split(',').collect();

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{ReadOptions, Recorded, Sink, json};
+use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 use crate::spec::Params;
@@ -27,7 +27,7 @@ struct Document<'a> {
     #[serde(borrow)]
     schema: Schema<'a>,
     #[serde(borrow)]
-    events: Vec<Event<'a>>,
+    events: Vec<ViolatEvent<'a>>,
     /// Not Violat's: the known answer, in collections of labelled histories.
     linearizable: Option<bool>,
 }
@@ -41,8 +41,8 @@ struct Schema<'a> {
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
-    kind: EventKind,
+struct ViolatEvent<'a> {
+    kind: ViolatEventKind,
     sid: i64,
     #[serde(borrow)]
     invocation: Invocation<'a>,
@@ -52,7 +52,7 @@ struct Event<'a> {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum EventKind {
+enum ViolatEventKind {
     Call,
     Return,
 }
@@ -74,7 +74,7 @@ fn read_history(
     line: u64,
     document: &Document<'_>,
     options: &ReadOptions,
-) -> Result<Recorded, Error> {
+) -> Result<RecordedHistory, Error> {
     let mut builder = HistoryBuilder::new();
     // The invocation that each sequence has open.
     let mut open: Vec<(i64, i64)> = Vec::new();
@@ -82,12 +82,12 @@ fn read_history(
         let process = Value::Int(event.sid);
         let (sid, id) = (event.sid, event.invocation.id);
         match event.kind {
-            EventKind::Call => {
+            ViolatEventKind::Call => {
                 open.push((sid, id));
                 let call = Call::new(event.invocation.method.name.as_str(), arguments(event)?);
                 builder.call(line, process, call)?;
             }
-            EventKind::Return => {
+            ViolatEventKind::Return => {
                 if let Some(position) = open.iter().position(|&(open_sid, _)| open_sid == sid) {
                     let (_, called) = open.swap_remove(position);
                     if called != id {
@@ -102,17 +102,17 @@ fn read_history(
             }
         }
     }
-    Ok(Recorded {
+    Ok(RecordedHistory {
         line,
         history: builder.finish(options.ties.unwrap_or_default())?,
         object_type: Some((document.schema.class.clone(), params(&document.schema)?)),
         expected: document.linearizable,
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 
 /// The arguments, always as a list: overloads differ in their number.
-fn arguments(event: &Event<'_>) -> Result<Value, Error> {
+fn arguments(event: &ViolatEvent<'_>) -> Result<Value, Error> {
     let arguments = event
         .invocation
         .arguments

@@ -56,7 +56,7 @@ impl Default for Generator {
 }
 
 /// The state of a process.
-enum Turn {
+enum ProcessState {
     Idle,
     /// An operation was called on this object and has not taken effect.
     Called(usize, &'static str, Value),
@@ -111,26 +111,26 @@ impl Generator {
         let mut objects: Vec<Box<dyn Simulation + '_>> =
             (0..self.objects).map(|_| object.simulate()).collect();
         let mut builder = HistoryBuilder::new();
-        let mut turns: Vec<(u32, Turn)> = (0..self.processes as u32)
-            .map(|process| (process, Turn::Idle))
+        let mut states: Vec<(u32, ProcessState)> = (0..self.processes as u32)
+            .map(|process| (process, ProcessState::Idle))
             .collect();
         let mut next_process = self.processes as u32;
         let mut blocked_in_a_row = 0;
         loop {
             let all_called = builder.len() >= self.ops;
             if all_called
-                && turns
+                && states
                     .iter()
-                    .all(|(_, turn)| matches!(turn, Turn::Idle | Turn::Stuck))
+                    .all(|(_, state)| matches!(state, ProcessState::Idle | ProcessState::Stuck))
             {
                 break;
             }
-            let chosen = sampler.below(turns.len());
-            let (process, turn) = &mut turns[chosen];
+            let chosen = sampler.below(states.len());
+            let (process, state) = &mut states[chosen];
             let name = Value::from(i64::from(*process));
-            match std::mem::replace(turn, Turn::Idle) {
-                Turn::Idle if all_called || sampler.percent(self.idle_percent) => {}
-                Turn::Idle => {
+            match std::mem::replace(state, ProcessState::Idle) {
+                ProcessState::Idle if all_called || sampler.percent(self.idle_percent) => {}
+                ProcessState::Idle => {
                     let on = sampler.below(self.objects);
                     let produces = self.producers.map(|producers| chosen < producers);
                     let (method, argument) =
@@ -146,29 +146,31 @@ impl Generator {
                         argument: argument.clone(),
                     };
                     builder.call(0, name, call)?;
-                    *turn = Turn::Called(on, method, argument);
+                    *state = ProcessState::Called(on, method, argument);
                 }
-                Turn::Called(on, method, argument) => {
+                ProcessState::Called(on, method, argument) => {
                     match objects[on].apply(&name, method, &argument, &mut sampler) {
                         Some(result) => {
                             blocked_in_a_row = 0;
-                            *turn = Turn::Done(result);
+                            *state = ProcessState::Done(result);
                         }
                         // After this many blocked turns in a row, no other process can unblock the operation.
-                        None if blocked_in_a_row > 100 * self.processes => *turn = Turn::Stuck,
+                        None if blocked_in_a_row > 100 * self.processes => {
+                            *state = ProcessState::Stuck
+                        }
                         None => {
                             blocked_in_a_row += 1;
-                            *turn = Turn::Called(on, method, argument);
+                            *state = ProcessState::Called(on, method, argument);
                         }
                     }
                     if sampler.below(1_000_000) < self.pending_per_million as usize {
                         builder.crash(0, &Value::from(i64::from(*process)))?;
-                        (*process, *turn) = (next_process, Turn::Idle);
+                        (*process, *state) = (next_process, ProcessState::Idle);
                         next_process += 1;
                     }
                 }
-                Turn::Done(result) => builder.ret(0, &name, result)?,
-                Turn::Stuck => {
+                ProcessState::Done(result) => builder.ret(0, &name, result)?,
+                ProcessState::Stuck => {
                     // It has not taken effect, so it is left out of the history.
                     builder.fail(0, &name)?;
                     blocked_in_a_row = 0;

@@ -173,13 +173,13 @@ impl SnapshotGenerator {
             None => spare,
             Some(_) => sampler.below(spare + 1),
         };
-        let mut run = Run {
+        let mut run = GeneratorRun {
             generator: self,
             sampler,
             each,
             entries: vec![0; self.processes as usize],
-            turns: (0..self.processes)
-                .map(|process| (process, Turn::Idle))
+            states: (0..self.processes)
+                .map(|process| (process, ProcessState::Idle))
                 .collect(),
             called: 0,
             switches,
@@ -196,7 +196,7 @@ impl SnapshotGenerator {
 
 /// The state of a process.
 #[derive(Clone, Copy)]
-enum Turn {
+enum ProcessState {
     Idle,
     /// It called an update with this value, or a scan, which has not taken effect.
     Called(Option<i64>),
@@ -206,19 +206,19 @@ enum Turn {
     Scanned,
 }
 
-struct Run<'a> {
+struct GeneratorRun<'a> {
     generator: &'a SnapshotGenerator,
     sampler: Sampler,
     each: &'a mut dyn FnMut(SnapshotEvent),
     entries: Vec<i64>,
-    turns: Vec<(u32, Turn)>,
+    states: Vec<(u32, ProcessState)>,
     /// The number of operations that were called.
     called: usize,
     /// In a simple history, the number of operations that are called before entries 0 and 1 change.
     switches: [usize; 2],
 }
 
-impl Run<'_> {
+impl GeneratorRun<'_> {
     fn say(&mut self, event: SnapshotEvent) {
         (self.each)(event);
     }
@@ -263,27 +263,27 @@ impl Run<'_> {
     /// Lets processes take turns at random until this many operations were called and all of them returned.
     fn go_on(&mut self, ops: usize) {
         // The result of the open scan of each process.
-        let mut seen: Vec<Vec<i64>> = vec![Vec::new(); self.turns.len()];
+        let mut seen: Vec<Vec<i64>> = vec![Vec::new(); self.states.len()];
         while self.called < ops
             || self
-                .turns
+                .states
                 .iter()
-                .any(|(_, turn)| !matches!(turn, Turn::Idle))
+                .any(|(_, state)| !matches!(state, ProcessState::Idle))
         {
-            let chosen = self.sampler.below(self.turns.len());
-            let (process, turn) = self.turns[chosen];
-            self.turns[chosen].1 = match turn {
-                Turn::Idle if self.called >= ops => Turn::Idle,
-                Turn::Idle if self.sampler.percent(50) => {
+            let chosen = self.sampler.below(self.states.len());
+            let (process, state) = self.states[chosen];
+            self.states[chosen].1 = match state {
+                ProcessState::Idle if self.called >= ops => ProcessState::Idle,
+                ProcessState::Idle if self.sampler.percent(50) => {
                     let value = self.next_value(process);
                     self.call_update(process, value);
-                    Turn::Called(Some(value))
+                    ProcessState::Called(Some(value))
                 }
-                Turn::Idle => {
+                ProcessState::Idle => {
                     self.call_scan(process);
-                    Turn::Called(None)
+                    ProcessState::Called(None)
                 }
-                Turn::Called(update) => {
+                ProcessState::Called(update) => {
                     let may_crash = self.generator.shape == SnapshotShape::General || process > 1;
                     let pending = self.generator.pending_per_million as usize;
                     let crashes = may_crash && self.sampler.below(1_000_000) < pending;
@@ -293,27 +293,27 @@ impl Run<'_> {
                     }
                     if crashes {
                         self.say(SnapshotEvent::Crashed(process));
-                        self.turns[chosen].0 = self.entries.len() as u32;
+                        self.states[chosen].0 = self.entries.len() as u32;
                         self.entries.push(0);
-                        Turn::Idle
+                        ProcessState::Idle
                     } else if update.is_some() {
-                        Turn::Updated
+                        ProcessState::Updated
                     } else {
                         seen[chosen].clone_from(&self.entries);
                         if self.generator.shape == SnapshotShape::Simple {
                             seen[chosen].truncate(2);
                         }
-                        Turn::Scanned
+                        ProcessState::Scanned
                     }
                 }
-                Turn::Updated => {
+                ProcessState::Updated => {
                     self.say(SnapshotEvent::UpdateReturned(process));
-                    Turn::Idle
+                    ProcessState::Idle
                 }
-                Turn::Scanned => {
+                ProcessState::Scanned => {
                     let values = std::mem::take(&mut seen[chosen]);
                     self.say(SnapshotEvent::ScanReturned(process, values));
-                    Turn::Idle
+                    ProcessState::Idle
                 }
             };
         }
@@ -322,7 +322,7 @@ impl Run<'_> {
     /// Adds the fault: one wrong result, or two that contradict each other. The only other open operations are updates that no
     /// scan shows.
     fn go_wrong(&mut self, fault: SnapshotFault) {
-        let mut free: Vec<u32> = self.turns.iter().map(|&(process, _)| process).collect();
+        let mut free: Vec<u32> = self.states.iter().map(|&(process, _)| process).collect();
         let mut writers = match self.generator.shape {
             SnapshotShape::Simple => vec![0, 1],
             SnapshotShape::General => (0..2).map(|_| self.take_one(&mut free)).collect(),
@@ -409,7 +409,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::history::NEVER;
+    use crate::history::{NEVER, precedes};
     use crate::{Checker, Config, EngineChoice, Verdict, object_type};
 
     /// An update with the ranks of its call and return.
@@ -466,17 +466,18 @@ mod tests {
         for (s, &(call, ret, _)) in scans.iter().enumerate() {
             for i in 0..entries {
                 let missed = updates[i].get(seen[s][i] + 1);
-                if missed.is_some_and(|missed| missed.ret < call) {
+                if missed.is_some_and(|missed| precedes(missed.ret, call)) {
                     found.insert("stale");
                 }
-                if updates[i][seen[s][i]].call > ret {
+                if precedes(ret, updates[i][seen[s][i]].call) {
                     found.insert("future");
                 }
                 for j in 0..entries {
                     let shown = &updates[j][seen[s][j]];
-                    if missed.is_some_and(|missed| missed.ret < shown.call && missed.ret > call)
-                        && shown.call < ret
-                    {
+                    let contradicts = |missed: &Update| {
+                        precedes(missed.ret, shown.call) && !precedes(missed.ret, call)
+                    };
+                    if missed.is_some_and(contradicts) && !precedes(ret, shown.call) {
                         found.insert("order");
                     }
                 }
@@ -484,7 +485,7 @@ mod tests {
             for (t, &(later, ..)) in scans.iter().enumerate() {
                 let behind = (0..entries).any(|i| seen[t][i] < seen[s][i]);
                 let ahead = (0..entries).any(|i| seen[t][i] > seen[s][i]);
-                if ret < later && behind {
+                if precedes(ret, later) && behind {
                     found.insert("decreasing");
                 }
                 if behind && ahead {

@@ -48,7 +48,7 @@ enum Intent {
 
 /// Where a process is in its operation.
 #[derive(Clone, Copy)]
-enum Turn {
+enum ProcessState {
     Idle,
     Called(u32, Intent),
     Done(u32),
@@ -154,13 +154,13 @@ impl Workload {
         let mut values = vec![nothing.1; self.ops];
         let mut calls = vec![0; self.ops];
         let mut rets = vec![NEVER; self.ops];
-        let mut turns = vec![Turn::Idle; self.processes];
+        let mut states = vec![ProcessState::Idle; self.processes];
         let (mut called, mut returned, mut rank) = (0, 0, 0);
         while returned < self.ops {
             let process = random.random_range(0..self.processes);
-            turns[process] = match turns[process] {
-                Turn::Idle if called == self.ops => continue,
-                Turn::Idle => {
+            states[process] = match states[process] {
+                ProcessState::Idle if called == self.ops => continue,
+                ProcessState::Idle => {
                     let intent = if process % 2 == 0 {
                         Intent::Produce
                     } else if self.peek_percent > 0
@@ -173,17 +173,17 @@ impl Workload {
                     calls[called] = rank;
                     rank += 1;
                     called += 1;
-                    Turn::Called(called as u32 - 1, intent)
+                    ProcessState::Called(called as u32 - 1, intent)
                 }
-                Turn::Called(op, intent) => {
+                ProcessState::Called(op, intent) => {
                     (acts[op as usize], values[op as usize]) = effect(intent);
-                    Turn::Done(op)
+                    ProcessState::Done(op)
                 }
-                Turn::Done(op) => {
+                ProcessState::Done(op) => {
                     rets[op as usize] = rank;
                     rank += 1;
                     returned += 1;
-                    Turn::Idle
+                    ProcessState::Idle
                 }
             };
         }

@@ -87,15 +87,15 @@ enum RowState {
 
 /// A call or a return of a row: `2 * row`, plus 1 for a return.
 #[derive(Clone, Copy)]
-struct Event(u32);
+struct RowEvent(u32);
 
-impl Event {
+impl RowEvent {
     fn call(row: u32) -> Self {
-        Event(2 * row)
+        RowEvent(2 * row)
     }
 
     fn ret(row: u32) -> Self {
-        Event(2 * row + 1)
+        RowEvent(2 * row + 1)
     }
 
     fn row(self) -> usize {
@@ -119,7 +119,7 @@ impl Event {
 pub struct HistoryBuilder {
     rows: Vec<Row>,
     /// Calls and returns in the order of time. Empty if whole operations are added.
-    events: Vec<Event>,
+    events: Vec<RowEvent>,
     /// The times of the first events, up to the first event without a time.
     clock: Vec<i64>,
     /// The times of calls and returns by row. Empty if events are added.
@@ -181,7 +181,7 @@ impl HistoryBuilder {
         let (object, argument) = (call.object.into(), call.argument.into());
         let row = self.push_row(line, process, object, &call.method, argument)?;
         self.open[process as usize] = Some(row);
-        self.events.push(Event::call(row));
+        self.events.push(RowEvent::call(row));
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl HistoryBuilder {
         let row_data = &mut self.rows[row as usize];
         row_data.result = result;
         row_data.state = RowState::Returned;
-        self.events.push(Event::ret(row));
+        self.events.push(RowEvent::ret(row));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
-use super::order::{Ranks, Times};
+use super::order::{Ranks, Times, precedes};
 use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
 use crate::error::{Error, Unit};
 use crate::value::{Value, ValueId};
@@ -313,7 +313,7 @@ impl Columns {
         let mut busy = BinaryHeap::new();
         for row in order {
             while let Some(&Reverse((until, lane))) = busy.peek() {
-                if until > ranks.call[row] {
+                if !precedes(until, ranks.call[row]) {
                     break;
                 }
                 busy.pop();

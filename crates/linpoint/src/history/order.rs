@@ -3,15 +3,15 @@
 
 use super::NEVER;
 
-/// Whether an operation that returned at rank `ret` precedes one that was called at rank `call`: the real-time order of
-/// Herlihy and Wing.
+/// Whether an operation that returned at `ret` precedes one that was called at `call`: the real-time order of Herlihy and
+/// Wing. Both are ranks, or both are numbers of events counted by an online monitor.
 ///
-/// Every engine, reducer and certificate asks this function, directly or through [`Interval`]. Another order (a weaker
-/// condition) is another implementation of this one function.
+/// Every engine, monitor, reducer and certificate asks this function, directly or through [`Interval`], or sweeps over events
+/// in their order. Another order (a weaker condition) is another implementation of this one function.
 ///
 /// An operation that never returned precedes none, as [`NEVER`] is the largest rank.
 #[inline]
-pub(crate) const fn precedes(ret: u32, call: u32) -> bool {
+pub(crate) fn precedes<T: Ord>(ret: T, call: T) -> bool {
     ret < call
 }
 
@@ -27,13 +27,13 @@ pub(crate) struct Interval {
 impl Interval {
     /// Whether this operation returned before the other one was called.
     #[inline]
-    pub(crate) const fn precedes(self, other: Interval) -> bool {
+    pub(crate) fn precedes(self, other: Interval) -> bool {
         precedes(self.ret, other.call)
     }
 
     /// Whether neither operation precedes the other: they are concurrent.
     #[inline]
-    pub(crate) const fn overlaps(self, other: Interval) -> bool {
+    pub(crate) fn overlaps(self, other: Interval) -> bool {
         !self.precedes(other) && !other.precedes(self)
     }
 }
@@ -267,7 +267,7 @@ pub(crate) fn events_in_order(calls: &[u32], rets: &[u32]) -> Vec<(u32, EventKin
     let mut events = Vec::with_capacity(calls.len() + returns.len());
     let mut returns = returns.into_iter().peekable();
     for (i, &call) in (0u32..).zip(calls) {
-        while let Some(op) = returns.next_if(|&op| rets[op as usize] < call) {
+        while let Some(op) = returns.next_if(|&op| precedes(rets[op as usize], call)) {
             events.push((op, EventKind::Return));
         }
         events.push((i, EventKind::Call));

@@ -29,11 +29,11 @@ macro_rules! methods {
     };
 }
 
-/// The largest capacity, that of Java's queues.
+/// The largest capacity: that of the queues of Java.
 pub(super) const MOST_PLACES: usize = i32::MAX as usize;
 
-/// A static, not a constant: [`types`] is inlined into its callers, and a constant would compile all engines for all types
-/// again in each of them.
+/// All built-in types. A static, since [`types`] is inlined into its callers, and a constant would compile all engines for all
+/// types again in each caller.
 pub(super) static TYPES: &[TypeInfo] = &[
     TypeInfo {
         name: "register",

@@ -45,7 +45,7 @@ impl Given<'_> {
         }
     }
 
-    /// A number within `bounds`.
+    /// Returns the parameter as a number within `bounds`; `None` if it is not given.
     pub(super) fn count(
         &self,
         name: &str,
@@ -72,7 +72,7 @@ impl Given<'_> {
         }
     }
 
-    /// The error about a required parameter that is missing.
+    /// Returns the error about a required parameter that is missing.
     pub(super) fn missing(&self, name: &str) -> Error {
         Error::usage(format!(
             "type {} needs a parameter {name:?}",
@@ -93,7 +93,7 @@ pub fn types() -> &'static [TypeInfo] {
     TYPES
 }
 
-/// The built-in type called `name`; underscores and capitals do not matter.
+/// Returns the built-in type called `name`. Case is ignored, and an underscore is read as a hyphen.
 ///
 /// ```
 /// use linpoint::object_type;
@@ -134,10 +134,10 @@ pub fn find_type(name: &str) -> Option<&'static TypeInfo> {
         .find(|info| info.name == name || info.aliases.contains(&name.as_str()))
 }
 
-/// Types with the methods that identify them: a history is of the type if it calls one of the first methods and otherwise
-/// only the second.
+/// Types with the methods that identify them. A history is of the type if it calls at least one of the first methods, and no
+/// method that is in neither list.
 ///
-/// Methods that several types have, such as `add` and `poll`, identify none.
+/// Methods that several types have, such as `add` and `poll`, identify no type.
 const SIGNS: &[(&str, &[&str], &[&str])] = &[
     ("cas-register", &["cas"], &["read", "write"]),
     ("register", &["write"], &["read"]),

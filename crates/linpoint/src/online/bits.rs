@@ -14,6 +14,7 @@
 
 use super::takes::Takes;
 use super::{Observable, Online, Op, Stop, Time};
+use crate::history::precedes;
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
@@ -147,7 +148,10 @@ impl<O: Observable> Bits<O> {
     }
 
     fn saw(&mut self, op: &Op<O>, found: bool, now: Time) -> Result<(), Stop<O>> {
-        let changed_meanwhile = self.last.as_ref().is_some_and(|(at, _)| *at > op.called);
+        let changed_meanwhile = self
+            .last
+            .as_ref()
+            .is_some_and(|(at, _)| !precedes(*at, op.called));
         if self.state == found || changed_meanwhile {
             return Ok(());
         }

@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::{EXPLAINED, Observable, Online, Op, Stop, Time};
+use crate::history::precedes;
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
@@ -24,15 +25,16 @@ use crate::value::Value;
 pub(super) struct Register<O: Observable> {
     /// The clusters with a return, by that return.
     clusters: BTreeMap<Time, Cluster<O>>,
-    /// Where each value is that may still be read.
-    values: HashMap<Value, Place<O>>,
+    /// The values that may still be read.
+    values: HashMap<Value, ValueState<O>>,
     /// When the open reads were called.
     reads: BTreeSet<Time>,
     /// The last clusters that were forgotten. They decide nothing, but explain a late read.
     past: VecDeque<Cluster<O>>,
 }
 
-enum Place<O: Observable> {
+/// What is known of a value that may still be read.
+enum ValueState<O: Observable> {
     /// Its write is pending, and no read has returned it.
     Open(Op<O>),
     /// In the cluster with this first return.
@@ -67,7 +69,7 @@ impl<O: Observable> Register<O> {
         };
         Register {
             clusters: BTreeMap::from([(0, cluster)]),
-            values: HashMap::from([(initial, Place::Seen(0))]),
+            values: HashMap::from([(initial, ValueState::Seen(0))]),
             reads: BTreeSet::new(),
             past: VecDeque::new(),
         }
@@ -80,18 +82,18 @@ impl<O: Observable> Register<O> {
             )));
         }
         self.values
-            .insert(value.clone(), Place::Open(Op::clone(op)));
+            .insert(value.clone(), ValueState::Open(Op::clone(op)));
         Ok(())
     }
 
     /// An operation of the cluster of `value` returned.
     fn observe(&mut self, op: &Op<O>, value: &Value, now: Time) -> Result<(), Stop<O>> {
-        let Some(place) = self.values.get_mut(value) else {
+        let Some(state) = self.values.get_mut(value) else {
             return Err(self.unknown(op, value));
         };
-        let at = match place {
-            Place::Seen(at) => *at,
-            Place::Open(write) => {
+        let at = match state {
+            ValueState::Seen(at) => *at,
+            ValueState::Open(write) => {
                 let cluster = Cluster {
                     value: value.clone(),
                     first: Some(Op::clone(op)),
@@ -99,7 +101,7 @@ impl<O: Observable> Register<O> {
                     limit: None,
                 };
                 self.clusters.insert(now, cluster);
-                *place = Place::Seen(now);
+                *state = ValueState::Seen(now);
                 now
             }
         };
@@ -109,7 +111,7 @@ impl<O: Observable> Register<O> {
         if op.called > cluster.latest.0 {
             cluster.latest = (op.called, Some(Op::clone(op)));
             if let Some(limit) = &cluster.limit
-                && op.called > limit.at
+                && precedes(limit.at, op.called)
             {
                 return Err(contradiction(op, cluster, limit));
             }
@@ -172,7 +174,7 @@ impl<O: Observable> Register<O> {
             cluster
                 .limit
                 .as_ref()
-                .is_some_and(|limit| limit.at < oldest_read)
+                .is_some_and(|limit| precedes(limit.at, oldest_read))
         };
         // Limits ascend, except for the cluster that another one's limit comes from: look behind one that stays.
         loop {
@@ -252,7 +254,7 @@ impl<O: Observable> Online<O> for Register<O> {
                 self.observe(op, value, now)?;
             }
             (Some(value), role) if *role == op.pending_role => match self.values.get(value) {
-                Some(Place::Open(write)) if write.called == op.called => {
+                Some(ValueState::Open(write)) if write.called == op.called => {
                     self.observe(op, value, now)?;
                 }
                 // A read of it has returned before: that return is the first one, and the call of the write is known.
@@ -274,11 +276,11 @@ impl<O: Observable> Online<O> for Register<O> {
             return Ok(());
         };
         match self.values.get(value) {
-            Some(Place::Open(write)) if write.called == op.called => {
+            Some(ValueState::Open(write)) if write.called == op.called => {
                 self.values.remove(value);
                 Ok(())
             }
-            Some(Place::Seen(at)) => {
+            Some(ValueState::Seen(at)) => {
                 let first = self
                     .clusters
                     .get(at)

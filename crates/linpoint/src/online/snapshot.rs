@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Observable, Online, Op, Stop, Time};
-use crate::engine::monitor::snapshot::{Effect, Fault, General, Scanning, Unclear};
+use crate::engine::monitor::snapshot::{Fault, General, Scanning, Unclear, UpdateEffect};
 use crate::spec::Role;
 use crate::value::Value;
 
@@ -28,7 +28,7 @@ pub(super) struct Snapshot<O: Observable> {
 }
 
 enum Open<O: Observable> {
-    Update(u32, Effect),
+    Update(u32, UpdateEffect),
     Scan(Scanning<Op<O>>),
 }
 

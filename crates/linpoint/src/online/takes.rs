@@ -6,6 +6,7 @@
 //! and so on: if this assignment fails, every assignment fails. Ours.
 
 use super::{Observable, Op, Time};
+use crate::history::precedes;
 
 /// Takes that are not yet assigned, and the candidates for them.
 pub(super) struct Takes<O: Observable> {
@@ -51,7 +52,9 @@ impl<O: Observable> Takes<O> {
     pub(super) fn settle(&mut self, op: &Op<O>) -> Option<usize> {
         self.remove(op);
         // The earliest one leaves the others those takes that more of them can have.
-        let earliest = self.takes.partition_point(|take| take.at <= op.called);
+        let earliest = self
+            .takes
+            .partition_point(|take| precedes(take.at, op.called));
         if earliest == self.takes.len() {
             return None;
         }
@@ -61,7 +64,7 @@ impl<O: Observable> Takes<O> {
 
     /// Whether `op` was called before this one of the takes.
     pub(super) fn is_before(&self, op: &Op<O>, which: usize) -> bool {
-        op.called < self.takes[which].at
+        !precedes(self.takes[which].at, op.called)
     }
 
     /// A candidate returns and was this one of the takes. `Err` with the operation that showed a take for which no candidate is left.
@@ -75,7 +78,9 @@ impl<O: Observable> Takes<O> {
         self.remove(op);
         let mut pairs = self.takes.iter().enumerate();
         let fails = |(i, take): &(usize, &Take<O>)| {
-            self.candidates.get(*i).is_none_or(|&call| call > take.at)
+            self.candidates
+                .get(*i)
+                .is_none_or(|&call| precedes(take.at, call))
         };
         pairs
             .find(fails)

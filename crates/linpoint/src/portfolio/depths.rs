@@ -1,4 +1,4 @@
-//! Depths of a history, measured by the hitting engine and certified here.
+//! Measures the depths of a task with the hitting engine, and certifies them.
 
 use crate::engine::hitting::{Base, Depths};
 use crate::engine::{Budget, Task};
@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::spec::Spec;
 use crate::verdict::certify;
 
-/// Measures the depths of a task, none beyond `most`, and replays the schedules that prove them.
+/// Measures the depths of a task up to `most`, and replays the schedules that prove them.
 ///
-/// An error is a bug in linpoint: a schedule that does not explain the history, or numbers that contradict each other.
+/// Returns an error only if linpoint has a bug: a schedule does not explain the history, or the numbers contradict each other.
 pub(crate) fn measure_depths<S: Spec>(
     task: &Task<'_, S>,
     base: Base,

@@ -1,9 +1,10 @@
-//! Joins the verdicts of the parts of a history.
+//! Merges the verdicts of the parts of a history into one. A history is linearizable iff all its objects are (Herlihy and
+//! Wing 1990, theorem 1), and an object with independent keys iff all its keys are (the contract of `Spec::key`).
 
 use crate::history::OpId;
 use crate::verdict::{PartReport, Verdict, Witness};
 
-/// Any violation wins; else any undecided part; else the history is linearizable.
+/// Returns the first violation; else the first undecided verdict; else a witness of the whole history.
 pub(super) fn merge(calls: &[u32], parts: &[PartReport]) -> Verdict {
     let first = |wanted: fn(&Verdict) -> bool| {
         parts
@@ -16,8 +17,8 @@ pub(super) fn merge(calls: &[u32], parts: &[PartReport]) -> Verdict {
     if let Some(verdict) = decisive {
         return verdict.clone();
     }
-    // Each operation takes effect right after the latest call among itself and those before it in its part. These
-    // moments ascend within a part and lie within the operations, so sorting by them merges the parts.
+    // Each operation takes effect right after the latest call among itself and the operations before it in its part. These
+    // moments ascend within a part and lie between call and return, so a stable sort by them merges the parts.
     let mut moments: Vec<(u32, OpId)> = Vec::with_capacity(calls.len());
     for part in parts {
         if let Verdict::Linearizable(witness) = &part.verdict {
@@ -37,7 +38,7 @@ pub(super) fn merge(calls: &[u32], parts: &[PartReport]) -> Verdict {
     })
 }
 
-/// The least d whose families have the witnesses of all parts, if that is known of each.
+/// Returns the least d whose families contain the witnesses of all parts, if it is known for each part.
 fn largest_family(parts: &[PartReport]) -> Option<usize> {
     let shown_by = parts.iter().map(|part| match &part.verdict {
         Verdict::Linearizable(witness) => witness.shown_by,

@@ -13,5 +13,5 @@ mod run;
 
 pub use check::Checker;
 pub use choose::EngineChoice;
-pub use config::{Config, Cores, Witnesses};
+pub use config::{Config, Cores, OnViolation, Witnesses};
 pub(crate) use depths::measure_depths;

@@ -1,4 +1,4 @@
-//! One check of one history: decides every part by its plan, certifies the answers, and makes verdicts of them.
+//! Checks one history: decides every part by its plan, certifies the answers, and turns them into verdicts.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::choose::{PlannedEngine, choose, with_engine};
 use super::columns::Findings;
 use super::merge::merge;
-use super::{Config, Cores, EngineChoice, Witnesses};
+use super::{Config, Cores, EngineChoice, OnViolation, Witnesses};
 use crate::engine::monitor;
 use crate::engine::{
     Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Task, TaskOp,
@@ -29,14 +29,14 @@ pub(super) struct Check<'a, S: Spec> {
     pub(super) describe: &'a (dyn Fn(OpId) -> String + Sync),
     pub(super) config: &'a Config,
     pub(super) shortcuts: Shortcuts,
-    /// What is known of the history already.
+    /// What the columns of the history showed.
     pub(super) findings: &'a Findings,
 }
 
-/// How long the violations of one history may be reduced and explained, all together.
+/// The time for reducing and explaining all violations of one history together.
 const EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
-/// The end of a plan.
+/// The result of a plan: the answer of the last engine that was tried.
 struct Decided {
     answer: Result<Answer, GaveUp>,
     engine: &'static str,
@@ -56,10 +56,10 @@ impl<'a, S: Spec> Check<'a, S> {
             .progress()
             .total
             .fetch_add((self.history.len() + returned) as u64, Relaxed);
-        // The first part with a violation. Earlier ones are decided in any case, so that it does not depend on the
-        // threads which one that is.
+        // The first part with a violation. All earlier parts are decided, so the result does not depend on the schedule of
+        // the threads.
         let first_bad = AtomicUsize::new(usize::MAX);
-        // All verdicts come first: explaining one violation must not take the time that another part needs.
+        // All parts are decided before any violation is explained, so that explanations take no time from other parts.
         let decided = in_parallel(parts.len(), &|i| {
             if i > first_bad.load(Relaxed) {
                 return None;
@@ -68,7 +68,7 @@ impl<'a, S: Spec> Check<'a, S> {
             let task = task.with_shortcuts(self.shortcuts);
             let decided = self.decide_within_limits(&task);
             if matches!(decided.answer, Ok(Answer::NotLinearizable { .. }))
-                && !self.config.all_parts
+                && self.config.on_violation == OnViolation::Stop
             {
                 first_bad.fetch_min(i, Relaxed);
             }
@@ -93,7 +93,7 @@ impl<'a, S: Spec> Check<'a, S> {
 
     fn decide_within_limits(&self, task: &Task<'a, S>) -> Decided {
         let plan = choose::<S>(&Profile::of(task), self.config.engine);
-        // Engines look at their limits now and then; one that is over from the start is to be seen at once.
+        // Engines check their limits at intervals, so a limit that is exceeded from the start is checked here.
         let memory = || {
             self.config
                 .memory
@@ -120,7 +120,7 @@ impl<'a, S: Spec> Check<'a, S> {
         }
     }
 
-    /// The end of a plan whose limits were over before it began.
+    /// The result of a plan whose limits were exceeded before it began.
     fn nothing_done(&self, plan: &[PlannedEngine], limit: Limit) -> Decided {
         let Some(step) = plan.first() else {
             unreachable!("bug: a plan is empty");
@@ -132,7 +132,7 @@ impl<'a, S: Spec> Check<'a, S> {
         }
     }
 
-    /// Tries the engines of a plan until one is applicable.
+    /// Runs the engines of a plan in order until one is applicable.
     fn decide(
         &self,
         plan: &[PlannedEngine],
@@ -169,7 +169,7 @@ impl<'a, S: Spec> Check<'a, S> {
         unreachable!("bug: a plan is empty")
     }
 
-    /// Certifies an answer and makes a verdict of it.
+    /// Certifies an answer and turns it into a verdict.
     fn report(
         &self,
         part: &Part,
@@ -191,7 +191,7 @@ impl<'a, S: Spec> Check<'a, S> {
             Ok(Answer::NotLinearizable {
                 partial,
                 reached,
-                suspects,
+                contradicting,
                 first_bad,
             }) => Verdict::Violation(match self.config.cores {
                 Cores::Whole => Violation::unreduced(task, partial.clone(), *first_bad),
@@ -205,7 +205,7 @@ impl<'a, S: Spec> Check<'a, S> {
                         reached: *reached,
                         partial,
                         first_bad: *first_bad,
-                        suspects: suspects.as_deref(),
+                        suspects: contradicting.as_deref(),
                     };
                     verdict::violation(
                         task,
@@ -236,10 +236,10 @@ impl<'a, S: Spec> Check<'a, S> {
     }
 }
 
-/// The results of `work` for `0..count`, in that order, on all threads. Not generic in the specification, so compiled
-/// once.
+/// Returns the results of `work` for `0..count`, in that order, computed on all threads. The function is not generic in the
+/// specification, so it is compiled once for each `T`.
 fn in_parallel<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    // Waking another thread takes longer than most small histories do.
+    // Waking another thread takes longer than deciding most small histories.
     if count == 1 {
         return vec![work(0)];
     }

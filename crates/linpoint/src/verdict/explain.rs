@@ -69,7 +69,10 @@ pub(crate) fn violation<S: Spec>(
         Some(clash) if prefix.events >= clash_events => Some(clash),
         // The prefix is bad for another reason than the suspects, which contradict each other later.
         Some(_) => match decide(&beginning, budget) {
-            Ok(Answer::NotLinearizable { suspects, .. }) => suspects.as_deref().and_then(clashing),
+            Ok(Answer::NotLinearizable {
+                contradicting: suspects,
+                ..
+            }) => suspects.as_deref().and_then(clashing),
             _ => None,
         },
         None => None,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use linpoint::format::Recorded;
+use linpoint::format::RecordedHistory;
 use linpoint::{Checker, Config, EngineChoice, Partitioning, Verdict};
 
 use crate::recorded::{compare, corpus, read_all, type_of};
@@ -10,14 +10,14 @@ use crate::recorded::{compare, corpus, read_all, type_of};
 /// A line of `verdicts.csv`.
 pub(crate) struct BundledFile {
     pub(crate) name: String,
-    pub(crate) histories: Vec<Recorded>,
+    pub(crate) histories: Vec<RecordedHistory>,
     /// How many of the histories are not linearizable.
     violations: usize,
 }
 
 impl BundledFile {
     /// The verdict that the history says, or else the only one that its file leaves.
-    pub(crate) fn expected(&self, recorded: &Recorded) -> bool {
+    pub(crate) fn expected(&self, recorded: &RecordedHistory) -> bool {
         recorded.expected.unwrap_or_else(|| {
             assert_eq!(self.histories.len(), 1, "{} has no label", recorded.label());
             self.violations == 0
@@ -72,7 +72,7 @@ fn witnesses_make_no_difference() {
 }
 
 /// The histories whose verdicts are not known.
-fn undecided_histories() -> Vec<Recorded> {
+fn undecided_histories() -> Vec<RecordedHistory> {
     read_all(&corpus().join("limits"))
 }
 

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use linpoint::format::Recorded;
+use linpoint::format::RecordedHistory;
 use linpoint::{Checker, Config, Partitioning, Verdict};
 
 use crate::recorded::{compare, data, labelled, read_all, type_of};
@@ -22,7 +22,7 @@ fn whole() -> Config {
 }
 
 /// Every `step`th history.
-fn sample(all: &[Recorded], step: usize) -> Vec<Recorded> {
+fn sample(all: &[RecordedHistory], step: usize) -> Vec<RecordedHistory> {
     all.iter().step_by(step).cloned().collect()
 }
 
@@ -46,7 +46,7 @@ fn etcd() {
             (columns[0], linearizable)
         })
         .collect();
-    let expected = |recorded: &Recorded| {
+    let expected = |recorded: &RecordedHistory| {
         let (_, entry) = recorded.input.rsplit_once(':').unwrap();
         verdict_of[entry]
     };
@@ -61,7 +61,7 @@ fn etcd() {
 #[ignore = "needs the collections of ../shared/data, or LINPOINT_DATA"]
 fn kv() {
     let path = data("kv/kv_logs.tar.gz");
-    let expected = |recorded: &Recorded| recorded.input.ends_with("-ok.txt");
+    let expected = |recorded: &RecordedHistory| recorded.input.ends_with("-ok.txt");
     let all = read_all(&path);
     assert_eq!(all.len(), 6);
     assert_eq!(compare(&all, &verdicts(), expected), 3);
@@ -105,7 +105,7 @@ fn snapshot() {
             (columns[0], event)
         })
         .collect();
-    let of = |recorded: &Recorded| {
+    let of = |recorded: &RecordedHistory| {
         let (_, name) = recorded.input.rsplit_once('/').unwrap();
         first_bad[name]
     };

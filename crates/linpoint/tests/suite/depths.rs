@@ -2,13 +2,13 @@
 
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Base, Extent, Family, Index, Measured, Rule};
-use linpoint::format::Recorded;
+use linpoint::format::RecordedHistory;
 use rayon::prelude::*;
 
 use crate::recorded::{corpus, labelled, read_all, type_of};
 
 /// Compares the depths of all histories with their labels and with the families of every rule.
-fn compare(histories: &[Recorded]) {
+fn compare(histories: &[RecordedHistory]) {
     histories.par_iter().for_each(|recorded| {
         let label = recorded.label();
         let object = type_of(recorded);

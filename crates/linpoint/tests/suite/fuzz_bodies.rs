@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets, which the tests also run on saved inputs.
 
 use linpoint::format::{
-    Format, IndependentKeys, ReadOptions, Recorded, Truncated, parse, write_jsonl,
+    Format, IndependentKeys, ReadOptions, RecordedHistory, Truncated, parse, write_jsonl,
 };
 use linpoint::object::{guess_type, object_type, types};
 use linpoint::spec::{Params, Sampler};
@@ -45,7 +45,7 @@ pub(crate) fn read_and_write(format: Format, bytes: &[u8]) {
     parse(bytes, &ReadOptions::default());
 }
 
-fn use_history(recorded: &Recorded) {
+fn use_history(recorded: &RecordedHistory) {
     let history = &recorded.history;
     let named = recorded.object_type.as_ref();
     let named = named.map(|(name, params)| (name.as_str(), params.clone()));
@@ -116,6 +116,15 @@ pub(crate) fn small_params(name: &str) -> Params {
         .collect()
 }
 
+/// Returns whether the verdict is that the history is linearizable. An undecided history fails the test.
+pub(crate) fn decided(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Linearizable(_) => true,
+        Verdict::Violation(_) => false,
+        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
+    }
+}
+
 /// Makes a small history of a built-in type from the bytes. The search must agree with the reference.
 pub(crate) fn check_small(bytes: &[u8]) {
     let Some((&first, script)) = bytes.split_first() else {
@@ -134,11 +143,7 @@ pub(crate) fn check_small(bytes: &[u8]) {
     let verdict = |config: Config| {
         let checker = Checker::new(config);
         let report = checker.check_recorded(&object, &history);
-        match report.expect("certified").verdict {
-            Verdict::Linearizable(_) => true,
-            Verdict::Violation(_) => false,
-            Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-        }
+        decided(&report.expect("certified").verdict)
     };
     let expected = verdict(whole.clone().with_engine(EngineChoice::Brute));
     let texts: Vec<_> = history

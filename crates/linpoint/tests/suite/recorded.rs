@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use linpoint::format::{ReadOptions, Recorded, read};
+use linpoint::format::{ReadOptions, RecordedHistory, read};
 use linpoint::object::{ObjectType, guess_type, object_type};
 use linpoint::verdict::Violation;
 use linpoint::{Checker, Config, Cores, History, Report, Verdict};
 use rayon::prelude::*;
+
+pub(crate) use crate::fuzz_bodies::decided;
 
 /// The bundled histories.
 pub(crate) fn corpus() -> PathBuf {
@@ -24,7 +26,7 @@ pub(crate) fn data(name: &str) -> PathBuf {
 }
 
 /// All histories at `path`, which must be well formed.
-pub(crate) fn read_all(path: &Path) -> Vec<Recorded> {
+pub(crate) fn read_all(path: &Path) -> Vec<RecordedHistory> {
     let mut all = Vec::new();
     read(path, &ReadOptions::default(), |recorded| {
         all.push(recorded.unwrap_or_else(|error| panic!("{error}")));
@@ -33,7 +35,7 @@ pub(crate) fn read_all(path: &Path) -> Vec<Recorded> {
 }
 
 /// The type that the input names, or that the methods identify.
-pub(crate) fn type_of(recorded: &Recorded) -> ObjectType {
+pub(crate) fn type_of(recorded: &RecordedHistory) -> ObjectType {
     let found = match &recorded.object_type {
         Some((name, params)) => object_type(name, params),
         None => {
@@ -52,15 +54,6 @@ pub(crate) fn check(object: &ObjectType, history: &History, checker: &Checker) -
     report.unwrap_or_else(|error| panic!("{error}\n{}", dump(history)))
 }
 
-/// Returns whether the verdict is that the history is linearizable. An undecided history fails the test.
-pub(crate) fn decided(verdict: &Verdict) -> bool {
-    match verdict {
-        Verdict::Linearizable(_) => true,
-        Verdict::Violation(_) => false,
-        Verdict::Undecided(undecided) => panic!("{undecided:?}"),
-    }
-}
-
 /// Whether `history` is linearizable by the verdict of `checker`, which must decide it.
 pub(crate) fn is_linearizable(object: &ObjectType, history: &History, checker: &Checker) -> bool {
     decided(&check(object, history, checker).verdict)
@@ -74,7 +67,7 @@ pub(crate) fn has_full_evidence(violation: &Violation) -> bool {
 
 /// Whether a history of a file is linearizable. The checker itself certifies a witness; a core, where one was asked for,
 /// must be complete.
-fn is_recorded_linearizable(recorded: &Recorded, config: &Config) -> bool {
+fn is_recorded_linearizable(recorded: &RecordedHistory, config: &Config) -> bool {
     let label = recorded.label();
     let checker = Checker::new(config.clone());
     let report = checker.check_recorded(&type_of(recorded), &recorded.history);
@@ -92,9 +85,9 @@ fn is_recorded_linearizable(recorded: &Recorded, config: &Config) -> bool {
 
 /// Checks all histories against what is expected of them. Returns how many are not linearizable.
 pub(crate) fn compare(
-    histories: &[Recorded],
+    histories: &[RecordedHistory],
     config: &Config,
-    expected: impl Fn(&Recorded) -> bool + Sync,
+    expected: impl Fn(&RecordedHistory) -> bool + Sync,
 ) -> usize {
     let violations = histories.par_iter().filter(|recorded| {
         let found = is_recorded_linearizable(recorded, config);
@@ -105,7 +98,7 @@ pub(crate) fn compare(
 }
 
 /// The verdict that the input states.
-pub(crate) fn labelled(recorded: &Recorded) -> bool {
+pub(crate) fn labelled(recorded: &RecordedHistory) -> bool {
     let expected = recorded.expected;
     expected.unwrap_or_else(|| panic!("{} has no label", recorded.label()))
 }

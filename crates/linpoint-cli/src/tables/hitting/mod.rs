@@ -13,7 +13,7 @@ use anyhow::Context;
 use linpoint::Error;
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Evaluation, Extent, Family, Index, Measured, Rule};
-use linpoint::format::Recorded;
+use linpoint::format::RecordedHistory;
 use linpoint::history::Shape;
 use rayon::prelude::*;
 use serde_json::json;
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
         d: args.d_max.into(),
         further_d: args.figure_d_max.max(args.d_max).into(),
     };
-    let mut inputs: Vec<Result<Recorded, Error>> = Vec::new();
+    let mut inputs: Vec<Result<RecordedHistory, Error>> = Vec::new();
     args.input.read(&mut |recorded| inputs.push(recorded));
     let (total, done) = (inputs.len(), AtomicUsize::new(0));
     let watcher = Watcher::new();
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
 }
 
 fn evaluate(
-    recorded: &Recorded,
+    recorded: &RecordedHistory,
     chosen: Option<&TypeChoice>,
     family: Family,
     extent: Extent,

@@ -1,13 +1,15 @@
-//! Decides strong hits (Definition 4.1 of the paper), membership in the canonical family of d operations, and its size,
-//! without making the family. Block form is ours: a schedule strongly hits a tuple exactly if it is made of one block
-//! for each member, in order, the member first.
+//! Decides strong hits (Definition 4.1 of the paper) and membership in the canonical family of d operations, and counts that
+//! family without constructing it.
+//!
+//! The block form is ours: a schedule strongly hits a tuple iff it consists of one block for each member, in the order of
+//! the tuple, and each block begins with its member.
 
 use std::collections::HashMap;
 
 use super::poset::{Base, Down, Poset};
 
-/// Whether a schedule strongly hits a tuple: whatever stands at or after a member is, in real time, at or after that
-/// member or a later one. So members come in their order, and each as late as it can.
+/// Whether a schedule strongly hits a tuple: every operation at or after a member in the schedule is, in real time, at or
+/// after that member or a later one. So the members are in the order of the tuple, each as late as possible.
 ///
 /// ```
 /// use linpoint::engine::hitting::{Poset, strongly_hits};
@@ -26,8 +28,9 @@ pub fn strongly_hits(poset: &Poset, schedule: &[u32], tuple: &[u32]) -> bool {
     })
 }
 
-/// The least d for which the canonical family of d operations has this schedule, and the operations that begin its
-/// blocks: a block goes on as long as the base order does and everything is at or after its first operation.
+/// Returns the operations that begin the blocks of a schedule. Their number is the least d whose canonical family of d
+/// operations contains the schedule. A block continues while the base order ascends and all its operations are at or after
+/// its first one.
 pub fn blocks(poset: &Poset, base: Base, schedule: &[u32]) -> Vec<u32> {
     let rank = ranks(poset, base);
     let mut roots: Vec<u32> = Vec::new();
@@ -41,12 +44,12 @@ pub fn blocks(poset: &Poset, base: Base, schedule: &[u32]) -> Vec<u32> {
     roots
 }
 
-/// How many schedules the canonical family of d operations has: [`Index::Tuples`](super::Index::Tuples).
+/// Returns the number of schedules in the canonical family of d operations ([`Index::Tuples`](super::Index::Tuples)).
 pub fn family_size(poset: &Poset, base: Base, d: usize) -> u128 {
     let rank = ranks(poset, base);
     let mut minimal = Vec::new();
-    // Ways to begin, by what matters for how they can go on: what is done, the last operation, the first of the last
-    // block, and how many blocks may still begin.
+    // The numbers of prefixes, by what their continuations depend on: the operations done, the last one, the first one of the
+    // last block, and how many blocks may still begin.
     let mut beginnings = HashMap::from([((Down::default(), None, None, d), 1u128)]);
     for _ in 0..poset.len() {
         let mut longer = HashMap::new();
@@ -68,7 +71,7 @@ pub fn family_size(poset: &Poset, base: Base, d: usize) -> u128 {
     beginnings.into_values().fold(0, u128::saturating_add)
 }
 
-/// The place of each operation in the base order.
+/// Returns the position of each operation in the base order.
 pub(super) fn ranks(poset: &Poset, base: Base) -> Vec<u32> {
     let mut rank = vec![0; poset.len()];
     (0u32..)

@@ -1,14 +1,14 @@
-//! Decides the linearizability depth (Definition 4.2 of the paper): the least number of operations such that every
-//! schedule that strongly hits them explains the history. The shortest-path search is ours.
+//! Decides the linearizability depth (Definition 4.2 of the paper): the least number of operations such that every schedule
+//! that strongly hits them explains the history. The search for a shortest path is ours.
 //!
-//! A schedule that strongly hits (x0, .., xk) is made of blocks: first what is not at or after any member, in any
-//! order, then for each member what is at or after it and no later one, the member first and the rest in any order. So
-//! a tuple is a way from nothing to everything, a block at a time, and the depth is the length of the shortest one on
-//! which whatever order a block is run in, every result fits. A node is what took effect, with the states that the
-//! orders so far lead to.
+//! A schedule that strongly hits (x0, .., xk) consists of blocks: first the operations at or after no member, in any order;
+//! then for each member the operations at or after it and no later one, the member first and the others in any order. So
+//! a tuple is a path from no operation to all of them, one block at a time. The depth is the length of a shortest path on
+//! which every result fits in every order of each block. A node holds the operations that took effect and the states that
+//! the orders so far lead to.
 //!
-//! The search goes by length so far plus the number of operations that can come next: each of these begins a block of
-//! its own, so no way is shorter. Pending ones do not count: they need not happen.
+//! The search is A*: its lower bound is the number of operations that can come next, since each of them begins a block of its
+//! own. Pending operations do not count, as they need not take effect.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -17,21 +17,21 @@ use super::runs::Runs;
 use crate::engine::Limit;
 use crate::engine::Ticker;
 
-/// States that orders of the same operations lead to, sorted.
+/// The states that the orders of a set of operations lead to, sorted.
 type States = Vec<u32>;
 
 /// The result of a search for the depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DepthResult {
-    /// A shortest tuple; empty if every schedule explains the history.
+    /// A shortest tuple, which is empty if every schedule explains the history.
     Tuple(Vec<u32>),
-    /// There is none of up to so many operations.
+    /// No tuple within the limit.
     NotYet,
-    /// There is none: the history is not linearizable.
+    /// No tuple at all: the history is not linearizable.
     Never,
 }
 
-/// Finds a shortest tuple, of at most `most` operations.
+/// Finds a shortest tuple with at most `most` operations.
 pub(super) fn shortest_tuple(
     poset: &Poset,
     runs: &mut dyn Runs,
@@ -81,7 +81,7 @@ pub(super) fn always_explains(
     let mut growth = Growth::new(poset, runs);
     let mut states = vec![growth.runs.start()];
     let mut done = Down::default();
-    // The block of a place in the tuple; at first what is at or after no member.
+    // The block of each position in the tuple; the first block holds the operations at or after no member.
     for place in 0..=tuple.len() {
         let later = &tuple[place..];
         let in_block = |op: u32| !later.iter().any(|&root| poset.is_at_or_after(op, root));
@@ -105,7 +105,7 @@ pub(super) fn always_explains(
     Ok(true)
 }
 
-/// No node or operation. Invariant: none of them has this number.
+/// Marks the absence of a node or an operation. Invariant: none has this number.
 const NONE: u32 = u32::MAX;
 
 struct TupleSearch<'a> {
@@ -120,7 +120,7 @@ struct TupleNode {
     done: Down,
     states: States,
     parent: u32,
-    /// What begins the last block.
+    /// The first operation of the last block.
     root: u32,
     blocks: u32,
     is_expanded: bool,
@@ -162,7 +162,7 @@ impl TupleSearch<'_> {
         self.buckets[least].push(number);
     }
 
-    /// Adds a block of each size with each root.
+    /// Adds the nodes that are one block further, for each first operation and each size of the block.
     fn expand(&mut self, number: u32, ticker: &mut Ticker<'_>) -> Result<(), Limit> {
         let node = &self.nodes[number as usize];
         let (done, states, blocks) = (node.done.clone(), node.states.clone(), node.blocks);
@@ -197,18 +197,18 @@ impl TupleSearch<'_> {
     }
 }
 
-/// Grows blocks whose every order fits.
+/// Finds blocks of which every order fits.
 struct Growth<'a> {
     poset: &'a Poset,
     runs: &'a mut dyn Runs,
-    /// For each operation, those that are open when it is called, itself among them.
+    /// By operation: the operations that are open when it is called, itself included.
     open: Vec<Vec<u32>>,
 }
 
-/// A block on the way to the next size.
+/// A block of the next size, while it is found.
 struct Partial {
     states: States,
-    /// How many of its last operations may be the very last: those after which it was reached.
+    /// The number of its maximal operations by which it was reached from a smaller block.
     reached_by: usize,
 }
 
@@ -224,7 +224,7 @@ impl<'a> Growth<'a> {
         Growth { poset, runs, open }
     }
 
-    /// The states after one more operation; `None` if it does not fit in all of them.
+    /// Returns the states after one more operation; `None` unless it fits in all states.
     fn after(&mut self, states: &[u32], op: u32) -> Option<States> {
         let next = states.iter().map(|&states| self.runs.step(states, op));
         let mut next = next.collect::<Option<States>>()?;
@@ -233,11 +233,10 @@ impl<'a> Growth<'a> {
         Some(next)
     }
 
-    /// All blocks that can follow `start`, of operations for which `in_block` holds, such that every order of each
-    /// fits: it itself and all that contain it. (Real time decides which operations can come next.)
+    /// Returns all blocks after `start`, of operations for which `in_block` holds, of which every order fits.
     ///
-    /// A block of some size is good if taking away any of its last operations leaves a good one in whose states that
-    /// operation fits.
+    /// Every order of a block fits iff, for each of its maximal operations, every order of the block without it fits and
+    /// leads only to states in which it fits. So blocks are found by size.
     fn grow(
         &mut self,
         start: &Down,
@@ -273,13 +272,13 @@ impl<'a> Growth<'a> {
                     layer.push((done, partial.states));
                 }
             }
-            // The order of a hash map is not the same in every run.
+            // Sorted, since the order of a hash map differs between runs.
             layer.sort_unstable_by(|a, b| (a.0.hi, &a.0.holes).cmp(&(b.0.hi, &b.0.holes)));
         }
         Ok(good)
     }
 
-    /// How many of the operations that `done` has and `start` has not are followed by none of them.
+    /// Returns the number of maximal operations of the block between `start` and `done`.
     fn last_ones(&self, start: &Down, done: &Down) -> usize {
         let is_new = |op: &u32| done.contains(*op) && !start.contains(*op);
         let last = (0..done.hi).rev().find(is_new);

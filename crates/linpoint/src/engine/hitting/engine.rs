@@ -1,13 +1,13 @@
-//! Hitting families as an engine: decides a history by looking at small families first.
+//! Decides histories by hitting families, from small families to large ones.
 
 use super::{Family, Measured, NAME, Shown, ShownBy};
 use crate::engine::{Answer, Budget, Cause, Engine, Evidence, GaveUp, Outcome, Task};
 use crate::spec::Spec;
 
-/// Looks for a schedule that explains a history, from small families to large ones.
+/// The engine that searches families for a schedule that explains a history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hitting {
-    /// The largest d; all by default.
+    /// The largest d; no limit by default.
     pub(crate) d_max: Option<usize>,
 }
 

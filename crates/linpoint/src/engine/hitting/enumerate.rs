@@ -1,7 +1,7 @@
-//! Makes all schedules of a family, each once, with the least d whose family has it: the enumeration of the paper.
+//! Enumerates the distinct schedules of a family, each with the least d whose family contains it, after Section 4 of the paper.
 //!
-//! Only operations that overlap another one are put into tuples. To delay one that overlaps none changes nothing, so a
-//! family also has the schedules of shorter tuples, as long as there are such operations to pad them with.
+//! Tuples contain only operations that overlap another one. Delaying an operation that overlaps none changes nothing, so a
+//! family also contains the schedules of shorter tuples, as long as enough such operations exist to fill them up.
 
 use std::borrow::Cow;
 
@@ -16,9 +16,9 @@ use crate::value::Interner;
 #[derive(Debug)]
 pub(super) struct Enumerated {
     schedules: Interner<Vec<u32>>,
-    /// For each schedule, a bit for each number of contended members that gives it.
+    /// By schedule: a bit for each number of contended members whose tuples yield it.
     members: Vec<u64>,
-    /// Operations that overlap no other.
+    /// The number of operations that overlap no other.
     free: usize,
     index: Index,
 }
@@ -27,7 +27,7 @@ pub(super) struct Enumerated {
 pub(super) const MOST_MEMBERS: usize = 63;
 
 impl Enumerated {
-    /// How many schedules the d-th family has.
+    /// Returns the number of schedules in the d-th family.
     pub(super) fn size(&self, d: usize) -> usize {
         let most = match self.index {
             Index::Chains => d - 1,
@@ -39,8 +39,8 @@ impl Enumerated {
     }
 }
 
-/// Enumerates the families up to `d_max` and hands each new schedule to `visit`, with the least d that is known to have
-/// it; schedules of smaller families may come after those of larger ones.
+/// Enumerates the families up to `d_max`. Calls `visit` for each new schedule with the least d known to contain it; schedules
+/// of smaller families may follow those of larger ones.
 pub(super) fn enumerate(
     poset: &Poset,
     family: Family,
@@ -87,7 +87,7 @@ struct Enumeration<'a, 'b, 'p> {
 }
 
 impl Enumeration<'_, '_, '_> {
-    /// The chains that make a difference, and one of the others.
+    /// Returns the chains with contended operations, and one chain without.
     fn chains(&self) -> Vec<Option<u32>> {
         let poset = &self.maker.poset;
         if self.maker.family.index == Index::Tuples || poset.is_empty() {
@@ -104,7 +104,7 @@ impl Enumeration<'_, '_, '_> {
         kept.map(|(number, _)| Some(number)).collect()
     }
 
-    /// All tuples that begin with `tuple`.
+    /// Visits all tuples that begin with `tuple`.
     fn extend(&mut self, chain: Option<u32>, tuple: &mut Vec<u32>) -> Result<(), Limit> {
         self.ticker.tick()?;
         let order = self.maker.schedule(chain, tuple);
@@ -122,7 +122,8 @@ impl Enumeration<'_, '_, '_> {
         Ok(())
     }
 
-    /// Each operation from `next` on, in the base order, is a member at any place that real time allows, or none.
+    /// Inserts the operations from `next` on, in the base order: each as a member at every place that real time allows, and
+    /// as no member.
     fn insert(&mut self, partial: &mut Insertion<'_>, next: usize) -> Result<(), Limit> {
         let Some(&op) = self.maker.base.get(next) else {
             self.ticker.tick()?;
@@ -139,7 +140,7 @@ impl Enumeration<'_, '_, '_> {
             let at = partial.insert_member(op, place);
             self.insert(partial, next + 1)?;
             partial.remove_member(at, place);
-            // At an earlier place this member would come after it.
+            // At any earlier place the tuple would contradict real time.
             if place > 0 && self.maker.poset.precedes(partial.members()[place - 1], op) {
                 break;
             }

@@ -1,12 +1,13 @@
-//! Families of schedules, indexed by a chain and a tuple (Section 4 of the paper) or by a tuple alone. The canonical
-//! rule, a stable sort by blocks, is ours.
+//! Constructs families of schedules, indexed by a chain and a tuple (Section 4 of the paper) or by a tuple alone.
+//!
+//! The canonical rule, a stable sort by blocks, is ours.
 
 use std::borrow::Cow;
 
 use super::insert::Insertion;
 use super::poset::{Base, Poset};
 
-/// How the schedule of an index is made.
+/// The rule by which the schedule of an index is constructed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// Block after block, each in the base order.
@@ -14,7 +15,7 @@ pub enum Rule {
     Canonical,
     /// Algorithm 1 of the paper: operations are inserted one by one, in the base order.
     Printed,
-    /// The program that made the tables of the paper, which differs from Algorithm 1 and misses a tuple now and then.
+    /// The program behind the tables of the paper, which differs from Algorithm 1 and misses some tuples.
     Artifact,
 }
 
@@ -43,8 +44,7 @@ pub enum Index {
     Tuples,
 }
 
-/// A kind of strong hitting family: for every d operations, its d-th member has a schedule in which these come in their
-/// order and as late as they can.
+/// A kind of strong hitting family: for every d operations, the d-th family contains a schedule that strongly hits them.
 ///
 /// ```
 /// use linpoint::engine::hitting::{Family, Poset};
@@ -56,11 +56,11 @@ pub enum Index {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Family {
-    /// How schedules are made.
+    /// The rule that constructs schedules.
     pub rule: Rule,
-    /// What breaks ties.
+    /// The order that breaks ties.
     pub base: Base,
-    /// What indexes them.
+    /// The index of schedules.
     pub index: Index,
 }
 
@@ -72,8 +72,8 @@ impl Family {
         index: Index::Chains,
     };
 
-    /// The schedules of the d-th family, one for each index; equal ones may come several times. Families beyond the
-    /// number of operations are no larger.
+    /// Returns the schedules of the d-th family, one for each index, so equal ones may occur several times. Families with d
+    /// above the number of operations equal the family of that number.
     pub fn schedules<'p>(&self, poset: &'p Poset, d: usize) -> Schedules<'p> {
         self.schedules_of(Cow::Borrowed(poset), d)
     }
@@ -101,7 +101,7 @@ impl Family {
 pub struct Schedule {
     /// The number of the chain that is delayed, if one is.
     pub chain: Option<u32>,
-    /// The operations that are delayed more than the chain, those that come last at the end.
+    /// The operations that are delayed more than the chain, in their order.
     pub tuple: Vec<u32>,
     /// All operations.
     pub order: Vec<u32>,
@@ -141,7 +141,7 @@ impl Iterator for Schedules<'_> {
     }
 }
 
-/// Makes the schedule of an index.
+/// Constructs the schedules of a family.
 #[derive(Clone, Debug)]
 pub(super) struct Maker<'p> {
     pub(super) poset: Cow<'p, Poset>,
@@ -158,8 +158,8 @@ impl<'p> Maker<'p> {
         }
     }
 
-    /// The schedule for this chain, delayed as a whole, and these operations, delayed still more. For the canonical
-    /// rule any operations will do; for the others they must be [feasible](Poset::is_feasible).
+    /// Returns the schedule that delays this chain as a whole and these operations still more. For all rules but the
+    /// canonical one the tuple must be [feasible](Poset::is_feasible).
     pub(super) fn schedule(&self, chain: Option<u32>, tuple: &[u32]) -> Vec<u32> {
         match self.family.rule {
             Rule::Canonical => self.canonical(chain, tuple),
@@ -167,8 +167,8 @@ impl<'p> Maker<'p> {
         }
     }
 
-    /// Everything at or after a member belongs to its block, unless it belongs to that of a later member. The blocks
-    /// come one after the other, each in the base order.
+    /// An operation belongs to the block of the last member that it is at or after. The blocks follow each other in the order
+    /// of the tuple, each sorted by the base order.
     fn canonical(&self, chain: Option<u32>, tuple: &[u32]) -> Vec<u32> {
         let chain = chain.map_or(&[][..], |chain| &self.poset.chains()[chain as usize]);
         let mut level = vec![0u32; self.poset.len()];
@@ -181,7 +181,7 @@ impl<'p> Maker<'p> {
     }
 }
 
-/// All [feasible](Poset::is_feasible) tuples of so many operations, one after the other.
+/// Enumerates the [feasible](Poset::is_feasible) tuples of a given size.
 #[derive(Clone, Debug)]
 struct Tuples {
     size: usize,
@@ -191,7 +191,7 @@ struct Tuples {
 
 impl Tuples {
     fn next(&mut self, poset: &Poset) -> Option<Vec<u32>> {
-        // What to try next at the end of the tuple.
+        // The next operation to try as the last member.
         let (mut tuple, mut candidate) = match self.last.take() {
             None => (Vec::new(), 0),
             Some(mut last) => {

@@ -1,15 +1,15 @@
-//! Decides which canonical families have a schedule that explains the history, by walking them in the order of
-//! execution, so that a schedule is left at its first wrong result. Ours; the paper makes every schedule.
+//! Decides which canonical families contain a schedule that explains the history, by a walk in the order of execution that
+//! drops a schedule at its first wrong result. Ours; the paper constructs every schedule.
 //!
-//! A node is what took effect, what is delayed, the chain that is delayed as a whole, and the states. The next
-//! operation of a block is the first one in the base order that is not delayed. It takes effect, or is delayed from
-//! here on, which makes it a member of the tuple and costs one. Where everything is delayed a block is over, and one of
-//! the delayed operations begins the next. So the nodes that cost up to d are exactly the beginnings of the schedules
-//! of the d-th family that explain what they hold; each is expanded once, at its least cost, and to go from d to d + 1
-//! goes on where d ended.
+//! A node holds the operations that took effect, the delayed operations, the chain that is delayed as a whole, and the states.
+//! The next operation of a block is the first one in the base order that is not delayed. It takes effect, or it is delayed
+//! from here on, which makes it a member of the tuple and costs one. When all possible operations are delayed, the block ends
+//! and one of them begins the next block. So the nodes of cost up to d are exactly the prefixes of schedules of the d-th
+//! family that explain their results. Each node is expanded once, at its least cost, and the walk for d + 1 continues
+//! that for d.
 //!
-//! Delayed operations are concurrent with each other, so there are as many nodes as the history is long, times what
-//! depends on its width and on d. Keys are exact, so that having found nothing is an answer.
+//! Delayed operations are concurrent with each other, so the number of nodes is the length of the history times a factor that
+//! depends on its width and on d. Keys of nodes are exact, so a walk that ends without a schedule is a proof.
 
 use hashbrown::HashTable;
 use smallvec::SmallVec;
@@ -25,20 +25,20 @@ use crate::engine::Ticker;
 /// The result of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Walked {
-    /// A schedule that explains all results, and what it costs.
+    /// The cost of a schedule that explains all results, and the schedule.
     Shown(usize, Vec<u32>),
-    /// There is none up to the given cost, or among as many nodes as were allowed.
+    /// No schedule up to the given cost.
     NotYet,
-    /// There is none at all.
+    /// No schedule at all.
     Never,
 }
 
-/// What delaying operations costs.
+/// The cost of delaying operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cost {
-    /// As much as there are delayed operations: the d of the family.
+    /// The number of delayed operations: the d of the family.
     Sum,
-    /// As much as are delayed at the same time: the width.
+    /// The largest number of operations that are delayed at the same time: the width.
     Most,
 }
 
@@ -51,10 +51,10 @@ pub(super) struct FamilyWalk {
     table: HashTable<u32>,
     /// The keys of all nodes, one after the other.
     words: Vec<u32>,
-    /// The room for keys that may be doubled.
+    /// The capacity of `words` that the budget has granted.
     granted: usize,
     nodes: Vec<FamilyNode>,
-    /// Nodes to be expanded, by cost.
+    /// The nodes to be expanded, by cost.
     buckets: Vec<Vec<u32>>,
     level: usize,
     scratch: Vec<u32>,
@@ -64,13 +64,13 @@ pub(super) struct FamilyWalk {
 struct FamilyNode {
     start: usize,
     parent: u32,
-    /// The operation that took effect last; [`NONE`] if one was delayed instead.
+    /// The operation that took effect last; [`NONE`] if the last step delayed one instead.
     op: u32,
     cost: u32,
     is_expanded: bool,
 }
 
-/// No node, operation or chain. Invariant: none of them has this number.
+/// Marks the absence of a node, an operation or a chain. Invariant: none has this number.
 const NONE: u32 = u32::MAX;
 
 /// The contents of the key of a node.
@@ -84,7 +84,7 @@ struct NodeKey {
 }
 
 impl FamilyWalk {
-    /// Starts to walk a canonical family.
+    /// Starts a walk of a canonical family.
     pub(super) fn new(poset: Poset, family: Family, cost: Cost, runs: &mut dyn Runs) -> Self {
         let chains = match family.index {
             Index::Chains => 0..poset.chains().len() as u32,
@@ -124,12 +124,12 @@ impl FamilyWalk {
         walk
     }
 
-    /// How many nodes were met.
+    /// The number of nodes found so far.
     pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Goes on until a schedule is found, or all are looked at that cost up to `most`.
+    /// Continues until a schedule is found, or all nodes of cost up to `most` are expanded.
     pub(super) fn go_on(
         &mut self,
         most: usize,
@@ -151,7 +151,7 @@ impl FamilyWalk {
                 return Ok(Walked::Shown(self.level, self.order(number)));
             }
             self.buckets[self.level].pop();
-            // If it was expanded, it was found at a lower cost since it was put here.
+            // A node that is expanded already was found again at a lower cost.
             if !std::mem::replace(&mut self.nodes[number as usize].is_expanded, true) {
                 self.expand(number, runs);
             }
@@ -159,7 +159,7 @@ impl FamilyWalk {
         Ok(Walked::Never)
     }
 
-    /// Asks before the keys, the largest table, are copied into one twice as large.
+    /// Asks the budget before the keys, the largest table, are copied into one twice as large.
     fn ask_to_grow(&mut self, ticker: &Ticker<'_>) -> Result<(), Limit> {
         const LARGE: usize = 1 << 18;
         let (used, room) = (self.words.len(), self.words.capacity());
@@ -170,7 +170,7 @@ impl FamilyWalk {
         Ok(())
     }
 
-    /// Adds what can follow a node.
+    /// Adds the successors of a node.
     fn expand(&mut self, number: u32, runs: &mut dyn Runs) {
         let at = self.read(number);
         let mut minimal = std::mem::take(&mut self.minimal);
@@ -224,7 +224,7 @@ impl FamilyWalk {
     }
 
     fn push(&mut self, mut state: NodeKey, cost: usize, parent: u32, op: u32) {
-        // A chain of which nothing is left makes no difference.
+        // A chain without remaining operations has no effect.
         if state.chain != NONE {
             let last = self.poset.chains()[state.chain as usize].last();
             if last.is_none_or(|&last| state.done.contains(last)) {
@@ -313,7 +313,7 @@ impl FamilyWalk {
     }
 }
 
-/// The words of a node: up to where the next one begins.
+/// Returns the words of a node, which end where those of the next one begin.
 fn key<'w>(nodes: &[FamilyNode], words: &'w [u32], number: u32) -> &'w [u32] {
     let start = nodes[number as usize].start;
     let end = nodes

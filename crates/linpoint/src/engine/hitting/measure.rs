@@ -1,4 +1,4 @@
-//! Measures a history: its three numbers, and the sizes and the least explaining schedule of a family.
+//! Measures the depths of a history, and evaluates a family on it: its sizes and its least schedule that explains the history.
 
 use super::enumerate::{MOST_MEMBERS, enumerate};
 use super::runs::{Runs, StateSets};
@@ -10,9 +10,9 @@ use crate::spec::Spec;
 /// The three numbers of a history; see the [module](super).
 #[derive(Clone, Debug)]
 pub struct Depths {
-    /// What breaks ties in the canonical family that is meant.
+    /// The order that breaks ties in the canonical family.
     pub base: Base,
-    /// The least d whose family has a schedule that explains the history, and that schedule.
+    /// The least d whose family contains a schedule that explains the history, and that schedule.
     pub shown_by: Measured<Shown>,
     /// The linearizability depth.
     pub depth: Measured<Delayed>,
@@ -21,7 +21,7 @@ pub struct Depths {
 }
 
 impl Depths {
-    /// Measures all three, none beyond `most`. Each may take a third of the time.
+    /// Measures all three, up to `most`. Each may take a third of the time.
     pub fn measure<S: Spec>(
         task: &Task<'_, S>,
         base: Base,
@@ -55,33 +55,33 @@ impl Depths {
     }
 }
 
-/// What a family makes of a history.
+/// The evaluation of a family on a history.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// Whether the history is linearizable, by the general search.
     pub linearizable: Result<bool, Limit>,
-    /// How many distinct schedules the families have, from d = 1 on; fewer entries if a limit was hit.
+    /// The numbers of distinct schedules of the families, from d = 1 on; fewer entries if a limit was hit.
     pub sizes: Vec<usize>,
-    /// The least d whose family has a schedule that explains the history.
+    /// The least d whose family contains a schedule that explains the history.
     pub shown_by: Measured<usize>,
-    /// How many schedules were looked at.
+    /// The number of schedules that were tried.
     pub schedules: usize,
 }
 
-/// The most operations of a history whose schedules are made; each takes some of the stack.
+/// The most operations of a history whose schedules are enumerated. The enumeration recurses once for each operation.
 const MOST_OPS: usize = 1000;
 
-/// What to evaluate of a family.
+/// The largest d of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// The largest d.
     pub d: usize,
-    /// The largest d for linearizable histories that no smaller family shows.
+    /// The largest d for linearizable histories that no smaller family explains.
     pub further_d: usize,
 }
 
 impl Evaluation {
-    /// Makes all schedules of a family and looks for one that explains the history; `poset` is the order of its
+    /// Enumerates all schedules of a family and searches for one that explains the history; `poset` is the order of its
     /// operations.
     pub fn of<S: Spec>(
         task: &Task<'_, S>,
@@ -165,7 +165,7 @@ fn explains(runs: &mut dyn Runs, order: &[u32]) -> bool {
     })
 }
 
-/// Decided by the general search.
+/// Whether the history is linearizable, by the general search.
 fn is_linearizable<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<bool, Limit> {
     match search::decide(task, budget) {
         Ok(Answer::Linearizable { .. }) => Ok(true),

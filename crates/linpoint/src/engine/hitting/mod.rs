@@ -1,20 +1,19 @@
 //! Strong hitting families: schedules that delay a few operations as long as they can.
 //!
-//! Decides that a history is linearizable by looking at schedules in which few operations are delayed first, and
-//! measures how many it takes. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families*
-//! (PPoPP 2019), with corrections of its Algorithm 1 ([`Rule::Printed`]), and without making the schedules one by one
+//! Decides whether a history is linearizable by trying schedules that delay few operations first, and measures how many
+//! must be delayed. After Ozkan, Majumdar and Niksic, *Checking Linearizability Using Hitting Families*
+//! (PPoPP 2019), with corrections of its Algorithm 1 ([`Rule::Printed`]), and without constructing the schedules one by one
 //! ([`ShownBy`]).
 //!
-//! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if these come in
-//! their order and each as late as it can ([`strongly_hits`]); the d-th family has a schedule for every d operations.
-//! Pending operations may take effect at their place in a schedule or not at all.
+//! A schedule is an order of all operations that obeys real time. It *strongly hits* d operations if they are in their
+//! order and each is as late as possible ([`strongly_hits`]). The d-th family contains such a schedule for every d operations.
+//! A pending operation takes effect at its place in the schedule or not at all.
 //!
-//! Three numbers, which are not to be mixed up ([`Depths`]):
+//! [`Depths`] has three different numbers:
 //!
-//! * *shown by d*: the least d whose family has a schedule that explains the history. Depends on the family.
+//! * *shown by d*: the least d whose family contains a schedule that explains the history. It depends on the family.
 //! * *linearizability depth*: the least d such that, for some d operations, all schedules that strongly hit them do.
-//! * *width*: the least b such that some schedule does in which never more than b operations are delayed at the same
-//!   time.
+//! * *width*: the least b such that a schedule with at most b operations delayed at any time does.
 //!
 //! Tested against the definitions on random small orders, and against [`brute`](crate::engine::brute) on random
 //! histories; every witness is replayed.
@@ -53,7 +52,8 @@ use runs::StateSets;
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "hitting";
 
-/// The schedules of the d-th canonical family of a history, ties broken by return; equal ones may come several times.
+/// Returns the schedules of the d-th canonical family of a history, with ties broken by return. Equal ones may occur several
+/// times.
 ///
 /// ```
 /// use linpoint::engine::hitting::schedules;
@@ -74,7 +74,7 @@ pub fn schedules(history: &History, d: usize) -> impl Iterator<Item = Vec<OpId>>
     schedules.map(|schedule| schedule.order.into_iter().map(OpId).collect())
 }
 
-/// The real-time order of the operations of a task; they have the same numbers there.
+/// Returns the real-time order of the operations of a task, which are numbered by their positions in the task.
 fn poset_of<S: Spec>(task: &Task<'_, S>) -> Poset {
     let process = |id| task.history.process(id);
     let ops = task.ops.iter().map(|op| (op.call, op.ret, process(op.id)));
@@ -84,7 +84,7 @@ fn poset_of<S: Spec>(task: &Task<'_, S>) -> Poset {
 /// A schedule that explains a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// The least d whose family has such a schedule.
+    /// The least d whose family contains such a schedule.
     pub d: usize,
     /// The operations that take effect, in their order.
     pub order: Vec<OpId>,
@@ -95,28 +95,28 @@ pub struct Shown {
 pub struct Delayed {
     /// The linearizability depth.
     pub depth: usize,
-    /// Every schedule that strongly hits these operations explains the history. There are as many as the depth; none,
-    /// if every schedule whatsoever explains it, where the depth is one.
+    /// Every schedule that strongly hits these operations explains the history. Their number is the depth, except that there
+    /// are none, and the depth is one, if every schedule explains the history.
     pub tuple: Vec<OpId>,
     /// One of these schedules: the operations that take effect, in their order.
     pub order: Vec<OpId>,
 }
 
-/// What was found out about one of the numbers.
+/// The result of measuring one of the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measured<T> {
-    /// This.
+    /// The number.
     Is(T),
-    /// It is larger than the largest that was asked for.
+    /// The number is above this limit.
     Above(usize),
-    /// There is none: the history is not linearizable.
+    /// The number does not exist: the history is not linearizable.
     Never,
     /// A limit was hit first.
     Unknown(Limit),
 }
 
 impl<T> Measured<T> {
-    /// The same with another number.
+    /// Applies a function to the number.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Measured<U> {
         match self {
             Measured::Is(known) => Measured::Is(change(known)),
@@ -135,7 +135,7 @@ impl<T> Measured<T> {
     }
 }
 
-/// A canonical family, looked at from small d to large ones.
+/// A walk of a canonical family from small d to large ones.
 ///
 /// ```
 /// use linpoint::engine::hitting::{Base, Family, Measured, ShownBy};
@@ -167,8 +167,8 @@ impl<S: Spec> std::fmt::Debug for ShownBy<'_, S> {
 }
 
 impl<'a, S: Spec> ShownBy<'a, S> {
-    /// Begins to look at a canonical family; its [rule](Family::rule) is not asked for, since others cannot be looked
-    /// at without making all schedules.
+    /// Starts a walk of a canonical family. Ignores the [rule](Family::rule) of `family`: families of other rules cannot be
+    /// searched without constructing all schedules.
     pub fn new(task: &'a Task<'a, S>, family: Family) -> Self {
         Self::with_cost(task, family, Cost::Sum)
     }
@@ -182,7 +182,7 @@ impl<'a, S: Spec> ShownBy<'a, S> {
         }
     }
 
-    /// Looks at the families up to `d`, from where it ended before. What is found at last does not change any more.
+    /// Continues the walk up to `d`. Once it has returned [`Measured::Is`], further calls return the same.
     pub fn up_to(&mut self, d: usize, budget: &Budget) -> Measured<Shown> {
         let found = self.walk.go_on(d, &mut self.runs, &mut Ticker::new(budget));
         match found {
@@ -199,14 +199,14 @@ impl<'a, S: Spec> ShownBy<'a, S> {
         }
     }
 
-    /// How many beginnings of schedules were met.
+    /// The number of prefixes of schedules found so far.
     pub fn nodes(&self) -> usize {
         self.walk.nodes()
     }
 }
 
-/// The least number b such that some schedule explains the history in which never more than b operations are delayed at
-/// the same time: passed over in the base order, and still to come.
+/// Measures the width: the least b such that some schedule with at most b operations delayed at any time explains the history.
+/// An operation is delayed from where it is passed over in the base order until it takes effect.
 pub fn width<S: Spec>(task: &Task<'_, S>, base: Base, budget: &Budget) -> Measured<usize> {
     let family = Family {
         base,
@@ -224,7 +224,7 @@ pub fn width<S: Spec>(task: &Task<'_, S>, base: Base, budget: &Budget) -> Measur
     }
 }
 
-/// The linearizability depth, up to `most`, with the operations that prove it.
+/// Measures the linearizability depth up to `most`, with the operations that prove it.
 ///
 /// ```
 /// use linpoint::engine::hitting::{Measured, depth};
@@ -260,8 +260,8 @@ pub fn depth<S: Spec>(task: &Task<'_, S>, most: usize, budget: &Budget) -> Measu
     }
 }
 
-/// Whether every schedule that strongly hits these operations explains the history. They must be
-/// [feasible](Poset::is_feasible): none before an earlier one.
+/// Whether every schedule that strongly hits these operations explains the history. The tuple must be
+/// [feasible](Poset::is_feasible).
 pub fn always_explains<S: Spec>(
     task: &Task<'_, S>,
     tuple: &[OpId],

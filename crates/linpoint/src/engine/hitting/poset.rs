@@ -1,13 +1,13 @@
-//! The real-time order of operations, as hitting families see it.
+//! The real-time order of operations as a partial order, for hitting families.
 
 use smallvec::SmallVec;
 
 use crate::history::{History, Interval, NEVER, precedes};
 
-/// Operations in the order of their calls, with what precedes what, split into chains.
+/// The interval order of operations, numbered by their calls and split into chains.
 ///
-/// The order is that of intervals: what comes after an operation are those that are called after its return, and these
-/// are all operations from some place on.
+/// Invariant: the successors of an operation are those that are called after its return, so all operations from some number
+/// on.
 ///
 /// ```
 /// use linpoint::engine::hitting::Poset;
@@ -45,7 +45,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// All of them with their names.
+    /// All orders with their names.
     pub const NAMES: &'static [(&'static str, Base)] = &[
         ("ids", Base::Ids),
         ("call", Base::Call),
@@ -61,7 +61,7 @@ impl Base {
 }
 
 impl Poset {
-    /// The order of operations with these calls, returns ([`NEVER`] while pending) and threads. They are numbered in
+    /// The order of operations with these calls, returns ([`NEVER`] while pending) and threads. The operations are numbered in
     /// the order of their calls.
     pub fn new(intervals: &[(u32, u32, u32)]) -> Self {
         let mut sorted = intervals.to_vec();
@@ -99,7 +99,7 @@ impl Poset {
         Self::new(&intervals)
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.calls.len()
     }
@@ -109,7 +109,7 @@ impl Poset {
         self.calls.is_empty()
     }
 
-    /// The chains: each thread is one. (Where the operations of a thread overlap, it is several.)
+    /// The chains: one for each thread, or several if operations of the thread overlap.
     pub fn chains(&self) -> &[Vec<u32>] {
         &self.chains
     }
@@ -129,7 +129,7 @@ impl Poset {
         }
     }
 
-    /// Whether all operations that returned are below `hi` and none of the holes.
+    /// Whether all operations that returned are below `hi` and not among the holes.
     pub(super) fn all_returned_are_in(&self, hi: u32, holes: &[u32]) -> bool {
         hi >= self.returned && holes.iter().all(|&op| self.is_pending(op))
     }
@@ -144,12 +144,12 @@ impl Poset {
         a != b && self.interval(a).overlaps(self.interval(b))
     }
 
-    /// Whether `y` is `x` or comes after it.
+    /// Whether `y` is `x`, or `x` precedes `y`.
     pub fn is_at_or_after(&self, y: u32, x: u32) -> bool {
         y == x || y >= self.after[x as usize]
     }
 
-    /// `x` and what comes after it.
+    /// `x` and its successors.
     pub(super) fn up(&self, x: u32) -> impl Iterator<Item = u32> + use<> {
         std::iter::once(x).chain(self.after[x as usize]..self.len() as u32)
     }
@@ -165,8 +165,8 @@ impl Poset {
         (0..self.len()).map(is_contended).collect()
     }
 
-    /// Whether no member comes before an earlier one, and none stands twice: others are hit by the same schedules as
-    /// the tuple without them.
+    /// Whether the members are distinct and none precedes an earlier one. Otherwise the tuple is hit by the same schedules as
+    /// the tuple without the offending members.
     pub fn is_feasible(&self, tuple: &[u32]) -> bool {
         let later_fits = |i: usize| {
             tuple[i + 1..]
@@ -189,11 +189,11 @@ impl Poset {
             })
     }
 
-    /// The operations in this order, which obeys real time.
+    /// Returns all operations in this order, which obeys real time.
     pub fn base_order(&self, base: Base) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         let call = |op: u32| u64::from(self.calls[op as usize]);
-        // A pending operation may take effect as soon as it is called, and need not.
+        // A pending operation is ordered by its call: it may take effect at any time from there, or never.
         let ret = |op: u32| match self.rets[op as usize] {
             NEVER => call(op),
             ret => u64::from(ret),
@@ -215,7 +215,7 @@ impl Poset {
     }
 }
 
-/// Each thread in order; an operation that overlaps an earlier one of its thread begins a chain of its own.
+/// Splits each thread into chains: an operation that overlaps an earlier one of its thread begins another chain.
 fn split_into_chains(calls: &[u32], rets: &[u32], threads: &[u32]) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut by_thread: Vec<u32> = (0..calls.len() as u32).collect();
     by_thread.sort_by_key(|&op| threads[op as usize]);
@@ -240,10 +240,10 @@ fn split_into_chains(calls: &[u32], rets: &[u32], threads: &[u32]) -> (Vec<Vec<u
     (chains, chain_of)
 }
 
-/// Operations that took effect: with each one, all that precede it.
+/// A down-set of operations: with each operation it contains all that precede it.
 ///
-/// All operations below `hi` did, except the holes; these are open at the call of the last one that did, so there are
-/// fewer than threads, however long the history is.
+/// Invariant: it contains the operations below `hi` except the holes. The holes are open at the call of the last operation
+/// contained, so there are fewer holes than threads, whatever the length of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Down {
     pub(super) hi: u32,
@@ -255,7 +255,7 @@ impl Down {
         op < self.hi && !self.holes.contains(&op)
     }
 
-    /// The same with one more operation, which is minimal among the others.
+    /// Returns this set with one more operation, which must be minimal among those outside.
     pub(super) fn with(&self, op: u32) -> Down {
         let mut next = self.clone();
         if op >= self.hi {
@@ -267,7 +267,7 @@ impl Down {
         next
     }
 
-    /// The operations outside that nothing outside precedes, in the order of their calls.
+    /// Collects the minimal operations outside this set, in the order of their calls.
     pub(super) fn minimal_outside(&self, poset: &Poset, out: &mut Vec<u32>) {
         out.clear();
         let mut first_return = NEVER;
@@ -285,7 +285,7 @@ impl Down {
         }
     }
 
-    /// Whether all operations are here that returned.
+    /// Whether this set contains all operations that returned.
     pub(super) fn is_done(&self, poset: &Poset) -> bool {
         poset.all_returned_are_in(self.hi, &self.holes)
     }

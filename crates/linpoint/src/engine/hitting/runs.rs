@@ -1,7 +1,7 @@
-//! The states that an object can be in after some operations of a schedule, as integers.
+//! Follows the runs of a specification over a schedule, as sets of states with numbers.
 //!
-//! A schedule explains a history if some run of the specification does: one of the outcomes of each operation, and for
-//! a pending one also that it never takes effect. All runs are followed at once as a set of states.
+//! A schedule explains a history if some run does: a run chooses one of the outcomes of each operation, and for a pending
+//! operation also whether it takes effect. All runs are followed at once as a set of states.
 
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -11,16 +11,16 @@ use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
 use crate::value::Interner;
 
-/// Runs of a specification over the operations of a task, which are numbered by their places in it.
+/// The runs of a specification over the operations of a task, which are numbered by their positions in the task.
 pub(super) trait Runs {
-    /// The number of the states at the start.
+    /// Returns the number of the initial set of states.
     fn start(&mut self) -> u32;
 
-    /// The number of the states after one more operation; `None` if it cannot have its result.
+    /// Returns the number of the set after one more operation; `None` if the operation cannot have its result.
     fn step(&mut self, states: u32, op: u32) -> Option<u32>;
 }
 
-/// Runs that take any result: for what depends on the order alone.
+/// Runs in which every result fits, for tests of the order alone.
 #[cfg(test)]
 pub(super) struct AnyResult;
 
@@ -91,10 +91,11 @@ impl<S: Spec> Runs for StateSets<'_, S> {
     }
 }
 
-/// The operations of a schedule that take effect, in their order, so that all results are explained; `None` if the
-/// schedule explains nothing.
+/// Returns the operations of a schedule that take effect in some run that explains all results, in their order; `None` if no
+/// run does.
 pub(super) fn witness<S: Spec>(task: &Task<'_, S>, schedule: &[u32]) -> Option<Vec<OpId>> {
-    // Each layer holds states with the state before, and whether the operation took effect.
+    // A layer holds the states after one operation, each with the index of its predecessor in the layer before and whether
+    // the operation took effect.
     let mut layers: Vec<Vec<(S::State, usize, bool)>> = vec![vec![(task.spec.init(), 0, false)]];
     for &op in schedule {
         let (operation, ret) = task.action(op as usize);

@@ -2,8 +2,8 @@
 
 use super::container::{Ambiguous, ContainerMonitor, Multiset};
 use super::{
-    Decision, Effect, Evidence, Finding, Log, Monitor, NotApplicable, Source, Suspect, choose,
-    slot, snapshot,
+    ContradictingOp, Decision, Effect, Evidence, Finding, Log, Monitor, NotApplicable, Source,
+    choose, slot, snapshot,
 };
 use crate::engine::{Budget, Cause, Facts, TaskOp};
 use crate::history::NEVER;
@@ -91,11 +91,11 @@ impl<M: Monitor> Prepared for PreparedLog<M> {
                 positions.collect()
             })),
             Finding::Violation(contradiction) => {
-                let suspect = |&op: &u32| Suspect {
+                let contradicting = |&op: &u32| ContradictingOp {
                     position: positions[op as usize],
-                    is_open: log.rets[op as usize] > contradiction.cut,
+                    is_pending: log.rets[op as usize] > contradiction.cut,
                 };
-                Decision::Violation(contradiction.ops.iter().map(suspect).collect())
+                Decision::Violation(contradiction.ops.iter().map(contradicting).collect())
             }
         })
     }

@@ -16,30 +16,37 @@ pub enum Effect {
     Peeks(u32),
     /// Finds a container empty.
     FindsEmpty,
-    /// Finds the value in a slot and leaves it there.
-    Reads(u32),
-    /// Puts the value into a slot, whatever that holds.
-    Writes(u32),
-    /// Finds one value in a slot and leaves another.
-    Replaces {
-        /// The value that it finds.
-        from: u32,
-        /// The value that it leaves.
-        to: u32,
-    },
-    /// Finds something else than the value in a slot.
-    Differs {
-        /// The value that the slot does not hold.
-        from: u32,
-        /// The value that it leaves; `None` if it changes nothing.
-        to: Option<u32>,
-    },
+    /// Reads or changes a slot.
+    Slot(SlotEffect),
     /// Is possible in every state and changes none.
     Nothing,
     /// Changes a count.
     Counts(super::Count),
     /// Something else.
     Other,
+}
+
+/// What one operation does to a slot, which holds one value at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotEffect {
+    /// Finds the value and leaves it there.
+    Reads(u32),
+    /// Puts the value in, whatever the slot holds.
+    Writes(u32),
+    /// Finds one value and leaves another.
+    Replaces {
+        /// The value that it finds.
+        from: u32,
+        /// The value that it leaves.
+        to: u32,
+    },
+    /// Finds something else than the value.
+    Differs {
+        /// The value that the slot does not hold.
+        from: u32,
+        /// The value that it leaves; `None` if it changes nothing.
+        to: Option<u32>,
+    },
 }
 
 impl Effect {
@@ -53,20 +60,21 @@ impl Effect {
             Role::Empty => Effect::FindsEmpty,
             Role::Slot { needs, leaves } => {
                 let to = leaves.map(&mut number);
-                match needs {
-                    Need::Anything => to.map_or(Effect::Nothing, Effect::Writes),
-                    Need::IsNot(value) => Effect::Differs {
+                Effect::Slot(match (needs, to) {
+                    (Need::Anything, None) => return Effect::Nothing,
+                    (Need::Anything, Some(to)) => SlotEffect::Writes(to),
+                    (Need::IsNot(value), to) => SlotEffect::Differs {
                         from: number(value),
                         to,
                     },
-                    Need::Is(value) => {
+                    (Need::Is(value), to) => {
                         let from = number(value);
                         match to {
-                            Some(to) if to != from => Effect::Replaces { from, to },
-                            _ => Effect::Reads(from),
+                            Some(to) if to != from => SlotEffect::Replaces { from, to },
+                            _ => SlotEffect::Reads(from),
                         }
                     }
-                }
+                })
             }
             Role::Counts { by, seen } => Effect::Counts(super::Count { by, seen }),
             // Scans see many values; `snapshot` reads these roles itself.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{BYTES, Decision, Monitored, NAME, Suspect, knows};
+use super::{BYTES, ContradictingOp, Decision, Monitored, NAME, knows};
 use crate::engine::{
     Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, NotApplicable, Outcome, Profile, Task,
     TaskOp, count_events,
@@ -50,11 +50,11 @@ fn decide(task: &dyn Facts, evidence: Evidence, budget: &Budget) -> Outcome {
             let order = order.unwrap_or_default().into_iter();
             Ok(Answer::in_order(order.map(|at| op(at).id).collect()))
         }
-        Ok(Decision::Violation(suspects)) => Ok(not_linearizable(task, &suspects, None)),
-        Ok(Decision::FirstViolation(suspects)) => {
-            let returns = suspects.iter().filter(|suspect| !suspect.is_open);
-            let last = returns.map(|suspect| op(suspect.position).ret).max();
-            Ok(not_linearizable(task, &suspects, last))
+        Ok(Decision::Violation(contradicting)) => Ok(not_linearizable(task, &contradicting, None)),
+        Ok(Decision::FirstViolation(contradicting)) => {
+            let returns = contradicting.iter().filter(|found| !found.is_pending);
+            let last = returns.map(|found| op(found.position).ret).max();
+            Ok(not_linearizable(task, &contradicting, last))
         }
     };
     if answer.is_ok() {
@@ -65,15 +65,19 @@ fn decide(task: &dyn Facts, evidence: Evidence, budget: &Budget) -> Outcome {
 }
 
 /// The answer of a monitor that found these operations to be contradictory.
-fn not_linearizable(task: &dyn Facts, suspects: &[Suspect], first_bad: Option<u32>) -> Answer {
-    let seen = |suspect: &Suspect| match task.ops()[suspect.position as usize] {
-        op if suspect.is_open => TaskOp { ret: NEVER, ..op },
+fn not_linearizable(
+    task: &dyn Facts,
+    contradicting: &[ContradictingOp],
+    first_bad: Option<u32>,
+) -> Answer {
+    let seen = |found: &ContradictingOp| match task.ops()[found.position as usize] {
+        op if found.is_pending => TaskOp { ret: NEVER, ..op },
         op => op,
     };
     Answer::NotLinearizable {
         partial: Vec::new(),
         reached: 0,
-        suspects: Some(suspects.iter().map(seen).collect()),
+        contradicting: Some(contradicting.iter().map(seen).collect()),
         first_bad,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::history::{EventKind, NEVER, events_in_order};
+use crate::history::{EventKind, NEVER, events_in_order, precedes};
 
 /// A history of one object as columns of integers.
 ///
@@ -109,6 +109,13 @@ impl<A> Log<A> {
             }
             events
         })
+    }
+
+    /// The operations that were called before the return at rank `cut`.
+    pub(super) fn called_before(&self, cut: u32) -> impl Iterator<Item = u32> {
+        let calls = (0u32..).zip(self.calls.iter());
+        let called = calls.take_while(move |&(_, &call)| !precedes(cut, call));
+        called.map(|(op, _)| op)
     }
 
     /// Runs two closures, on two threads if the log is large enough for that to pay.

@@ -37,7 +37,7 @@ pub use container::{
     Stack,
 };
 pub use count::{Count, Counter, Permits, Semaphore};
-pub use effect::{Effect, Reading};
+pub use effect::{Effect, Reading, SlotEffect};
 pub(crate) use engine::Monitors;
 pub use log::{Act, Event, Log};
 pub use slot::{Bit, BitState, Bits, Cell, Register, Rw};
@@ -239,27 +239,27 @@ pub(crate) enum Decision {
     /// Linearizable, in this order if one was asked for.
     Linearizable(Option<Vec<u32>>),
     /// Not linearizable. Mostly these operations are not by themselves.
-    Violation(Vec<Suspect>),
+    Violation(Vec<ContradictingOp>),
     /// Not linearizable. These operations are not by themselves, and the last return among them is the first event that
     /// cannot be explained.
-    FirstViolation(Vec<Suspect>),
+    FirstViolation(Vec<ContradictingOp>),
 }
 
 /// An operation that may be part of a contradiction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Suspect {
+pub(crate) struct ContradictingOp {
     /// Its position.
     pub(crate) position: u32,
     /// Its return does not count: it is to be seen as pending.
-    pub(crate) is_open: bool,
+    pub(crate) is_pending: bool,
 }
 
-impl Suspect {
+impl ContradictingOp {
     /// With its return.
     fn whole(position: u32) -> Self {
-        Suspect {
+        ContradictingOp {
             position,
-            is_open: false,
+            is_pending: false,
         }
     }
 }

@@ -1,10 +1,12 @@
-//! The search itself: walks the events, opens choices, and goes back.
+//! Decides a problem by depth-first search: walks the events, opens a choice where a return forces one, and backtracks.
+//!
+//! After Wing and Gong (1993), with the memory of Lowe (2017): a configuration that was exhausted is not tried again.
 
 use super::Problem;
 use super::best::Best;
 use super::machine::Machine;
 use super::memo::Memo;
-use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker};
+use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker, set_bits};
 use crate::history::EventKind;
 
 /// The result of a search.
@@ -77,15 +79,10 @@ enum Advanced {
     Forced(u32),
 }
 
-/// Bits of a set, lowest first.
+/// The positions of the set bits of these words, ascending.
 fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
-    words.enumerate().flat_map(|(w, mut word)| {
-        std::iter::from_fn(move || {
-            let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
-            word &= word - 1;
-            Some(w * 64 + bit)
-        })
-    })
+    let words = words.enumerate();
+    words.flat_map(|(w, word)| set_bits(word).map(move |bit| w * 64 + bit))
 }
 
 impl<'a, M: Machine> Search<'a, M> {
@@ -184,7 +181,7 @@ impl<'a, M: Machine> Search<'a, M> {
         bits(open.iter().zip(mask).map(|(open, mask)| open & !mask)).map(|bit| at_bit[bit])
     }
 
-    /// Walks the events until a return forces a choice. On the way, whatever is harmless takes effect.
+    /// Walks the events until a return forces a choice. Harmless operations take effect on the way.
     fn advance(&mut self) -> Advanced {
         while let Some(&(op, kind)) = self.problem.events.get(self.position) {
             let bit = self.problem.layout.bit[op as usize] as usize;
@@ -209,18 +206,14 @@ impl<'a, M: Machine> Search<'a, M> {
         Advanced::End
     }
 
-    /// Lets every open operation of a key take effect that does no harm, until none is left.
+    /// Lets the harmless open operations of a key take effect until none is left.
     fn settle(&mut self, key: usize) {
         loop {
             let mut changed = false;
             for word in self.problem.layout.words_of(key) {
-                let mut waiting = self.open[word] & !self.mask[word];
-                while waiting != 0 {
-                    let bit = word * 64 + waiting.trailing_zeros() as usize;
-                    waiting &= waiting - 1;
-                    let before = self.states[key];
-                    changed |=
-                        self.take_if_harmless(self.at_bit[bit]) && self.states[key] != before;
+                for bit in set_bits(self.open[word] & !self.mask[word]) {
+                    let (op, before) = (self.at_bit[word * 64 + bit], self.states[key]);
+                    changed |= self.take_if_harmless(op) && self.states[key] != before;
                 }
             }
             if !changed {
@@ -248,7 +241,7 @@ impl<'a, M: Machine> Search<'a, M> {
             .is_some_and(|&count| count > 0)
     }
 
-    /// The operation takes effect and leaves `next`; `false` if nothing can come of it.
+    /// Lets the operation take effect, which leaves `next`. Returns `false` if no linearization can follow.
     fn take(&mut self, op: u32, next: u32) -> bool {
         let state = &mut self.states[self.problem.layout.key(op)];
         let Some(normal) = self.machine.commit(op, *state, next) else {
@@ -273,9 +266,8 @@ impl<'a, M: Machine> Search<'a, M> {
         true
     }
 
-    /// Opens a choice at the return of `forced`; the first alternatives are those in which it takes effect right now.
-    ///
-    /// If the choice was open before and nothing has changed for its key since, goes on where it was.
+    /// Opens a choice at the return of `forced`. Its first alternatives are those in which `forced` takes effect now. A choice
+    /// that was suspended is resumed instead.
     fn choose(&mut self, forced: u32) -> Result<(), Limit> {
         let start = self.alternatives.len() as u32;
         let suspended = self.suspended[self.problem.layout.key(forced)].pop();
@@ -312,7 +304,7 @@ impl<'a, M: Machine> Search<'a, M> {
         Ok(())
     }
 
-    /// Goes back to the latest choice on this key that has an alternative left and takes it; `false` if there is none.
+    /// Goes back to the latest choice on this key with an alternative left, and takes that. Returns `false` if there is none.
     fn take_next_alternative(&mut self, key: usize) -> Result<bool, Limit> {
         let layout = &self.problem.layout;
         while let Some(&choice) = self.choices.last() {
@@ -330,8 +322,8 @@ impl<'a, M: Machine> Search<'a, M> {
                     return Ok(true);
                 }
             } else if choice.expanded {
-                // NoOrder came of it: not to be tried again. No configuration comes back below itself, so it is early
-                // enough to remember it now, and a search that finds an order at once remembers nothing.
+                // The configuration is exhausted, so it is not tried again. It does not recur below itself, so it is
+                // remembered only now; a search that finds an order at once remembers nothing.
                 if self.problem.remembers {
                     self.memo.insert(
                         self.ticker.budget(),
@@ -352,7 +344,7 @@ impl<'a, M: Machine> Search<'a, M> {
         Ok(false)
     }
 
-    /// Leaves the latest choice, which is on `key`, until the advance comes to it again.
+    /// Suspends the latest choice, which is on `key`, until the walk reaches its return again.
     fn suspend(&mut self, choice: ReturnChoice, key: usize) {
         let taken = choice.next as usize - 1;
         self.suspended[key].push(SuspendedChoice {
@@ -386,7 +378,7 @@ impl<'a, M: Machine> Search<'a, M> {
         Ok(())
     }
 
-    /// Undoes everything since the choice was opened.
+    /// Undoes all steps since the choice was opened.
     fn go_back(&mut self, choice: ReturnChoice) {
         while self.trail.len() > choice.trail as usize {
             let Some(step) = self.trail.pop() else { break };

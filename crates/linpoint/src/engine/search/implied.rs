@@ -1,32 +1,31 @@
-//! What follows from the results in a container, beyond real time.
+//! Derives order between operations on a container from their results, beyond real time.
 //!
-//! **Order.** A value that was put in once and taken out at most once fixes order between operations, in every
-//! linearization: it was put in before it was peeked, and peeked before it was taken out. In a first-in-first-out queue
-//! also:
+//! Ours. **Order.** A value that was added once and removed at most once orders operations in every linearization: its
+//! insertion precedes its peeks, and these precede its removal. In a first-in-first-out queue also:
 //!
-//! * if `a` was seen at the front (peeked or taken out) before some such sight of `b`, then `a` was put in before `b`;
-//! * if `a` was put in before `b`, then `a` was taken out before `b` was seen at the front;
-//! * a value that was never taken out, although every removal is known, was put in after all that were.
+//! * if `a` was at the front (peeked or removed) before some peek or removal of `b`, then `a` was added before `b`;
+//! * if `a` was added before `b`, then `a` was removed before `b` was at the front;
+//! * a value that was never removed, although every removal is known, was added after all removed ones.
 //!
-//! So the search need not try other orders, and where these contradict real time, or each other, there is no
-//! linearization at all. Precedence by intervals is given by its covering pairs: those with no third one between. That
-//! is at most as many pairs per operation as the history is wide.
+//! The search tries no other orders. If these pairs contradict real time or each other, the task is not linearizable. Only
+//! covering pairs are stored: those without a third operation between. Each operation has at most as many as the history is
+//! wide.
 //!
-//! **Eager removals.** If such a value is the next to be served, all its peeks took effect, and its removal is open,
-//! then the removal takes effect at once. In any order that works, no operation sees the value from now until its
-//! removal: none peeks it, and no other one takes it out. So the operations in between go as if the value had never
-//! been put in, which is what the contract of the roles allows, and the removal can be moved to the front. Operations
-//! without a role may see what they like, so where there is one, nothing is eager_removals.
+//! **Eager removals.** If such a value is the next to be served, all its peeks took effect, and its removal is open, then
+//! the removal takes effect at once. In any linearization from here no operation sees the value before its removal: none
+//! peeks it, and no other one removes it. So the operations in between are possible without the value as well, by the
+//! contract of the roles, and moving the removal to the front gives a linearization. Operations without a role may see any
+//! value, so if there is one, no removal is eager.
 
 use crate::engine::{Facts, Shortcut};
-use crate::history::NEVER;
+use crate::history::{EventKind, NEVER, precedes};
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
-/// What every linearization of a task obeys. Operations are given by position in the task.
+/// Facts that every linearization of a task obeys. Operations are positions in the task.
 #[derive(Debug, Default)]
 pub(super) struct Implied {
-    /// Pairs of operations in the order they take effect.
+    /// Pairs of operations of which the first takes effect before the second.
     pairs: Vec<(u32, u32)>,
     /// Removals that take effect as soon as they can.
     eager_removals: Vec<u32>,
@@ -40,7 +39,7 @@ struct OpsOnValue {
     peeks: Vec<u32>,
 }
 
-/// A value that was put in once and taken out at most once.
+/// A value that was added once and removed at most once.
 struct UniqueValue<'a> {
     add: u32,
     removal: Option<u32>,
@@ -120,7 +119,7 @@ impl Implied {
         implied
     }
 
-    /// Adds what every linearization of one key obeys, whose operations are at these positions in the task.
+    /// Adds the facts about one key; `ops` are the positions of its operations in the task.
     pub(super) fn add_key(&mut self, key: &Implied, ops: &[u32]) {
         let place = |op: u32| ops[op as usize];
         let pairs = key.pairs.iter().map(|&(a, b)| (place(a), place(b)));
@@ -129,11 +128,11 @@ impl Implied {
             .extend(key.eager_removals.iter().map(|&op| place(op)));
     }
 
-    /// First in, first out.
+    /// Adds the order of a first-in-first-out queue.
     fn add_queue_order(&mut self, task: &dyn Facts, unique: &[UniqueValue<'_>]) {
         let op = |op: u32| task.ops()[op as usize];
-        // When a value was last seen at the front, and when it had first been seen there: from latest call to earliest
-        // return. A value that stays will be at the front after everything.
+        // The interval from the last call to the first return of the operations that saw the value at the front. A value
+        // that is never removed is at the front after all others, so its interval begins at the end.
         let at_front = |value: &UniqueValue<'_>| {
             let seen = || value.peeks.iter().copied().chain(value.removal);
             let last = if value.removal.is_some() {
@@ -172,13 +171,8 @@ impl Implied {
         &self.eager_removals
     }
 
-    /// Whether some order of the operations obeys both these pairs and real time.
-    pub(super) fn is_consistent(
-        &self,
-        events: &[(u32, crate::history::EventKind)],
-        ops: usize,
-    ) -> bool {
-        use crate::history::EventKind;
+    /// Whether some order of the operations obeys both these pairs and real time: whether their union has no cycle.
+    pub(super) fn is_consistent(&self, events: &[(u32, EventKind)], ops: usize) -> bool {
         if self.pairs.is_empty() {
             return true;
         }
@@ -197,7 +191,7 @@ impl Implied {
                 marks[op as usize] = Mark::Open;
                 continue;
             }
-            // It must have taken effect by now, and so must all that come before it.
+            // The operation has taken effect by its return, and so have all its predecessors.
             stack.push(op);
             while let Some(&top) = stack.last() {
                 match marks[top as usize] {
@@ -231,8 +225,8 @@ impl Implied {
     }
 }
 
-/// Pairs `(a, b)` such that the second number of `a` is below the first of `b`; those that follow from others are left
-/// out.
+/// Returns the pairs of intervals, as (call, return), of which the first precedes the second, without those that follow from
+/// others.
 fn covering_pairs(intervals: &[(u32, u32)]) -> Vec<(usize, usize)> {
     let mut by_first: Vec<usize> = (0..intervals.len()).collect();
     by_first.sort_unstable_by_key(|&i| intervals[i].0);
@@ -244,17 +238,17 @@ fn covering_pairs(intervals: &[(u32, u32)]) -> Vec<(usize, usize)> {
     by_second.sort_unstable_by_key(|&i| intervals[i].1);
 
     let mut pairs = Vec::new();
-    // Those that precede what comes now, and none that precedes another one of them.
+    // Invariant: all intervals in `last` precede the next one, and none of them precedes another.
     let mut last: Vec<usize> = Vec::new();
     let mut over = by_second.into_iter().peekable();
     for b in by_first {
-        while let Some(a) = over.next_if(|&a| intervals[a].1 < intervals[b].0) {
+        while let Some(a) = over.next_if(|&a| precedes(intervals[a].1, intervals[b].0)) {
             last.retain(|&earlier| {
-                let precedes = intervals[earlier].1 < intervals[a].0;
-                if precedes {
+                let is_before = precedes(intervals[earlier].1, intervals[a].0);
+                if is_before {
                     pairs.push((earlier, a));
                 }
-                !precedes
+                !is_before
             });
             last.push(a);
         }
@@ -263,7 +257,7 @@ fn covering_pairs(intervals: &[(u32, u32)]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Lists of neighbours, one after the other.
+/// A graph as adjacency lists in one array.
 #[derive(Debug)]
 pub(super) struct Adjacency {
     start: Vec<u32>,

@@ -1,20 +1,20 @@
-//! Several keys that do not affect each other, in one search.
+//! Decides tasks with several independent keys in one search.
 //!
-//! By the contract of [`Spec::key`](crate::Spec::key), operations of different keys commute, and whether one fits
-//! depends on what took effect on its own key alone. So the state is one for each key, and:
+//! Ours. By the contract of [`Spec::key`](crate::Spec::key), operations on different keys commute, and whether an operation
+//! is possible depends only on the operations on its own key. So the search keeps one state for each key, and:
 //!
-//! * **Candidates.** Where the return of `r` forces a choice, only operations of `r`'s key are tried. Take any order
-//!   that works from here. Its first operation `x` of that key takes effect at `r` or before, so it is open now, and
-//!   what comes before `x` is on other keys and open now as well. Moved to the front, `x` passes only operations that
-//!   it commutes with and overlaps, so the order still works.
-//! * **Blame.** So all that happens on a key between two of its choices follows from the first one, whatever other keys
-//!   do. Where a return finds no candidate, only another choice on its own key can help: the search goes back to the
-//!   latest one, past those on other keys. A choice is exhausted only by failures on its own key, so what is remembered
-//!   of it is the part of the configuration that concerns its key.
-//! * **Resumption.** A choice on another key that was passed on the way back comes up again just as it was. It goes on
-//!   with the alternative that it was in; those before it failed, and would again.
+//! * **Candidates.** When the return of `r` forces a choice, the search tries only operations on the key of `r`. In any
+//!   linearization from here, let `x` be the first operation on that key. It takes effect at `r` or before, so it is open
+//!   now, and the operations before it are on other keys and open now as well. `x` overlaps these and commutes with them, so
+//!   moving it to the front gives a linearization.
+//! * **Backjumping.** The steps on a key between two choices on it depend only on the first choice. So when a return has no
+//!   candidate, only another choice on its own key can help: the search goes back to the latest one, past choices on other
+//!   keys. A choice is exhausted only by failures on its own key, so the memo stores only the part of the configuration that
+//!   belongs to that key.
+//! * **Resumption.** A choice on another key that was undone on the way back recurs unchanged. The search resumes it at its
+//!   current alternative: the earlier ones failed, and would fail again.
 //!
-//! Going back costs the steps that other keys made since, and no second search among them.
+//! Going back costs the steps that other keys made since, but no second search among them.
 
 use super::implied::Implied;
 use super::machine::Machine;
@@ -26,20 +26,21 @@ use crate::value::{Interner, Value};
 
 /// The keys of a task in which every operation has one.
 pub(super) struct Independent {
-    /// For each operation its key, and which one of that key's operations it is.
-    places: Vec<Place>,
+    /// By operation of the task.
+    places: Vec<OpOfKey>,
     /// The operations of each key, in the order of the task.
     ops: Vec<Vec<u32>>,
 }
 
+/// An operation, by its key and its position among the operations of that key.
 #[derive(Clone, Copy)]
-struct Place {
+struct OpOfKey {
     key: u32,
     number: u32,
 }
 
 impl Independent {
-    /// The keys of this task, if there are several and they are independent.
+    /// Returns the keys of a task; `None` unless the specification declares them independent and every operation has one.
     pub(super) fn of(task: &dyn Facts) -> Option<Self> {
         if !task.has_independent_keys() || !task.shortcuts().has(Shortcut::IndependentKeys) {
             return None;
@@ -53,7 +54,7 @@ impl Independent {
                 ops.push(Vec::new());
             }
             let of_key = &mut ops[key as usize];
-            places.push(Place {
+            places.push(OpOfKey {
                 key,
                 number: of_key.len() as u32,
             });
@@ -62,7 +63,7 @@ impl Independent {
         Some(Independent { places, ops })
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(super) fn len(&self) -> usize {
         self.ops.len()
     }
@@ -72,7 +73,7 @@ impl Independent {
         self.places.iter().map(|place| place.key).collect()
     }
 
-    /// What every linearization obeys: on each key, what those of the key obey.
+    /// What every linearization obeys: the facts about each key, in positions of the task.
     pub(super) fn implied(&self, task: &dyn Facts) -> Implied {
         let mut implied = Implied::default();
         for ops in &self.ops {
@@ -130,11 +131,11 @@ impl Facts for OneKey<'_> {
 /// A machine for each key.
 pub(super) struct ByKey<'a, M> {
     machines: Vec<M>,
-    places: &'a [Place],
+    places: &'a [OpOfKey],
 }
 
 impl<'a> ByKey<'a, SlotMachine> {
-    /// The machine of this task, if all operations of all its keys are those of a slot.
+    /// Returns the machine of a task; `None` unless every operation has the role of an operation on a slot.
     pub(super) fn slots(
         task: &dyn Facts,
         keys: &'a Independent,
@@ -142,7 +143,7 @@ impl<'a> ByKey<'a, SlotMachine> {
     ) -> Option<Self> {
         let mut events_of = vec![Vec::new(); keys.len()];
         for &(op, kind) in events {
-            let Place { key, number } = keys.places[op as usize];
+            let OpOfKey { key, number } = keys.places[op as usize];
             events_of[key as usize].push((number, kind));
         }
         let machines = keys
@@ -159,12 +160,12 @@ impl<'a> ByKey<'a, SlotMachine> {
 
 impl<M: Machine> ByKey<'_, M> {
     fn of(&self, op: u32) -> (&M, u32) {
-        let Place { key, number } = self.places[op as usize];
+        let OpOfKey { key, number } = self.places[op as usize];
         (&self.machines[key as usize], number)
     }
 
     fn of_mut(&mut self, op: u32) -> (&mut M, u32) {
-        let Place { key, number } = self.places[op as usize];
+        let OpOfKey { key, number } = self.places[op as usize];
         (&mut self.machines[key as usize], number)
     }
 }

@@ -1,4 +1,4 @@
-//! What the search sees of a specification: operations and states as integers.
+//! The interface between the search and a specification: operations and states as integers.
 
 use crate::engine::{Facts, Shortcut, Task, TaskOp};
 use crate::spec::Spec;
@@ -6,25 +6,24 @@ use crate::value::Interner;
 
 /// A specification applied to the operations of one task.
 pub(super) trait Machine {
-    /// The state of a key at the start; `None` if it is plain that no order can work.
+    /// Returns the initial state of a key; `None` if the task is known not to be linearizable.
     fn start(&mut self, key: usize) -> Option<u32>;
 
-    /// Appends the states that the operation can leave when it takes effect in `state`, which is that of its key.
+    /// Appends to `out` the states that the operation can leave if it takes effect in `state`, the state of its key.
     fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>);
 
-    /// Whether taking effect at once, in a state where it can, rules nothing out.
+    /// Whether the operation may take effect at once in any state where it can: if a linearization exists, one exists in
+    /// which it does.
     fn is_harmless(&self, state: u32, op: u32) -> bool;
 
-    /// The operation takes effect, from `state` to `next`. The normal form of `next`, or `None` if nothing can come of
-    /// it.
-    ///
-    /// Either way the operation counts as having taken effect until it is retracted.
+    /// Lets the operation take effect, from `state` to `next`. Returns the normal form of `next`, or `None` if no linearization
+    /// can follow. In both cases the operation counts as having taken effect until it is retracted.
     fn commit(&mut self, op: u32, state: u32, next: u32) -> Option<u32>;
 
-    /// The operation that took effect last did not.
+    /// Undoes the operation, which must be the last one that took effect.
     fn retract(&mut self, op: u32);
 
-    /// Bytes that a new state left by the operation may need, beyond its own.
+    /// The bytes by which tables may grow when the operation leaves a new state.
     fn growth(&self, op: u32) -> usize;
 }
 
@@ -53,22 +52,21 @@ impl<M: Machine + ?Sized> Machine for &mut M {
 pub(super) struct Interned<'a, S: Spec> {
     task: &'a Task<'a, S>,
     states: Interner<S::State>,
-    /// Operations that do no harm wherever they fit.
+    /// By operation: whether it may take effect at once in any state where it can.
     harmless: Vec<bool>,
     /// Steps with one result, by state and action: direct-mapped, so that its size never grows.
     recent: Vec<(u64, u32)>,
     classes: &'a [u32],
 }
 
-/// The key of an unused place. Invariant: no step has this key, since no state has the number `u32::MAX`.
+/// The key of an unused entry. Invariant: no step has this key, since no state has the number `u32::MAX`.
 const NO_STEP: u64 = u64::MAX;
 
 impl<'a, S: Spec> Interned<'a, S> {
-    /// `classes` numbers the operations of the task: those with the same number do the same.
-    ///
-    /// The `eager` ones take effect as soon as they can.
+    /// `classes` numbers the operations of the task such that operations with equal numbers have equal effects. The `eager`
+    /// operations take effect as soon as they can.
     pub(super) fn new(task: &'a Task<'a, S>, classes: &'a [u32], eager: &[u32]) -> Self {
-        // It never changes any state: whatever order works, it still works with this operation moved to where it fits.
+        // A pure operation changes no state, so moving it within a linearization to a state where it fits gives another one.
         let at_once = task.shortcuts().has(Shortcut::PureOperations);
         let is_harmless = |&op: &TaskOp| at_once && task.is_pure(op);
         let mut harmless: Vec<bool> = task.ops.iter().map(is_harmless).collect();
@@ -85,7 +83,7 @@ impl<'a, S: Spec> Interned<'a, S> {
 }
 
 impl<S: Spec> Machine for Interned<'_, S> {
-    // A key's state is one in which only operations of that key took effect.
+    // The state of a key is the state of the object if only operations on that key took effect.
     fn start(&mut self, _: usize) -> Option<u32> {
         Some(self.states.intern(self.task.spec.init()))
     }

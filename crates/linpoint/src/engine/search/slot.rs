@@ -1,19 +1,21 @@
-//! Objects that hold one value: registers, a key of a map or a set, a lock.
+//! Decides objects that hold one value: registers, one key of a map or a set, locks.
 //!
-//! Every operation says what the slot must hold and what it leaves ([`Role::Slot`], [`Role::Appends`]), so the whole
-//! future is known: how often each value is still asked for, and how often it can still be put there. That prunes and
-//! merges:
+//! Ours. Each operation has a role that states the value it needs and the value it leaves ([`Role::Slot`],
+//! [`Role::Appends`]). So the machine counts, for each value, the remaining operations that need it and those that write it.
+//! Four rules prune and merge states by these counts:
 //!
-//! * A value that is still asked for by an operation that returned must not be replaced where no operation left can
-//!   make it again: nothing can come of it. An append makes a value again that begins with what the slot holds by then.
-//! * The operation that must see its value next, in the order of returns, must find that value (or a beginning of it,
-//!   if there are appends) where no operation can put another one there before it returns.
-//! * A value that no operation left mentions, and that no append makes one of those, is as good as any other such
-//!   value. All of them are one state, `SPENT`. An append to it leaves it spent: the longer text begins no mentioned
-//!   one either.
-//! * In `SPENT`, a write of a value that would be spent as well changes nothing. If no operation left needs the slot to
-//!   *differ* from something, such a write can be moved here in any order that works: at its old place the slot then
-//!   keeps what it held, which the operations up to the next write do not look at. So it takes effect at once.
+//! * **Needed values.** If an operation that returned still needs the current value and no remaining operation can restore
+//!   that value, the current value must not be replaced. An append restores a value only if that value begins with what the
+//!   slot then holds.
+//! * **Deadlines.** Of the remaining operations that returned and need a value, consider the first by return. If no
+//!   operation that was called before that return can still write, the slot must hold the value, or a prefix of it if there
+//!   are appends.
+//! * **Spent values.** A value is spent if no remaining operation mentions it and no appends turn it into a mentioned one. All
+//!   spent values are one state, [`SPENT`]. An append keeps the state spent, since the longer text is a prefix of no
+//!   mentioned one either.
+//! * **Spent writes.** In [`SPENT`], a write of a value that would be spent changes nothing. If no remaining operation needs
+//!   the slot to *differ* from a value, such a write takes effect at once. Moving it here from its place in a linearization
+//!   is sound: there, the slot keeps the value it held, which no operation reads before the next write.
 
 use std::collections::HashMap;
 
@@ -23,7 +25,7 @@ use crate::history::{EventKind, NEVER};
 use crate::spec::{Kind, Need, Role};
 use crate::value::{Value, ValueTable};
 
-/// The state of a slot whose value no operation that is left asks for. Invariant: no value has this number.
+/// The state of a slot whose value is spent. Invariant: no value has this number.
 const SPENT: u32 = u32::MAX;
 
 /// The value that an operation needs, by number.
@@ -50,16 +52,16 @@ struct SlotOp {
     returned: bool,
 }
 
-/// What the operations that did not take effect yet have to do with one value.
+/// The remaining operations, those that have not taken effect, on one value.
 #[derive(Clone, Copy, Default)]
 struct Outlook {
-    /// Operations that ask whether the slot holds it.
+    /// Remaining operations that need the slot to hold it, or to differ from it.
     mentions: u32,
-    /// Operations that returned and need it.
+    /// Remaining operations that returned and need it.
     must: u32,
-    /// Operations that put it there.
+    /// Remaining operations that write it.
     makers: u32,
-    /// Appends can make another mentioned value of it.
+    /// Whether appends can turn it into another mentioned value.
     begins_another: bool,
 }
 
@@ -67,44 +69,48 @@ struct Outlook {
 struct Deadline {
     op: u32,
     value: u32,
-    /// Operations called before its return that put any value into the slot.
+    /// The number of operations called before its return that write any value.
     puts_before: u32,
 }
 
+/// The machine of a slot, with the counts of the remaining operations.
 pub(super) struct SlotMachine {
     ops: Vec<SlotOp>,
     initial: u32,
     values: ValueTable,
     outlook: Vec<Outlook>,
-    /// Operations left that need the slot to differ from something.
+    /// The number of remaining operations that need the slot to differ from a value.
     differing: u32,
-    /// Operations left that put a value into the slot, and those that did.
+    /// The number of writes that remain.
     puts_left: u32,
+    /// The number of writes that took effect.
     puts_done: u32,
 
-    /// Operations that need a value, in the order of their returns; where each one stands; which took effect.
+    /// Operations that returned and need a value, in the order of their returns.
     deadlines: Vec<Deadline>,
+    /// By operation: its index in `deadlines`.
     deadline_of: Vec<u32>,
+    /// By index in `deadlines`: whether the operation took effect.
     met: Vec<bool>,
-    /// All deadlines before this one are met.
+    /// Invariant: all deadlines before this one are met.
     next_deadline: usize,
 
     appends: Option<Appends>,
 }
 
-/// What is known about appending.
+/// Facts about the appends of a task.
 struct Appends {
-    /// The texts that operations ask for, sorted: an append makes no other values.
+    /// The texts that operations mention, sorted. Values made by appends matter only if they are prefixes of these.
     mentioned: Vec<String>,
-    /// What appending left, by state and text.
+    /// The state that an append left, by the state before and the appended text.
     left: HashMap<(u32, u32), u32, foldhash::fast::FixedState>,
 }
 
 impl Appends {
-    /// Whether appends can make a mentioned value of `value` that is another one.
+    /// Whether appends can turn `value` into another value that is mentioned.
     fn can_make_another(&self, value: &Value) -> bool {
         let text = value.plain_text();
-        // Where nothing is added, text stays what it is, and all else becomes text.
+        // Appending the empty text leaves a text as it is, and turns any other value into a text.
         let stays = value.as_text().is_some();
         let next = self.mentioned.partition_point(|mentioned| {
             let order = mentioned.as_str().cmp(&text);
@@ -116,9 +122,8 @@ impl Appends {
 }
 
 impl SlotMachine {
-    /// The machine of this task, if all its operations are those of a slot.
-    ///
-    /// `events` are its calls and returns in order.
+    /// Returns the machine of a task; `None` unless every operation has the role of an operation on a slot. `events` are the
+    /// calls and returns of the task in order.
     pub(super) fn new(task: &dyn Facts, events: &[(u32, EventKind)]) -> Option<Self> {
         let Some(Kind::Slot(initial)) = task.kind() else {
             return None;
@@ -186,7 +191,7 @@ impl SlotMachine {
         Some(machine)
     }
 
-    /// Makes room for the values that were interned since the last time.
+    /// Adds counts for the values that were interned since the last call.
     fn add_outlooks(&mut self) {
         for value in &self.values.items()[self.outlook.len()..] {
             let begins_another = self
@@ -213,7 +218,7 @@ impl SlotMachine {
         outlook.mentions == 0 && !outlook.begins_another
     }
 
-    /// What appending leaves, remembered for the next time.
+    /// Returns the state that an append leaves, and remembers it.
     fn append(&mut self, state: u32, text: u32) -> u32 {
         let Some(appends) = &mut self.appends else {
             return SPENT;
@@ -240,7 +245,7 @@ impl SlotMachine {
         left
     }
 
-    /// Whether the operation that must find its value next can still do so.
+    /// Whether the first deadline that is not met can still be met from this state.
     fn next_deadline_can_be_met(&self, state: u32) -> bool {
         let Some(next) = self.deadlines.get(self.next_deadline) else {
             return true;
@@ -251,7 +256,7 @@ impl SlotMachine {
         self.appends_can_make(state, next.value)
     }
 
-    /// Whether appends alone can make `value` of what the slot holds: they make texts only, which begin with that.
+    /// Whether appends alone can lead from this state to `value`: that must be a text that begins with the current one.
     fn appends_can_make(&self, state: u32, value: u32) -> bool {
         if self.appends.is_none() || state == SPENT {
             return false;
@@ -277,7 +282,7 @@ impl Appends {
     }
 }
 
-/// Whether the slot differs from a value that it can never hold is no question.
+/// Removes requirements to differ from a value that the slot can never hold, since they always hold.
 fn forget_impossible_values(ops: &mut [SlotOp], initial: u32, values: usize) {
     let mut possible = vec![false; values];
     possible[initial as usize] = true;
@@ -293,6 +298,7 @@ fn forget_impossible_values(ops: &mut [SlotOp], initial: u32, values: usize) {
     }
 }
 
+/// Returns the operations that returned and need a value, in the order of their returns.
 fn deadlines(ops: &[SlotOp], events: &[(u32, EventKind)]) -> Vec<Deadline> {
     let mut deadlines = Vec::new();
     let mut puts_before = 0;
@@ -324,7 +330,7 @@ impl Machine for SlotMachine {
 
     fn successors(&mut self, state: u32, op: u32, out: &mut Vec<u32>) {
         let SlotOp { asks, leaves, .. } = self.ops[op as usize];
-        // `SPENT` is the number of no value: it is none that is asked for, and differs from all of them.
+        // `SPENT` is the number of no value, so it equals none that is needed, and differs from all.
         let fits = match asks {
             Asks::Nothing => true,
             Asks::Is(value) => state == value,
@@ -378,7 +384,7 @@ impl Machine for SlotMachine {
         }
         if next != state && state != SPENT {
             let outlook = self.outlook[state as usize];
-            // What an append makes depends on what was put before it.
+            // The value that an append leaves depends on the last write before it, so any remaining write may restore it.
             let makers = match self.appends {
                 Some(_) => self.puts_left,
                 None => outlook.makers,

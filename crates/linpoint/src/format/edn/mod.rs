@@ -9,8 +9,8 @@ use clojure_reader::edn::Edn;
 
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
-use super::jepsen::{self, Entry, Event, EventType, FailedCas};
-use super::{ReadOptions, Recorded, Sink};
+use super::jepsen::{self, Entry, EventType, FailedCas, JepsenEvent};
+use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::value::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     sink.put(read_history(text, options));
 }
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<Recorded, Error> {
+fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut entries = Vec::new();
     for form in Forms::unwrapped(text) {
         let form = form?;
@@ -51,7 +51,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
     let kind = name(map, "type")?.ok_or(":type is missing")?;
     let kind = EventType::named(&kind)?;
     let function = function.ok_or(":f is missing")?;
-    Ok(Entry::Client(Event {
+    Ok(Entry::Client(JepsenEvent {
         process,
         kind,
         object: Value::Nil,
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::format::{Format, IndependentKeys, parse};
 
-    fn read_one(text: &str, independent: IndependentKeys) -> Result<Recorded, Error> {
+    fn read_one(text: &str, independent: IndependentKeys) -> Result<RecordedHistory, Error> {
         let options = ReadOptions {
             independent,
             ..ReadOptions::default()

@@ -97,18 +97,21 @@ fn value_at(edn: &Edn<'_>, depth: usize) -> Result<Value, String> {
 fn without_escapes(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
-    let mut in_string = false;
+    let mut context = Context::Character;
     while let Some(c) = rest.chars().next() {
         if c == '\\' {
-            let (decoded, length) = escape(&rest[1..], in_string)?;
+            let (decoded, length) = replacement(&rest[1..], context)?;
             plain.push_str(&decoded);
             rest = &rest[1 + length..];
             continue;
         }
         if c == '"' {
-            in_string = !in_string;
+            context = match context {
+                Context::Character => Context::String,
+                Context::String => Context::Character,
+            };
         }
-        if c == '#' && !in_string && rest.starts_with("##") {
+        if c == '#' && context == Context::Character && rest.starts_with("##") {
             rest = &rest[2..];
             continue;
         }
@@ -118,8 +121,19 @@ fn without_escapes(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// What to write for the escape whose text after the backslash is `after`, and how much of it that is.
-fn escape(after: &str, in_string: bool) -> Option<(Cow<'_, str>, usize)> {
+/// Where a backslash stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    /// In a string, where it begins an escape.
+    String,
+    /// Outside strings, where it begins a character literal.
+    Character,
+}
+
+/// Returns the text that replaces the escape or character literal whose text after the backslash begins `after`, and the
+/// length of the replaced text without the backslash.
+fn replacement(after: &str, context: Context) -> Option<(Cow<'_, str>, usize)> {
+    let in_string = context == Context::String;
     let first = after.chars().next()?;
     let word = after
         .find(|c: char| !c.is_alphanumeric())

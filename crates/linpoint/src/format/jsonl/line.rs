@@ -14,7 +14,7 @@ use crate::value::{Value, ValueRef};
 /// What a line says.
 pub(super) enum Line<'a> {
     Operation(Operation<'a>),
-    Event(Event<'a>),
+    Event(EventLine<'a>),
     Note(String),
     Header(Box<About>),
     Whole(Box<Whole<'a>>),
@@ -50,14 +50,14 @@ impl Operation<'_> {
 }
 
 /// Something that a process did.
-pub(super) struct Event<'a> {
+pub(super) struct EventLine<'a> {
     pub(super) process: Value,
-    pub(super) kind: EventKind<'a>,
+    pub(super) kind: EventLineKind<'a>,
     /// When it happened, where that is recorded.
     pub(super) time: Option<i64>,
 }
 
-pub(super) enum EventKind<'a> {
+pub(super) enum EventLineKind<'a> {
     Call {
         object: Value,
         method: Cow<'a, str>,
@@ -188,7 +188,7 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
                 "a call",
                 const { Keys::of(&[Event, Process, Object, Method, Arg]) },
             )?;
-            EventKind::Call {
+            EventLineKind::Call {
                 object: fields.value(Object)?,
                 method: fields.text(Method)?.ok_or_else(|| missing(Method))?,
                 argument: fields.value(Arg)?,
@@ -199,18 +199,18 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
                 "a return",
                 const { Keys::of(&[Event, Process, Method, Ret]) },
             )?;
-            EventKind::Return {
+            EventLineKind::Return {
                 method: fields.text(Method)?,
                 result: fields.value(Ret)?,
             }
         }
         "fail" => {
             fields.only("a failure", const { Keys::of(&[Event, Process]) })?;
-            EventKind::Fail
+            EventLineKind::Fail
         }
         "crash" | "info" => {
             fields.only("a crash", const { Keys::of(&[Event, Process]) })?;
-            EventKind::Crash
+            EventLineKind::Crash
         }
         other => {
             return Err(format!(
@@ -219,7 +219,7 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
         }
     };
     let process = fields.given(Process).ok_or_else(|| missing(Process))?;
-    Result::Ok(Line::Event(self::Event {
+    Result::Ok(Line::Event(EventLine {
         process: named(Process, json::value(process))?,
         kind,
         // Other tools may use the key for something else.

@@ -12,8 +12,8 @@ mod write;
 use rayon::prelude::*;
 
 pub(super) use self::line::About;
-use self::line::{Event, EventKind, Line, Whole, decode};
-use super::{ReadOptions, Recorded, Sink, json};
+use self::line::{EventLine, EventLineKind, Line, Whole, decode};
+use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 pub use stream::{StreamLine, stream_line};
@@ -108,7 +108,7 @@ fn decode_chunk<'a>(chunk: &Chunk<'a>) -> Batch<'a> {
 struct Assembler<'a> {
     options: &'a ReadOptions,
     state: State,
-    finished: Vec<Result<Recorded, Error>>,
+    finished: Vec<Result<RecordedHistory, Error>>,
 }
 
 enum State {
@@ -210,7 +210,7 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    fn whole(&self, number: u64, whole: Whole<'_>) -> Result<Recorded, Error> {
+    fn whole(&self, number: u64, whole: Whole<'_>) -> Result<RecordedHistory, Error> {
         let mut builder = HistoryBuilder::new();
         for operation in whole.operations {
             operation.add_to(&mut builder, number)?;
@@ -218,14 +218,19 @@ impl<'a> Assembler<'a> {
         self.record(number, whole.about, builder)
     }
 
-    fn record(&self, line: u64, about: About, builder: HistoryBuilder) -> Result<Recorded, Error> {
+    fn record(
+        &self,
+        line: u64,
+        about: About,
+        builder: HistoryBuilder,
+    ) -> Result<RecordedHistory, Error> {
         let ties = self.options.ties.or(about.ties).unwrap_or_default();
-        Ok(Recorded {
+        Ok(RecordedHistory {
             line,
             history: builder.finish(ties)?,
             expected: about.expected,
             object_type: about.object_type(self.options),
-            ..Recorded::default()
+            ..RecordedHistory::default()
         })
     }
 
@@ -253,14 +258,14 @@ impl Collected {
         }
     }
 
-    fn event(&mut self, number: u64, event: Event<'_>) -> Result<(), Error> {
-        let Event {
+    fn event(&mut self, number: u64, event: EventLine<'_>) -> Result<(), Error> {
+        let EventLine {
             process,
             kind,
             time,
         } = event;
         match kind {
-            EventKind::Call {
+            EventLineKind::Call {
                 object,
                 method,
                 argument,
@@ -273,7 +278,7 @@ impl Collected {
                 };
                 self.builder.call(number, process, call)?;
             }
-            EventKind::Return { method, result } => {
+            EventLineKind::Return { method, result } => {
                 let called = self.builder.open_call(&process).map(|(called, _)| called);
                 if let (Some(method), Some(called)) = (method, called)
                     && method != called
@@ -285,8 +290,8 @@ impl Collected {
                 }
                 self.builder.ret(number, &process, result)?;
             }
-            EventKind::Fail => return self.builder.fail(number, &process),
-            EventKind::Crash => return self.builder.crash(number, &process),
+            EventLineKind::Fail => return self.builder.fail(number, &process),
+            EventLineKind::Crash => return self.builder.crash(number, &process),
         }
         if let Some(time) = time {
             self.builder.at(time);

@@ -1,6 +1,6 @@
 //! Reads events line by line, for checking a history while it is recorded.
 
-use super::line::{EventKind, Line, decode};
+use super::line::{EventLineKind, Line, decode};
 use crate::error::Error;
 use crate::history::Call;
 use crate::spec::Params;
@@ -82,7 +82,7 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
     };
     let process = event.process;
     Ok(Some(match event.kind {
-        EventKind::Call {
+        EventLineKind::Call {
             object,
             method,
             argument,
@@ -94,12 +94,12 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
                 argument,
             },
         },
-        EventKind::Return { method, result } => StreamLine::Return {
+        EventLineKind::Return { method, result } => StreamLine::Return {
             process,
             method: method.map(|method| method.into_owned()),
             result,
         },
-        EventKind::Fail => StreamLine::Fail { process },
-        EventKind::Crash => StreamLine::Crash { process },
+        EventLineKind::Fail => StreamLine::Fail { process },
+        EventLineKind::Crash => StreamLine::Crash { process },
     }))
 }

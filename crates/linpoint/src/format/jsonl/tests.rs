@@ -7,7 +7,7 @@ use crate::history::{History, NEVER};
 use crate::spec::Params;
 use crate::value::Value;
 
-fn read_all(text: &str) -> Vec<Result<Recorded, Error>> {
+fn read_all(text: &str) -> Vec<Result<RecordedHistory, Error>> {
     let options = ReadOptions {
         format: Some(Format::Jsonl),
         ..ReadOptions::default()
@@ -15,7 +15,7 @@ fn read_all(text: &str) -> Vec<Result<Recorded, Error>> {
     parse(text.as_bytes(), &options)
 }
 
-fn read_one(text: &str) -> Recorded {
+fn read_one(text: &str) -> RecordedHistory {
     let mut all = read_all(text);
     assert_eq!(all.len(), 1, "{all:?}");
     all.remove(0).unwrap()

@@ -18,7 +18,7 @@ use parquet::file::reader::ChunkReader;
 use serde_json::value::RawValue;
 
 use super::super::jsonl::{About, decode_header};
-use super::super::{ReadOptions, Recorded, json};
+use super::super::{ReadOptions, RecordedHistory, json};
 use super::ids::{BadRow, Id, Ids, integers, nil, nulls};
 use super::panics::caught;
 use super::small::Small;
@@ -37,7 +37,10 @@ const BATCH: usize = 1 << 13;
 const ROOM: usize = 1 << 24;
 
 /// The history in the file at `path`.
-pub(in crate::format) fn read_file(path: &Path, options: &ReadOptions) -> Result<Recorded, Error> {
+pub(in crate::format) fn read_file(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<RecordedHistory, Error> {
     // Columns are read in parallel, and clones of a file share one position: each column opens the file again.
     let open = || File::open(path).map_err(|error| Error::unreadable(error.to_string()));
     read(&open, options)
@@ -47,7 +50,7 @@ pub(in crate::format) fn read_file(path: &Path, options: &ReadOptions) -> Result
 pub(in crate::format) fn read_bytes(
     bytes: Vec<u8>,
     options: &ReadOptions,
-) -> Result<Recorded, Error> {
+) -> Result<RecordedHistory, Error> {
     let bytes = Bytes::from(bytes);
     read(&|| Ok(bytes.clone()), options)
 }
@@ -55,7 +58,7 @@ pub(in crate::format) fn read_bytes(
 fn read<R: ChunkReader + 'static>(
     open: &(dyn Fn() -> Result<R, Error> + Sync),
     options: &ReadOptions,
-) -> Result<Recorded, Error> {
+) -> Result<RecordedHistory, Error> {
     let file = Table::new(open)?;
     let metadata = file.history_metadata()?;
     let ties = options.ties.or(metadata.about.ties).unwrap_or_default();
@@ -96,14 +99,14 @@ fn read<R: ChunkReader + 'static>(
     };
     columns.forget_pending_results(&mut timed);
     let history = columns.timed(timed)?;
-    Ok(Recorded {
+    Ok(RecordedHistory {
         history: match metadata.order {
             Order::Times => history,
             Order::Ranks => history.without_times(),
         },
         expected: metadata.about.expected,
         object_type: metadata.about.object_type(options),
-        ..Recorded::default()
+        ..RecordedHistory::default()
     })
 }
 

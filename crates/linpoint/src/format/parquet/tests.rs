@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::write::write_groups;
 use crate::error::{Error, ErrorKind};
 use crate::format::samples::{contents, event_history, timed_history};
-use crate::format::{Format, ReadOptions, Recorded, parse, write, write_jsonl};
+use crate::format::{Format, ReadOptions, RecordedHistory, parse, write, write_jsonl};
 use crate::generate::Generator;
 use crate::history::{Call, History, HistoryBuilder, Operation, Ties};
 use crate::object::{object_type, types};
@@ -25,7 +25,7 @@ fn bytes_of(history: &History, object_type: Option<(&str, &Params)>) -> Vec<u8> 
     bytes
 }
 
-fn read_one(bytes: &[u8]) -> Result<Recorded, Error> {
+fn read_one(bytes: &[u8]) -> Result<RecordedHistory, Error> {
     let mut all = parse(bytes, &ReadOptions::default());
     assert_eq!(all.len(), 1);
     all.remove(0)
@@ -188,7 +188,7 @@ fn two_rows(instead: impl IntoIterator<Item = Named>) -> Vec<Named> {
     columns
 }
 
-fn texts(recorded: &Recorded) -> Vec<String> {
+fn texts(recorded: &RecordedHistory) -> Vec<String> {
     let ops = recorded.history.ops();
     ops.map(|op| format!("{}@{}: {}", op.process, op.object, op.text()))
         .collect()

@@ -26,6 +26,7 @@ pub(super) use self::values::Served;
 use self::values::{Peeked, Values};
 use self::want::{Judgement, Want};
 use super::{Observable, Online, Op, Stop, Time};
+use crate::history::precedes;
 use crate::spec::Role;
 use crate::value::Value;
 
@@ -147,7 +148,7 @@ impl<O: Observable> Priority<O> {
             let is_blocked = value.is_some_and(|(value, first)| {
                 *first < want.until && values.is_above(value, want.value.as_ref())
             });
-            change.called < want.until || is_blocked
+            !precedes(want.until, change.called) || is_blocked
         });
         again.extend(concerned.map(|waiting| waiting.want));
         for mut want in again {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 
 use super::super::{EXPLAINED, Observable, Op, Stop, Time};
+use crate::history::precedes;
 use crate::value::Value;
 
 /// Which values are served first.
@@ -130,7 +131,7 @@ impl<O: Observable> Values<O> {
         let later = self.ends.range(from + 1..);
         let above = later.filter(move |(_, value)| self.is_above(value, limit));
         let lives = above.filter_map(|(_, value)| Some((value, &self.gone.get(value)?.life)));
-        lives.filter(move |(_, life)| life.first.0 < life.latest.0)
+        lives.filter(move |(_, life)| precedes(life.first.0, life.latest.0))
     }
 
     pub(super) fn held(&self, value: &Value) -> Option<&Life<O>> {
@@ -210,7 +211,7 @@ impl<O: Observable> Values<O> {
     /// `op` saw `value`.
     pub(super) fn peek(&mut self, op: &Op<O>, value: &Value, now: Time) -> Result<Peeked, Stop<O>> {
         if let Some(gone) = self.gone.get_mut(value) {
-            if op.called > gone.taken {
+            if precedes(gone.taken, op.called) {
                 return Err(taken_before(op, value, &gone.by));
             }
             let (first, before) = (gone.life.first.0, gone.life.latest.0);
@@ -265,7 +266,7 @@ impl<O: Observable> Values<O> {
         let (ends, past) = (&mut self.ends, &mut self.past);
         self.gone.retain(|value, gone| {
             let end = gone.life.latest.0;
-            let stays = gone.taken >= oldest_peek || end > horizon;
+            let stays = !precedes(gone.taken, oldest_peek) || end > horizon;
             if !stays {
                 ends.remove(&end);
                 past.push_back((value.clone(), Op::clone(&gone.by)));

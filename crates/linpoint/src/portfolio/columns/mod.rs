@@ -44,35 +44,36 @@ pub(super) enum ByColumns {
 #[derive(Default)]
 pub(super) struct Findings {
     /// For each of them the operations that contradict each other, ascending.
-    violations: Vec<Vec<Suspect>>,
+    violations: Vec<Vec<ContradictingOp>>,
 }
 
 /// An operation of a contradiction.
 #[derive(Clone, Copy)]
-struct Suspect {
+struct ContradictingOp {
     id: OpId,
     /// Its return does not count: it is to be seen as pending.
-    is_open: bool,
+    is_pending: bool,
 }
 
 impl Findings {
-    /// The answer for a task in which all operations of a contradiction are, with these as suspects.
+    /// The answer for a task in which all operations of a contradiction are, which is the evidence.
     pub(super) fn answer(&self, task: &dyn Facts) -> Option<Answer> {
-        let find = |suspect: &Suspect| -> Option<TaskOp> {
+        let find = |found: &ContradictingOp| -> Option<TaskOp> {
             let ops = task.ops();
-            let position = ops.binary_search_by_key(&suspect.id, |op| op.id).ok()?;
+            let position = ops.binary_search_by_key(&found.id, |op| op.id).ok()?;
             let op = ops[position];
-            Some(match suspect.is_open {
+            Some(match found.is_pending {
                 true => TaskOp { ret: NEVER, ..op },
                 false => op,
             })
         };
         let mut violations = self.violations.iter();
-        let suspects = violations.find_map(|ops| ops.iter().map(find).collect::<Option<_>>())?;
+        let contradicting =
+            violations.find_map(|ops| ops.iter().map(find).collect::<Option<_>>())?;
         Some(Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
-            suspects: Some(suspects),
+            contradicting: Some(contradicting),
             first_bad: None,
         })
     }
@@ -211,7 +212,7 @@ impl<A> Gathered<A> {
 enum Decided {
     /// Linearizable, in this order if one was asked for.
     Linearizable(Vec<OpId>),
-    Violation(Vec<Suspect>),
+    Violation(Vec<ContradictingOp>),
     Undecided,
 }
 
@@ -254,7 +255,7 @@ impl<S: Recorded> FromColumns<'_, S> {
                     engine: monitor::NAME,
                     reason: REASON.into(),
                 }),
-                Decided::Violation(suspects) => findings.violations.push(suspects),
+                Decided::Violation(ops) => findings.violations.push(ops),
                 Decided::Undecided => {}
             }
         }
@@ -292,11 +293,13 @@ impl<S: Recorded> FromColumns<'_, S> {
             }
             Finding::Violation(Contradiction { ops, cut, .. }) => {
                 audit.compare(of, ops.iter().copied())?;
-                let suspect = |op: u32| Suspect {
+                let contradicting = |op: u32| ContradictingOp {
                     id: of.id(op),
-                    is_open: log.rets[op as usize] > cut,
+                    is_pending: log.rets[op as usize] > cut,
                 };
-                Ok(Decided::Violation(ops.into_iter().map(suspect).collect()))
+                Ok(Decided::Violation(
+                    ops.into_iter().map(contradicting).collect(),
+                ))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Arguments of Java methods.
+//! Reads the arguments of Java methods.
 
 use crate::spec::DecodeError;
 use crate::value::Value;
@@ -11,7 +11,7 @@ pub(super) enum Argument {
     Map(Vec<(i64, i64)>),
 }
 
-/// The arguments of a call; a single integer need not stand in a list.
+/// Returns the arguments of a call. A single integer may be recorded without a list.
 pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, DecodeError> {
     match recorded {
         Value::Nil => Ok(Vec::new()),

@@ -1,4 +1,5 @@
-//! Queues, deques and the set: a sequence of elements in the order in which the class lists them.
+//! Specifies the queues, deques and the set: the state is the sequence of elements in the order in which the class lists
+//! them.
 
 use super::argument::{Argument, arguments};
 use super::methods::{collection_methods, sample};
@@ -14,7 +15,7 @@ use crate::value::Value;
 pub struct JavaCollection {
     /// Which one.
     pub class: CollectionClass,
-    /// How many elements it can hold; only of those that are constructed with a capacity.
+    /// The capacity, for classes that are constructed with one.
     pub capacity: Option<usize>,
 }
 
@@ -59,7 +60,7 @@ pub enum CollectionOp {
     Add(End, i64, IfFull),
     /// `addAll`.
     AddAll(Vec<i64>),
-    /// `tryTransfer`: hands over to a consumer that waits, and there is none between operations.
+    /// `tryTransfer`: fails, since no consumer waits between operations.
     TryTransfer(i64),
     /// `poll`, `remove()`, `pop` and the like, at this end.
     Take(End, IfNone),
@@ -92,7 +93,7 @@ pub enum CollectionOp {
 }
 
 impl JavaCollection {
-    /// Puts `x` in if there is room for it, or no need for a set; answers whether it did.
+    /// Adds `x` unless the collection is full, or is a set that contains it. Returns whether it was added.
     fn add(&self, elements: &mut Vec<i64>, end: End, x: i64) -> bool {
         if self.capacity.is_some_and(|most| elements.len() >= most) {
             return false;
@@ -118,7 +119,7 @@ impl JavaCollection {
         }
     }
 
-    /// Keeps the elements for which `keep` holds; answers whether any went.
+    /// Keeps the elements for which `keep` holds. Returns whether any was removed.
     fn retain(&self, elements: &mut Vec<i64>, keep: impl Fn(i64) -> bool) -> bool {
         let before = elements.len();
         elements.retain(|&x| keep(x));
@@ -134,7 +135,7 @@ impl JavaCollection {
         for &x in more {
             let added = self.add(elements, End::Back, x);
             if !added && self.class != CollectionClass::ConcurrentSkipListSet {
-                // What was added before stays.
+                // The elements added before the exception stay.
                 return ILLEGAL_STATE.into();
             }
             changed |= added;
@@ -145,13 +146,13 @@ impl JavaCollection {
     fn remaining_capacity(&self, size: usize) -> i64 {
         const MOST: i64 = i32::MAX as i64;
         match self.class {
-            // Without a limit at all, rather than with a very high one.
+            // The capacity of these classes is not limited, so the answer does not depend on the size.
             CollectionClass::LinkedTransferQueue | CollectionClass::PriorityBlockingQueue => MOST,
             _ => self.capacity.map_or(MOST, |most| most as i64) - size as i64,
         }
     }
 
-    /// The result of `op`, after it did to `elements` what it does.
+    /// Applies `op` to `elements` and returns its result.
     fn perform(&self, elements: &mut Vec<i64>, op: &CollectionOp) -> Value {
         let at = |end: &End, elements: &[i64]| match end {
             End::Front => (!elements.is_empty()).then_some(0),
@@ -252,7 +253,7 @@ impl Spec for JavaCollection {
         let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
         match op {
             CollectionOp::Add(..) => answers("false") || answers(ILLEGAL_STATE),
-            // One that throws may have added some before.
+            // An `addAll` that throws may have added some elements before.
             CollectionOp::AddAll(_) => answers("false"),
             CollectionOp::Take(..) => answers(NULL) || answers(NO_SUCH_ELEMENT),
             CollectionOp::Remove(..) | CollectionOp::RemoveAll(_) | CollectionOp::RetainAll(_) => {

@@ -1,4 +1,4 @@
-//! The binary heap of `PriorityBlockingQueue`, move by move, since iterators and `toString` show its array order.
+//! The binary heap of `PriorityBlockingQueue`, with the same moves, since iterators and `toString` show the order of its array.
 //!
 //! Follows `siftUpComparable`, `siftDownComparable`, `dequeue`, `removeAt` and `heapify` of OpenJDK 17.
 

@@ -1,4 +1,4 @@
-//! The maps of `java.util.concurrent`: hash map and skip list map.
+//! Specifies the maps: hash map and skip list map.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub enum MapClass {
     ConcurrentSkipListMap,
 }
 
-/// What of a map is listed, and how.
+/// A listing of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MapView {
     /// `keySet` and `keys`.
@@ -72,7 +72,7 @@ pub enum MapOp {
     IsEmpty,
     /// `size` and `mappingCount`.
     Size,
-    /// What `toString` and the views show.
+    /// `toString` and the views.
     List(MapView),
     /// `firstKey`, `lastKey`.
     EndKey(End),
@@ -108,7 +108,7 @@ fn list(pairs: &Pairs, view: MapView) -> Value {
     }
 }
 
-/// The result of `op`, after it did to `pairs` what it does.
+/// Applies `op` to `pairs` and returns its result.
 fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
     match *op {
         MapOp::Get(k) => text_or(pairs.get(&k), NULL),
@@ -165,8 +165,8 @@ fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
 }
 
 impl JavaMap {
-    /// The hash map lists its keys in the order of its table. That order is ascending for keys smaller than the smallest
-    /// table; others are refused rather than listed wrongly.
+    /// Refuses keys whose order in listings is not known. The hash map lists its keys in the order of its table, which is
+    /// ascending for keys below the size of the smallest table.
     fn check_key(&self, key: i64) -> Result<(), DecodeError> {
         const SMALLEST_TABLE: i64 = 16;
         match self.class {
@@ -225,7 +225,7 @@ impl Spec for JavaMap {
     fn is_pure(&self, op: &MapOp, ret: Option<&Value>) -> bool {
         let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
         match op {
-            // If it answers the value that it puts, it found that value and changes nothing.
+            // If the result is the value that it puts, the map held that value already.
             MapOp::Put(_, v) => answers(&v.to_string()),
             MapOp::Replace(_, v) => answers(NULL) || answers(&v.to_string()),
             MapOp::PutIfAbsent(..) => ret.is_some() && !answers(NULL),

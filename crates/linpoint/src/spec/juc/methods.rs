@@ -1,4 +1,4 @@
-//! The methods of each class. The tables document the types, and calls are checked and sampled by them.
+//! The tables of the methods of each class. They document the types; calls are checked and sampled by them.
 
 use super::{CollectionClass, MapClass};
 use crate::spec::{CallView, DecodeError, MethodInfo, Sampler};

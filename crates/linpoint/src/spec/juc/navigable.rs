@@ -1,4 +1,4 @@
-//! Searching among sorted keys.
+//! Searches sorted keys, as the navigable collections of Java do.
 
 /// Which neighbour of a key is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Results as Java prints them.
+//! Renders results as Java prints them.
 
 use std::fmt::Display;
 
@@ -72,18 +72,18 @@ pub(super) fn entry((key, value): (&i64, &i64)) -> String {
     format!("{key}={value}")
 }
 
-/// A recorded result in the form of these specifications, for a method that returns something.
+/// Returns a recorded result of a method that is not void, in the form of these specifications.
 pub(super) fn recorded(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Text(_) => Ok(result.clone()),
-        // Some formats have null, truth values and integers instead of the text.
+        // Some formats record null, booleans and integers instead of the text.
         Value::Nil => Ok(Value::from(NULL)),
         Value::Bool(_) | Value::Int(_) => Ok(text(result)),
         _ => Err(format!("a result is the text that Java prints, not {result}").into()),
     }
 }
 
-/// A recorded result of a void method: nothing, or the name of what it threw.
+/// Returns a recorded result of a void method: nil, or the name of the exception that it threw.
 pub(super) fn recorded_void(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Nil => Ok(Value::Nil),

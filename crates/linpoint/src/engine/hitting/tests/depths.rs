@@ -7,7 +7,7 @@ use super::*;
 fn depth_is_what_its_definition_says() {
     let budget = Budget::default();
     let mut found = [0; 6];
-    for_random_tasks(1500, 5, false, |task, _| {
+    for_random_tasks(1500, 5, Returns::All, |task, _| {
         let poset = poset_of(task);
         let schedules = all_schedules(&poset);
         let explains: Vec<bool> = schedules

@@ -16,7 +16,7 @@ use crate::verdict::certify;
 fn walking_a_family_finds_what_making_it_finds() {
     let budget = Budget::default();
     let mut found = [0; 8];
-    for_random_tasks(3000, 6, false, |task, rng| {
+    for_random_tasks(3000, 6, Returns::All, |task, rng| {
         let poset = poset_of(task);
         let family = Family {
             rule: Rule::Canonical,
@@ -65,7 +65,7 @@ fn walking_a_family_finds_what_making_it_finds() {
 fn pending_operations_take_effect_or_not() {
     let budget = Budget::default();
     let mut found = [0; 2];
-    for_random_tasks(3000, 6, true, |task, rng| {
+    for_random_tasks(3000, 6, Returns::Most, |task, rng| {
         let index = [Index::Chains, Index::Tuples][rng.random_range(0..2)];
         let family = Family {
             index,
@@ -116,7 +116,7 @@ fn width_of(poset: &Poset, base: Base, schedule: &[u32]) -> usize {
 #[test]
 fn width_is_what_its_definition_says() {
     let budget = Budget::default();
-    for_random_tasks(1500, 6, false, |task, rng| {
+    for_random_tasks(1500, 6, Returns::All, |task, rng| {
         let poset = poset_of(task);
         let base = Base::NAMES[rng.random_range(0..4)].1;
         let explaining = all_schedules(&poset)

@@ -7,6 +7,7 @@
 use super::critical::{CriticalIntervals, judge, known};
 use super::{empties, read};
 use crate::engine::monitor::{Act, Effect, Finding, Log, Monitor, NotApplicable, Reading};
+use crate::history::precedes;
 
 /// The monitor of bags whose values are each added once.
 #[derive(Clone, Copy, Debug)]
@@ -42,35 +43,37 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
     let Ok(empties) = empties::place(log, &intervals) else {
         panic!("bug: a witness of a log in which an empty result has no gap");
     };
-    let mut places: Vec<(u32, Place, u32, u8, u32)> = empties
+    let mut places: Vec<(u32, StageInGap, u32, u8, u32)> = empties
         .into_iter()
-        .map(|(op, gap)| (gap, Place::Empty, 0, 0, op))
+        .map(|(op, gap)| (gap, StageInGap::Empty, 0, 0, op))
         .collect();
     for (op, (&act, &value)) in log.acts.iter().zip(&log.values).enumerate() {
         if act == Act::Empty || !intervals.at(value).exists() {
             continue;
         }
         let interval = intervals.at(value);
-        let (gap, turn) = match act {
-            _ if !interval.is_critical() => (interval.last_call, Place::AddedAndRemoved),
-            Act::Remove => (interval.last_call, Place::Removed),
-            Act::Peek if log.calls[op] >= interval.first_return => (log.calls[op], Place::Stays),
-            _ => (interval.first_return - 1, Place::Added),
+        let (gap, stage) = match act {
+            _ if !interval.is_critical() => (interval.last_call, StageInGap::AddedAndRemoved),
+            Act::Remove => (interval.last_call, StageInGap::Removed),
+            Act::Peek if precedes(interval.first_return, log.calls[op]) => {
+                (log.calls[op], StageInGap::Stays)
+            }
+            _ => (interval.first_return - 1, StageInGap::Added),
         };
-        let stage = match act {
+        let within_value = match act {
             Act::Add => 0,
             Act::Peek | Act::Empty => 1,
             Act::Remove => 2,
         };
-        places.push((gap, turn, value, stage, op as u32));
+        places.push((gap, stage, value, within_value, op as u32));
     }
     places.sort_unstable();
     places.into_iter().map(|(.., op)| op).collect()
 }
 
-/// What comes first in a gap.
+/// The order of operations within one gap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum StageInGap {
     /// Peeks of a value that is there before and after.
     Stays,
     Removed,

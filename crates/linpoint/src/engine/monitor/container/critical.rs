@@ -14,7 +14,7 @@ use super::cover;
 use crate::engine::monitor::{
     Act, Contradiction, Finding, Log, NotApplicable, REPEATED_VALUE, ViolationKind,
 };
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// What the operations on one value say about when it is in the container.
 ///
@@ -53,7 +53,7 @@ impl CriticalInterval {
     /// Whether the value is critical in some gap.
     #[inline]
     pub fn is_critical(&self) -> bool {
-        self.first_return < self.last_call
+        precedes(self.first_return, self.last_call)
     }
 
     /// Whether the value is removed.
@@ -196,7 +196,9 @@ fn complete(calls: &mut [Calls], returns: &mut [Returns], first: u32, end: u32) 
         }
         let left_by = select_unpredictable(is_removed, end - 1, NEVER);
         returns.first_served = returns.first_served.min(left_by);
-        if (calls.added > returns.first_served) | (returns.removal_return < calls.last_call) {
+        if precedes(returns.first_served, calls.added)
+            | precedes(returns.removal_return, calls.last_call)
+        {
             flaw = flaw.or(Some((
                 value,
                 kind_of_flaw(calls.added, returns.first_served),
@@ -216,7 +218,7 @@ fn complete(calls: &mut [Calls], returns: &mut [Returns], first: u32, end: u32) 
 fn kind_of_flaw(added: u32, first_served: u32) -> ViolationKind {
     if added == NEVER {
         ViolationKind::NeverAdded
-    } else if added > first_served {
+    } else if precedes(first_served, added) {
         ViolationKind::SeenBeforeAdded
     } else {
         ViolationKind::SeenAfterRemoved

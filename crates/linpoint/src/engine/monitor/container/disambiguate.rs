@@ -22,11 +22,11 @@ use super::critical::CriticalIntervals;
 use super::{ContainerMonitor, read, stack};
 use crate::engine::monitor::admit::Prepared;
 use crate::engine::monitor::{
-    Act, Contradiction, Decision, Effect, Evidence, Finding, Log, Monitor, NotApplicable,
-    REPEATED_VALUE, Suspect, ViolationKind,
+    Act, ContradictingOp, Contradiction, Decision, Effect, Evidence, Finding, Log, Monitor,
+    NotApplicable, REPEATED_VALUE, ViolationKind,
 };
 use crate::engine::{Budget, Cause, TaskOp};
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// Operations on a container, in the order of their calls; ranks may have gaps.
 #[derive(Clone, Debug, Default)]
@@ -215,7 +215,7 @@ enum Variant {
 }
 
 /// What a search over variants found out.
-enum Outcome {
+enum Resolution {
     /// One of them is linearizable; with an order of positions in the task if one was asked for.
     Linearizable(Option<Vec<u32>>),
     /// None is.
@@ -271,13 +271,13 @@ impl Search<'_> {
             } => (contradiction, positions),
         };
         if ops.pending_removals.is_empty() || contradiction.kind.is_about_one_value() {
-            let suspect = |&op: &u32| Suspect::whole(positions[op as usize]);
-            let suspects = contradiction.ops.iter().map(suspect);
-            return Ok(Decision::Violation(suspects.collect()));
+            let contradicting = |&op: &u32| ContradictingOp::whole(positions[op as usize]);
+            let ops = contradiction.ops.iter().map(contradicting);
+            return Ok(Decision::Violation(ops.collect()));
         }
         Ok(match self.assign(ops, monitor, &mut removed)? {
-            Outcome::Linearizable(order) => Decision::Linearizable(order),
-            Outcome::Violation => self.violation(ops),
+            Resolution::Linearizable(order) => Decision::Linearizable(order),
+            Resolution::Violation => self.violation(ops),
         })
     }
 
@@ -285,8 +285,8 @@ impl Search<'_> {
     /// themselves.
     fn violation(&self, ops: &Ambiguous) -> Decision {
         let pending = ops.pending_removals.iter().map(|removal| removal.position);
-        let suspects: BTreeSet<u32> = self.contradicting.iter().copied().chain(pending).collect();
-        Decision::Violation(suspects.into_iter().map(Suspect::whole).collect())
+        let ops: BTreeSet<u32> = self.contradicting.iter().copied().chain(pending).collect();
+        Decision::Violation(ops.into_iter().map(ContradictingOp::whole).collect())
     }
 
     /// Looks for values that the remaining pending removals may have removed.
@@ -295,9 +295,9 @@ impl Search<'_> {
         ops: &Ambiguous,
         monitor: &ContainerMonitor,
         removed: &mut Vec<Option<u32>>,
-    ) -> Result<Outcome, Cause> {
+    ) -> Result<Resolution, Cause> {
         let (log, positions, contradiction) = match self.run(ops, monitor, removed)? {
-            Variant::Linearizable(order) => return Ok(Outcome::Linearizable(order)),
+            Variant::Linearizable(order) => return Ok(Resolution::Linearizable(order)),
             Variant::Violation {
                 log,
                 positions,
@@ -312,17 +312,17 @@ impl Search<'_> {
         });
         for value in values {
             for i in 0..removed.len() {
-                if removed[i].is_none() && ops.pending_removals[i].call < before {
+                if removed[i].is_none() && !precedes(before, ops.pending_removals[i].call) {
                     removed[i] = Some(value);
-                    let outcome = self.assign(ops, monitor, removed)?;
-                    if let Outcome::Linearizable(_) = outcome {
-                        return Ok(outcome);
+                    let resolution = self.assign(ops, monitor, removed)?;
+                    if let Resolution::Linearizable(_) = resolution {
+                        return Ok(resolution);
                     }
                     removed[i] = None;
                 }
             }
         }
-        Ok(Outcome::Violation)
+        Ok(Resolution::Violation)
     }
 
     /// Decides a history in which these values are added several times: each insertion gets a value of its own.
@@ -348,7 +348,7 @@ impl Search<'_> {
             }
             for &i in indices.iter().filter(|&&i| ops.acts[i] != Act::Add) {
                 // The insertions stand in the order of their calls.
-                let copies = added.partition_point(|&call| call < ops.rets[i]) as u32;
+                let copies = added.partition_point(|&call| !precedes(ops.rets[i], call)) as u32;
                 if copies == 0 {
                     let on_value = indices.iter().map(|&i| ops.positions[i]);
                     self.contradicting.extend(on_value);
@@ -365,8 +365,8 @@ impl Search<'_> {
             return Err(REPEATED_VALUE.into());
         }
         match self.choose(&mut ops, &monitor, &choices)? {
-            Outcome::Linearizable(order) => Ok(Decision::Linearizable(order)),
-            Outcome::Violation => {
+            Resolution::Linearizable(order) => Ok(Decision::Linearizable(order)),
+            Resolution::Violation => {
                 self.contradicting.extend(about);
                 Ok(self.violation(&ops))
             }
@@ -379,21 +379,21 @@ impl Search<'_> {
         ops: &mut Ambiguous,
         monitor: &ContainerMonitor,
         choices: &[Choice],
-    ) -> Result<Outcome, Cause> {
+    ) -> Result<Resolution, Cause> {
         let Some((first, rest)) = choices.split_first() else {
             return Ok(match self.with_distinct_values(ops, monitor)? {
-                Decision::Linearizable(order) => Outcome::Linearizable(order),
-                Decision::Violation(_) | Decision::FirstViolation(_) => Outcome::Violation,
+                Decision::Linearizable(order) => Resolution::Linearizable(order),
+                Decision::Violation(_) | Decision::FirstViolation(_) => Resolution::Violation,
             });
         };
         for copy in first.copies.clone() {
             ops.values[first.op] = copy;
-            let outcome = self.choose(ops, monitor, rest)?;
-            if let Outcome::Linearizable(_) = outcome {
-                return Ok(outcome);
+            let resolution = self.choose(ops, monitor, rest)?;
+            if let Resolution::Linearizable(_) = resolution {
+                return Ok(resolution);
             }
         }
-        Ok(Outcome::Violation)
+        Ok(Resolution::Violation)
     }
 }
 

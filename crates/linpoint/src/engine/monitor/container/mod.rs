@@ -36,13 +36,7 @@ fn read(effect: Effect) -> Result<Reading<Act>, NotApplicable> {
         Effect::RemovesUnknown => {
             return Err(NotApplicable("it is not known what a pending removal took"));
         }
-        Effect::Reads(_)
-        | Effect::Writes(_)
-        | Effect::Replaces { .. }
-        | Effect::Differs { .. }
-        | Effect::Nothing
-        | Effect::Counts(_)
-        | Effect::Other => {
+        Effect::Slot(_) | Effect::Nothing | Effect::Counts(_) | Effect::Other => {
             return Err(NotApplicable("some operation is about all values at once"));
         }
     })

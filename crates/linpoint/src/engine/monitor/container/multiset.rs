@@ -10,6 +10,7 @@ use crate::engine::monitor::sweep_order::{Observer, SweepOrder};
 use crate::engine::monitor::{
     Act, Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
+use crate::history::precedes;
 
 /// The monitor of multisets that are empty at first.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +49,18 @@ impl Monitor for Multiset {
 struct Copies {
     /// How many copies of it are in the multiset.
     there: u32,
-    /// The return at which the last copy was removed; 0 if that has not happened.
+    /// The return at which the last copy was removed; [`NOT_GONE`] if that has not happened.
     gone: u32,
+}
+
+/// Invariant: no return has this rank, since the first event is a call.
+const NOT_GONE: u32 = 0;
+
+impl Copies {
+    /// Whether the last copy was removed after the call with this rank.
+    fn were_there_after(&self, call: u32) -> bool {
+        self.gone != NOT_GONE && !precedes(self.gone, call)
+    }
 }
 
 /// Adds at calls and removes at returns. Returns the first operation that removes or sees a value that is not there.
@@ -83,7 +94,9 @@ fn sweep(log: &Log<Act>, observer: &mut impl Observer) -> Result<(), u32> {
                 }
             },
             _ if copies.there > 0 => observer.takes_effect(op, None),
-            _ if copies.gone > log.calls[op as usize] => observer.takes_effect_before(value, op),
+            _ if copies.were_there_after(log.calls[op as usize]) => {
+                observer.takes_effect_before(value, op)
+            }
             _ => return Err(op),
         }
     }
@@ -94,14 +107,13 @@ fn sweep(log: &Log<Act>, observer: &mut impl Observer) -> Result<(), u32> {
 /// other than the failing operation are left out, since they change nothing.
 fn contradiction(log: &Log<Act>, failing: u32) -> Contradiction {
     let (value, cut) = (log.values[failing as usize], log.rets[failing as usize]);
-    let called = (0u32..log.len() as u32).take_while(|&op| log.calls[op as usize] < cut);
     let matters = |&op: &u32| {
         let (act, on) = (log.acts[op as usize], log.values[op as usize]);
         on == value && (act != Act::Peek || op == failing)
     };
     Contradiction {
         kind: ViolationKind::NeverAdded,
-        ops: called.filter(matters).collect(),
+        ops: log.called_before(cut).filter(matters).collect(),
         cut,
     }
 }

@@ -17,7 +17,7 @@ use crate::engine::monitor::sweep_order::{Forcing, Observer, SweepOrder};
 use crate::engine::monitor::{
     Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// The monitor of counters that only grow.
 #[derive(Clone, Copy, Debug)]
@@ -223,7 +223,7 @@ impl<O: Observer> Sweep<'_, O> {
         }
         let (op, by) = match found.get(self.passed) {
             Some(&(seen, op)) if seen == count => {
-                if self.log.calls[op as usize] > rank {
+                if precedes(rank, self.log.calls[op as usize]) {
                     return Err(Some(op));
                 }
                 self.passed += 1;
@@ -245,21 +245,17 @@ impl<O: Observer> Sweep<'_, O> {
 /// nothing are left out. What open increments found is known only from their returns, so the cut is the last of these.
 fn contradiction(log: &Log<Count>, stuck: Stuck, forcing: Vec<u32>) -> Contradiction {
     let failed = log.rets[stuck.op as usize];
-    let returns_count = |op: &usize| log.acts[*op].by != 0 && log.acts[*op].seen.is_some();
-    let called = |cut: u32| (0..log.len()).take_while(move |&op| log.calls[op] < cut);
-    let cut = called(failed)
-        .filter(returns_count)
-        .chain(stuck.late.map(|op| op as usize))
-        .map(|op| log.rets[op])
+    let is_increment = |op: &u32| log.acts[*op as usize].by != 0;
+    let cut = log
+        .called_before(failed)
+        .filter(|op| is_increment(op) && log.acts[*op as usize].seen.is_some())
+        .chain(stuck.late)
+        .map(|op| log.rets[op as usize])
         .filter(|&ret| ret != NEVER)
         .fold(failed, u32::max);
     let mut ops = forcing;
     ops.push(stuck.op);
-    ops.extend(
-        called(cut)
-            .filter(|&op| log.acts[op].by != 0)
-            .map(|op| op as u32),
-    );
+    ops.extend(log.called_before(cut).filter(is_increment));
     ops.sort_unstable();
     ops.dedup();
     Contradiction {

@@ -80,11 +80,18 @@ impl Monitor for Semaphore {
 /// The operations that were called before the failing return; those that returned later are seen as pending.
 fn contradiction(log: &Log<Permits>, failing: usize) -> Contradiction {
     let cut = log.rets[failing];
-    let matters = |&op: &usize| !matches!(log.acts[op], Permits::Acquire(0) | Permits::Release(0));
-    let called = (0..log.len()).take_while(|&op| log.calls[op] < cut);
+    let changes_nothing = |&op: &u32| {
+        matches!(
+            log.acts[op as usize],
+            Permits::Acquire(0) | Permits::Release(0)
+        )
+    };
     Contradiction {
         kind: ViolationKind::NoPermits,
-        ops: called.filter(matters).map(|op| op as u32).collect(),
+        ops: log
+            .called_before(cut)
+            .filter(|op| !changes_nothing(op))
+            .collect(),
         cut,
     }
 }

@@ -13,12 +13,13 @@
 //!
 //! O(n log n), and O(n) where few operations are open on a key at a time.
 
-use super::INITIAL;
+use super::{INITIAL, slot_effect};
 use crate::engine::monitor::structure::{EMPTY, Heap, PairingHeaps};
 use crate::engine::monitor::sweep_order::{Forcing, Observer, SweepOrder};
 use crate::engine::monitor::{
-    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+    Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, SlotEffect, ViolationKind,
 };
+use crate::history::precedes;
 
 /// The monitor of keys that are each on or off. The value of an operation is its key.
 #[derive(Clone, Copy, Debug)]
@@ -75,19 +76,11 @@ impl Monitor for Bits {
     fn read(&self, effect: Effect) -> Result<Reading<Bit>, NotApplicable> {
         const OTHER: u32 = 1;
         let other_than = |value: u32| if value == INITIAL { OTHER } else { INITIAL };
-        let (found, left) = match effect {
-            Effect::Reads(value) => (value, value),
-            Effect::Replaces { from, to } => (from, to),
-            Effect::Differs { from, to } => (other_than(from), to.unwrap_or(other_than(from))),
-            Effect::Writes(_)
-            | Effect::Nothing
-            | Effect::Adds(_)
-            | Effect::Removes(_)
-            | Effect::RemovesUnknown
-            | Effect::Peeks(_)
-            | Effect::FindsEmpty
-            | Effect::Counts(_)
-            | Effect::Other => {
+        let (found, left) = match slot_effect(effect)? {
+            SlotEffect::Reads(value) => (value, value),
+            SlotEffect::Replaces { from, to } => (from, to),
+            SlotEffect::Differs { from, to } => (other_than(from), to.unwrap_or(other_than(from))),
+            SlotEffect::Writes(_) => {
                 return Err(NotApplicable("some operation does not tell what it found"));
             }
         };
@@ -122,8 +115,18 @@ struct Key {
     open: [Heap; 2],
     /// 1 for on.
     state: u32,
-    /// The rank of the event that forced the last switch; 0 if there was none: the first event is a call and forces nothing.
+    /// The rank of the return that forced the last switch; [`NOT_SWITCHED`] if there was none.
     switched: u32,
+}
+
+/// Invariant: no return has this rank, since the first event is a call.
+const NOT_SWITCHED: u32 = 0;
+
+impl Key {
+    /// Whether a switch was forced after the call with this rank.
+    fn has_switched_since(&self, call: u32) -> bool {
+        self.switched != NOT_SWITCHED && !precedes(self.switched, call)
+    }
 }
 
 /// Lets operations take effect as the events force it. Returns the first operation whose return forces a switch that is not open.
@@ -131,7 +134,7 @@ fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> R
     let fresh = Key {
         open: [EMPTY; 2],
         state: (initially == BitState::On).into(),
-        switched: 0,
+        switched: NOT_SWITCHED,
     };
     let mut keys = vec![fresh; log.distinct as usize];
     let mut heaps = PairingHeaps::new();
@@ -152,7 +155,7 @@ fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> R
             continue;
         }
         if key.state as usize != needs {
-            if !act.is_switch() && key.switched > log.calls[op] {
+            if !act.is_switch() && key.has_switched_since(log.calls[op]) {
                 observer.takes_effect_before(number, op as u32);
                 continue;
             }
@@ -180,8 +183,8 @@ fn sweep(log: &Log<Bit>, initially: BitState, observer: &mut impl Observer) -> R
 /// Where the key is switched on once and off once these are at most five operations.
 fn contradiction(log: &Log<Bit>, initially: BitState, failing: u32) -> Contradiction {
     let (key, cut) = (log.values[failing as usize], log.rets[failing as usize]);
-    let ops: Vec<u32> = (0u32..log.len() as u32)
-        .take_while(|&op| log.calls[op as usize] < cut)
+    let ops: Vec<u32> = log
+        .called_before(cut)
         .filter(|&op| log.values[op as usize] == key)
         .collect();
     let mut forcing = Forcing::default();

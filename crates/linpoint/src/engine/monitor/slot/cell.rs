@@ -4,14 +4,14 @@
 //! a register, so the zones of Gibbons and Korach decide (`zones`), with a value that is never removed held up to the end;
 //! operations that found the cell empty are decided apart, as in all containers (`empties`). O(n).
 
-use super::clusters::{self, Place, Step};
+use super::clusters::{self, PlaceInCluster, Step};
 use super::zones::{self, Zone};
-use super::{INITIAL, OVERWRITTEN_AND_EXCHANGED};
+use super::{INITIAL, OVERWRITTEN_AND_EXCHANGED, slot_effect};
 use crate::engine::monitor::container::cover::contradiction;
 use crate::engine::monitor::container::critical::{CriticalIntervals, judge, known};
 use crate::engine::monitor::container::empties;
 use crate::engine::monitor::{
-    Act, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
+    Act, Effect, Finding, Log, Monitor, NotApplicable, Reading, SlotEffect, ViolationKind,
 };
 use crate::history::NEVER;
 
@@ -29,35 +29,25 @@ impl Monitor for Cell {
 
     /// A slot is empty while it holds its initial value.
     fn read(&self, effect: Effect) -> Result<Reading<Act>, NotApplicable> {
-        Ok(match effect {
-            Effect::Reads(INITIAL) => Reading::without_value(Act::Empty),
-            Effect::Reads(value) => Reading::of(Act::Peek, value),
-            Effect::Replaces {
+        Ok(match slot_effect(effect)? {
+            SlotEffect::Reads(INITIAL) => Reading::without_value(Act::Empty),
+            SlotEffect::Reads(value) => Reading::of(Act::Peek, value),
+            SlotEffect::Replaces {
                 from: INITIAL,
                 to: value,
             } => Reading::of(Act::Add, value),
-            Effect::Replaces {
+            SlotEffect::Replaces {
                 from: value,
                 to: INITIAL,
             } => Reading::of(Act::Remove, value),
-            Effect::Replaces { .. } => {
+            SlotEffect::Replaces { .. } => {
                 return Err(NotApplicable("values are exchanged for each other"));
             }
-            Effect::Writes(_) => return Err(OVERWRITTEN_AND_EXCHANGED),
-            Effect::Differs { .. } => {
+            SlotEffect::Writes(_) => return Err(OVERWRITTEN_AND_EXCHANGED),
+            SlotEffect::Differs { .. } => {
                 return Err(NotApplicable(
                     "some operation only tells what was not there",
                 ));
-            }
-            Effect::Nothing
-            | Effect::Adds(_)
-            | Effect::Removes(_)
-            | Effect::RemovesUnknown
-            | Effect::Peeks(_)
-            | Effect::FindsEmpty
-            | Effect::Counts(_)
-            | Effect::Other => {
-                return Err(NotApplicable("some operation is not on a slot"));
             }
         })
     }
@@ -91,10 +81,10 @@ impl Monitor for Cell {
         }
         steps.extend(empties.map(|(op, _)| Step::Op(op)));
         clusters::lined_up(log, steps.into_iter(), |act| match act {
-            Act::Add => Place::First,
-            Act::Peek => Place::Between,
-            Act::Remove => Place::Last,
-            Act::Empty => Place::Alone,
+            Act::Add => PlaceInCluster::First,
+            Act::Peek => PlaceInCluster::Between,
+            Act::Remove => PlaceInCluster::Last,
+            Act::Empty => PlaceInCluster::Alone,
         })
     }
 }

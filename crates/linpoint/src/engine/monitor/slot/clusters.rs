@@ -5,7 +5,7 @@ use crate::history::NEVER;
 
 /// Where an operation stands among those on its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PlaceInCluster {
     /// Before the others: at most one on each value.
     First,
     /// In the order of the calls.
@@ -30,7 +30,7 @@ pub(super) enum Step {
 struct Stretch {
     /// Where the first of them stands; [`NEVER`] if they are left out.
     begin: u32,
-    /// Where the next [`Place::Between`] stands.
+    /// Where the next [`PlaceInCluster::Between`] stands.
     next: u32,
     end: u32,
 }
@@ -39,7 +39,7 @@ struct Stretch {
 pub(super) fn lined_up<A: Copy>(
     log: &Log<A>,
     steps: impl Iterator<Item = Step>,
-    place: impl Fn(A) -> Place,
+    place: impl Fn(A) -> PlaceInCluster,
 ) -> Vec<u32> {
     let none = Stretch {
         begin: NEVER,
@@ -51,8 +51,8 @@ pub(super) fn lined_up<A: Copy>(
     for (&act, &value) in log.acts.iter().zip(&log.values) {
         let place = place(act);
         let stretch = &mut stretches[value as usize];
-        stretch.end += u32::from(place != Place::Alone);
-        stretch.next += u32::from(place == Place::First);
+        stretch.end += u32::from(place != PlaceInCluster::Alone);
+        stretch.next += u32::from(place == PlaceInCluster::First);
     }
     let mut order = vec![0; log.len()];
     let mut len = 0;
@@ -74,12 +74,12 @@ pub(super) fn lined_up<A: Copy>(
     for (op, (&act, &value)) in (0u32..).zip(log.acts.iter().zip(&log.values)) {
         let stretch = &mut stretches[value as usize];
         let place = place(act);
-        if stretch.begin == NEVER || place == Place::Alone {
+        if stretch.begin == NEVER || place == PlaceInCluster::Alone {
             continue;
         }
         let position = match place {
-            Place::First => stretch.begin,
-            Place::Last => stretch.end - 1,
+            PlaceInCluster::First => stretch.begin,
+            PlaceInCluster::Last => stretch.end - 1,
             _ => {
                 stretch.next += 1;
                 stretch.next - 1

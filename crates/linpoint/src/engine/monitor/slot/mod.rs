@@ -14,7 +14,7 @@ pub use cell::Cell;
 pub use register::{Register, Rw};
 
 use super::admit::{Prepared, PreparedLog, relevant};
-use super::{Effect, NotApplicable};
+use super::{Effect, NotApplicable, SlotEffect};
 use crate::engine::Facts;
 use crate::value::{Value, ValueTable};
 
@@ -23,6 +23,16 @@ pub(super) const INITIAL: u32 = 0;
 
 const OVERWRITTEN_AND_EXCHANGED: NotApplicable =
     NotApplicable("values are overwritten and exchanged");
+
+/// What an operation does to a slot.
+fn slot_effect(effect: Effect) -> Result<SlotEffect, NotApplicable> {
+    match effect {
+        Effect::Slot(effect) => Ok(effect),
+        _ => Err(NotApplicable(
+            "some operation is not a plain read, write or exchange",
+        )),
+    }
+}
 
 /// The operations on a slot, for the monitor that can decide them.
 pub(super) fn prepare(
@@ -35,21 +45,13 @@ pub(super) fn prepare(
     let (mut overwrites, mut exchanges) = (false, false);
     for (position, op) in relevant(task) {
         let effect = Effect::of(task.role(op), |value| values.intern(value.into()));
-        match effect {
-            Effect::Nothing => continue,
-            Effect::Reads(_) => {}
-            Effect::Writes(_) => overwrites = true,
-            Effect::Replaces { .. } | Effect::Differs { .. } => exchanges = true,
-            Effect::Adds(_)
-            | Effect::Removes(_)
-            | Effect::RemovesUnknown
-            | Effect::Peeks(_)
-            | Effect::FindsEmpty
-            | Effect::Counts(_)
-            | Effect::Other => {
-                let why = "some operation is not a plain read, write or exchange";
-                return Err(NotApplicable(why));
-            }
+        if effect == Effect::Nothing {
+            continue;
+        }
+        match slot_effect(effect)? {
+            SlotEffect::Reads(_) => {}
+            SlotEffect::Writes(_) => overwrites = true,
+            SlotEffect::Replaces { .. } | SlotEffect::Differs { .. } => exchanges = true,
         }
         // Here and not after the loop, so that a long history is not read in vain.
         if overwrites && exchanges {

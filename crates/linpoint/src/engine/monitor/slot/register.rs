@@ -5,13 +5,14 @@
 //! was read takes effect in time for its readers, one that was not read is left out. The initial value counts as written
 //! before the first event, if it was read.
 
-use super::clusters::{self, Place, Step};
+use super::clusters::{self, PlaceInCluster, Step};
+use super::slot_effect;
 use super::zones::{self, Zone};
 use crate::engine::monitor::{
     Contradiction, Effect, Finding, Log, Monitor, NotApplicable, REPEATED_VALUE, Reading,
-    ViolationKind,
+    SlotEffect, ViolationKind,
 };
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// The monitor of registers whose values are each written once, and the initial one never.
 #[derive(Clone, Copy, Debug)]
@@ -49,19 +50,10 @@ impl Monitor for Register {
     }
 
     fn read(&self, effect: Effect) -> Result<Reading<Rw>, NotApplicable> {
-        Ok(match effect {
-            Effect::Writes(value) => Reading::of(Rw::Write, value),
-            Effect::Reads(value) => Reading::of(Rw::Read, value),
-            Effect::Replaces { .. }
-            | Effect::Differs { .. }
-            | Effect::Nothing
-            | Effect::Adds(_)
-            | Effect::Removes(_)
-            | Effect::RemovesUnknown
-            | Effect::Peeks(_)
-            | Effect::FindsEmpty
-            | Effect::Counts(_)
-            | Effect::Other => {
+        Ok(match slot_effect(effect)? {
+            SlotEffect::Writes(value) => Reading::of(Rw::Write, value),
+            SlotEffect::Reads(value) => Reading::of(Rw::Read, value),
+            SlotEffect::Replaces { .. } | SlotEffect::Differs { .. } => {
                 return Err(NotApplicable("some operation is not a plain read or write"));
             }
         })
@@ -73,7 +65,7 @@ impl Monitor for Register {
             let flaw = match cluster.written {
                 _ if Some(value) == self.initial || cluster.read_by == NEVER => continue,
                 NEVER => ViolationKind::NeverAdded,
-                written if cluster.read_by < written => ViolationKind::SeenBeforeAdded,
+                written if precedes(cluster.read_by, written) => ViolationKind::SeenBeforeAdded,
                 _ => continue,
             };
             return Ok(Finding::Violation(contradiction(log, flaw, &[value])));
@@ -94,8 +86,8 @@ impl Monitor for Register {
         let order = zones::in_order(log, read_initial(&clusters, self.initial), zone);
         let steps = order.into_iter().map(|(_, value)| Step::Value(value));
         clusters::lined_up(log, steps, |act| match act {
-            Rw::Write => Place::First,
-            Rw::Read => Place::Between,
+            Rw::Write => PlaceInCluster::First,
+            Rw::Read => PlaceInCluster::Between,
         })
     }
 }

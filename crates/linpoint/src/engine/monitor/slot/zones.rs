@@ -8,7 +8,7 @@
 
 use crate::engine::monitor::Log;
 use crate::engine::monitor::structure::RankBits;
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// The zone of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct Zone {
 impl Zone {
     #[inline]
     fn is_forward(self) -> bool {
-        self.first_return < self.last_call
+        precedes(self.first_return, self.last_call)
     }
 }
 
@@ -55,9 +55,10 @@ pub(super) fn conflict(distinct: u32, end: u32, zone: impl Fn(u32) -> Zone) -> O
     let this = zone(value);
     let excludes = |&other: &u32| {
         let that = zone(other);
+        // Equal ranks: the zone of the initial value begins with the first event, which may be the last call of the other.
         that.is_forward()
             && that.first_return <= this.last_call
-            && this.first_return < that.last_call
+            && precedes(this.first_return, that.last_call)
     };
     let mut others = (0..distinct).filter(|&other| other != value);
     Some((

@@ -9,11 +9,11 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::FixedState;
 
 use super::fault::Fault;
-use super::general::{Effect, General, Unclear};
+use super::general::{General, Unclear, UpdateEffect};
 use super::simplify::{Changes, simple_entries};
 use super::{simple, witness};
 use crate::engine::monitor::admit::Prepared;
-use crate::engine::monitor::{Decision, Evidence, Log, NotApplicable, Suspect, relevant};
+use crate::engine::monitor::{ContradictingOp, Decision, Evidence, Log, NotApplicable, relevant};
 use crate::engine::{Budget, Cause, Facts, TaskOp};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
@@ -130,8 +130,8 @@ impl Case {
     }
 
     /// Runs the general monitor on all events, up to the first violation.
-    pub(super) fn run(&self) -> Result<Run, NotApplicable> {
-        let mut run = Run {
+    pub(super) fn run(&self) -> Result<GeneralRun, NotApplicable> {
+        let mut run = GeneralRun {
             snapshot: General::new(INITIAL),
             fault: None,
             scans: Vec::new(),
@@ -143,8 +143,8 @@ impl Case {
             match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, false) => {
                     match run.snapshot.call_update(op as u32, entry, value) {
-                        Ok(Effect::Changes) => {}
-                        Ok(Effect::Nothing) => run.repeats.push(op as u32),
+                        Ok(UpdateEffect::Changes) => {}
+                        Ok(UpdateEffect::Nothing) => run.repeats.push(op as u32),
                         Err(Unclear::Overlap(_)) => {
                             return Err(NotApplicable(
                                 "updates of one entry overlap, as with several writers",
@@ -181,7 +181,7 @@ impl Case {
     /// The operations that contradict each other by themselves: those of the fault, and all updates with what the scans among them
     /// show or the updates among them write, except those that change nothing. Values can be dropped only as a whole, so an
     /// update is kept together with all others of the same value.
-    fn suspects(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
+    fn contradicting_ops(&self, fault: &Fault<u32>, repeats: &[u32]) -> Vec<u32> {
         let mut ops: HashSet<u32> = fault.others().into_iter().copied().collect();
         ops.insert(fault.scan);
         let scans = ops
@@ -201,14 +201,11 @@ impl Case {
         let mut writes: HashMap<(u32, u32), u32> = HashMap::new();
         let mut again = HashSet::new();
         let updates = || {
-            (0u32..)
-                .zip(&self.log.acts)
-                .filter_map(|(op, act)| match act {
-                    Act::Update { entry, value } if !repeats.contains(&op) => {
-                        Some((op, *entry, *value))
-                    }
-                    _ => None,
-                })
+            let called = self.log.called_before(cut);
+            called.filter_map(|op| match self.log.acts[op as usize] {
+                Act::Update { entry, value } if !repeats.contains(&op) => Some((op, entry, value)),
+                _ => None,
+            })
         };
         let is_kept = |entry: u32, value: u32| {
             value == INITIAL
@@ -217,7 +214,7 @@ impl Case {
                     .iter()
                     .any(|shown| shown.get(entry as usize) == Some(&value))
         };
-        for (_, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
+        for (_, entry, value) in updates() {
             if is_kept(entry, value) {
                 let times = writes
                     .entry((entry, value))
@@ -228,7 +225,7 @@ impl Case {
                 }
             }
         }
-        for (op, entry, value) in updates().filter(|&(op, ..)| self.log.calls[op as usize] < cut) {
+        for (op, entry, value) in updates() {
             if is_kept(entry, value) || again.contains(&entry) {
                 ops.insert(op);
             }
@@ -264,19 +261,19 @@ impl Prepared for Case {
             }
             (Some(fault), _) => {
                 let cut = self.log.rets[fault.scan as usize];
-                let suspect = |op: u32| Suspect {
+                let contradicting = |op: u32| ContradictingOp {
                     position: position(&op),
-                    is_open: self.log.rets[op as usize] > cut,
+                    is_pending: self.log.rets[op as usize] > cut,
                 };
-                let ops = self.suspects(&fault, &run.repeats);
-                Decision::FirstViolation(ops.into_iter().map(suspect).collect())
+                let ops = self.contradicting_ops(&fault, &run.repeats);
+                Decision::FirstViolation(ops.into_iter().map(contradicting).collect())
             }
         })
     }
 }
 
 /// What the general monitor found out.
-pub(super) struct Run {
+pub(super) struct GeneralRun {
     snapshot: General<u32, u32>,
     pub(super) fault: Option<Fault<u32>>,
     /// The scans, each with the number by which they are ordered.

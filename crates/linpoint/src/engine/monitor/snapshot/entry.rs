@@ -8,6 +8,8 @@ use std::hash::Hash;
 
 use foldhash::fast::FixedState;
 
+use crate::history::precedes;
+
 /// The number of an event, counted from 1.
 pub(super) type Time = u64;
 
@@ -50,7 +52,8 @@ impl<V, T> Entry<V, T> {
     /// Whether no scan can see an update any more, given that all scans that may still return were called at time `called` or
     /// later, and after the return of a scan that saw the update number `floor`.
     pub(super) fn is_over(&self, index: u64, called: Time, floor: u64) -> bool {
-        index < floor || (index < self.last_index() && self.update(index + 1).returned < called)
+        index < floor
+            || (index < self.last_index() && precedes(self.update(index + 1).returned, called))
     }
 }
 

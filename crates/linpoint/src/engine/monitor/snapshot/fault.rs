@@ -10,12 +10,12 @@ pub struct Fault<T> {
     /// The entry in which it is wrong.
     pub entry: u32,
     /// What is wrong there.
-    pub what: What<T>,
+    pub kind: FaultKind<T>,
 }
 
 /// What a scan got wrong in an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What<T> {
+pub enum FaultKind<T> {
     /// This update had replaced the value before the scan began.
     Stale(T),
     /// No update with the value had begun, or, where what is over is forgotten, all were replaced before the scan began.
@@ -46,32 +46,36 @@ pub enum What<T> {
 impl<T> Fault<T> {
     /// The property that does not hold, after the paper's names.
     pub fn property(&self) -> &'static str {
-        match self.what {
-            What::Stale(_) | What::Future { .. } | What::Order { .. } => "appropriateness",
-            What::Decreasing(_) => "non-decreasing",
-            What::Inversion { .. } => "no inversion",
+        match self.kind {
+            FaultKind::Stale(_) | FaultKind::Future { .. } | FaultKind::Order { .. } => {
+                "appropriateness"
+            }
+            FaultKind::Decreasing(_) => "non-decreasing",
+            FaultKind::Inversion { .. } => "no inversion",
         }
     }
 
-    /// The kind of violation, in one word.
-    pub fn kind(&self) -> &'static str {
-        match self.what {
-            What::Stale(_) => "stale",
-            What::Future { .. } => "future",
-            What::Decreasing(_) => "decreasing",
-            What::Inversion { .. } => "inversion",
-            What::Order { .. } => "order",
+    /// The name of the kind, one word.
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            FaultKind::Stale(_) => "stale",
+            FaultKind::Future { .. } => "future",
+            FaultKind::Decreasing(_) => "decreasing",
+            FaultKind::Inversion { .. } => "inversion",
+            FaultKind::Order { .. } => "order",
         }
     }
 
     /// The operations beside the scan that are part of the contradiction.
     pub fn others(&self) -> Vec<&T> {
-        match &self.what {
-            What::Stale(other) | What::Decreasing(other) | What::Inversion { other, .. } => {
+        match &self.kind {
+            FaultKind::Stale(other)
+            | FaultKind::Decreasing(other)
+            | FaultKind::Inversion { other, .. } => {
                 vec![other]
             }
-            What::Future { .. } => Vec::new(),
-            What::Order { missed, seen, .. } => vec![missed, seen],
+            FaultKind::Future { .. } => Vec::new(),
+            FaultKind::Order { missed, seen, .. } => vec![missed, seen],
         }
     }
 
@@ -86,23 +90,23 @@ impl<T> Fault<T> {
             "{scan} has {} in entry {entry}",
             returned(&self.scan, entry)
         );
-        let sentence = match &self.what {
-            What::Stale(update) => format!(
+        let sentence = match &self.kind {
+            FaultKind::Stale(update) => format!(
                 "{wrong}, although {} had finished before the scan began",
                 describe(update)
             ),
-            What::Future { forgets: false } => {
+            FaultKind::Future { forgets: false } => {
                 format!("{wrong}, although no update of that entry with it had begun")
             }
-            What::Future { forgets: true } => format!(
+            FaultKind::Future { forgets: true } => format!(
                 "{wrong}, although no update of that entry with it had begun, or it had been replaced before the scan began"
             ),
-            What::Decreasing(earlier) => format!(
+            FaultKind::Decreasing(earlier) => format!(
                 "{wrong}, although {} had seen the later value {} there before the scan began",
                 describe(earlier),
                 returned(earlier, entry)
             ),
-            What::Inversion {
+            FaultKind::Inversion {
                 other,
                 entry: ahead,
             } => format!(
@@ -110,7 +114,7 @@ impl<T> Fault<T> {
                 describe(other),
                 returned(other, entry)
             ),
-            What::Order {
+            FaultKind::Order {
                 missed,
                 seen,
                 entry: other,

@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 
 use super::entry::{Entry, NEVER, Time, Update};
-use super::fault::{Fault, What};
+use super::fault::{Fault, FaultKind};
+use crate::history::precedes;
 
 /// Judges histories of a snapshot event by event. `V` are the values, `T` names operations.
 ///
@@ -36,7 +37,7 @@ use super::fault::{Fault, What};
 /// assert!(snapshot.return_scan(second, &[]).is_ok());
 /// let third = snapshot.call_scan("r");
 /// let fault = snapshot.return_scan(third, &[]).unwrap_err();
-/// assert_eq!(fault.kind(), "decreasing");
+/// assert_eq!(fault.name(), "decreasing");
 /// ```
 #[derive(Clone, Debug)]
 pub struct General<V, T> {
@@ -78,7 +79,7 @@ pub struct Scanning<T> {
 
 /// What an update does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum UpdateEffect {
     /// It changes its entry.
     Changes,
     /// The entry holds the value already.
@@ -130,7 +131,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
     }
 
     /// An update is called.
-    pub fn call_update(&mut self, op: T, number: u32, value: V) -> Result<Effect, Unclear> {
+    pub fn call_update(&mut self, op: T, number: u32, value: V) -> Result<UpdateEffect, Unclear> {
         let now = self.tick();
         let place = self.entry(number);
         let oldest = self.oldest();
@@ -143,7 +144,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
         let earlier = entry.with_value(&value);
         if earlier == Some(last) {
             entry.is_busy = true;
-            return Ok(Effect::Nothing);
+            return Ok(UpdateEffect::Nothing);
         }
         if let Some(earlier) = earlier
             && !entry.is_over(earlier, oldest.0, floor)
@@ -158,7 +159,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
             called: now,
             returned: NEVER,
         });
-        Ok(Effect::Changes)
+        Ok(UpdateEffect::Changes)
     }
 
     /// The open update of an entry returns.
@@ -175,13 +176,13 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
     }
 
     /// The open update of an entry, which has this effect, did not happen: an error, with the scan, if one saw it.
-    pub fn undo_update(&mut self, number: u32, effect: Effect) -> Result<(), T> {
+    pub fn undo_update(&mut self, number: u32, effect: UpdateEffect) -> Result<(), T> {
         self.tick();
         let place = self.entry(number);
         let latest = self.chain.values().next_back();
         let entry = &mut self.entries[place];
         entry.is_busy = false;
-        if effect == Effect::Nothing {
+        if effect == UpdateEffect::Nothing {
             return Ok(());
         }
         if let Some(link) = latest
@@ -215,14 +216,14 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
     pub fn return_scan(&mut self, scan: Scanning<T>, values: &[V]) -> Result<u64, Fault<T>> {
         let now = self.tick();
         self.open.remove(&scan.called);
-        let fault = |entry: u32, what: What<T>| Fault {
+        let fault = |entry: u32, kind: FaultKind<T>| Fault {
             scan: scan.op.clone(),
             entry,
-            what,
+            kind,
         };
         for (number, value) in (0u32..).zip(values) {
             if *value != self.initial && self.place(number).is_none() {
-                return Err(fault(number, What::Future { forgets: false }));
+                return Err(fault(number, FaultKind::Future { forgets: false }));
             }
         }
         let mut seen = Vec::with_capacity(self.entries.len());
@@ -233,7 +234,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
             let value = values.get(entry.number as usize).unwrap_or(&self.initial);
             let Some(index) = entry.with_value(value) else {
                 let forgets = entry.first > 0;
-                return Err(fault(entry.number, What::Future { forgets }));
+                return Err(fault(entry.number, FaultKind::Future { forgets }));
             };
             seen.push(index);
             let update = entry.update(index);
@@ -247,7 +248,7 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
                 }
             }
         }
-        if began > ended
+        if precedes(ended, began)
             && let Some((
                 behind,
                 Update {
@@ -255,48 +256,48 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
                 },
             )) = missed
         {
-            let what = match latest {
+            let kind = match latest {
                 Some((
                     other,
                     Update {
                         op: Some(update), ..
                     },
-                )) if ended > scan.called => What::Order {
+                )) if !precedes(ended, scan.called) => FaultKind::Order {
                     missed: missed.clone(),
                     seen: update.clone(),
                     entry: other.number,
                 },
-                _ => What::Stale(missed.clone()),
+                _ => FaultKind::Stale(missed.clone()),
             };
-            return Err(fault(behind.number, what));
+            return Err(fault(behind.number, kind));
         }
         self.link(&scan, seen)
     }
 
     /// Puts a scan into the chain.
     fn link(&mut self, scan: &Scanning<T>, seen: Vec<u64>) -> Result<u64, Fault<T>> {
-        let fault = |place: usize, what: What<T>| Fault {
+        let fault = |place: usize, kind: FaultKind<T>| Fault {
             scan: scan.op.clone(),
             entry: self.entries[place].number,
-            what,
+            kind,
         };
         let behind = |link: &Link<T>| (0..seen.len()).find(|&place| seen[place] < link.saw(place));
         let ahead = |link: &Link<T>| (0..seen.len()).find(|&place| seen[place] > link.saw(place));
         if let Some(floor) = scan.floor.and_then(|sum| self.chain.get(&sum))
             && let Some(place) = behind(floor)
         {
-            return Err(fault(place, What::Decreasing(floor.scan.clone())));
+            return Err(fault(place, FaultKind::Decreasing(floor.scan.clone())));
         }
         let sum = seen.iter().sum();
         let before = self.chain.range(..=sum).next_back();
         let after = self.chain.range(sum..).next();
         for (_, link) in before.into_iter().chain(after) {
             if let (Some(place), Some(other)) = (behind(link), ahead(link)) {
-                let what = What::Inversion {
+                let kind = FaultKind::Inversion {
                     other: link.scan.clone(),
                     entry: self.entries[other].number,
                 };
-                return Err(fault(place, what));
+                return Err(fault(place, kind));
             }
         }
         self.chain.entry(sum).or_insert_with(|| Link {

@@ -18,5 +18,5 @@ mod tests;
 mod witness;
 
 pub(crate) use case::Case;
-pub use fault::{Fault, What};
-pub use general::{Effect, General, Scanning, Unclear};
+pub use fault::{Fault, FaultKind};
+pub use general::{General, Scanning, Unclear, UpdateEffect};

@@ -40,7 +40,7 @@ pub const SLOTS: u32 = 64;
 
 /// What happens, as far as it matters: which of nine things, as one of the lowest bits, and the slot of a scan above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event(u16);
+pub struct SimpleEvent(u16);
 
 const UPDATE_CALLED: u16 = 0;
 const UPDATE_RETURNED: u16 = 2;
@@ -51,31 +51,31 @@ const SLOT: u16 = 9;
 /// The events of scans.
 const OF_SCANS: u16 = 0b11111 << SCAN_CALLED;
 
-impl Event {
+impl SimpleEvent {
     /// Anything that cannot matter: an update with 0, or of an entry that never changes.
-    pub const OTHER: Event = Event(0);
+    pub const OTHER: SimpleEvent = SimpleEvent(0);
 
     /// An update of this entry with 1 is called.
     pub fn update_called(side: Side) -> Self {
-        Event(1 << (UPDATE_CALLED + side as u16))
+        SimpleEvent(1 << (UPDATE_CALLED + side as u16))
     }
 
     /// An update of this entry with 1 returns.
     pub fn update_returned(side: Side) -> Self {
-        Event(1 << (UPDATE_RETURNED + side as u16))
+        SimpleEvent(1 << (UPDATE_RETURNED + side as u16))
     }
 
     /// A scan is called; until it returns, no other one has its slot, which is below [`SLOTS`].
     pub fn scan_called(slot: u32) -> Self {
         debug_assert!(slot < SLOTS);
-        Event(1 << SCAN_CALLED | (slot as u16) << SLOT)
+        SimpleEvent(1 << SCAN_CALLED | (slot as u16) << SLOT)
     }
 
     /// The scan in this slot returns, with 1 in these of the two entries.
     pub fn scan_returned(slot: u32, ones: [bool; 2]) -> Self {
         debug_assert!(slot < SLOTS);
         let result = u16::from(ones[0]) | u16::from(ones[1]) << 1;
-        Event(1 << (SCAN_RETURNED + result) | (slot as u16) << SLOT)
+        SimpleEvent(1 << (SCAN_RETURNED + result) | (slot as u16) << SLOT)
     }
 
     /// The event as an integer: for those who store many of them.
@@ -152,12 +152,12 @@ impl Violation {
 /// Watches a simple history, event by event.
 ///
 /// ```
-/// use linpoint::engine::monitor::snapshot::simple::{Event, Monitor, Side, Violation};
+/// use linpoint::engine::monitor::snapshot::simple::{Monitor, Side, SimpleEvent, Violation};
 /// let mut monitor = Monitor::default();
-/// monitor.step(Event::update_called(Side::First))?;
-/// monitor.step(Event::update_returned(Side::First))?;
-/// monitor.step(Event::scan_called(7))?;
-/// let stale = monitor.step(Event::scan_returned(7, [false, false]));
+/// monitor.step(SimpleEvent::update_called(Side::First))?;
+/// monitor.step(SimpleEvent::update_returned(Side::First))?;
+/// monitor.step(SimpleEvent::scan_called(7))?;
+/// let stale = monitor.step(SimpleEvent::scan_returned(7, [false, false]));
 /// assert_eq!(stale, Err(Violation::Low(Side::First)));
 /// # Ok::<(), Violation>(())
 /// ```
@@ -179,16 +179,17 @@ pub struct Monitor {
 
 impl Monitor {
     /// Takes the next event; an error if the history is not linearizable from here on.
-    pub fn step(&mut self, event: Event) -> Result<(), Violation> {
+    pub fn step(&mut self, event: SimpleEvent) -> Result<(), Violation> {
         let bit = event.slot_bit();
         for side in Side::BOTH {
             let l = side as usize;
-            if event == Event::update_called(side) && self.first[l] == Progress::None {
+            if event == SimpleEvent::update_called(side) && self.first[l] == Progress::None {
                 self.first[l] = Progress::Open;
                 if self.first[side.other() as usize] == Progress::Done {
                     self.ahead = Some(side.other());
                 }
-            } else if event == Event::update_returned(side) && self.first[l] == Progress::Open {
+            } else if event == SimpleEvent::update_returned(side) && self.first[l] == Progress::Open
+            {
                 self.first[l] = Progress::Done;
             }
         }
@@ -311,8 +312,8 @@ impl Monitor {
         let mut alerts = 0;
         for side in Side::BOTH {
             match self.first[side as usize] {
-                Progress::None => alerts |= Event::update_called(side).0,
-                Progress::Open => alerts |= Event::update_returned(side).0,
+                Progress::None => alerts |= SimpleEvent::update_called(side).0,
+                Progress::Open => alerts |= SimpleEvent::update_returned(side).0,
                 Progress::Done => {}
             }
         }
@@ -321,7 +322,7 @@ impl Monitor {
             after.must = [0, 1].map(|l| u64::from(self.needs(l)));
             if after.judge(1, ones).is_err() || (after.seen, after.alone) != (self.seen, self.alone)
             {
-                alerts |= Event::scan_returned(0, ones).0;
+                alerts |= SimpleEvent::scan_returned(0, ones).0;
             }
         }
         alerts
@@ -343,11 +344,11 @@ const CHUNK: usize = 256;
 /// before the last change, an event is either always fine or always worth a look, so most are merely passed over.
 ///
 /// ```
-/// use linpoint::engine::monitor::snapshot::simple::{Event, Side, Violation, decide};
-/// let events = [Event::scan_called(0), Event::scan_returned(0, [false, true])];
+/// use linpoint::engine::monitor::snapshot::simple::{Side, SimpleEvent, Violation, decide};
+/// let events = [SimpleEvent::scan_called(0), SimpleEvent::scan_returned(0, [false, true])];
 /// assert_eq!(decide(&events, 1), Err((1, Violation::Future(Side::Second))));
 /// ```
-pub fn decide(events: &[Event], slots: u32) -> Result<(), (usize, Violation)> {
+pub fn decide(events: &[SimpleEvent], slots: u32) -> Result<(), (usize, Violation)> {
     let mut monitor = Monitor::default();
     let mut at = 0;
     while at < events.len() {
@@ -370,7 +371,7 @@ pub fn decide(events: &[Event], slots: u32) -> Result<(), (usize, Violation)> {
 }
 
 /// The slots of the scans that are open after some events, if those of `open` were before: the last event of a slot tells.
-fn open_after(mut open: u64, passed: &[Event], slots: u32) -> u64 {
+fn open_after(mut open: u64, passed: &[SimpleEvent], slots: u32) -> u64 {
     let mut unknown = u64::MAX >> (SLOTS - slots.clamp(1, SLOTS));
     for event in passed.iter().rev() {
         let bit = event.slot_bit() & unknown;
@@ -384,10 +385,11 @@ fn open_after(mut open: u64, passed: &[Event], slots: u32) -> u64 {
 }
 
 /// How many events at the beginning are none of `alerts`.
-fn quiet_events(events: &[Event], alerts: u16) -> usize {
-    let is_quiet = |chunk: &[Event]| chunk.iter().fold(0, |all, event| all | event.0) & alerts == 0;
+fn quiet_events(events: &[SimpleEvent], alerts: u16) -> usize {
+    let is_quiet =
+        |chunk: &[SimpleEvent]| chunk.iter().fold(0, |all, event| all | event.0) & alerts == 0;
     let chunks = events.chunks(CHUNK).take_while(|chunk| is_quiet(chunk));
-    let quiet: usize = chunks.map(<[Event]>::len).sum();
+    let quiet: usize = chunks.map(<[SimpleEvent]>::len).sum();
     let rest = events[quiet..].iter();
     quiet + rest.take_while(|event| event.0 & alerts == 0).count()
 }
@@ -398,15 +400,18 @@ mod tests {
 
     use super::*;
 
-    fn all_events(slots: u32) -> Vec<Event> {
-        let mut all = vec![Event::OTHER];
+    fn all_events(slots: u32) -> Vec<SimpleEvent> {
+        let mut all = vec![SimpleEvent::OTHER];
         for side in Side::BOTH {
-            all.extend([Event::update_called(side), Event::update_returned(side)]);
+            all.extend([
+                SimpleEvent::update_called(side),
+                SimpleEvent::update_returned(side),
+            ]);
         }
         for slot in 0..slots {
-            all.push(Event::scan_called(slot));
+            all.push(SimpleEvent::scan_called(slot));
             for result in 0..4 {
-                all.push(Event::scan_returned(
+                all.push(SimpleEvent::scan_returned(
                     slot,
                     [result & 1 != 0, result & 2 != 0],
                 ));
@@ -416,10 +421,11 @@ mod tests {
     }
 
     /// Whether an event can happen in a state: no slot is used twice, no update returns that was not called.
-    fn can_happen(monitor: &Monitor, event: Event) -> bool {
+    fn can_happen(monitor: &Monitor, event: SimpleEvent) -> bool {
         let is_open = monitor.open & event.slot_bit() != 0;
         let returns = Side::BOTH.into_iter().any(|side| {
-            event == Event::update_returned(side) && monitor.first[side as usize] == Progress::None
+            event == SimpleEvent::update_returned(side)
+                && monitor.first[side as usize] == Progress::None
         });
         !returns && (event.slot_bit() == 0 || is_open != event.is_scan_called())
     }
@@ -493,7 +499,7 @@ mod tests {
             for at in 0..rng.random_range(0..2000) {
                 let event = choices[rng.random_range(0..choices.len())];
                 if !can_happen(&monitor, event) {
-                    events.push(Event::OTHER);
+                    events.push(SimpleEvent::OTHER);
                     continue;
                 }
                 let mut after = monitor;
@@ -503,9 +509,9 @@ mod tests {
                         wrong = Some((at, violation));
                         break;
                     }
-                    Err(_) => events.push(Event::OTHER),
+                    Err(_) => events.push(SimpleEvent::OTHER),
                     Ok(()) if event.0 & 0b11 != 0 && rng.random_range(0..50) != 0 => {
-                        events.push(Event::OTHER);
+                        events.push(SimpleEvent::OTHER);
                     }
                     Ok(()) => {
                         monitor = after;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::case::{Act, Case, INITIAL};
-use super::simple::{self, Event, Side};
+use super::simple::{self, Side, SimpleEvent};
 use crate::engine::TaskOp;
 use crate::history::precedes;
 
@@ -45,7 +45,7 @@ pub(super) fn simple_entries(acts: impl Iterator<Item = (TaskOp, Act)>) -> Optio
 impl Case {
     /// The events for the monitor of simple histories, and the number of slots that they use. `None` if the history is not simple
     /// or too many scans are open at a time.
-    pub(super) fn simple_events(&self) -> Option<(Vec<Event>, u32)> {
+    pub(super) fn simple_events(&self) -> Option<(Vec<SimpleEvent>, u32)> {
         let entries = self.simple?;
         let side = |entry: u32, value: u32| {
             let changes = Some((entry, value));
@@ -60,15 +60,15 @@ impl Case {
             let op = event.op();
             events.push(match (self.log.acts[op], event.is_return()) {
                 (Act::Update { entry, value }, is_return) => match side(entry, value) {
-                    None => Event::OTHER,
-                    Some(side) if is_return => Event::update_returned(side),
-                    Some(side) => Event::update_called(side),
+                    None => SimpleEvent::OTHER,
+                    Some(side) if is_return => SimpleEvent::update_returned(side),
+                    Some(side) => SimpleEvent::update_called(side),
                 },
                 (Act::Scan { .. }, false) => {
                     let slot = free.pop()?;
                     slots.insert(op, slot);
                     used = used.max(slot + 1);
-                    Event::scan_called(slot)
+                    SimpleEvent::scan_called(slot)
                 }
                 (act @ Act::Scan { .. }, true) => {
                     let slot = slots.remove(&op)?;
@@ -80,7 +80,7 @@ impl Case {
                     {
                         ones[side(entry, value)? as usize] = true;
                     }
-                    Event::scan_returned(slot, ones)
+                    SimpleEvent::scan_returned(slot, ones)
                 }
             });
         }

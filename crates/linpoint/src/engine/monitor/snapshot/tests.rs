@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Case;
-use super::simple::{self, Event, Side};
+use super::simple::{self, Side, SimpleEvent};
 use crate::engine::monitor::admit::Prepared;
 use crate::engine::monitor::{Decision, Evidence};
 use crate::engine::{Budget, Cause, Task, TaskOp, brute, until};
@@ -170,7 +170,7 @@ fn show(history: &History) -> String {
     ops.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares verdict, first bad event, witness and suspects with the reference; counts the kinds of violations.
+/// Compares verdict, first bad event, witness and contradicting operations with the reference; counts the kinds of violations.
 fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let history = random_history(values, &mut rng);
@@ -212,16 +212,16 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
             certify::witness(&whole, &order).unwrap_or_else(|error| panic!("{error}: {}", shown()));
             count("linearizable");
         }
-        Ok(Decision::FirstViolation(suspects)) => {
+        Ok(Decision::FirstViolation(contradicting)) => {
             assert!(
                 matches!(quickly, Ok(Decision::FirstViolation(_))),
                 "{}",
                 shown()
             );
-            let ops: Vec<TaskOp> = suspects
+            let ops: Vec<TaskOp> = contradicting
                 .iter()
-                .map(|suspect| match whole.ops[suspect.position as usize] {
-                    op if suspect.is_open => TaskOp { ret: NEVER, ..op },
+                .map(|found| match whole.ops[found.position as usize] {
+                    op if found.is_pending => TaskOp { ret: NEVER, ..op },
                     op => op,
                 })
                 .collect();
@@ -231,8 +231,8 @@ fn compare(values: Values, seed: u64, counts: &mut HashMap<&'static str, u64>) {
                 .map(|op| op.ret)
                 .max();
             assert_eq!(bad, last.map(|last| last + 1), "{}", shown());
-            let kind = case.run().unwrap().fault.unwrap().kind();
-            // Values that come back may be told apart only by what is not among the suspects.
+            let kind = case.run().unwrap().fault.unwrap().name();
+            // Values that come back may be told apart only by what is not among the contradicting operations.
             if values == Values::Simple || values == Values::Distinct {
                 assert!(!brute_says(&whole.with_ops(ops)), "{kind}: {}", shown());
             }
@@ -314,13 +314,13 @@ fn several_writers() {
 #[test]
 fn events_say_what_they_are() {
     let all = [
-        Event::OTHER,
-        Event::update_called(Side::First),
-        Event::update_called(Side::Second),
-        Event::update_returned(Side::First),
-        Event::update_returned(Side::Second),
-        Event::scan_called(63),
-        Event::scan_returned(63, [false, true]),
+        SimpleEvent::OTHER,
+        SimpleEvent::update_called(Side::First),
+        SimpleEvent::update_called(Side::Second),
+        SimpleEvent::update_returned(Side::First),
+        SimpleEvent::update_returned(Side::Second),
+        SimpleEvent::scan_called(63),
+        SimpleEvent::scan_returned(63, [false, true]),
     ];
     for (i, event) in all.iter().enumerate() {
         assert!(all[..i].iter().all(|other| other.bits() != event.bits()));

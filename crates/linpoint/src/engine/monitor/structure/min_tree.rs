@@ -1,6 +1,7 @@
 //! A tree of minima: lowers ranges of numbers by one, and extracts those that have become small.
 
-use super::wide_tree::{DEGREE, Leaves, Row, bits};
+use super::wide_tree::{DEGREE, Leaves, Row};
+use crate::engine::set_bits;
 
 /// Numbers, as a tree of minima.
 ///
@@ -90,7 +91,7 @@ fn extract_below(
 ) -> i32 {
     let (top, below) = levels.split_last_mut().expect("bug: a tree without levels");
     let nodes = &mut top[row];
-    for i in bits(!nodes.above(limit) & 0xffff) {
+    for i in set_bits((!nodes.above(limit) & 0xffff).into()) {
         let (node, rest) = (row * DEGREE + i, limit - nodes.0[i]);
         nodes.0[i] += if below.is_empty() {
             each(node, rest);

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::wide_tree::{DEGREE, Leaves, Row, bits};
+use super::wide_tree::{DEGREE, Leaves, Row};
+use crate::engine::set_bits;
 
 /// The exclusive right ends of intervals, in the order of their left ends, as a tree of maxima. The caller knows how many
 /// intervals begin at or before a point.
@@ -55,7 +56,7 @@ fn extract_below(
     let start = (range.start / width).clamp(first, first + DEGREE) - first;
     let end = range.end.div_ceil(width).clamp(first, first + DEGREE) - first;
     let met = (1u32 << end) - (1u32 << start);
-    for i in bits(nodes.above(point) & met) {
+    for i in set_bits((nodes.above(point) & met).into()) {
         let node = first + i;
         nodes.0[i] = if below.is_empty() {
             found.push(node as u32);

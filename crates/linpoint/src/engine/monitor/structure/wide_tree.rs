@@ -39,16 +39,6 @@ impl Row {
     }
 }
 
-/// The positions of the set bits, ascending.
-#[inline]
-pub(in crate::engine::monitor) fn bits(mut set: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = (set != 0).then_some(set.trailing_zeros() as usize)?;
-        set &= set - 1;
-        Some(lowest)
-    })
-}
-
 /// The lowest level of a tree: numbers in rows.
 #[derive(Clone, Debug)]
 pub(in crate::engine::monitor) struct Leaves {

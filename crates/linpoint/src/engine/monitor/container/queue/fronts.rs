@@ -9,17 +9,17 @@
 use super::Disorder;
 use crate::engine::monitor::structure::RankBits;
 use crate::engine::monitor::{Act, CriticalInterval, CriticalIntervals, Log};
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 
 /// Whether the value is solid.
 #[inline]
 pub(super) fn is_solid(interval: &CriticalInterval) -> bool {
-    interval.first_served < interval.last_call
+    precedes(interval.first_served, interval.last_call)
 }
 
 /// The times of solid values at the front, ascending. Invariant: no two of them overlap.
 pub(super) struct Fronts {
-    times: Vec<Time>,
+    times: Vec<FrontInterval>,
     /// Where they begin.
     starts: RankBits,
     /// By 64 ranks: whether the time of a solid value reaches into them. Mostly none does, and nothing is searched.
@@ -28,8 +28,10 @@ pub(super) struct Fronts {
 
 /// The ranks between which a solid value is at the front.
 #[derive(Clone, Copy)]
-struct Time {
+struct FrontInterval {
+    /// The return by which it was first served.
     from: u32,
+    /// The last call on it.
     to: u32,
     value: u32,
 }
@@ -40,14 +42,15 @@ impl Fronts {
         // Without peeks a value is served only by its removal, so that none is solid.
         if intervals.has_peeks {
             let solid = intervals.iter().filter(|(_, interval)| is_solid(interval));
-            times.extend(solid.map(|(value, interval)| Time {
+            times.extend(solid.map(|(value, interval)| FrontInterval {
                 from: interval.first_served,
                 to: interval.last_call,
                 value,
             }));
         }
         times.sort_by_key(|time| time.from);
-        if let Some(pair) = times.windows(2).find(|pair| pair[0].to > pair[1].from) {
+        let overlap = |pair: &&[FrontInterval]| precedes(pair[1].from, pair[0].to);
+        if let Some(pair) = times.windows(2).find(overlap) {
             return Err(Disorder::Together(pair[0].value, pair[1].value));
         }
         let mut starts = RankBits::new(if times.is_empty() { 0 } else { log.end() });
@@ -66,7 +69,7 @@ impl Fronts {
 
     /// The solid value that is at the front in the gap after this rank.
     #[inline]
-    fn at(&self, rank: u32) -> Option<&Time> {
+    fn at(&self, rank: u32) -> Option<&FrontInterval> {
         if !self.are_solid[rank as usize / 64] {
             return None;
         }
@@ -97,7 +100,7 @@ impl Fronts {
             return Ok(interval.first_served);
         }
         match self.at(interval.first_served) {
-            Some(time) if interval.last_call > time.from => {
+            Some(time) if precedes(time.from, interval.last_call) => {
                 Err(Disorder::Together(time.value, value))
             }
             Some(time) => Ok(time.from),

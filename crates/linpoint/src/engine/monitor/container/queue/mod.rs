@@ -24,7 +24,7 @@ use super::{empties, read};
 use crate::engine::monitor::{
     Act, Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
-use crate::history::NEVER;
+use crate::history::{NEVER, precedes};
 use fronts::{Fronts, is_solid};
 
 /// The monitor of queues whose values are each added once.
@@ -88,7 +88,7 @@ fn out_of_order(
     second: u32,
 ) -> Contradiction {
     let is_served_before =
-        |a: u32, b: u32| intervals.at(a).first_served < intervals.at(b).last_call;
+        |a: u32, b: u32| precedes(intervals.at(a).first_served, intervals.at(b).last_call);
     let mut values = vec![first, second];
     if !is_served_before(second, first) {
         let between = intervals
@@ -123,7 +123,7 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
         }
         values.sort_by_key(|&value| before[intervals.at(value).last_call as usize]);
     }
-    let mut run = Run {
+    let mut builder = WitnessBuilder {
         log,
         intervals: &intervals,
         by_value: OpsByValue::of(log, &intervals),
@@ -134,17 +134,17 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
     for (op, gap) in empties {
         let group = rest.iter().take_while(|&&value| gone_by(value, gap));
         let (group, others) = rest.split_at(group.count());
-        run.pass(group);
-        run.gap = run.gap.max(gap);
-        run.order.push(op);
+        builder.pass(group);
+        builder.gap = builder.gap.max(gap);
+        builder.order.push(op);
         rest = others;
     }
-    run.pass(rest);
-    run.order
+    builder.pass(rest);
+    builder.order
 }
 
 /// A linearization in the making.
-struct Run<'a> {
+struct WitnessBuilder<'a> {
     log: &'a Log<Act>,
     intervals: &'a CriticalIntervals,
     by_value: OpsByValue,
@@ -153,7 +153,7 @@ struct Run<'a> {
     order: Vec<u32>,
 }
 
-impl Run<'_> {
+impl WitnessBuilder<'_> {
     /// Adds and serves these values in their order, each as early as possible after the one before.
     fn pass(&mut self, values: &[u32]) {
         let mut outside = values;
@@ -221,7 +221,7 @@ fn arrange(log: &Log<Act>, intervals: &CriticalIntervals) -> Vec<u32> {
             .get(in_next)
             .map_or(NEVER, |&v| intervals.at(v).first_return);
         while let Some(&value) = added.get(add_next)
-            && intervals.at(value).added < limit
+            && !precedes(limit, intervals.at(value).added)
         {
             meet(value, &mut ready);
             add_next += 1;

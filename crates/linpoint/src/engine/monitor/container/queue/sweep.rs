@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::Disorder;
 use super::fronts::Fronts;
 use crate::engine::monitor::{Act, CriticalIntervals, Log};
+use crate::history::precedes;
 
 /// The ranks of a stretch, unless blocks reach over too many.
 const STRETCH: usize = 1 << 15;
@@ -20,6 +21,13 @@ const BLOCK: usize = 1 << 10;
 
 /// Marks the call of an insertion. It is the sign bit, so that a marked moment is never the maximum.
 const CALL: i32 = i32::MIN;
+
+/// How many threads sweep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Threads {
+    One,
+    All,
+}
 
 /// Checks that no value overtakes another one.
 pub(super) fn check(
@@ -34,7 +42,12 @@ pub(super) fn check(
         end: log.end() as usize,
         blocks,
     };
-    sweep.check(STRETCH, log.is_worth_sharing())
+    let threads = if log.is_worth_sharing() {
+        Threads::All
+    } else {
+        Threads::One
+    };
+    sweep.check(STRETCH, threads)
 }
 
 /// All values in blocks.
@@ -82,12 +95,12 @@ impl Block {
 }
 
 impl Sweep<'_> {
-    fn check(&self, stretch: usize, is_shared: bool) -> Result<(), Disorder> {
+    fn check(&self, stretch: usize, threads: Threads) -> Result<(), Disorder> {
         let width = self.width(stretch);
         let count = self.end.div_ceil(width);
         let new_table = || vec![0; width.min(self.end)];
         let look = |table: &mut Vec<i32>, number: usize| self.look(table, number * width);
-        let stretches: Result<Vec<Stretch>, Disorder> = if is_shared {
+        let stretches: Result<Vec<Stretch>, Disorder> = if threads == Threads::All {
             let numbers = (0..count).into_par_iter();
             numbers.map_init(new_table, look).collect()
         } else {
@@ -96,7 +109,7 @@ impl Sweep<'_> {
         };
         let mut leaves = 0;
         for (number, stretch) in stretches?.into_iter().enumerate() {
-            if stretch.is_late || stretch.first_served < leaves as u32 {
+            if stretch.is_late || precedes(stretch.first_served, leaves as u32) {
                 return Err(self.find(&mut new_table(), number * width, leaves));
             }
             leaves = leaves.max(stretch.leaves);
@@ -146,7 +159,7 @@ impl Sweep<'_> {
         for &moment in &*table {
             let served = (moment ^ CALL) as u32;
             leaves = leaves.max(moment);
-            is_late |= served < leaves as u32;
+            is_late |= precedes(served, leaves as u32);
             first_served = first_served.min(served);
         }
         Ok(Stretch {
@@ -163,7 +176,7 @@ impl Sweep<'_> {
         }
         let late = table.iter().position(|&moment| {
             leaves = leaves.max(moment);
-            ((moment ^ CALL) as u32) < leaves as u32
+            precedes((moment ^ CALL) as u32, leaves as u32)
         });
         let late = (start + late.expect("bug: nothing is late")) as u32;
         let mut values = self.intervals.iter();
@@ -171,7 +184,7 @@ impl Sweep<'_> {
         let before = self
             .intervals
             .iter()
-            .filter(|(_, interval)| interval.first_return < late);
+            .filter(|(_, interval)| precedes(interval.first_return, late));
         let first = before.max_by_key(|(_, interval)| self.fronts.leaves_from(interval));
         let pair = first.zip(second);
         let ((first, _), (second, _)) = pair.expect("bug: two values were at these moments");
@@ -190,8 +203,8 @@ mod tests {
     fn overtakes(fronts: &Fronts, intervals: &CriticalIntervals, first: u32, second: u32) -> bool {
         let (first, interval) = (intervals.at(first), intervals.at(second));
         let served = fronts.served_by(second, &interval);
-        first.first_return < interval.added
-            && served.is_ok_and(|by| by < fronts.leaves_from(&first))
+        precedes(first.first_return, interval.added)
+            && served.is_ok_and(|by| precedes(by, fronts.leaves_from(&first)))
     }
 
     #[test]
@@ -218,8 +231,12 @@ mod tests {
                     end: log.end() as usize,
                     blocks: Block::of_all(&intervals, block),
                 };
-                for is_shared in [false, stretch == 2] {
-                    match sweep.check(stretch, is_shared) {
+                let threads: &[Threads] = match stretch {
+                    2 => &[Threads::One, Threads::All],
+                    _ => &[Threads::One],
+                };
+                for &threads in threads {
+                    match sweep.check(stretch, threads) {
                         Ok(()) => assert!(is_fine, "{log:#?}"),
                         Err(Disorder::Together(..)) => assert!(!is_clipped, "{log:#?}"),
                         Err(Disorder::Overtaken(first, second)) => {
