@@ -205,7 +205,7 @@ impl<'a, S: Spec> Check<'a, S> {
                         reached: *reached,
                         partial,
                         first_bad: *first_bad,
-                        suspects: contradicting.as_deref(),
+                        contradicting: contradicting.as_deref(),
                     };
                     verdict::violation(
                         task,

@@ -348,23 +348,28 @@ impl<'w, S: Spec> Walk<'w, S> {
     }
 
     /// The same configuration, in which all open operations but `op` took effect whose recorded results fit the state and
-    /// leave it as it is. Whatever is possible without them is possible with them, so the others need not be kept.
+    /// that leave it as it is. Whatever is possible without them is possible with them, so the others need not be kept.
     fn saturated(&self, mut configuration: Configuration<S>, op: u32) -> Configuration<S> {
         for &other in self.open.iter().filter(|&&other| other != op) {
-            let task_op = self.task.ops[other as usize];
-            if task_op.ret == NEVER || !self.task.is_pure(task_op) {
+            let Err(place) = configuration.place(other) else {
                 continue;
-            }
-            if let Err(place) = configuration.place(other) {
-                let (operation, ret) = self.task.action(other as usize);
-                let spec = self.task.spec;
-                if !spec.step(&configuration.state, operation, ret).is_empty() {
-                    let taken = Taken {
-                        op: other,
-                        fits: true,
-                    };
-                    configuration.taken.insert(place, taken);
-                }
+            };
+            let (operation, ret) = self.task.action(other as usize);
+            let is_pure = match self.results {
+                Results::Foreseen => self.task.spec.is_pure(operation, ret),
+                // Until it returns, it may have another result that changes the state.
+                Results::Returned => self.task.spec.is_pure(operation, None),
+            };
+            let fits = || {
+                let next = self.task.spec.step(&configuration.state, operation, ret);
+                !next.is_empty()
+            };
+            if ret.is_some() && is_pure && fits() {
+                let taken = Taken {
+                    op: other,
+                    fits: true,
+                };
+                configuration.taken.insert(place, taken);
             }
         }
         configuration

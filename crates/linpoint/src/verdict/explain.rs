@@ -23,7 +23,7 @@ pub(crate) struct EngineFindings<'a> {
     /// The rank of the first bad event, if it is known.
     pub(crate) first_bad: Option<u32>,
     /// These operations may contradict each other by themselves.
-    pub(crate) suspects: Option<&'a [TaskOp]>,
+    pub(crate) contradicting: Option<&'a [TaskOp]>,
 }
 
 /// The evidence for a task that is not linearizable.
@@ -38,17 +38,17 @@ pub(crate) fn violation<S: Spec>(
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    // If the suspects are not linearizable by themselves, only they are reduced.
-    let clashing = |suspects: &[TaskOp]| {
-        let start = reduce::start_from(task, suspects);
+    // If the contradicting are not linearizable by themselves, only they are reduced.
+    let clashing = |contradicting: &[TaskOp]| {
+        let start = reduce::start_from(task, contradicting);
         let answer = decide(&start, budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
     };
-    let clash = findings.suspects.and_then(clashing);
+    let clash = findings.contradicting.and_then(clashing);
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {
         task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
     });
-    // The suspects may contradict each other only with results of operations that returned after the prefix.
+    // The contradicting may contradict each other only with results of operations that returned after the prefix.
     let is_bad = |events| {
         let answer = decide(&reduce::prefix(&task.ops, events), budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. }))
@@ -67,12 +67,11 @@ pub(crate) fn violation<S: Spec>(
     };
     let smaller = match clash {
         Some(clash) if prefix.events >= clash_events => Some(clash),
-        // The prefix is bad for another reason than the suspects, which contradict each other later.
+        // The prefix is bad for another reason than the contradicting, which contradict each other later.
         Some(_) => match decide(&beginning, budget) {
-            Ok(Answer::NotLinearizable {
-                contradicting: suspects,
-                ..
-            }) => suspects.as_deref().and_then(clashing),
+            Ok(Answer::NotLinearizable { contradicting, .. }) => {
+                contradicting.as_deref().and_then(clashing)
+            }
             _ => None,
         },
         None => None,

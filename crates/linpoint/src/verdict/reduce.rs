@@ -148,24 +148,26 @@ pub(crate) fn shortest_bad_prefix(
     found
 }
 
-/// The suspects of an engine as a history that follows from the whole one by sound reductions: alone if the other
+/// The operations that an engine found contradictory as a history that follows from the whole one by sound reductions: alone if the other
 /// operations may be dropped, together with the others as relaxed ones if not.
-pub(super) fn start_from(whole: &dyn Facts, suspects: &[TaskOp]) -> Vec<TaskOp> {
+pub(super) fn start_from(whole: &dyn Facts, contradicting: &[TaskOp]) -> Vec<TaskOp> {
     let alone = Reduced {
-        ops: suspects.to_vec(),
-        cut: last_rank(suspects),
+        ops: contradicting.to_vec(),
+        cut: last_rank(contradicting),
         minimal: false,
     };
     if certify::reductions(whole, &alone).is_ok() {
         return alone.ops;
     }
-    let mut suspects = suspects.iter().peekable();
+    let mut contradicting = contradicting.iter().peekable();
     let called = whole.ops().iter().filter(|op| op.call <= alone.cut);
     called
-        .map(|op| match suspects.next_if(|suspect| suspect.id == op.id) {
-            Some(suspect) => *suspect,
-            None => TaskOp { ret: NEVER, ..*op },
-        })
+        .map(
+            |op| match contradicting.next_if(|found| found.id == op.id) {
+                Some(found) => *found,
+                None => TaskOp { ret: NEVER, ..*op },
+            },
+        )
         .collect()
 }
 
