@@ -16,7 +16,7 @@ use crate::history::{EventKind, NEVER, OpId};
 use crate::spec::Spec;
 
 /// The most configurations that are kept at a time.
-const MOST_CONFIGURATIONS: usize = 4_000;
+const MOST_CONFIGURATIONS: usize = 20_000;
 
 /// The most configurations of a point that serves as an anchor.
 const MOST_ANCHORED: usize = 4;

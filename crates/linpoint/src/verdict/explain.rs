@@ -44,7 +44,10 @@ pub(crate) fn violation<S: Spec>(
         let answer = decide(&start, budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
     };
-    let clash = findings.contradicting.and_then(clashing);
+    let clash = match findings.contradicting {
+        Some(contradicting) => clashing(contradicting),
+        None => reduce::contradictory_family(task, budget, decide),
+    };
     let clash_events = clash.as_ref().map_or(task.events(), |clash| {
         task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
     });

@@ -412,6 +412,43 @@ fn families(facts: &dyn Facts, ops: &[TaskOp]) -> Option<Vec<Vec<OpId>>> {
     Some(families)
 }
 
+/// The operations on some value, or on values that belong together, that contradict each other by themselves, if there are
+/// such; of several, those that do so first.
+pub(super) fn contradictory_family(
+    facts: &dyn Facts,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Vec<TaskOp>> {
+    /// Larger families are not looked at.
+    const MOST_OPS: usize = 12;
+    let mut best: Option<Vec<TaskOp>> = None;
+    for family in families(facts, facts.ops())? {
+        if family.len() > MOST_OPS {
+            continue;
+        }
+        budget.check().ok()?;
+        let of_family = |id: &OpId| {
+            let place = facts.ops().binary_search_by_key(id, |op| op.id).ok()?;
+            Some(facts.ops()[place])
+        };
+        let ops: Vec<TaskOp> = family.iter().filter_map(of_family).collect();
+        let is_first = best
+            .as_deref()
+            .is_none_or(|best| last_rank(&ops) < last_rank(best));
+        if is_first && matches!(decide(&ops, budget), Ok(Answer::NotLinearizable { .. })) {
+            let alone = Reduced {
+                cut: last_rank(&ops),
+                ops,
+                minimal: false,
+            };
+            if certify::reductions(facts, &alone).is_ok() {
+                best = Some(alone.ops);
+            }
+        }
+    }
+    best
+}
+
 /// Disjoint sets of values.
 #[derive(Default)]
 struct Union {
