@@ -2,7 +2,7 @@
 //!
 //! ```console
 //! $ cargo run --release -p linpoint --example check_file -- corpus/queue-violation.jsonl
-//! corpus/queue-violation.jsonl: not linearizable: 1 was enqueued before 2, but 2 was dequeued first
+//! corpus/queue-violation.jsonl: not linearizable: 1 was enqueued before 2, but deq() → 2 by process 1 (line 5) served 2 before 1
 //! ```
 
 use std::path::PathBuf;

@@ -136,7 +136,9 @@ fn queue(browser: &mut Browser, pages: &Pages) {
     );
     let core = core(browser);
     assert!(
-        core.contains("1 was enqueued before 2, but 2 was dequeued first."),
+        core.contains(
+            "1 was enqueued before 2, but deq() → 2 by process 1 (line 5) served 2 before 1."
+        ),
         "{core}"
     );
     assert!(

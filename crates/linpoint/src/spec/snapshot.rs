@@ -84,7 +84,10 @@ impl Spec for Snapshot {
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        words::members("the snapshot", state)
+        match state.as_slice() {
+            [] => format!("every entry of the snapshot held {}", self.initial),
+            entries => words::members("the snapshot", entries),
+        }
     }
 
     fn apply(&self, state: &Vec<Value>, op: &SnapshotOp) -> Outcomes<Value, Vec<Value>> {
