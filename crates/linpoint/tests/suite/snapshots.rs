@@ -31,7 +31,7 @@ fn lost_updates_are_left_out_of_cores() {
     assert!(violation.core.is_minimal() && violation.core.is_certified() && violation.shortest);
     assert_eq!(
         violation.core.sentence(),
-        "scan() → [0, 0] by process 2 has 0 in entry 1, although update(1, 5) by process 1 had finished before the scan \
+        "scan() → [0, 0] by process 2 (line 9) has 0 in entry 1, although update(1, 5) by process 1 (line 7) had finished before the scan \
          began (appropriateness)"
     );
 }
