@@ -168,6 +168,14 @@ fn claim(claim: &Claim) -> Value {
             fields["count"] = json!(count);
             fields["most"] = json!(most);
         }
+        Claim::Missed { value, put, .. } => {
+            fields["value"] = value.to_json();
+            fields["put"] = json!(put.0);
+        }
+        Claim::AtPlace { place, others, .. } => {
+            fields["place"] = place.to_json();
+            fields["others"] = ids(others);
+        }
         Claim::Contradiction { others, .. } => fields["others"] = ids(others),
         _ => {}
     }

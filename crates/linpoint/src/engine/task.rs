@@ -121,7 +121,11 @@ impl<'a, S: Spec> Task<'a, S> {
         self.action_of(self.ops[position])
     }
 
-    fn action_of(&self, TaskOp { id, ret, .. }: TaskOp) -> (&'a S::Op, Option<&'a S::Ret>) {
+    /// What an operation of this task does, which may be a relaxed one.
+    pub(crate) fn action_of(
+        &self,
+        TaskOp { id, ret, .. }: TaskOp,
+    ) -> (&'a S::Op, Option<&'a S::Ret>) {
         let action = self.history.action(id);
         (&action.op, action.ret.as_ref().filter(|_| ret != NEVER))
     }

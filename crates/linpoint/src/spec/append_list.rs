@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
+    AtPlace, CallView, DecodeError, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
+    decode, words,
 };
 use crate::value::Value;
 
@@ -39,6 +40,7 @@ impl Spec for AppendList {
             object: "the list",
             put: "appended",
             taken: "removed",
+            place: "index",
             ..Vocabulary::default()
         }
     }
@@ -78,6 +80,42 @@ impl Spec for AppendList {
         let untold = matches!((op, ret), (AppendListOp::Append(_), Some(Value::Nil)));
         self.apply(state, op)
             .answering(if untold { None } else { ret })
+    }
+
+    fn place_initially(&self) -> Option<Value> {
+        Some(Value::Nil)
+    }
+
+    fn places(&self, op: &AppendListOp, ret: Option<&Value>) -> Vec<Value> {
+        match (op, ret) {
+            (AppendListOp::Append(_), Some(index @ Value::Int(_))) => vec![index.clone()],
+            (AppendListOp::Get(index), _) => vec![Value::Int(*index as i64)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn at_place(&self, op: &AppendListOp, ret: Option<&Value>, place: &Value) -> AtPlace {
+        // An index that was given out holds the value in a list, so that a nil there differs from nothing.
+        let held = |value: &Value| Value::list([value.clone()]);
+        match (op, ret) {
+            (AppendListOp::Append(value), Some(index)) if index == place => {
+                AtPlace::Does(Role::replaces(Value::Nil, held(value)))
+            }
+            (AppendListOp::Append(_), Some(Value::Int(_))) => AtPlace::Nothing,
+            // A pending one may get this index.
+            (AppendListOp::Append(value), None) => {
+                AtPlace::Does(Role::replaces(Value::Nil, held(value)))
+            }
+            (AppendListOp::Append(_), Some(_)) => AtPlace::Unknown,
+            (AppendListOp::Get(index), Some(found)) if Value::Int(*index as i64) == *place => {
+                match found {
+                    // The list may hold nil there.
+                    Value::Nil => AtPlace::Nothing,
+                    found => AtPlace::Does(Role::reads(held(found))),
+                }
+            }
+            _ => AtPlace::Nothing,
+        }
     }
 
     fn is_pure(&self, op: &AppendListOp, _: Option<&Value>) -> bool {

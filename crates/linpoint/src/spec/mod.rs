@@ -148,6 +148,28 @@ pub trait Spec: Send + Sync {
         Role::Opaque
     }
 
+    /// What each place of the object holds at first, if it has [places](Self::places).
+    fn place_initially(&self) -> Option<Value> {
+        None
+    }
+
+    /// The places of the object that `op` with this result names: a member of a set, an index of a list, a register of several.
+    ///
+    /// Places explain violations of objects that are not split by [key](Self::key), because some operations are about the whole.
+    fn places(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Vec<Value> {
+        let _ = (op, ret);
+        Vec::new()
+    }
+
+    /// What `op` with this result says about one place.
+    ///
+    /// In every sequential run of the object, the operations must do with the place what this method says, as if it were a
+    /// [slot](Kind::Slot).
+    fn at_place(&self, op: &Self::Op, ret: Option<&Self::Ret>, place: &Value) -> AtPlace {
+        let _ = (op, ret, place);
+        AtPlace::Unknown
+    }
+
     /// The words in which explanations speak of this object.
     fn vocabulary(&self) -> Vocabulary {
         Vocabulary::default()
@@ -275,6 +297,17 @@ pub enum Role {
     /// Sees all entries of a [snapshot](Kind::Snapshot) at once; `None` is what an entry held at first, and entries that are
     /// left out at the end hold that too.
     Scans(Vec<Option<Value>>),
+}
+
+/// What an operation says about a [place](Spec::places) of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtPlace {
+    /// It neither saw nor changed it.
+    Nothing,
+    /// It does this, a [`Role::Slot`].
+    Does(Role),
+    /// That is not known.
+    Unknown,
 }
 
 /// What a [slot](Kind::Slot) must hold for an operation to be possible.

@@ -1,7 +1,8 @@
 //! Registers with transactions that read and write several at once.
 
 use super::{
-    CallView, DecodeError, Entries, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+    AtPlace, CallView, DecodeError, Entries, Need, Outcomes, Recorded, Role, Sampler, Simulated,
+    Spec, Vocabulary,
 };
 use crate::value::Value;
 
@@ -79,6 +80,7 @@ impl Spec for MultiRegister {
             object: "the registers",
             put: "written",
             taken: "overwritten",
+            place: "register",
             ..Vocabulary::default()
         }
     }
@@ -112,6 +114,37 @@ impl Spec for MultiRegister {
     fn key(&self, op: &Vec<MicroOp>) -> Option<Value> {
         let key = op.first()?.key();
         op.iter().all(|step| step.key() == key).then(|| key.clone())
+    }
+
+    fn place_initially(&self) -> Option<Value> {
+        Some(self.initial.clone())
+    }
+
+    fn places(&self, op: &Vec<MicroOp>, _: Option<&Value>) -> Vec<Value> {
+        op.iter().map(|step| step.key().clone()).collect()
+    }
+
+    fn at_place(&self, op: &Vec<MicroOp>, ret: Option<&Value>, place: &Value) -> AtPlace {
+        let seen = |i: usize| -> Option<&Value> { ret?.as_list()?.get(i)?.as_list()?.get(2) };
+        let (mut needs, mut leaves) = (Need::Anything, None);
+        let steps = op
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| step.key() == place);
+        for (i, step) in steps {
+            match (step, seen(i)) {
+                (MicroOp::Write(_, value), _) => leaves = Some(value.clone()),
+                // What a transaction reads of its own writes says nothing about other operations.
+                (MicroOp::Read(_), Some(value)) if leaves.is_none() => {
+                    needs = Need::Is(value.clone());
+                }
+                (MicroOp::Read(_), _) => {}
+            }
+        }
+        match (&needs, &leaves) {
+            (Need::Anything, None) => AtPlace::Nothing,
+            _ => AtPlace::Does(Role::Slot { needs, leaves }),
+        }
     }
 
     fn is_pure(&self, op: &Vec<MicroOp>, _: Option<&Value>) -> bool {

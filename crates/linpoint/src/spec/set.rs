@@ -1,8 +1,8 @@
 //! A set.
 
 use super::{
-    CallView, DecodeError, Keys, Kind, Outcomes, Pattern, Recorded, Role, Sampler, Simulated, Spec,
-    Vocabulary, decode, words,
+    AtPlace, CallView, DecodeError, Keys, Kind, Outcomes, Pattern, Recorded, Role, Sampler,
+    Simulated, Spec, Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -40,6 +40,7 @@ impl Spec for Set {
             object: "the set",
             put: "added",
             taken: "removed",
+            place: "member",
             keys: Keys::Members,
         }
     }
@@ -87,6 +88,26 @@ impl Spec for Set {
                 Some(value.clone())
             }
             SetOp::Read | SetOp::Size => None,
+        }
+    }
+
+    fn place_initially(&self) -> Option<Value> {
+        Some(Value::Bool(false))
+    }
+
+    fn places(&self, op: &SetOp, _: Option<&Value>) -> Vec<Value> {
+        self.key(op).into_iter().collect()
+    }
+
+    fn at_place(&self, op: &SetOp, ret: Option<&Value>, place: &Value) -> AtPlace {
+        match (op, ret) {
+            (SetOp::Read, Some(Value::List(members))) => {
+                AtPlace::Does(Role::reads(Value::Bool(members.contains(place))))
+            }
+            (SetOp::Read | SetOp::Size, _) => AtPlace::Nothing,
+            _ if self.key(op).as_ref() != Some(place) => AtPlace::Nothing,
+            (SetOp::Contains(_), None) => AtPlace::Nothing,
+            _ => AtPlace::Does(self.role(op, ret)),
         }
     }
 

@@ -11,6 +11,8 @@ pub struct Vocabulary {
     pub put: &'static str,
     /// What happens to a value that gets out: "dequeued".
     pub taken: &'static str,
+    /// What a [place](super::Spec::places) of the object is called: "index".
+    pub place: &'static str,
     /// What the keys of a history are that is split by key.
     pub keys: Keys,
 }
@@ -31,6 +33,7 @@ impl Default for Vocabulary {
             object: "the object",
             put: "put in",
             taken: "taken out",
+            place: "place",
             keys: Keys::Places,
         }
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::Confirmation;
 use super::claim::{Claim, Listed};
-use super::configurations::{Results, Set, Stopped, Walk, events};
+use super::configurations::{Configuration, Results, Set, Stopped, Walk, events, initial};
 use super::explain::Found;
 use crate::engine::{Budget, Facts, Task};
 use crate::history::{EventKind, NEVER, OpId};
@@ -21,9 +21,11 @@ const MOST_CONFIGURATIONS: usize = 20_000;
 /// The most configurations of a point that serves as an anchor.
 const MOST_ANCHORED: usize = 4;
 
-/// The most anchors that are tried, and the number of events from the first of them to the bad one.
+/// The most anchors that are tried.
 const MOST_ANCHORS: usize = 12;
-const WINDOW: usize = 400;
+
+/// How many events before the first bad one are looked at closely, at least.
+const WINDOW: usize = 200;
 
 /// The most states and answers that a sentence lists.
 const MOST_STATES: usize = 3;
@@ -77,105 +79,137 @@ struct Point<S: Spec> {
     configurations: Set<S>,
 }
 
-/// The number of events of `task` up to the first bad one; `None` if there is none, or if it is not known to be the first.
-pub(super) fn first_bad<S: Spec>(
-    task: &Task<'_, S>,
-    budget: &Budget,
-) -> Result<Option<usize>, Stopped> {
-    let events = events(task);
-    // With foresight a walk is faster, and may end earlier than the first bad event: by a result that is returned later.
-    let mut quick = Walk::new(task, MOST_CONFIGURATIONS, budget);
-    let mut near = None;
-    for (i, &(op, kind)) in events.iter().enumerate() {
-        if !quick.event(op, kind)? {
-            near = Some(i.saturating_sub(WINDOW));
-            break;
-        }
-    }
-    let Some(near) = near else {
-        return Ok(None);
-    };
-    let mut walk = Walk::new(task, MOST_CONFIGURATIONS, budget);
-    let mut foreseen = Vec::new();
-    for (i, &(op, kind)) in events.iter().enumerate() {
-        if i == near {
-            walk.use_results(Results::Returned);
-            foreseen = walk.open().to_vec();
-        }
-        let is_left = walk.event(op, kind)?;
-        foreseen.retain(|&other| kind == EventKind::Call || other != op);
-        if !is_left {
-            return Ok(is_settled(task, &foreseen).then_some(i + 1));
-        }
-    }
-    Ok(None)
+/// A point near the first bad event, from which walks begin that look more closely.
+pub(super) struct Approach<S: Spec> {
+    /// The number of events up to it.
+    events: usize,
+    open: Vec<u32>,
+    /// The open operations whose results were used already.
+    foreseen: Vec<u32>,
+    configurations: Set<S>,
 }
 
-/// Whether none of the open operations, whose results were used already, returns later.
-fn is_settled<S: Spec>(task: &Task<'_, S>, foreseen: &[u32]) -> bool {
-    foreseen
-        .iter()
-        .all(|&op| task.ops[op as usize].ret == NEVER)
-}
-
-/// Walks over `beginning`, whose last event is a return that no order explains, with the operation that returns as a pending
-/// one.
-pub(super) fn observe<S: Spec>(
-    beginning: &Task<'_, S>,
-    budget: &Budget,
-) -> Result<Observed<S>, Stopped> {
-    let events = events(beginning);
-    let Some((&(last, EventKind::Return), before)) = events.split_last() else {
-        unreachable!("bug: the first bad event is no return");
-    };
-    let mut explained = beginning.clone();
-    explained.ops[last as usize].ret = NEVER;
-    let mut walk = Walk::new(&explained, MOST_CONFIGURATIONS, budget).asking(last);
-    let mut anchors = VecDeque::new();
-    let near = before.len().saturating_sub(WINDOW);
-    // Operations whose results were used before they returned.
-    let mut foreseen = Vec::new();
-    for (i, &(op, kind)) in before.iter().enumerate() {
-        if i == near {
-            // From here on, what is known at an anchor must not depend on results that are returned after it.
-            walk.use_results(Results::Returned);
-            foreseen = walk.open().to_vec();
+impl<S: Spec> Approach<S> {
+    /// The point before the first event.
+    fn start(task: &Task<'_, S>) -> Self {
+        Approach {
+            events: 0,
+            open: Vec::new(),
+            foreseen: Vec::new(),
+            configurations: initial(task),
         }
-        walk.event(op, kind)?;
-        foreseen.retain(|&other| kind == EventKind::Call || other != op);
-        if kind == EventKind::Return
-            && i >= near
-            && is_settled(beginning, &foreseen)
-            && walk.possible().len() <= MOST_ANCHORED
-            && !walk
-                .possible()
-                .iter()
-                .any(|configuration| configuration.has_taken(last))
-        {
-            if anchors.len() == MOST_ANCHORS {
-                anchors.pop_front();
+    }
+
+    /// Walks over the events of `task`, with foresight, until no configuration is left. Returns a point at least [`WINDOW`]
+    /// events before that, or the start; `None` if some configuration is left in the end.
+    pub(super) fn to_bad(task: &Task<'_, S>, budget: &Budget) -> Result<Option<Self>, Stopped> {
+        let mut walk = Walk::new(task, MOST_CONFIGURATIONS, budget);
+        let (mut earlier, mut later) = (Approach::start(task), Approach::start(task));
+        for (i, (op, kind)) in events(task).into_iter().enumerate() {
+            if i - later.events == WINDOW {
+                let returns = |op: &u32| task.ops[*op as usize].ret != NEVER;
+                let open = walk.open().to_vec();
+                let point = Approach {
+                    events: i,
+                    foreseen: open.iter().copied().filter(returns).collect(),
+                    open,
+                    configurations: walk.possible().clone(),
+                };
+                earlier = std::mem::replace(&mut later, point);
             }
-            anchors.push_back(Point {
-                events: i + 1,
-                op,
-                open: walk.open().to_vec(),
-                configurations: walk.possible().clone(),
-            });
+            if !walk.event(op, kind)? {
+                return Ok(Some(earlier));
+            }
         }
+        Ok(None)
     }
-    let (effects, waiting) = walk.effects(last)?;
-    let states = match effects.as_slice() {
-        [] => clauses(beginning, waiting.iter()),
-        _ => clauses(beginning, effects.iter().map(|effect| &effect.before)),
-    };
-    let answers = effects.iter().map(|effect| format!("{:?}", effect.answer));
-    Ok(Observed {
-        possible: Possible {
-            states,
-            answers: Listed::of(answers, MOST_ANSWERS),
-        },
-        anchors: anchors.into(),
-    })
+
+    /// A walk over `task` from here on, which uses no result before it is returned.
+    fn walk<'w>(&self, task: &'w Task<'w, S>, budget: &'w Budget) -> Walk<'w, S> {
+        let (open, configurations) = (self.open.clone(), self.configurations.clone());
+        let mut walk = Walk::from(task, open, configurations, MOST_CONFIGURATIONS, budget);
+        walk.use_results(Results::Returned);
+        walk
+    }
+
+    /// The number of events of `task` up to the first bad one; `None` if that is not known.
+    pub(super) fn first_bad(
+        &self,
+        task: &Task<'_, S>,
+        budget: &Budget,
+    ) -> Result<Option<usize>, Stopped> {
+        let mut walk = self.walk(task, budget);
+        let mut foreseen = self.foreseen.clone();
+        for (i, (op, kind)) in events(task).into_iter().enumerate().skip(self.events) {
+            let is_left = walk.event(op, kind)?;
+            foreseen.retain(|&other| kind == EventKind::Call || other != op);
+            if !is_left {
+                return Ok(foreseen.is_empty().then_some(i + 1));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Walks over the rest of `beginning`, whose last event is a return that no order explains, with the operation that returns
+    /// as a pending one.
+    pub(super) fn observe(
+        &self,
+        beginning: &Task<'_, S>,
+        budget: &Budget,
+    ) -> Result<Observed<S>, Stopped> {
+        let events = events(beginning);
+        let Some((&(last, EventKind::Return), before)) = events.split_last() else {
+            unreachable!("bug: the first bad event is no return");
+        };
+        let has_ended = |op: &u32| {
+            beginning
+                .ops
+                .get(*op as usize)
+                .is_some_and(|op| op.ret != NEVER)
+        };
+        if self.foreseen.contains(&last) || !self.foreseen.iter().all(has_ended) {
+            // A result was used that must not be.
+            return Approach::start(beginning).observe(beginning, budget);
+        }
+        let mut explained = beginning.clone();
+        explained.ops[last as usize].ret = NEVER;
+        let mut walk = self.walk(&explained, budget).asking(last);
+        let mut anchors = VecDeque::new();
+        let mut foreseen = self.foreseen.clone();
+        for (i, &(op, kind)) in before.iter().enumerate().skip(self.events) {
+            walk.event(op, kind)?;
+            foreseen.retain(|&other| kind == EventKind::Call || other != op);
+            let has_taken = |configuration: &Configuration<S>| configuration.has_taken(last);
+            if kind == EventKind::Return
+                && foreseen.is_empty()
+                && walk.possible().len() <= MOST_ANCHORED
+                && !walk.possible().iter().any(has_taken)
+            {
+                if anchors.len() == MOST_ANCHORS {
+                    anchors.pop_front();
+                }
+                anchors.push_back(Point {
+                    events: i + 1,
+                    op,
+                    open: walk.open().to_vec(),
+                    configurations: walk.possible().clone(),
+                });
+            }
+        }
+        let (effects, waiting) = walk.effects(last)?;
+        let states = match effects.as_slice() {
+            [] => clauses(beginning, waiting.iter()),
+            _ => clauses(beginning, effects.iter().map(|effect| &effect.before)),
+        };
+        let answers = effects.iter().map(|effect| format!("{:?}", effect.answer));
+        Ok(Observed {
+            possible: Possible {
+                states,
+                answers: Listed::of(answers, MOST_ANSWERS),
+            },
+            anchors: anchors.into(),
+        })
+    }
 }
 
 /// What the states say, each as a clause; of the key alone that the task is about, where the history was split by key.

@@ -126,6 +126,24 @@ pub enum Claim {
         /// The largest count until it returned.
         most: i64,
     },
+    /// The operation does not show a member that had been added, and that no operation removed.
+    Missed {
+        /// The operation.
+        op: OpId,
+        /// The member.
+        value: Value,
+        /// The operation that had added it.
+        put: OpId,
+    },
+    /// Operations contradict each other by what they say about one place of the object.
+    AtPlace {
+        /// The operation that returned last.
+        op: OpId,
+        /// The place.
+        place: Value,
+        /// The other operations.
+        others: Vec<OpId>,
+    },
     /// A scan of a snapshot shows what it cannot have seen; the sentence names the property that it breaks.
     WrongScan {
         /// The scan.
@@ -211,6 +229,8 @@ impl Claim {
             | Claim::CountedTwice { op, .. }
             | Claim::CountTooLow { op, .. }
             | Claim::CountTooHigh { op, .. }
+            | Claim::Missed { op, .. }
+            | Claim::AtPlace { op, .. }
             | Claim::WrongScan { op, .. }
             | Claim::Contradiction { op, .. } => Some(*op),
             Claim::UsedAfterRemoval { later, .. } => Some(*later),
@@ -234,6 +254,8 @@ impl Claim {
             Claim::CountedTwice { .. } => "counted-twice",
             Claim::CountTooLow { .. } => "count-too-low",
             Claim::CountTooHigh { .. } => "count-too-high",
+            Claim::Missed { .. } => "missed",
+            Claim::AtPlace { .. } => "at-place",
             Claim::WrongScan { .. } => "wrong-scan",
             Claim::Contradiction { .. } => "contradiction",
         }
@@ -352,6 +374,26 @@ impl Claim {
                 "{} is too high: with everything that was called before it returned, the count was at most {most}",
                 describe(*op)
             ),
+            Claim::Missed { op, value, put: by } => format!(
+                "{} does not show {value}, although {} had returned before it was called, and no operation {taken} it",
+                describe(*op),
+                describe(*by)
+            ),
+            Claim::AtPlace { op, place, others } => {
+                let named: Vec<String> = others.iter().map(|&id| describe(id)).collect();
+                let place_name = words.place;
+                match named.as_slice() {
+                    [] => format!(
+                        "{} cannot be true about {place_name} {place}",
+                        describe(*op)
+                    ),
+                    _ => format!(
+                        "{} and {} contradict each other about {place_name} {place}",
+                        named.join(", "),
+                        describe(*op)
+                    ),
+                }
+            }
             Claim::WrongScan { sentence, .. } => sentence.clone(),
             Claim::Contradiction { op, others } => {
                 let what = describe(*op);

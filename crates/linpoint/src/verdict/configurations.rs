@@ -18,6 +18,8 @@
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
+use foldhash::fast::FixedState;
+
 use crate::engine::{Budget, Facts, Limit, Task, Ticker};
 use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::Spec;
@@ -111,7 +113,7 @@ impl<S: Spec> Hash for Configuration<S> {
 const NO_OP: u32 = u32::MAX;
 
 /// Configurations that are possible after some event, and lead to all others that are.
-pub(super) type Set<S> = HashSet<Configuration<S>>;
+pub(super) type Set<S> = HashSet<Configuration<S>, FixedState>;
 
 /// Why a walk stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,12 +147,7 @@ pub(super) struct Walk<'w, S: Spec> {
 impl<'w, S: Spec> Walk<'w, S> {
     /// A walk that begins before the first event.
     pub(super) fn new(task: &'w Task<'w, S>, most: usize, budget: &'w Budget) -> Self {
-        let start = Configuration {
-            taken: Vec::new(),
-            state: task.spec.init(),
-            asked: None,
-        };
-        Walk::from(task, Vec::new(), Set::from([start]), most, budget)
+        Walk::from(task, Vec::new(), initial(task), most, budget)
     }
 
     /// A walk that begins with these open operations and possible configurations.
@@ -223,7 +220,7 @@ impl<'w, S: Spec> Walk<'w, S> {
     /// The configurations that open operations lead to: those in which `op` did not take effect, and those in which it
     /// was the last to do so or had done so before, with `op` forgotten.
     fn close(&mut self, op: u32) -> Result<(Set<S>, Set<S>), Stopped> {
-        let (mut without, mut with_op) = (Set::new(), Set::new());
+        let (mut without, mut with_op) = (Set::default(), Set::default());
         let mut frontier = Vec::new();
         for configuration in &self.possible {
             let mut configuration = configuration.clone();
@@ -275,7 +272,7 @@ impl<'w, S: Spec> Walk<'w, S> {
             .into_iter()
             .map(|configuration| self.saturated(configuration, NO_OP))
             .collect();
-        let mut reached = HashSet::new();
+        let mut reached = Set::default();
         for configuration in &set {
             for &op in &self.open {
                 let Err(place) = configuration.place(op) else {
@@ -387,6 +384,16 @@ impl<'w, S: Spec> Walk<'w, S> {
             earlier.any(|&op| action(op) == Some(same) && !configuration.has_taken(op))
         })
     }
+}
+
+/// What is possible before the first event.
+pub(super) fn initial<S: Spec>(task: &Task<'_, S>) -> Set<S> {
+    let start = Configuration {
+        taken: Vec::new(),
+        state: task.spec.init(),
+        asked: None,
+    };
+    [start].into_iter().collect()
 }
 
 /// The calls and returns of a task in the order of time, by position.

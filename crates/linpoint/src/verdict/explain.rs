@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::anchor::{self, Anchor};
+use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
-use super::{Confirmation, Core, Violation, certify, propose};
+use super::{Confirmation, Core, Violation, certify, projection, propose};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
@@ -38,7 +38,7 @@ pub(crate) fn violation<S: Spec>(
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    // If the contradicting are not linearizable by themselves, only they are reduced.
+    // If the operations that the engine names are not linearizable by themselves, only they are reduced.
     let clashing = |contradicting: &[TaskOp]| {
         let start = reduce::start_from(task, contradicting);
         let answer = decide(&start, budget);
@@ -48,20 +48,38 @@ pub(crate) fn violation<S: Spec>(
         Some(contradicting) => clashing(contradicting),
         None => reduce::contradictory_family(task, budget, decide),
     };
-    let clash_events = clash.as_ref().map_or(task.events(), |clash| {
-        task.events_until(last_return(clash).map_or(NEVER, |op| op.ret))
-    });
-    // The contradicting may contradict each other only with results of operations that returned after the prefix.
+    let at_place = match task.kind() {
+        // Values tell more.
+        Some(_) => None,
+        None => projection::clash(task, &budget.slice(budget.left() / 4)),
+    };
+    let last_rank = match (&clash, &at_place) {
+        (Some(clash), _) => last_return(clash).map(|op| op.ret),
+        (None, Some(clash)) => Some(clash.last_return()),
+        (None, None) => None,
+    };
+    let clash_events = last_rank.map_or(task.events(), |rank| task.events_until(rank));
+    // They may contradict each other only with results of operations that returned after the prefix.
     let is_bad = |events| {
         let answer = decide(&reduce::prefix(&task.ops, events), budget);
         matches!(answer, Ok(Answer::NotLinearizable { .. }))
     };
-    let bad = if clash_events < task.events() && is_bad(clash_events) {
-        clash_events
-    } else {
-        task.events()
+    let is_shorter = clash_events < task.events();
+    let bad = match is_shorter && (at_place.is_some() || is_bad(clash_events)) {
+        true => clash_events,
+        false => task.events(),
     };
-    let prefix = shortest_bad_prefix(task, findings, bad, budget, decide);
+    let known_bad = task.with_ops(reduce::prefix(&task.ops, bad));
+    let approach = Approach::to_bad(&known_bad, &budget.slice(budget.left() / 3));
+    let approach = approach.ok().flatten();
+    let prefix = shortest_bad_prefix(
+        task,
+        &known_bad,
+        findings,
+        approach.as_ref(),
+        budget,
+        decide,
+    );
     let beginning = reduce::prefix(&task.ops, prefix.events);
     let Some(last) = last_return(&beginning).map(|op| op.id) else {
         return Err(Error::bug(
@@ -70,7 +88,7 @@ pub(crate) fn violation<S: Spec>(
     };
     let smaller = match clash {
         Some(clash) if prefix.events >= clash_events => Some(clash),
-        // The prefix is bad for another reason than the contradicting, which contradict each other later.
+        // The prefix is bad for another reason, and these operations contradict each other later.
         Some(_) => match decide(&beginning, budget) {
             Ok(Answer::NotLinearizable { contradicting, .. }) => {
                 contradicting.as_deref().and_then(clashing)
@@ -79,10 +97,14 @@ pub(crate) fn violation<S: Spec>(
         },
         None => None,
     };
+    let at_place = at_place.filter(|_| smaller.is_none() && prefix.events == clash_events);
     let beginning = task.with_ops(beginning);
-    let observed = match prefix.shortest {
-        true => anchor::observe(&beginning, &budget.slice(budget.left() / 2)).ok(),
-        false => None,
+    let observed = match approach {
+        Some(approach) if prefix.shortest => {
+            let walk = budget.slice(budget.left() / 2);
+            approach.observe(&beginning, &walk).ok()
+        }
+        _ => None,
     };
     let evidence = Evidence {
         task,
@@ -92,9 +114,15 @@ pub(crate) fn violation<S: Spec>(
         whole,
         decide,
     };
-    let found = evidence.core(smaller)?;
+    let found = match &at_place {
+        Some(clash) => clash.found(),
+        None => evidence.core(smaller)?,
+    };
     let possible = observed.map(|observed| observed.possible);
-    let claim = propose::claim(&beginning, &found, possible.as_ref(), describe);
+    let claim = match at_place {
+        Some(clash) => clash.claim(&beginning),
+        None => propose::claim(&beginning, &found, possible.as_ref(), describe),
+    };
     let core = Core {
         sentence: claim.sentence(&task.spec.vocabulary(), describe),
         claim,
@@ -118,30 +146,33 @@ pub(crate) fn violation<S: Spec>(
     })
 }
 
-/// The shortest bad beginning of the task, whose first `bad` events are one, found in a part of the time.
+/// The shortest bad beginning of a task, of which a beginning is known to be bad.
 fn shortest_bad_prefix<S: Spec>(
     task: &Task<'_, S>,
+    known_bad: &Task<'_, S>,
     findings: EngineFindings<'_>,
-    bad: usize,
+    approach: Option<&Approach<S>>,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> BadPrefix {
-    let of_engine = |events, shortest| BadPrefix {
-        events,
-        partial: findings.partial.to_vec(),
-        shortest,
+    let part = budget.slice(budget.left() / 2);
+    let walked = approach.and_then(|approach| approach.first_bad(known_bad, &part).ok()?);
+    let known = findings.first_bad.map(|rank| task.events_until(rank));
+    let Some(events) = known.or(walked) else {
+        let (reached, partial) = (findings.reached, findings.partial.to_vec());
+        let bad = known_bad.events();
+        return reduce::shortest_bad_prefix(&task.ops, bad, reached, partial, &part, decide);
     };
-    if let Some(rank) = findings.first_bad {
-        return of_engine(task.events_until(rank), true);
+    let explained = reduce::prefix(&task.ops, events - 1);
+    let partial = match decide(&explained, &part) {
+        Ok(Answer::Linearizable { order, .. }) => order,
+        _ => findings.partial.to_vec(),
+    };
+    BadPrefix {
+        events,
+        partial,
+        shortest: true,
     }
-    let known_bad = task.with_ops(reduce::prefix(&task.ops, bad));
-    let walk = budget.slice(budget.left() / 4);
-    if let Ok(Some(events)) = anchor::first_bad(&known_bad, &walk) {
-        return of_engine(events, true);
-    }
-    let search = budget.slice(budget.left() / 2);
-    let (reached, partial) = (findings.reached, findings.partial.to_vec());
-    reduce::shortest_bad_prefix(&task.ops, bad, reached, partial, &search, decide)
 }
 
 /// An unanchored core of so few operations, with so few relaxed ones, is not worth replacing by an anchored one.

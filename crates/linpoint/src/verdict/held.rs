@@ -85,8 +85,8 @@ fn served(facts: &dyn Facts, op: TaskOp) -> Option<Value> {
 impl Claim {
     /// Whether the claim follows from the operations of `facts`, which must be all that the history has up to some event.
     ///
-    /// Claims about states are made from all configurations that are possible, and claims about scans by the monitor that
-    /// found them; they are not derived again.
+    /// Claims about states and places are made from all configurations that are possible, and claims about scans by the monitor
+    /// that found them; they are not derived again.
     pub(super) fn holds(&self, facts: &dyn Facts) -> bool {
         self.follows(facts).unwrap_or(false)
     }
@@ -123,6 +123,8 @@ impl Claim {
             }
             Claim::OnlyAnswers { .. }
             | Claim::CannotHappen { .. }
+            | Claim::Missed { .. }
+            | Claim::AtPlace { .. }
             | Claim::WrongScan { .. }
             | Claim::Contradiction { .. } => true,
             Claim::NeverPut { op, value, .. } => {

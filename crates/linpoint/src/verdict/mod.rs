@@ -8,6 +8,7 @@ mod core;
 mod explain;
 mod held;
 mod pairs;
+mod projection;
 mod propose;
 mod reduce;
 pub(crate) mod replay;

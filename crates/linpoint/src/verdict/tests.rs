@@ -172,6 +172,10 @@ fn compare<S: Spec>(task: &Task<'_, S>, violation: &Violation, name: &str) {
         beginning.with_ops(ops.collect())
     };
     assert!(!has_order(&reduced(None)), "{}", told());
+    if matches!(core.claim(), Claim::AtPlace { .. } | Claim::Missed { .. }) {
+        // What the operations say about other places makes the core smaller than the definition.
+        return;
+    }
     for &id in core.ops() {
         assert!(
             has_order(&reduced(Some(id))),

@@ -1,0 +1,277 @@
+//! Explains a violation by what the operations say about one place of the object: one member of a set that is read as a
+//! whole, one index of a list, one register of several. Ours.
+//!
+//! The operations of a history, each replaced by what it [says about a place](Spec::at_place), are those of an object that
+//! holds one value. If no order explains these, no order explains the history.
+
+use std::collections::BTreeSet;
+
+use super::configurations::has_no_order;
+use super::explain::Found;
+use super::{Claim, Confirmation};
+use crate::engine::{Budget, Task, TaskOp};
+use crate::history::{EventKind, NEVER, OpId, TypedHistory, events_in_order};
+use crate::spec::{AtPlace, Keys, Need, Outcomes, Role, Spec};
+use crate::value::Value;
+
+/// The most configurations of one place that are kept at a time.
+const MOST_CONFIGURATIONS: usize = 1_000;
+
+/// The most operations on a place that are looked at.
+const MOST_OPS: usize = 2_000;
+
+/// Operations that contradict each other by what they say about one place.
+pub(super) struct Clash {
+    pub(super) place: Value,
+    /// In the order of their calls; none is left that the contradiction does not need.
+    pub(super) ops: Vec<TaskOp>,
+}
+
+impl Clash {
+    /// The rank of the return that makes the history wrong.
+    pub(super) fn last_return(&self) -> u32 {
+        self.ops.iter().map(|op| op.ret).max().unwrap_or(NEVER)
+    }
+
+    /// The core.
+    pub(super) fn found(&self) -> Found {
+        Found {
+            anchor: None,
+            ops: self.ops.iter().map(|op| op.id).collect(),
+            relaxed: Vec::new(),
+            minimal: true,
+            // The walk over all configurations of the place shares no code with the engines.
+            confirmation: Confirmation::IndependentCheck,
+        }
+    }
+
+    /// What is wrong.
+    pub(super) fn claim<S: Spec>(self, task: &Task<'_, S>) -> Claim {
+        let last = self.last_return();
+        let (of_last, others): (Vec<TaskOp>, Vec<TaskOp>) =
+            self.ops.iter().partition(|op| op.ret == last);
+        let [op] = of_last[..] else {
+            unreachable!("bug: two operations return at once");
+        };
+        let said = |op: TaskOp| {
+            let (operation, ret) = task.action_of(op);
+            task.spec.at_place(operation, ret, &self.place)
+        };
+        let is_member = task.spec.vocabulary().keys == Keys::Members;
+        let found = |found: bool| said(op) == AtPlace::Does(Role::reads(Value::Bool(found)));
+        match others[..] {
+            [put] if is_member && found(false) => Claim::Missed {
+                op: op.id,
+                value: self.place,
+                put: put.id,
+            },
+            [] if is_member && found(true) => Claim::NeverPut {
+                op: op.id,
+                value: self.place,
+                alike: None,
+            },
+            _ => Claim::AtPlace {
+                op: op.id,
+                place: self.place,
+                others: others.iter().map(|op| op.id).collect(),
+            },
+        }
+    }
+}
+
+/// A place that holds one value. Operations tell by their roles what they found and left there.
+struct Place {
+    initial: Value,
+}
+
+impl Spec for Place {
+    type Op = Role;
+    type Ret = ();
+    type State = Value;
+
+    fn init(&self) -> Value {
+        self.initial.clone()
+    }
+
+    fn apply(&self, held: &Value, role: &Role) -> Outcomes<(), Value> {
+        let Role::Slot { needs, leaves } = role else {
+            return Outcomes::Blocked;
+        };
+        let fits = match needs {
+            Need::Anything => true,
+            Need::Is(value) => value == held,
+            Need::IsNot(value) => value != held,
+        };
+        match fits {
+            true => Outcomes::One((), leaves.as_ref().unwrap_or(held).clone()),
+            false => Outcomes::Blocked,
+        }
+    }
+
+    fn is_pure(&self, role: &Role, _: Option<&()>) -> bool {
+        matches!(role, Role::Slot { leaves: None, .. })
+    }
+}
+
+/// The operations that contradict each other about some place, if the specification tells of places and there are such; of
+/// several, those that do so first.
+pub(super) fn clash<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Option<Clash> {
+    let initial = task.spec.place_initially()?;
+    let mut places = BTreeSet::new();
+    for i in 0..task.ops.len() {
+        let (op, ret) = task.action(i);
+        places.extend(task.spec.places(op, ret));
+    }
+    let mut first: Option<Clash> = None;
+    for place in places {
+        budget.check().ok()?;
+        let found = at(task, &place, &initial, budget).map(|ops| Clash { place, ops });
+        let is_first = |found: &Clash| {
+            first
+                .as_ref()
+                .is_none_or(|first| found.last_return() < first.last_return())
+        };
+        first = found.filter(is_first).or(first);
+    }
+    first
+}
+
+/// An operation as one on a place.
+#[derive(Clone)]
+struct Said {
+    op: TaskOp,
+    /// What it does with its result; `None` if that is nothing.
+    returned: Option<Role>,
+    /// What it may do while it is pending.
+    pending: Option<Role>,
+}
+
+impl Said {
+    fn of<S: Spec>(task: &Task<'_, S>, op: TaskOp, place: &Value) -> Option<Self> {
+        let role = |op: TaskOp| {
+            let (operation, ret) = task.action_of(op);
+            match task.spec.at_place(operation, ret, place) {
+                AtPlace::Nothing => Some(None),
+                AtPlace::Does(role @ Role::Slot { .. }) => Some(Some(role)),
+                AtPlace::Does(_) | AtPlace::Unknown => None,
+            }
+        };
+        Some(Said {
+            op,
+            returned: role(op)?,
+            pending: role(op.relaxed())?,
+        })
+    }
+
+    fn role(&self) -> Option<&Role> {
+        match self.op.ret {
+            NEVER => self.pending.as_ref(),
+            _ => self.returned.as_ref(),
+        }
+    }
+
+    /// The same operation as a pending one.
+    fn relaxed(&self) -> Self {
+        Said {
+            op: self.op.relaxed(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether it may be left out: it leaves the place as it is, whatever its result.
+    fn changes_nothing(&self) -> bool {
+        let changes = |role: &Option<Role>| {
+            matches!(
+                role,
+                Some(Role::Slot {
+                    leaves: Some(_),
+                    ..
+                })
+            )
+        };
+        !changes(&self.returned) && !changes(&self.pending)
+    }
+}
+
+/// The operations that contradict each other about a place.
+fn at<S: Spec>(
+    task: &Task<'_, S>,
+    place: &Value,
+    initial: &Value,
+    budget: &Budget,
+) -> Option<Vec<TaskOp>> {
+    let mut said = Vec::new();
+    for &op in &task.ops {
+        let of_op = Said::of(task, op, place)?;
+        if of_op.returned.is_some() || of_op.pending.is_some() {
+            said.push(of_op);
+        }
+        if said.len() > MOST_OPS {
+            return None;
+        }
+    }
+    if !contradict(&said, initial, budget) {
+        return None;
+    }
+    // Cut to the shortest bad beginning, then drop or relax the operations one by one.
+    let mut returns: Vec<u32> = said.iter().map(|said| said.op.ret).collect();
+    returns.retain(|&ret| ret != NEVER);
+    returns.sort_unstable();
+    let until = |rank: u32| -> Vec<Said> {
+        let called = said.iter().filter(|said| said.op.call <= rank);
+        let seen = called.map(|said| match said.op.ret <= rank {
+            true => said.clone(),
+            false => said.relaxed(),
+        });
+        seen.collect()
+    };
+    let bad = returns.partition_point(|&rank| !contradict(&until(rank), initial, budget));
+    let mut kept = until(*returns.get(bad)?);
+    kept.retain(|said| said.op.ret != NEVER || !said.changes_nothing());
+    let mut i = 0;
+    while i < kept.len() {
+        let mut smaller = kept.clone();
+        let is_dropped = kept[i].changes_nothing();
+        if is_dropped {
+            smaller.remove(i);
+        } else {
+            smaller[i] = kept[i].relaxed();
+        }
+        let is_needed = kept[i].op.ret == NEVER || !contradict(&smaller, initial, budget);
+        if is_needed {
+            i += 1;
+        } else {
+            kept = smaller;
+            i += usize::from(!is_dropped);
+        }
+    }
+    budget.check().ok()?;
+    let returned = kept
+        .into_iter()
+        .map(|said| said.op)
+        .filter(|op| op.ret != NEVER);
+    Some(returned.collect())
+}
+
+/// Whether no order explains what the operations say.
+fn contradict(said: &[Said], initial: &Value, budget: &Budget) -> bool {
+    let said: Vec<(TaskOp, &Role)> = said
+        .iter()
+        .filter_map(|said| Some((said.op, said.role()?)))
+        .collect();
+    let calls: Vec<u32> = said.iter().map(|(op, _)| op.call).collect();
+    let rets: Vec<u32> = said.iter().map(|(op, _)| op.ret).collect();
+    let mut history: TypedHistory<Role, ()> = TypedHistory::new();
+    let mut ids: Vec<OpId> = Vec::new();
+    for (i, kind) in events_in_order(&calls, &rets) {
+        match kind {
+            EventKind::Call => ids.push(history.call(i, said[i as usize].1.clone())),
+            EventKind::Return => history.ret(ids[i as usize], ()),
+        }
+    }
+    let place = Place {
+        initial: initial.clone(),
+    };
+    let task = Task::new(&place, &history, &ids);
+    has_no_order(&task, MOST_CONFIGURATIONS, budget) == Some(true)
+}
