@@ -17,8 +17,9 @@ use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role, Spec};
 use crate::value::Value;
 
-/// The most steps that the reference takes on a core: some milliseconds.
+/// The most steps that the reference takes on a core, and the most operations that it tries: some milliseconds.
 const BRUTE_STEPS: u64 = 10_000;
+const BRUTE_OPS: usize = 64;
 
 /// The most configurations that a walk keeps: some tenths of a second, unless states are large.
 const MOST_CONFIGURATIONS: usize = 50_000;
@@ -132,7 +133,11 @@ pub(crate) fn core<S: Spec>(
         return fail(what);
     }
     let core = whole.with_ops(reduced.ops.clone());
-    let mut steps = 0;
+    let mut steps = if core.ops.len() > BRUTE_OPS {
+        BRUTE_STEPS
+    } else {
+        0
+    };
     let too_many = &mut || {
         steps += 1;
         if steps > BRUTE_STEPS { Err(()) } else { Ok(()) }

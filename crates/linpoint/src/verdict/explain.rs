@@ -70,7 +70,7 @@ pub(crate) fn violation<S: Spec>(
         false => task.events(),
     };
     let known_bad = task.with_ops(reduce::prefix(&task.ops, bad));
-    let approach = Approach::to_bad(&known_bad, &budget.slice(budget.left() / 3));
+    let approach = Approach::to_bad(&known_bad, &budget.slice(budget.left() / 2));
     let approach = approach.ok().flatten();
     let prefix = shortest_bad_prefix(
         task,

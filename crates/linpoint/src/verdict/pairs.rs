@@ -13,12 +13,21 @@ use crate::value::Value;
 /// The most entries that are looked at.
 const MOST_ENTRIES: usize = 64;
 
+/// The most steps on a pair of entries, times the number of operations: some milliseconds.
+const MOST_WORK: u64 = 2_000_000;
+
+/// Larger cores are not looked at.
+const MOST_OPS: usize = 10_000;
+
 /// Whether the operations on some two entries of a snapshot contradict each other; `false` if `steps` for each pair do
 /// not show it.
 pub(super) fn contradict(core: &dyn Facts, steps: u64) -> bool {
     let Some(Kind::Snapshot(initial)) = core.kind() else {
         return false;
     };
+    if core.ops().len() > MOST_OPS {
+        return false;
+    }
     let mut entries = BTreeSet::new();
     for op in core.ops() {
         match core.role(*op) {
@@ -78,7 +87,8 @@ fn is_contradictory(core: &dyn Facts, entries: [u32; 2], initial: &Value, steps:
     }
     let all: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
     let task = Task::new(&snapshot, &history, &all);
-    let mut left = steps;
+    // A step takes time in proportion to the number of operations.
+    let mut left = steps.min(MOST_WORK / (all.len() as u64 + 1));
     let found = brute::try_all_orders(&task, &mut || {
         let step = left.checked_sub(1);
         step.map(|fewer| left = fewer).ok_or(())

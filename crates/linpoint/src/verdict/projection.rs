@@ -59,8 +59,12 @@ impl Clash {
         };
         let is_member = task.spec.vocabulary().keys == Keys::Members;
         let found = |found: bool| said(op) == AtPlace::Does(Role::reads(Value::Bool(found)));
+        let puts = |op: TaskOp| {
+            let member = Some(Value::Bool(true));
+            matches!(said(op), AtPlace::Does(Role::Slot { leaves, .. }) if leaves == member)
+        };
         match others[..] {
-            [put] if is_member && found(false) => Claim::Missed {
+            [put] if is_member && found(false) && puts(put) => Claim::Missed {
                 op: op.id,
                 value: self.place,
                 put: put.id,
@@ -228,21 +232,22 @@ fn at<S: Spec>(
     let bad = returns.partition_point(|&rank| !contradict(&until(rank), initial, budget));
     let mut kept = until(*returns.get(bad)?);
     kept.retain(|said| said.op.ret != NEVER || !said.changes_nothing());
-    let mut i = 0;
-    while i < kept.len() {
-        let mut smaller = kept.clone();
-        let is_dropped = kept[i].changes_nothing();
-        if is_dropped {
-            smaller.remove(i);
-        } else {
-            smaller[i] = kept[i].relaxed();
-        }
-        let is_needed = kept[i].op.ret == NEVER || !contradict(&smaller, initial, budget);
-        if is_needed {
-            i += 1;
-        } else {
-            kept = smaller;
-            i += usize::from(!is_dropped);
+    // What was only seen goes first, so that the operations stay that put it there.
+    let is_droppable = |said: &Said| said.changes_nothing();
+    for droppable in [true, false] {
+        let mut i = 0;
+        while i < kept.len() {
+            let mut smaller = kept.clone();
+            match droppable {
+                true => drop(smaller.remove(i)),
+                false => smaller[i] = kept[i].relaxed(),
+            }
+            let is_candidate = kept[i].op.ret != NEVER && is_droppable(&kept[i]) == droppable;
+            if is_candidate && contradict(&smaller, initial, budget) {
+                kept = smaller;
+            } else {
+                i += 1;
+            }
         }
     }
     budget.check().ok()?;

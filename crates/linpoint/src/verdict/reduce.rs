@@ -265,7 +265,7 @@ pub(super) fn with_premises(
     };
     reducer.in_chunks(candidates.iter().map(|&id| vec![id]).collect(), relax_all);
     let needed = |op: &TaskOp| op.ret != NEVER && is_candidate(op);
-    if !reducer.ops.iter().any(needed) {
+    if reducer.undecided || !reducer.ops.iter().any(needed) {
         return Some(reduced.clone());
     }
     // With the premises, other operations may not be needed any more.
