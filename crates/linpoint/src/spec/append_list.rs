@@ -32,6 +32,10 @@ impl Spec for AppendList {
         Arc::default()
     }
 
+    fn state_value(&self, state: &Arc<Vec<Value>>) -> Value {
+        Value::List(Arc::clone(state))
+    }
+
     fn apply(
         &self,
         state: &Arc<Vec<Value>>,

@@ -94,6 +94,10 @@ impl Spec for Bank {
         vec![self.balance; self.accounts]
     }
 
+    fn state_value(&self, state: &Vec<i64>) -> Value {
+        listed(state)
+    }
+
     fn apply(&self, state: &Vec<i64>, op: &BankOp) -> Outcomes<Value, Vec<i64>> {
         match *op {
             BankOp::Read => Outcomes::One(listed(state), state.clone()),

@@ -72,6 +72,10 @@ impl Spec for MultiRegister {
         Entries::default()
     }
 
+    fn state_value(&self, state: &Entries) -> Value {
+        state.as_pairs()
+    }
+
     fn apply(&self, state: &Entries, op: &Vec<MicroOp>) -> Outcomes<Value, Entries> {
         let mut next = state.clone();
         let mut answers = Vec::with_capacity(op.len());

@@ -35,6 +35,10 @@ impl Spec for Register {
         self.initial.clone()
     }
 
+    fn state_value(&self, state: &Value) -> Value {
+        state.clone()
+    }
+
     fn apply(&self, state: &Value, op: &RegisterOp) -> Outcomes<Value, Value> {
         match op {
             RegisterOp::Read => Outcomes::One(state.clone(), state.clone()),

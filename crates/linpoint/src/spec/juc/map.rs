@@ -186,6 +186,11 @@ impl Spec for JavaMap {
         Pairs::new()
     }
 
+    fn state_value(&self, state: &Pairs) -> Value {
+        let pairs = state.iter();
+        Value::list(pairs.map(|(&key, &value)| Value::list([Value::Int(key), Value::Int(value)])))
+    }
+
     fn apply(&self, state: &Pairs, op: &MapOp) -> Outcomes<Value, Pairs> {
         let mut next = state.clone();
         let answer = perform(&mut next, op);
