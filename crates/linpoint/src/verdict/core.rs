@@ -6,13 +6,15 @@
 
 use std::fmt;
 
-use crate::history::OpId;
+use crate::history::{NEVER, OpId};
 
 /// Operations whose recorded results and times contradict each other, whatever the other operations did.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(super) ops: Vec<OpId>,
     pub(super) relaxed: Vec<OpId>,
+    /// The rank up to which the part was kept.
+    pub(super) cut: u32,
     pub(super) minimal: bool,
     pub(super) confirmation: Confirmation,
     pub(super) sentence: String,
@@ -50,6 +52,7 @@ impl Core {
         Core {
             ops,
             relaxed: Vec::new(),
+            cut: NEVER - 1,
             minimal: true,
             confirmation: Confirmation::Harness(evidence),
             sentence,

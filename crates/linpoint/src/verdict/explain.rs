@@ -88,6 +88,7 @@ pub(crate) fn violation<S: Spec>(
     let core = Core {
         ops: ops.into_iter().map(|op| op.id).collect(),
         relaxed: relaxed.into_iter().map(|op| op.id).collect(),
+        cut: reduced.cut,
         minimal: reduced.minimal,
         confirmation,
         sentence: sentence(task, &task.with_ops(reduced.ops), reduced.cut, describe),

@@ -4,6 +4,7 @@ pub(crate) mod certify;
 mod core;
 mod explain;
 mod pairs;
+mod prove;
 mod reduce;
 pub(crate) mod replay;
 mod sweep;
@@ -11,6 +12,7 @@ mod wording;
 
 pub use self::core::{Confirmation, Core, HarnessEvidence};
 pub(crate) use explain::{EngineFindings, violation};
+pub(crate) use prove::{Unproven, refute};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
@@ -84,6 +86,7 @@ impl Violation {
                     .filter(|op| op.ret == NEVER)
                     .map(|op| op.id)
                     .collect(),
+                cut,
                 minimal: false,
                 confirmation: Confirmation::Unconfirmed,
                 sentence: "no order of these operations explains their results".into(),

@@ -11,17 +11,22 @@ use crate::history::{EventKind, NEVER, events_in_order};
 use crate::spec::Spec;
 
 /// Operations that took effect and did not return yet, in ascending order, and the state.
-type Configuration<S> = (Vec<u32>, <S as Spec>::State);
+pub(super) type Configuration<S> = (Vec<u32>, <S as Spec>::State);
 
 /// The number of configurations between two looks at the limits, since configurations may be large.
 const STEPS: usize = 256;
 
+/// Looks at the position of an operation that returned and at all configurations that are possible after it; `None` ends
+/// the walk.
+pub(super) type Visit<'v, S> = &'v mut dyn FnMut(u32, &HashSet<Configuration<S>>) -> Option<()>;
+
 /// Returns whether no order explains `task`; `None` if that takes more than `max` configurations at a time, or more
-/// than the budget allows.
+/// than the budget allows, or if `visit` ends the walk.
 pub(super) fn has_no_order<S: Spec>(
     task: &Task<'_, S>,
     max: usize,
     budget: &Budget,
+    visit: Visit<'_, S>,
 ) -> Option<bool> {
     let calls: Vec<u32> = task.ops.iter().map(|op| op.call).collect();
     let rets: Vec<u32> = task.ops.iter().map(|op| op.ret).collect();
@@ -60,6 +65,7 @@ pub(super) fn has_no_order<S: Spec>(
             Some((taken, state))
         });
         possible = included.collect();
+        visit(op, &possible)?;
         if possible.is_empty() {
             return Some(true);
         }
