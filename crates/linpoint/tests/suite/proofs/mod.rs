@@ -3,6 +3,7 @@
 //! `LINPOINT_PROOFS` sets the number of random histories per type.
 
 mod changes;
+mod python;
 mod reductions;
 
 use std::sync::Mutex;
