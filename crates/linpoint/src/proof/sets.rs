@@ -15,6 +15,10 @@ use super::PartOp;
 use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::Spec;
 
+/// The most configurations that are looked at for one return, so that a file cannot take all memory. Proofs are made with
+/// fewer.
+const MOST_CONFIGURATIONS: usize = 1_000_000;
+
 /// The numbers of operations, in ascending order.
 type Numbers = Vec<OpId>;
 
@@ -157,7 +161,7 @@ impl<'a, S: Spec> Induction<'a, S> {
     /// An operation returns. The next set is made of the configurations in which it had taken effect already, and of those
     /// that are listed in `added`. The error says what is missing from it, or what does not belong there.
     pub(super) fn ret(&mut self, op: PartOp, added: &[Json]) -> Result<(), String> {
-        let reached = self.reached(op);
+        let reached = self.reached(op)?;
         let mut states: HashMap<String, &S::State> = HashMap::new();
         for (_, state) in reached.iter() {
             let text = self.spec.state_value(state).to_json().to_string();
@@ -198,8 +202,9 @@ impl<'a, S: Spec> Induction<'a, S> {
         Ok(())
     }
 
-    /// All configurations in which `op` took effect, which is then forgotten.
-    fn reached(&self, op: PartOp) -> Configurations<S> {
+    /// All configurations in which `op` took effect, which is then forgotten. The error says that there are too many.
+    fn reached(&self, op: PartOp) -> Result<Configurations<S>, String> {
+        let mut found = 0;
         let mut seen = Configurations::<S>::new();
         let mut frontier = Vec::new();
         for (taken, state) in self.possible.iter() {
@@ -216,7 +221,16 @@ impl<'a, S: Spec> Induction<'a, S> {
                 let with_next = taken.with(next);
                 let (operation, ret) = next.action(self.history);
                 for state in self.spec.step(&state, operation, ret) {
-                    if seen.insert(with_next.clone(), state.clone()) && next.id != op.id {
+                    if !seen.insert(with_next.clone(), state.clone()) {
+                        continue;
+                    }
+                    found += 1;
+                    if found > MOST_CONFIGURATIONS {
+                        return Err(format!(
+                            "more than {MOST_CONFIGURATIONS} configurations follow: it is not checked"
+                        ));
+                    }
+                    if next.id != op.id {
                         frontier.push((with_next.clone(), state));
                     }
                 }
@@ -228,7 +242,7 @@ impl<'a, S: Spec> Induction<'a, S> {
                 reached.insert(taken, state.clone());
             }
         }
-        reached
+        Ok(reached)
     }
 
     /// Whether an equal operation, pending like the open operation at `i` and called before it, did not take effect yet.

@@ -195,6 +195,40 @@ fn changed_proofs_are_refused_or_still_proofs() {
     );
 }
 
+/// Whatever a file holds, it is refused or shows the right verdict.
+#[test]
+fn damaged_files_prove_nothing_wrong() {
+    const BYTES: &[u8] = b"0123456789-[]{},:\"xnull\n";
+    judge_shares(histories_per_type(), |variants, seed| {
+        let object = &variants[seed as usize % variants.len()].object;
+        let history = small_history(object, seed)?;
+        let (_, lines) = prove(object, &history, &Checker::default());
+        let verdict = expected(object, &history);
+        let mut sampler = Sampler::new(seed, None);
+        for _ in 0..8 {
+            let mut text = lines.join("\n").into_bytes();
+            for _ in 0..1 + sampler.below(3) {
+                let at = sampler.below(text.len());
+                match sampler.below(3) {
+                    0 => text[at] = sampler.pick(BYTES),
+                    1 => text.insert(at, sampler.pick(BYTES)),
+                    _ => {
+                        text.remove(at);
+                    }
+                }
+            }
+            let text = String::from_utf8(text).expect("proofs are ASCII here");
+            let damaged: Vec<String> = text.lines().map(str::to_owned).collect();
+            match verify(object, &history, &damaged) {
+                Ok(Proven::Linearizable) => assert!(verdict, "seed {seed}\n{text}"),
+                Ok(Proven::NotLinearizable) => assert!(!verdict, "seed {seed}\n{text}"),
+                Ok(Proven::Nothing(_)) | Err(_) => {}
+            }
+        }
+        Some(verdict)
+    });
+}
+
 /// A check that makes no witnesses proves violations only, and says so.
 #[test]
 fn parts_without_witnesses_are_not_proven() {
