@@ -25,6 +25,9 @@ pub(crate) enum Command {
     /// Decide whether recorded histories are linearizable
     #[command(after_help = EXIT_CODES)]
     Check(CheckArgs),
+    /// Check a proof that `check --proof` wrote, without any engine
+    #[command(after_help = VERIFY_PROOF_EXIT_CODES)]
+    VerifyProof(VerifyProofArgs),
     /// Measure how many operations must be delayed to explain histories
     #[command(after_help = DEPTH_EXIT_CODES)]
     Depth(DepthArgs),
@@ -69,6 +72,15 @@ Exit codes:
   65  some input is malformed
   66  some input cannot be read
   70  a bug in linpoint: the evidence for a depth did not hold";
+
+const VERIFY_PROOF_EXIT_CODES: &str = "\
+Exit codes:
+  0   every proof is accepted, whatever its verdict
+  1   some proof is refused
+  2   the file says that some proof was not made
+  64  the request makes no sense
+  65  some history is malformed
+  66  some input cannot be read";
 
 const WATCH_EXIT_CODES: &str = "\
 Exit codes:
@@ -207,7 +219,7 @@ pub(crate) struct CheckArgs {
     pub(crate) all: bool,
 
     /// Make and replay no witnesses: the verdict only, faster
-    #[arg(long, conflicts_with = "witness")]
+    #[arg(long, conflicts_with_all = ["witness", "proof"])]
     pub(crate) no_certify: bool,
 
     #[command(flatten)]
@@ -232,6 +244,10 @@ pub(crate) struct CheckArgs {
     /// Write the witness orders to this file, as JSON lines
     #[arg(long, value_name = "FILE")]
     pub(crate) witness: Option<PathBuf>,
+
+    /// Write proofs of the verdicts to this file, compressed, for `linpoint verify-proof`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
 
     /// Write a page that shows verdicts, cores and histories to this file, for a browser
     #[arg(long, value_name = "FILE")]
@@ -275,6 +291,20 @@ pub(crate) struct DepthArgs {
 
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct VerifyProofArgs {
+    /// The file that `check --proof` wrote
+    #[arg(value_name = "PROOF")]
+    pub(crate) proof: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Print one JSON line for each history
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

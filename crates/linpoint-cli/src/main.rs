@@ -44,6 +44,7 @@ fn run(command: Command) -> Exit {
         Command::Depth(args) => cmd::depth::run(&args),
         Command::Tables(args) => tables::run(&args),
         Command::Watch(args) => cmd::watch::run(&args),
+        Command::VerifyProof(args) => cmd::verify_proof::run(&args),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man => cmd::shell::man(),

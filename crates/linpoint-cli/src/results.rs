@@ -6,7 +6,8 @@ use linpoint::engine::hitting::Measured;
 use linpoint::format::{Note, RecordedHistory};
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, PartDepths};
-use linpoint::{Error, Report, Verdict};
+use linpoint::proof::{Claim, Proof};
+use linpoint::{Error, Report, Value, Verdict};
 
 use crate::exit::Exit;
 
@@ -19,6 +20,8 @@ pub(crate) struct Checked {
     pub(crate) type_name: String,
     pub(crate) object: ObjectType,
     pub(crate) report: Report,
+    /// The proof of the verdict, where one was asked for.
+    pub(crate) proof: Option<Proof>,
     pub(crate) time: Duration,
 }
 
@@ -45,7 +48,21 @@ impl Checked {
         } else {
             None
         };
-        notes.chain(unchecked).collect()
+        notes.chain(unchecked).chain(self.unproven()).collect()
+    }
+
+    /// What has to be known about verdicts whose proof was asked for and not made. An undecided part needs none.
+    fn unproven(&self) -> impl Iterator<Item = String> {
+        let missing = self.proof.iter().flat_map(Proof::missing);
+        missing.filter_map(|(part, claim, reason)| {
+            let of = match (&part.object, &part.key) {
+                (Value::Nil, None) => String::new(),
+                (Value::Nil, Some(key)) => format!(" of key {key}"),
+                (object, None) => format!(" of object {object}"),
+                (object, Some(key)) => format!(" of key {key} of object {object}"),
+            };
+            (claim != Claim::Undecided).then(|| format!("no proof{of} was made: {reason}"))
+        })
     }
 
     /// Whether the verdict is what the history is labelled with; `None` where one of them is missing.

@@ -2,6 +2,7 @@
 
 use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
 use linpoint::object::{ObjectType, find_type, guess_type};
+use linpoint::proof::Specification;
 use linpoint::spec::Params;
 use linpoint::{Error, ErrorKind, Value, object_type};
 
@@ -40,6 +41,15 @@ impl TypeChoice {
 
     pub(crate) fn build(&self) -> Result<ObjectType, Error> {
         object_type(&self.name, &self.params)
+    }
+
+    /// The type as proofs name it.
+    pub(crate) fn specification(&self) -> Specification {
+        let name = find_type(&self.name).map_or(self.name.as_str(), |info| info.name);
+        Specification::Type {
+            name: name.to_owned(),
+            params: self.params.clone(),
+        }
     }
 
     /// Adds the parameters that an input gives, if it has the same type. Parameters of the user take precedence.

@@ -4,6 +4,7 @@
 
 mod files;
 mod live;
+mod proofs;
 #[cfg(unix)]
 mod signals;
 

@@ -87,6 +87,7 @@
 //! | [`explore`] | verification of algorithms by exploring all executions |
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
 //! | [`verdict`] | verdicts and their evidence |
+//! | [`proof`] | proofs of verdicts, and their check without any engine |
 //! | [`report`] | a page that shows them |
 //! | [`online`] | the [`OnlineChecker`], for histories that are still happening |
 //! | [`object`] | the built-in types by name |
@@ -102,6 +103,7 @@ pub mod history;
 pub mod object;
 pub mod online;
 pub mod portfolio;
+pub mod proof;
 pub mod report;
 pub mod spec;
 pub mod text;

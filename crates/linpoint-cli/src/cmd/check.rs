@@ -19,6 +19,7 @@ use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
 use crate::output::junit::JunitReport;
+use crate::output::proof::ProofFile;
 use crate::output::{Printer, Summary, witness};
 use crate::progress::Watcher;
 use crate::results::Checked;
@@ -57,7 +58,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             Witnesses::Certified
         },
         // `--brief` prints one word for each history, so no core is reduced for it.
-        cores: if args.brief && args.html.is_none() && args.junit.is_none() && !args.github {
+        cores: if args.brief
+            && args.html.is_none()
+            && args.junit.is_none()
+            && args.proof.is_none()
+            && !args.github
+        {
             Cores::Whole
         } else {
             Cores::Reduced
@@ -70,6 +76,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         path.map(|path| files.create(option, path)).transpose()
     };
     let witness = open("--witness", &args.witness)?;
+    let proof = open("--proof", &args.proof)?;
     let html = open("--html", &args.html)?;
     let junit = open("--junit", &args.junit)?;
     let github = args.github.then(|| GithubReport::new(&mut files));
@@ -81,12 +88,17 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             start: Instant::now(),
             total: args.timeout_total,
             min_ops: args.min_ops,
+            evidence: match args.proof {
+                Some(_) => Evidence::Proof,
+                None => Evidence::Report,
+            },
         },
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
         printer: Printer::new(args, Output::standard()),
         witness,
+        proof: proof.map(ProofFile::new),
         html: html
             .map(|out| HtmlReport::new(out, args.html_limit))
             .transpose()?,
@@ -120,6 +132,16 @@ struct Limits {
     total: Option<Duration>,
     /// The least number of operations of a history.
     min_ops: usize,
+    evidence: Evidence,
+}
+
+/// What is made for each history.
+#[derive(Clone, Copy)]
+enum Evidence {
+    /// The report.
+    Report,
+    /// The report, and a proof of its verdict.
+    Proof,
 }
 
 impl Limits {
@@ -141,6 +163,7 @@ struct Run {
     watcher: Watcher,
     printer: Printer,
     witness: Option<Output>,
+    proof: Option<ProofFile>,
     html: Option<HtmlReport>,
     junit: Option<JunitReport>,
     github: Option<GithubReport>,
@@ -173,7 +196,7 @@ impl Run {
             let budget = budget.get_or_init(|| limits.budget());
             let outcome = recorded
                 .and_then(|recorded| with_least_ops(recorded, limits.min_ops))
-                .and_then(|recorded| check_one(recorded, chosen, &limits.checker, budget));
+                .and_then(|recorded| check_one(recorded, chosen, limits, budget));
             let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
             let printed = printer.print_decided(&outcome);
             (outcome, printed)
@@ -190,6 +213,9 @@ impl Run {
             self.printer.print_in_order(&checked)?;
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
                 witness::write(out, checked)?;
+            }
+            if let (Some(file), Ok(checked)) = (&mut self.proof, &checked) {
+                file.add(checked)?;
             }
             if let (Some(html), Ok(checked)) = (&mut self.html, &checked) {
                 html.add(checked)?;
@@ -210,6 +236,9 @@ impl Run {
         }
         if let Some(out) = self.witness.take() {
             out.finish()?;
+        }
+        if let Some(proof) = self.proof.take() {
+            proof.finish()?;
         }
         if let Some(html) = self.html.take() {
             html.finish()?;
@@ -241,18 +270,35 @@ fn with_least_ops(recorded: RecordedHistory, least: usize) -> Result<RecordedHis
 fn check_one(
     recorded: RecordedHistory,
     chosen: Option<&TypeChoice>,
-    checker: &Checker,
+    limits: &Limits,
     budget: &Budget,
 ) -> Result<Checked, Error> {
     let started = Instant::now();
     let (choice, object) = object_of(&recorded, chosen)?;
-    match checker.check_recorded_within(&object, &recorded.history, budget) {
-        Ok(report) => Ok(Checked {
+    let history = &recorded.history;
+    let checked = limits
+        .checker
+        .check_recorded_within(&object, history, budget);
+    let time = started.elapsed();
+    let proven = checked.and_then(|report| {
+        let proof = match limits.evidence {
+            Evidence::Report => None,
+            Evidence::Proof => {
+                let specification = choice.specification();
+                let label = recorded.label();
+                Some(object.prove(&label, specification, history, &report, budget)?)
+            }
+        };
+        Ok((report, proof))
+    });
+    match proven {
+        Ok((report, proof)) => Ok(Checked {
             recorded,
             type_name: choice.name,
             object,
             report,
-            time: started.elapsed(),
+            proof,
+            time,
         }),
         Err(error) if error.kind() == ErrorKind::Bug => {
             Err(recorded.locate(save_evidence(&recorded, &choice, error)))

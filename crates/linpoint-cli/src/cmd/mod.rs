@@ -9,4 +9,5 @@ pub(crate) mod shell;
 pub(crate) mod stats;
 pub(crate) mod types;
 pub(crate) mod verify;
+pub(crate) mod verify_proof;
 pub(crate) mod watch;

@@ -7,6 +7,7 @@ pub(crate) mod github;
 pub(crate) mod html;
 mod json;
 pub(crate) mod junit;
+pub(crate) mod proof;
 pub(crate) mod text;
 mod timeline;
 pub(crate) mod verify;

@@ -9,10 +9,10 @@ const HISTORY: &str = "{\"linpoint\":1,\"type\":\"register\"}\n\
     {\"process\":0,\"method\":\"write\",\"arg\":1,\"call\":0,\"return\":1}\n";
 
 /// A folder of its own for a test, with a history `h.jsonl` and its labels, removed afterwards.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn new(test: &str) -> Self {
+    pub(crate) fn new(test: &str) -> Self {
         let name = format!("linpoint-files-{}-{test}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(path.join("sub")).expect("a folder can be made");
@@ -20,7 +20,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
         command.args(arguments).current_dir(&self.0);
         command.output().expect("linpoint starts")
@@ -31,7 +31,7 @@ impl Scratch {
     }
 
     /// The names in the folder.
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).expect("the folder is there");
         let mut names: Vec<String> = entries
             .map(|entry| {
@@ -81,7 +81,7 @@ fn inputs_are_never_written_over() {
         paths.push("soft.jsonl");
     }
     for path in paths {
-        for option in ["--html", "--witness", "--junit"] {
+        for option in ["--html", "--witness", "--junit", "--proof"] {
             let reason = "would write over";
             assert_refused(&scratch, &["check", "h.jsonl", option, path], reason);
         }

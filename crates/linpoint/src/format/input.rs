@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 #[cfg(not(feature = "archives"))]
@@ -41,6 +41,24 @@ fn open_file(path: &Path, visit: &mut Visit<'_>) {
         }
         Ok(file) => open_stream(&name, Some(path), Box::new(file), visit),
         Err(error) => visit(&name, None, Err(Error::unreadable(error.to_string()))),
+    }
+}
+
+/// Opens the text at `path`, `-` for the standard input, to be read line by line. It may be compressed.
+pub fn open_text(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let name = path.to_string_lossy();
+    let raw: Stream<'static> = match path == Path::new("-") {
+        true => Box::new(io::stdin()),
+        false => {
+            let file = File::open(path);
+            Box::new(file.map_err(|error| Error::unreadable(error.to_string()).in_file(&name))?)
+        }
+    };
+    match unpack(raw).map_err(|error| error.in_file(&name))? {
+        (stream, Unpacked::Plain, _) => Ok(Box::new(BufReader::new(stream))),
+        (_, Unpacked::Archive, _) => {
+            Err(Error::malformed("it is an archive: name a file in it").in_file(&name))
+        }
     }
 }
 

@@ -36,6 +36,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub use input::open_text;
 pub use jsonl::{StreamLine, stream_line, write_jsonl};
 pub use snapshot::snapshot_event;
 

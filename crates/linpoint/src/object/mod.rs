@@ -11,6 +11,7 @@
 //! | `depths.rs` | depths of operations, hitting families |
 //! | `online.rs` | [`OnlineChecker`](crate::OnlineChecker) of recorded events |
 //! | `page.rs` | the data of a [page](crate::report::Page) |
+//! | `proof.rs` | [proofs](crate::proof) of verdicts, made and checked |
 //!
 //! `registry.rs` finds the types by name, `catalog.rs` and `juc.rs` list them.
 
@@ -21,6 +22,7 @@ mod juc;
 mod object_type;
 mod online;
 mod page;
+mod proof;
 mod registry;
 mod simulate;
 
@@ -28,5 +30,6 @@ pub use check::CheckRecorded;
 pub use depths::PartDepths;
 pub use object_type::ObjectType;
 pub use online::RecordedCall;
+pub use proof::ProofError;
 pub use registry::{TypeInfo, find_type, guess_type, object_type, types};
 pub use simulate::Simulation;

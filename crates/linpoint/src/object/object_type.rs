@@ -4,6 +4,7 @@ use super::check::CheckRecorded;
 use super::depths::MeasureDepths;
 use super::online::ReadOps;
 use super::page::RecordedPage;
+use super::proof::Proofs;
 use super::simulate::Simulate;
 use crate::spec::Simulated;
 
@@ -16,7 +17,7 @@ pub struct ObjectType(pub(super) Box<dyn AnyObject>);
 
 /// All features of an [`ObjectType`]: one trait for each, with a file of its own.
 pub(super) trait AnyObject:
-    CheckRecorded + MeasureDepths + ReadOps + Simulate + RecordedPage + Send + Sync
+    CheckRecorded + MeasureDepths + ReadOps + Simulate + RecordedPage + Proofs + Send + Sync
 {
 }
 

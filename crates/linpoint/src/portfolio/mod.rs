@@ -9,9 +9,11 @@ mod columns;
 mod config;
 mod depths;
 mod merge;
+mod prove;
 mod run;
 
 pub use check::Checker;
 pub use choose::EngineChoice;
 pub use config::{Config, Cores, OnViolation, Witnesses};
 pub(crate) use depths::measure_depths;
+pub(crate) use prove::Subject;

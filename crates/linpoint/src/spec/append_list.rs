@@ -49,6 +49,10 @@ impl Spec for AppendList {
         words::members("the list", state.iter())
     }
 
+    fn state_value(&self, state: &Arc<Vec<Value>>) -> Value {
+        Value::List(Arc::clone(state))
+    }
+
     fn apply(
         &self,
         state: &Arc<Vec<Value>>,

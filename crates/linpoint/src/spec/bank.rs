@@ -110,6 +110,10 @@ impl Spec for Bank {
         words::members("the accounts", &balances)
     }
 
+    fn state_value(&self, state: &Vec<i64>) -> Value {
+        listed(state)
+    }
+
     fn apply(&self, state: &Vec<i64>, op: &BankOp) -> Outcomes<Value, Vec<i64>> {
         match *op {
             BankOp::Read => Outcomes::One(listed(state), state.clone()),

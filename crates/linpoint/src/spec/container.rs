@@ -170,6 +170,10 @@ impl Spec for Container {
         words::members(self.vocabulary().object, state)
     }
 
+    fn state_value(&self, state: &VecDeque<Value>) -> Value {
+        Value::list(state.iter().cloned())
+    }
+
     fn apply(&self, state: &VecDeque<Value>, op: &ContainerOp) -> Outcomes<Value, VecDeque<Value>> {
         match op {
             ContainerOp::Add(_) if self.capacity.is_some_and(|most| state.len() >= most) => {

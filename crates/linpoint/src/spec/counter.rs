@@ -48,6 +48,10 @@ impl Spec for Counter {
         format!("the counter was at {state}")
     }
 
+    fn state_value(&self, &count: &i64) -> Value {
+        Value::Int(count)
+    }
+
     fn apply(&self, &count: &i64, op: &CounterOp) -> Outcomes<Value, i64> {
         match *op {
             CounterOp::Get => Outcomes::One(Value::Int(count), count),

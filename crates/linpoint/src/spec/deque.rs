@@ -56,6 +56,10 @@ impl Spec for Deque {
         words::members("the deque", state)
     }
 
+    fn state_value(&self, state: &VecDeque<Value>) -> Value {
+        Value::list(state.iter().cloned())
+    }
+
     fn apply(&self, state: &VecDeque<Value>, op: &DequeOp) -> Outcomes<Value, VecDeque<Value>> {
         let mut next = state.clone();
         let answer = match op {

@@ -21,6 +21,12 @@ impl Entries {
         Some(&self.0[found].1)
     }
 
+    /// The pairs of key and value as a list, sorted by key.
+    pub(super) fn as_pairs(&self) -> Value {
+        let pair = |(key, value): &(Value, Value)| Value::list([key.clone(), value.clone()]);
+        Value::list(self.0.iter().map(pair))
+    }
+
     /// Lets `key` hold `value`, or nothing.
     pub fn set(&mut self, key: &Value, value: Option<Value>) {
         match (self.0.binary_search_by(|(k, _)| k.cmp(key)), value) {

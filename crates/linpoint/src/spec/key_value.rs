@@ -82,6 +82,10 @@ impl Spec for KeyValue {
         }
     }
 
+    fn state_value(&self, state: &Entries) -> Value {
+        state.as_pairs()
+    }
+
     fn apply(&self, state: &Entries, op: &KeyValueOp) -> Outcomes<Value, Entries> {
         let present = state.get(op.key());
         let held = present.unwrap_or(&self.missing);

@@ -109,6 +109,7 @@ impl<S: Simulated> Walk<S> {
 fn check_laws<S: Simulated>(object: &S) {
     for seed in 0..WALKS {
         let walk = Walk::new(object, seed);
+        check_state_values(object, &walk);
         for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
             check_results(object, op, ret);
             check_performance(object, state, op);
@@ -147,6 +148,16 @@ fn check_results<S: Simulated>(object: &S, op: &S::Op, ret: &Value) {
         Ok(ret),
         "{op:?}"
     );
+}
+
+/// Different states are written differently in files.
+fn check_state_values<S: Simulated>(object: &S, walk: &Walk<S>) {
+    let mut written: HashMap<String, &S::State> = HashMap::new();
+    for state in &walk.states {
+        let text = object.state_value(state).to_json().to_string();
+        let known = written.entry(text).or_insert(state);
+        assert_eq!(*known, state);
+    }
 }
 
 /// What a simulated object does is one of the outcomes.

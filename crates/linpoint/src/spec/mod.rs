@@ -123,6 +123,14 @@ pub trait Spec: Send + Sync {
         self.step(&state, op, ret)
     }
 
+    /// The state as people and files write it: the contents of a queue, the value of a register.
+    ///
+    /// Different states must have different values, also [as JSON](Value::to_json). [Proofs](crate::proof) list states in this
+    /// form and are refused where two states look alike.
+    fn state_value(&self, state: &Self::State) -> Value {
+        Value::from(format!("{state:?}"))
+    }
+
     /// A key such that operations with different keys do not affect each other: each key is then checked by itself.
     ///
     /// Used only when every operation of a history has one.

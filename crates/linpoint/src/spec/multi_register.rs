@@ -95,6 +95,10 @@ impl Spec for MultiRegister {
         }
     }
 
+    fn state_value(&self, state: &Entries) -> Value {
+        state.as_pairs()
+    }
+
     fn apply(&self, state: &Entries, op: &Vec<MicroOp>) -> Outcomes<Value, Entries> {
         let mut next = state.clone();
         let mut answers = Vec::with_capacity(op.len());

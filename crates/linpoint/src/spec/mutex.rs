@@ -59,6 +59,10 @@ impl Spec for Mutex {
         .into()
     }
 
+    fn state_value(&self, &held: &bool) -> Value {
+        Value::from(if held { "held" } else { "free" })
+    }
+
     fn apply(&self, &held: &bool, op: &MutexOp) -> Outcomes<Value, bool> {
         let possible = held != op.holds();
         match op {

@@ -49,6 +49,13 @@ impl Spec for ReentrantMutex {
         }
     }
 
+    fn state_value(&self, state: &Self::State) -> Value {
+        match state {
+            None => Value::Nil,
+            Some((owner, holds)) => Value::list([owner.clone(), Value::Int(*holds as i64)]),
+        }
+    }
+
     fn apply(&self, state: &Self::State, op: &ReentrantMutexOp) -> Outcomes<Value, Self::State> {
         let (ReentrantMutexOp::Acquire(caller)
         | ReentrantMutexOp::Release(caller)

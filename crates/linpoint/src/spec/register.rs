@@ -48,6 +48,10 @@ impl Spec for Register {
         format!("the register held {state}")
     }
 
+    fn state_value(&self, state: &Value) -> Value {
+        state.clone()
+    }
+
     fn apply(&self, state: &Value, op: &RegisterOp) -> Outcomes<Value, Value> {
         match op {
             RegisterOp::Read => Outcomes::One(state.clone(), state.clone()),

@@ -66,6 +66,14 @@ impl Spec for RwLock {
         }
     }
 
+    fn state_value(&self, holders: &Holders) -> Value {
+        match holders {
+            Holders::Readers(0) => Value::from("free"),
+            Holders::Readers(readers) => Value::from(format!("read by {readers}")),
+            Holders::Writer => Value::from("written"),
+        }
+    }
+
     fn apply(&self, &holders: &Holders, op: &RwLockOp) -> Outcomes<Value, Holders> {
         let next = match (op, holders) {
             (

@@ -50,6 +50,10 @@ impl Spec for Semaphore {
         }
     }
 
+    fn state_value(&self, permits: &u64) -> Value {
+        i64::try_from(*permits).map_or_else(|_| Value::number(permits.to_string()), Value::Int)
+    }
+
     fn apply(&self, &permits: &u64, op: &SemaphoreOp) -> Outcomes<Value, u64> {
         match *op {
             SemaphoreOp::Acquire(n) => match permits.checked_sub(n) {

@@ -53,6 +53,10 @@ impl Spec for Set {
         }
     }
 
+    fn state_value(&self, state: &Vec<Value>) -> Value {
+        Value::list(state.iter().cloned())
+    }
+
     fn apply(&self, state: &Vec<Value>, op: &SetOp) -> Outcomes<Value, Vec<Value>> {
         let mut next = state.clone();
         let answer = match op {

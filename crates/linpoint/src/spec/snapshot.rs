@@ -90,6 +90,10 @@ impl Spec for Snapshot {
         }
     }
 
+    fn state_value(&self, state: &Vec<Value>) -> Value {
+        self.listed(state.clone())
+    }
+
     fn apply(&self, state: &Vec<Value>, op: &SnapshotOp) -> Outcomes<Value, Vec<Value>> {
         match op {
             SnapshotOp::Update(i, value) => {

@@ -11,6 +11,7 @@ use super::Confirmation;
 use super::claim::{Claim, Listed};
 use super::configurations::{Configuration, Results, Set, Stopped, Walk, events, initial};
 use super::explain::Found;
+use super::reduce::last_rank;
 use crate::engine::{Budget, Facts, Task};
 use crate::history::{EventKind, NEVER, OpId};
 use crate::spec::Spec;
@@ -291,6 +292,8 @@ fn from_point<S: Spec>(
         }),
         ops,
         relaxed,
+        place: None,
+        cut: last_rank(&beginning.ops),
         minimal: !window.undecided,
         // The walk over all configurations shares no code with the engines.
         confirmation: Confirmation::IndependentCheck,

@@ -7,15 +7,19 @@
 use std::fmt;
 
 use super::{Anchor, Claim};
-use crate::history::OpId;
+use crate::history::{NEVER, OpId};
+use crate::value::Value;
 
 /// Operations whose recorded results and times contradict each other, whatever the other operations did.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(super) anchor: Option<Anchor>,
+    pub(super) place: Option<Value>,
     pub(super) ops: Vec<OpId>,
     pub(super) premises: Vec<OpId>,
     pub(super) relaxed: Vec<OpId>,
+    /// The rank up to which the part was kept.
+    pub(super) cut: u32,
     pub(super) minimal: bool,
     pub(super) confirmation: Confirmation,
     pub(super) claim: Claim,
@@ -54,6 +58,7 @@ impl Core {
         let others = ops.split_last().map_or(&[][..], |(_, others)| others);
         Core {
             anchor: None,
+            place: None,
             claim: Claim::Contradiction {
                 op: ops.last().copied().unwrap_or(OpId(0)),
                 others: others.to_vec(),
@@ -61,6 +66,7 @@ impl Core {
             ops,
             premises: Vec::new(),
             relaxed: Vec::new(),
+            cut: NEVER - 1,
             minimal: true,
             confirmation: Confirmation::Harness(evidence),
             sentence,
@@ -75,6 +81,11 @@ impl Core {
     /// What the core starts from instead of the initial state: a fact about everything before it.
     pub fn anchor(&self) -> Option<&Anchor> {
         self.anchor.as_ref()
+    }
+
+    /// The place of the object that the core is about, if it is about one alone.
+    pub fn place(&self) -> Option<&Value> {
+        self.place.as_ref()
     }
 
     /// Operations of the core that changed nothing, as their results tell: a failed compare-and-set. With another result

@@ -9,6 +9,7 @@ use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
+use crate::value::Value;
 
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_secs(1);
@@ -132,7 +133,9 @@ pub(crate) fn violation<S: Spec>(
         },
         ops: found.ops,
         relaxed: found.relaxed,
+        cut: found.cut,
         anchor: found.anchor,
+        place: found.place,
         minimal: found.minimal,
         confirmation: found.confirmation,
     };
@@ -187,6 +190,10 @@ pub(super) struct Found {
     pub(super) ops: Vec<OpId>,
     /// Operations that may have happened with any result, or not at all.
     pub(super) relaxed: Vec<OpId>,
+    /// The rank up to which the part was kept.
+    pub(super) cut: u32,
+    /// The place that it is about, if it is about one alone.
+    pub(super) place: Option<Value>,
     pub(super) minimal: bool,
     pub(super) confirmation: Confirmation,
 }
@@ -246,6 +253,8 @@ impl<S: Spec> Evidence<'_, '_, S> {
             reduced.ops.iter().partition(|op| op.ret != NEVER);
         Ok(Found {
             anchor: None,
+            place: None,
+            cut: reduced.cut,
             ops: ops.into_iter().map(|op| op.id).collect(),
             relaxed: relaxed.into_iter().map(|op| op.id).collect(),
             minimal: reduced.minimal,

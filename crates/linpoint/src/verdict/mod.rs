@@ -10,8 +10,10 @@ mod held;
 mod pairs;
 mod projection;
 mod propose;
+mod prove;
 mod reduce;
 pub(crate) mod replay;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +21,7 @@ pub use self::core::{Confirmation, Core, HarnessEvidence};
 pub use anchor::{Anchor, Possible};
 pub use claim::{Claim, Listed};
 pub(crate) use explain::{EngineFindings, violation};
+pub(crate) use prove::{Unproven, refute};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 
@@ -93,6 +96,8 @@ impl Violation {
                 ops,
                 premises: Vec::new(),
                 relaxed,
+                cut,
+                place: None,
                 minimal: false,
                 confirmation: Confirmation::Unconfirmed,
                 claim: Claim::Contradiction {

@@ -39,6 +39,8 @@ impl Clash {
             anchor: None,
             ops: self.ops.iter().map(|op| op.id).collect(),
             relaxed: Vec::new(),
+            cut: self.last_return(),
+            place: Some(self.place.clone()),
             minimal: true,
             // The walk over all configurations of the place shares no code with the engines.
             confirmation: Confirmation::IndependentCheck,

@@ -12,6 +12,7 @@ mod fuzz_regressions;
 mod juc_conformance;
 mod metamorphic;
 mod monitors;
+mod proofs;
 mod recorded;
 mod repeated;
 mod shortcuts;

@@ -243,6 +243,10 @@ impl Spec for JavaCollection {
         words::members("the collection", state)
     }
 
+    fn state_value(&self, state: &Vec<i64>) -> Value {
+        Value::list(state.iter().copied().map(Value::Int))
+    }
+
     fn apply(&self, state: &Vec<i64>, op: &CollectionOp) -> Outcomes<Value, Vec<i64>> {
         let mut next = state.clone();
         let answer = self.perform(&mut next, op);

@@ -201,6 +201,11 @@ impl Spec for JavaMap {
         format!("the map held {state:?}")
     }
 
+    fn state_value(&self, state: &Pairs) -> Value {
+        let pairs = state.iter();
+        Value::list(pairs.map(|(&key, &value)| Value::list([Value::Int(key), Value::Int(value)])))
+    }
+
     fn apply(&self, state: &Pairs, op: &MapOp) -> Outcomes<Value, Pairs> {
         let mut next = state.clone();
         let answer = perform(&mut next, op);

@@ -1,0 +1,162 @@
+//! Proofs that `check --proof` writes and `verify-proof` checks.
+
+use std::fs;
+use std::io::{Read, Write};
+
+use flate2::read::GzDecoder;
+
+use crate::files::Scratch;
+
+const WRONG: &str = r#"{"linpoint":1,"type":"queue"}
+{"process":0,"method":"enq","arg":1,"call":0,"return":1}
+{"process":0,"method":"enq","arg":2,"call":2,"return":3}
+{"process":1,"method":"deq","ret":2,"call":4,"return":5}
+"#;
+
+/// Runs a command and returns its exit code and what it prints.
+fn run(scratch: &Scratch, command: &str) -> (Option<i32>, String) {
+    let arguments: Vec<&str> = command.split(' ').collect();
+    let output = scratch.run(&arguments);
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8(printed).expect("UTF-8");
+    (output.status.code(), printed)
+}
+
+/// A folder with `h.jsonl`, which is linearizable, `wrong.jsonl`, which is not, and their proofs.
+fn proven(test: &str) -> Scratch {
+    let scratch = Scratch::new(test);
+    fs::write(scratch.0.join("wrong.jsonl"), WRONG).expect("written");
+    assert_eq!(run(&scratch, "check h.jsonl --proof h.gz").0, Some(0));
+    assert_eq!(
+        run(&scratch, "check wrong.jsonl --proof wrong.gz").0,
+        Some(1)
+    );
+    assert_eq!(
+        run(&scratch, "check h.jsonl wrong.jsonl --proof both.gz").0,
+        Some(1)
+    );
+    scratch
+}
+
+fn lines(scratch: &Scratch, name: &str) -> Vec<String> {
+    let packed = fs::read(scratch.0.join(name)).expect("the proof is there");
+    let mut text = String::new();
+    let mut unpacked = GzDecoder::new(&packed[..]);
+    unpacked
+        .read_to_string(&mut text)
+        .expect("it is compressed text");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn proofs_of_both_verdicts_are_accepted() {
+    let scratch = proven("proofs");
+    let accepted = "h.jsonl: the proof is accepted: linearizable as a register\n";
+    let printed = run(&scratch, "verify-proof h.gz h.jsonl");
+    assert_eq!(printed, (Some(0), accepted.to_owned()));
+    let refuted = "wrong.jsonl: the proof is accepted: not linearizable as a queue\n";
+    let printed = run(&scratch, "verify-proof wrong.gz wrong.jsonl");
+    assert_eq!(printed, (Some(0), refuted.to_owned()));
+    let printed = run(&scratch, "verify-proof both.gz h.jsonl wrong.jsonl");
+    assert_eq!(printed, (Some(0), [accepted, refuted].concat()));
+    let (code, json) = run(&scratch, "verify-proof wrong.gz wrong.jsonl --json");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("a JSON line");
+    assert_eq!(code, Some(0));
+    assert_eq!(json["proof"], "accepted");
+    assert_eq!(json["verdict"], "not_linearizable");
+    assert_eq!(json["operations"], 3);
+}
+
+#[test]
+fn proofs_of_other_histories_are_refused() {
+    let scratch = proven("proofs-of-others");
+    for (command, reason) in [
+        (
+            "verify-proof wrong.gz h.jsonl",
+            "the proof is about queue, and the history is register",
+        ),
+        (
+            "verify-proof wrong.gz wrong.jsonl -t stack",
+            "the proof is about queue, and the history is stack",
+        ),
+        (
+            "verify-proof both.gz h.jsonl",
+            "wrong.jsonl has a proof here, but was not given",
+        ),
+        (
+            "verify-proof h.gz h.jsonl wrong.jsonl",
+            "the file has no proof of this history",
+        ),
+        (
+            "verify-proof h.jsonl h.jsonl",
+            "here must be the header of a proof",
+        ),
+    ] {
+        let (code, printed) = run(&scratch, command);
+        assert_eq!(code, Some(1), "{command}: {printed}");
+        assert!(printed.contains(reason), "{command}: {printed}");
+    }
+    assert_eq!(run(&scratch, "verify-proof none.gz h.jsonl").0, Some(66));
+    assert_eq!(run(&scratch, "verify-proof h.gz none.jsonl").0, Some(66));
+}
+
+#[test]
+fn a_changed_proof_is_refused_with_its_line() {
+    let scratch = proven("proofs-changed");
+    let proof = lines(&scratch, "wrong.gz");
+    let at = proof
+        .iter()
+        .position(|line| line.contains("\"return\""))
+        .expect("a set");
+    let mut changed = proof.clone();
+    changed[at] = changed[at].replace("[1]", "[2]");
+    fs::write(scratch.0.join("changed"), changed.join("\n")).expect("written");
+    let (code, printed) = run(&scratch, "verify-proof changed wrong.jsonl");
+    assert_eq!(code, Some(1));
+    let place = format!("wrong.jsonl: the proof is refused: changed:{}: ", at + 1);
+    assert!(printed.starts_with(&place), "{printed}");
+    let (code, json) = run(&scratch, "verify-proof changed wrong.jsonl --json");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("a JSON line");
+    assert_eq!((code, &json["line"]), (Some(1), &serde_json::json!(at + 1)));
+    assert_eq!(json["proof"], "refused");
+
+    let packed = fs::read(scratch.0.join("wrong.gz")).expect("the proof is there");
+    fs::write(scratch.0.join("cut.gz"), &packed[..packed.len() - 12]).expect("written");
+    let (code, printed) = run(&scratch, "verify-proof cut.gz wrong.jsonl");
+    assert_eq!(code, Some(1), "{printed}");
+}
+
+/// Twenty additions overlap, and every set of them has a sum of its own: too many configurations.
+#[test]
+fn a_proof_that_is_too_large_is_not_made() {
+    let scratch = Scratch::new("proofs-limit");
+    let mut file = fs::File::create(scratch.0.join("counter.jsonl")).expect("made");
+    writeln!(file, "{{\"linpoint\":1,\"type\":\"counter\"}}").expect("written");
+    for i in 0..20 {
+        let n = 1 << i;
+        let returned = 100 + i;
+        writeln!(
+            file,
+            "{{\"process\":{i},\"method\":\"add\",\"arg\":{n},\"call\":{i},\"return\":{returned}}}"
+        )
+        .expect("written");
+    }
+    writeln!(
+        file,
+        "{{\"process\":20,\"method\":\"get\",\"ret\":-1,\"call\":50,\"return\":60}}"
+    )
+    .expect("written");
+    drop(file);
+    let (code, printed) = run(&scratch, "check counter.jsonl --proof p.gz");
+    assert_eq!(code, Some(1), "{printed}");
+    let reason = "no proof was made: more than 100000 configurations are possible at a time";
+    assert!(printed.contains(reason), "{printed}");
+    assert!(
+        lines(&scratch, "p.gz")
+            .iter()
+            .any(|line| line.contains("\"unproven\""))
+    );
+    let printed = run(&scratch, "verify-proof p.gz counter.jsonl");
+    assert_eq!(printed, (Some(2), format!("counter.jsonl: {reason}\n")));
+    assert_eq!(scratch.names(), ["counter.jsonl", "h.jsonl", "p.gz", "sub"]);
+}

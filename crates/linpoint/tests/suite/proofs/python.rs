@@ -1,0 +1,161 @@
+//! The checker in Python, `tools/check_proof.py`, against this one.
+
+use std::process::Command;
+
+use linpoint::Value;
+use linpoint::format::{ReadOptions, parse, write_jsonl};
+use linpoint::object::{find_type, object_type};
+use linpoint::proof::{Proven, Specification};
+use linpoint::spec::Sampler;
+use rayon::prelude::*;
+
+use super::changes::mutated;
+use super::{checker, histories_per_type, prove_as, verify};
+use crate::calls::Callable;
+use crate::differential::{any_small_history, small_history};
+use crate::fuzz_bodies::small_params;
+
+/// The types that `tools/check_proof.py` knows.
+const KNOWN_TO_PYTHON: [&str; 11] = [
+    "register",
+    "cas-register",
+    "counter",
+    "queue",
+    "stack",
+    "priority-queue",
+    "min-priority-queue",
+    "set",
+    "mutex",
+    "kv",
+    "snapshot",
+];
+
+/// The checker in Python, which shares no code with this library, accepts what this one accepts and refuses what it refuses.
+/// Skipped where there is no Python.
+#[test]
+fn the_checker_in_python_agrees() {
+    let python = Command::new("python3").arg("--version").output();
+    if python.is_err() {
+        eprintln!("skipped: there is no python3 to run tools/check_proof.py");
+        return;
+    }
+    let results: Vec<[u64; 2]> = KNOWN_TO_PYTHON
+        .par_iter()
+        .map(|name| compare_with_python(name, histories_per_type() / 2))
+        .collect();
+    for (name, [refused, accepted]) in KNOWN_TO_PYTHON.iter().zip(results) {
+        let least = histories_per_type() / 20;
+        assert!(
+            refused > least && accepted > least,
+            "{name}: {refused} refused, {accepted} accepted"
+        );
+    }
+}
+
+/// Runs the checker on the numbered files of a folder, in one process.
+const RUN_PYTHON: &str = "
+import sys
+sys.path.insert(0, sys.argv[1])
+import check_proof
+for number in range(int(sys.argv[2])):
+    print('exit', check_proof.main([f'{number}.proof', f'{number}.jsonl']))
+";
+
+/// A proof, perhaps a changed one, of a history in a file.
+struct Case {
+    history: Vec<u8>,
+    lines: Vec<String>,
+    /// What our checker says, and the exit code for it.
+    ours: Result<Proven, String>,
+}
+
+impl Case {
+    fn exit_code(&self) -> u8 {
+        match &self.ours {
+            Ok(Proven::Nothing(_)) => 2,
+            Ok(Proven::Linearizable | Proven::NotLinearizable) => 0,
+            Err(_) => 1,
+        }
+    }
+}
+
+/// Compares the checkers on proofs of histories of one type, as they are made and changed. Returns how many were refused and
+/// accepted.
+fn compare_with_python(name: &str, count: u64) -> [u64; 2] {
+    let cases: Vec<Case> = (0..count).flat_map(|seed| cases(name, seed)).collect();
+    let process = std::process::id();
+    let folder = std::env::temp_dir().join(format!("linpoint-proofs-{process}-{name}"));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    for (number, case) in cases.iter().enumerate() {
+        std::fs::write(folder.join(format!("{number}.jsonl")), &case.history).expect("written");
+        std::fs::write(
+            folder.join(format!("{number}.proof")),
+            case.lines.join("\n"),
+        )
+        .expect("written");
+    }
+    let tools = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools");
+    let mut python = Command::new("python3");
+    python.args(["-c", RUN_PYTHON, tools, &cases.len().to_string()]);
+    let output = python.current_dir(&folder).output().expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let codes = said.lines().filter_map(|line| line.strip_prefix("exit "));
+    let codes: Vec<&str> = codes.collect();
+    assert_eq!(codes.len(), cases.len(), "{name}: {errors}");
+    let mut counts = [0; 2];
+    for (case, code) in cases.iter().zip(codes) {
+        let (history, lines) = (
+            String::from_utf8_lossy(&case.history),
+            case.lines.join("\n"),
+        );
+        let ours = &case.ours;
+        assert_eq!(
+            code,
+            case.exit_code().to_string(),
+            "{name}: {ours:?}\n{history}\n{lines}"
+        );
+        counts[usize::from(ours.is_ok())] += 1;
+    }
+    let _ = std::fs::remove_dir_all(folder);
+    counts
+}
+
+/// Proofs of one history of a type.
+fn cases(name: &str, seed: u64) -> Vec<Case> {
+    let info = find_type(name).expect("a built-in type");
+    let mut sampler = Sampler::new(seed, None);
+    let mut params = small_params(name);
+    if info.params.iter().any(|(param, _)| *param == "initial") && name != "counter" {
+        let initial = sampler.pick(&[0.into(), "".into(), Value::Nil]);
+        params.insert("initial".to_owned(), initial);
+    }
+    let object = object_type(name, &params).expect("a built-in type");
+    let callable = Callable::new(info, object);
+    let object = &callable.object;
+    let history = match seed % 2 {
+        0 => small_history(object, seed),
+        _ => any_small_history(&callable, seed),
+    };
+    let Some(history) = history else {
+        return Vec::new();
+    };
+    let mut text = Vec::new();
+    write_jsonl(&history, Some((name, &params)), &mut text).expect("written to memory");
+    // Both checkers see the history as the file has it.
+    let recorded = parse(&text, &ReadOptions::default()).remove(0);
+    let history = recorded.expect("well formed").history;
+    let specification = Specification::Type {
+        name: name.to_owned(),
+        params,
+    };
+    let (_, lines) = prove_as(specification, object, &history, &checker(seed));
+    let changed = (0..3).filter_map(|_| mutated(&lines, &mut sampler));
+    let all = [lines.clone()].into_iter().chain(changed);
+    let case = |lines: Vec<String>| Case {
+        history: text.clone(),
+        ours: verify(object, &history, &lines),
+        lines,
+    };
+    all.map(case).collect()
+}
