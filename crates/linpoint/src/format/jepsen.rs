@@ -1,5 +1,7 @@
 //! Translates the events of Jepsen, for the readers of its EDN histories and of its logs.
 
+use std::collections::HashMap;
+
 use super::{IndependentKeys, Note, ReadOptions, RecordedHistory, jepsen_keys};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
@@ -44,6 +46,8 @@ pub(super) struct JepsenEvent {
     pub(super) value: Value,
     /// When it happened, where that is recorded.
     pub(super) time: Option<i64>,
+    /// The `:index` of the event, where that is recorded.
+    pub(super) index: Option<i64>,
 }
 
 /// An entry of a history.
@@ -55,6 +59,8 @@ pub(super) enum Entry {
         process: String,
         function: String,
         value: Value,
+        /// When it happened, where that is recorded.
+        time: Option<i64>,
     },
 }
 
@@ -83,7 +89,8 @@ pub(super) fn record(
         notes.push(Note::IndependentKeys);
     }
     let mut builder = HistoryBuilder::new();
-    for (line, entry) in entries {
+    let mut invocations = Invocations::default();
+    for (position, (line, entry)) in entries.into_iter().enumerate() {
         match entry {
             Entry::Client(event) => {
                 let event = if has_keys {
@@ -96,6 +103,11 @@ pub(super) fn record(
                     && event.kind == EventType::Fail
                     && event.function == "cas"
                     && event.value.as_list().is_some();
+                let ends_as = match returned_false {
+                    true => EventType::Ok,
+                    false => event.kind,
+                };
+                invocations.add(&event, ends_as, position);
                 if returned_false {
                     builder.ret(line, &event.process, Value::Bool(false))?;
                 } else {
@@ -106,15 +118,55 @@ pub(super) fn record(
                 process,
                 function,
                 value,
-            } => annotate(&mut builder, &process, &function, &value),
+                time,
+            } => {
+                let text = match value {
+                    Value::Nil => format!("{process} {function}"),
+                    value => format!("{process} {function} {value}"),
+                };
+                builder.annotate_at(text, time);
+            }
         }
     }
     Ok(RecordedHistory {
         // The order of events is the order of time, so there are no ties.
         history: builder.finish(options.ties.unwrap_or_default())?,
         notes,
+        invocations: invocations.of_operations(),
         ..RecordedHistory::default()
     })
+}
+
+/// The indices of invocations: those that the input gives, and the positions of the events otherwise.
+#[derive(Default)]
+struct Invocations {
+    /// The index of each invocation in order; `None` if it failed.
+    indices: Vec<Option<i64>>,
+    /// The position in `indices` of the last invocation of each process.
+    last: HashMap<Value, usize>,
+}
+
+impl Invocations {
+    fn add(&mut self, event: &JepsenEvent, kind: EventType, position: usize) {
+        match kind {
+            EventType::Invoke => {
+                self.last.insert(event.process.clone(), self.indices.len());
+                self.indices
+                    .push(Some(event.index.unwrap_or(position as i64)));
+            }
+            EventType::Fail => {
+                if let Some(&invoked) = self.last.get(&event.process) {
+                    self.indices[invoked] = None;
+                }
+            }
+            EventType::Ok | EventType::Info => {}
+        }
+    }
+
+    /// The indices by operation of the history.
+    fn of_operations(self) -> Vec<i64> {
+        self.indices.into_iter().flatten().collect()
+    }
 }
 
 /// How the one value of an event is divided into argument and result.
@@ -188,6 +240,7 @@ fn add(builder: &mut HistoryBuilder, line: u64, event: JepsenEvent) -> Result<()
         function,
         value,
         time,
+        index: _,
     } = event;
     let role = Role::of(&function);
     match kind {
@@ -219,21 +272,13 @@ fn add(builder: &mut HistoryBuilder, line: u64, event: JepsenEvent) -> Result<()
             };
             builder.ret(line, &process, result)?;
         }
-        EventType::Fail => return builder.fail(line, &process),
+        EventType::Fail => builder.fail(line, &process)?,
         EventType::Info => return builder.crash(line, &process),
     }
     if let Some(time) = time {
         builder.at(time);
     }
     Ok(())
-}
-
-/// Notes what something other than a client did, such as the nemesis.
-fn annotate(builder: &mut HistoryBuilder, process: &str, function: &str, value: &Value) {
-    match value {
-        Value::Nil => builder.annotate(format!("{process} {function}")),
-        value => builder.annotate(format!("{process} {function} {value}")),
-    }
 }
 
 #[cfg(test)]

@@ -76,6 +76,7 @@ fn read_line(message: &str) -> Result<Entry, String> {
             process: process.to_owned(),
             function: function.to_owned(),
             value,
+            time: None,
         });
     };
     Ok(Entry::Client(JepsenEvent {
@@ -85,6 +86,7 @@ fn read_line(message: &str) -> Result<Entry, String> {
         function: function.to_owned(),
         value,
         time: None,
+        index: None,
     }))
 }
 

@@ -205,6 +205,9 @@ pub struct RecordedHistory {
     pub expected: Option<bool>,
     /// What has to be known about how it was read.
     pub notes: Vec<Note>,
+    /// Of a Jepsen history, the `:index` of the invocation of each operation, by [`OpId`](crate::OpId): the one that the input
+    /// gives, or the position of the event in the input, counted from 0. Empty for other formats.
+    pub invocations: Vec<i64>,
 }
 
 impl RecordedHistory {

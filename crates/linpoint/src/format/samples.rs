@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use crate::history::{Call, History, HistoryBuilder, Operation, Ties};
+use crate::history::{Call, FailedOp, History, HistoryBuilder, Operation, Ties};
 use crate::value::Value;
 
-/// The content of a history, without the numbers of its values.
+/// The content of a history, without the numbers of its values, and without what failed.
 pub(super) fn contents(history: &History) -> Vec<String> {
     let notes = history.annotations().iter().map(|note| format!("{note:?}"));
     let ops = history.ops().map(|op| {
@@ -15,6 +15,15 @@ pub(super) fn contents(history: &History) -> Vec<String> {
         )
     });
     ops.chain(notes).collect()
+}
+
+/// What failed in a history, without the lines.
+pub(super) fn failures(history: &History) -> Vec<FailedOp> {
+    let without_line = |op: &FailedOp| FailedOp {
+        line: 0,
+        ..op.clone()
+    };
+    history.failed().iter().map(without_line).collect()
 }
 
 pub(super) fn any_value() -> impl Strategy<Value = Value> {
@@ -68,7 +77,7 @@ prop_compose! {
             let process = Value::from(process);
             let open = builder.open_call(&process).is_some();
             match what {
-                0 => builder.annotate(value.to_string()),
+                0 => builder.annotate_at(value.to_string(), value.as_int()),
                 1 if open => builder.fail(1, &process).unwrap(),
                 _ if open => builder.ret(1, &process, value).unwrap(),
                 _ => builder.call(1, process, Call::new("m", value).on(object)).unwrap(),

@@ -171,13 +171,14 @@ impl Generator {
                 }
                 ProcessState::Done(result) => builder.ret(0, &name, result)?,
                 ProcessState::Stuck => {
-                    // It has not taken effect, so it is left out of the history.
+                    // It has not taken effect, so it is taken back.
                     builder.fail(0, &name)?;
                     blocked_in_a_row = 0;
                 }
             }
         }
-        builder.finish(Ties::default())
+        // The generator took these calls back; the object did not refuse them.
+        Ok(builder.finish(Ties::default())?.without_failed())
     }
 
     /// A history of `object` that is not linearizable: one result near the end is wrong.

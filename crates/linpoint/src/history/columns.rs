@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use super::order::{Ranks, Times, precedes};
-use super::{Annotation, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
+use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
 use crate::error::{Error, Unit};
 use crate::value::{Value, ValueId};
 
@@ -32,6 +32,7 @@ pub(crate) struct Columns {
     pub(crate) methods: Vec<String>,
     pub(crate) values: Values,
     pub(crate) annotations: Vec<Annotation>,
+    pub(crate) failed: Vec<FailedOp>,
 }
 
 /// Calls and returns in the order of their times.
@@ -234,6 +235,25 @@ impl Columns {
         values.retain(|_| used.next().unwrap_or_default());
     }
 
+    /// Removes the processes that called no operation of these columns, so that the number of processes is that of the rows
+    /// of a picture.
+    pub(super) fn forget_processes_without_operations(&mut self) {
+        let mut number = vec![None; self.processes.len()];
+        for process in &self.process {
+            number[process.0 as usize] = Some(0);
+        }
+        for (next, number) in (0u32..).zip(number.iter_mut().flatten()) {
+            *number = next;
+        }
+        for process in &mut self.process {
+            let kept = number[process.0 as usize];
+            process.0 = kept.expect("bug: a process of an operation is not kept");
+        }
+        let mut numbers = number.into_iter();
+        self.processes
+            .retain(|_| numbers.next().flatten().is_some());
+    }
+
     fn method_of(&self, row: usize) -> &str {
         &self.methods[self.method[row].0 as usize]
     }
@@ -347,6 +367,7 @@ impl Columns {
             methods: self.methods,
             values: self.values,
             annotations: self.annotations,
+            failed: self.failed,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod build;
 mod columns;
+mod failed;
 mod order;
 mod partition;
 mod typed;
@@ -16,6 +17,7 @@ pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
+pub use failed::FailedOp;
 pub(crate) use order::{EventKind, Interval, events_in_order, precedes};
 #[cfg(feature = "parquet")]
 pub(crate) use order::{Ranks, Times};
@@ -93,6 +95,7 @@ pub struct History {
     methods: Vec<String>,
     values: Values,
     annotations: Vec<Annotation>,
+    failed: Vec<FailedOp>,
 }
 
 /// An event that is not an operation, such as an injected fault or the restart of a node.
@@ -102,6 +105,8 @@ pub struct Annotation {
     pub rank: u32,
     /// The text of the input.
     pub text: String,
+    /// The time of the event, where the input has it.
+    pub time: Option<i64>,
 }
 
 /// One operation of a [`History`], with its original values.
@@ -132,14 +137,7 @@ pub struct Op<'a> {
 impl Op<'_> {
     /// `method(argument)`, with the arguments of a list spread out.
     pub fn call_text(&self) -> String {
-        match self.argument {
-            Value::Nil => format!("{}()", self.method),
-            Value::List(items) => {
-                let items: Vec<_> = items.iter().map(Value::to_string).collect();
-                format!("{}({})", self.method, items.join(", "))
-            }
-            argument => format!("{}({argument})", self.method),
-        }
+        call_text(self.method, self.argument)
     }
 
     /// `method(argument) → result`.
@@ -150,6 +148,18 @@ impl Op<'_> {
             Some(result) => format!("{} → {result}", self.call_text()),
             None => format!("{} → ?", self.call_text()),
         }
+    }
+}
+
+/// `method(argument)`, with the arguments of a list spread out.
+fn call_text(method: &str, argument: &Value) -> String {
+    match argument {
+        Value::Nil => format!("{method}()"),
+        Value::List(items) => {
+            let items: Vec<_> = items.iter().map(Value::to_string).collect();
+            format!("{method}({})", items.join(", "))
+        }
+        argument => format!("{method}({argument})"),
     }
 }
 
@@ -263,7 +273,7 @@ impl History {
         &self.result
     }
 
-    /// The processes, by number.
+    /// The processes that called an operation of this history, by number.
     pub fn processes(&self) -> &[Value] {
         &self.processes
     }
@@ -302,6 +312,20 @@ impl History {
     /// The annotations, in the order of time.
     pub fn annotations(&self) -> &[Annotation] {
         &self.annotations
+    }
+
+    /// The operations that failed, in the order of their calls. They are not among [`ops`](Self::ops).
+    pub fn failed(&self) -> &[FailedOp] {
+        &self.failed
+    }
+
+    /// The same history without the operations that failed.
+    #[must_use]
+    pub(crate) fn without_failed(self) -> History {
+        History {
+            failed: Vec::new(),
+            ..self
+        }
     }
 
     /// The rule for ties under which the recorded times give the order of this history; `None` if it has no times, or if

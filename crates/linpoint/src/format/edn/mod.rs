@@ -36,6 +36,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
         None => return Err(":process is missing".to_owned()),
     };
     let function = name(map, "f")?;
+    let time = field(map, "time").and_then(|time| value(time).ok()?.as_int());
     let recorded = field(map, "value").map_or(Ok(Value::Nil), value)?;
     if !matches!(process, Value::Int(_) | Value::Number(_)) {
         let process = match process.as_text() {
@@ -46,6 +47,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
             process,
             function: function.unwrap_or_default(),
             value: recorded,
+            time,
         });
     }
     let kind = name(map, "type")?.ok_or(":type is missing")?;
@@ -57,7 +59,8 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
         object: Value::Nil,
         function,
         value: recorded,
-        time: field(map, "time").and_then(|time| value(time).ok()?.as_int()),
+        time,
+        index: field(map, "index").and_then(|index| value(index).ok()?.as_int()),
     }))
 }
 
@@ -139,10 +142,12 @@ mod tests {
         assert_eq!(texts(&format!("[{HISTORY}]")), expected);
         assert_eq!(texts(&format!("({HISTORY}) ; end")), expected);
         let recorded = read_one(HISTORY, IndependentKeys::Never).unwrap();
+        // The input gives the index of the first two invocations; of the others, it is their position.
+        assert_eq!(recorded.invocations, [0, 1, 5, 9]);
         let note = &recorded.history.annotations()[0];
         assert_eq!(
-            (note.rank, note.text.as_str()),
-            (2, "nemesis start \"cut n1\"")
+            (note.rank, note.text.as_str(), note.time),
+            (2, "nemesis start \"cut n1\"", Some(12))
         );
     }
 
@@ -163,6 +168,12 @@ mod tests {
         assert_eq!(times(timed), Some(vec![(10, 13), (9, i64::MAX)]));
         let recorded = read_one(timed, IndependentKeys::Never).unwrap();
         assert_eq!(recorded.history.calls(), [0, 2]);
+        let [failed] = recorded.history.failed() else {
+            panic!("one operation failed")
+        };
+        assert_eq!(failed.call_text(), "write(2)");
+        assert_eq!((&failed.process, failed.line), (&Value::from(2), 2));
+        assert_eq!(failed.times, (Some(11), Some(12)));
     }
 
     #[test]

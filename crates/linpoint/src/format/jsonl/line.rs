@@ -15,7 +15,7 @@ use crate::value::{Value, ValueRef};
 pub(super) enum Line<'a> {
     Operation(Operation<'a>),
     Event(EventLine<'a>),
-    Note(String),
+    Note { text: String, time: Option<i64> },
     Header(Box<About>),
     Whole(Box<Whole<'a>>),
 }
@@ -180,7 +180,10 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     if kind == "note" {
         fields.only("a note", const { Keys::of(&[Event, Text]) })?;
         let text = fields.text(Text)?.ok_or_else(|| missing(Text))?;
-        return Result::Ok(Line::Note(text.into_owned()));
+        return Result::Ok(Line::Note {
+            text: text.into_owned(),
+            time: fields.integer(Time).unwrap_or(None),
+        });
     }
     let kind = match kind.as_ref() {
         "call" => {

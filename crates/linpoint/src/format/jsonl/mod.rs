@@ -249,9 +249,9 @@ impl Collected {
                 operation.add_to(&mut self.builder, number)
             }
             Line::Event(event) => self.event(number, event),
-            Line::Note(text) => {
+            Line::Note { text, time } => {
                 self.note_line.get_or_insert(number);
-                self.builder.annotate(text);
+                self.builder.annotate_at(text, time);
                 Ok(())
             }
             Line::Header(_) | Line::Whole(_) => unreachable!("bug: these begin another history"),
@@ -290,7 +290,7 @@ impl Collected {
                 }
                 self.builder.ret(number, &process, result)?;
             }
-            EventLineKind::Fail => return self.builder.fail(number, &process),
+            EventLineKind::Fail => self.builder.fail(number, &process)?,
             EventLineKind::Crash => return self.builder.crash(number, &process),
         }
         if let Some(time) = time {

@@ -68,7 +68,7 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
                 params: about.params,
             }));
         }
-        Line::Note(text) => return Ok(Some(StreamLine::Note(text))),
+        Line::Note { text, .. } => return Ok(Some(StreamLine::Note(text))),
         Line::Operation(_) => {
             return Err(Error::malformed(
                 "a whole operation, where events are needed: each call and each return on its own line, as they happen",

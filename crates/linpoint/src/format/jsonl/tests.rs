@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::format::samples::{contents, event_history, timed_history};
+use crate::format::samples::{contents, event_history, failures, timed_history};
 use crate::format::{Format, parse};
 use crate::history::{History, NEVER};
 use crate::spec::Params;
@@ -326,6 +326,7 @@ proptest! {
         let read = read.remove(0).unwrap();
         prop_assert_eq!(read.object_type, Some(("queue".to_owned(), params)));
         prop_assert_eq!(contents(&read.history), contents(&history));
+        prop_assert_eq!(failures(&read.history), failures(&history));
     }
 
     #[test]

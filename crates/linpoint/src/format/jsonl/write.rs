@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::history::{EventKind, History, OpId, Ties, events_in_order};
+use crate::history::{Annotation, EventKind, FailedOp, History, OpId, Ties, events_in_order};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -28,8 +28,9 @@ pub fn write_jsonl(
     object_type: Option<(&str, &Params)>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    // Notes have a place among events only.
-    let ties = history.ties().filter(|_| history.annotations().is_empty());
+    // Notes and failures have a place among events only.
+    let has_events_only = !history.annotations().is_empty() || !history.failed().is_empty();
+    let ties = history.ties().filter(|_| !has_events_only);
     write_header(object_type, ties, out)?;
     match ties {
         Some(_) => write_operations(history, out),
@@ -80,10 +81,10 @@ fn write_operations(history: &History, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let mut notes = history.annotations().iter().peekable();
+    let mut others = other_events(history).into_iter().peekable();
     for (rank, (op, kind)) in (0u32..).zip(events_in_order(history.calls(), history.rets())) {
-        while let Some(note) = notes.next_if(|note| note.rank <= rank) {
-            write_note(&note.text, out)?;
+        while let Some((_, other)) = others.next_if(|(before, _)| *before <= rank) {
+            write_other(other, out)?;
         }
         let op = history.op(OpId(op));
         out.write_all(b"{\"process\":")?;
@@ -107,12 +108,74 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
         }
         out.write_all(b"}\n")?;
     }
-    notes.try_for_each(|note| write_note(&note.text, out))
+    others.try_for_each(|(_, other)| write_other(other, out))
 }
 
-fn write_note(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(b"{\"event\":\"note\",\"text\":")?;
-    write_text(text, out)?;
+/// An event that is neither a call nor a return of an operation of the history.
+enum Other<'a> {
+    Note(&'a Annotation),
+    Called(&'a FailedOp),
+    Failed(&'a FailedOp),
+}
+
+impl Other<'_> {
+    fn time(&self) -> Option<i64> {
+        match self {
+            Other::Note(note) => note.time,
+            Other::Called(op) => op.times.0,
+            Other::Failed(op) => op.times.1,
+        }
+    }
+}
+
+/// The other events with their ranks. Invariant: the events of a process are in their order.
+fn other_events(history: &History) -> Vec<(u32, Other<'_>)> {
+    let mut failures: Vec<(u32, Other<'_>)> = Vec::new();
+    for op in history.failed() {
+        failures.push((op.called, Other::Called(op)));
+        failures.push((op.failed, Other::Failed(op)));
+    }
+    failures.sort_by_key(|&(rank, _)| rank);
+    let mut failures = failures.into_iter().peekable();
+    let mut others = Vec::new();
+    for note in history.annotations() {
+        // Within a rank, times tell which came first.
+        let is_before = |(rank, event): &(u32, Other<'_>)| {
+            let times = event.time().zip(note.time);
+            *rank < note.rank
+                || *rank == note.rank && times.is_some_and(|(event, note)| event < note)
+        };
+        while let Some(failure) = failures.next_if(is_before) {
+            others.push(failure);
+        }
+        others.push((note.rank, Other::Note(note)));
+    }
+    others.extend(failures);
+    others
+}
+
+fn write_other(other: Other<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let time = other.time();
+    match other {
+        Other::Note(note) => {
+            out.write_all(b"{\"event\":\"note\",\"text\":")?;
+            write_text(&note.text, out)?;
+        }
+        Other::Called(op) => {
+            out.write_all(b"{\"process\":")?;
+            write_value(&op.process, out)?;
+            out.write_all(b",\"event\":\"call\"")?;
+            write_call(&op.call.object, &op.call.method, &op.call.argument, out)?;
+        }
+        Other::Failed(op) => {
+            out.write_all(b"{\"process\":")?;
+            write_value(&op.process, out)?;
+            out.write_all(b",\"event\":\"fail\"")?;
+        }
+    }
+    if let Some(time) = time {
+        write!(out, ",\"time\":{time}")?;
+    }
     out.write_all(b"}\n")
 }
 

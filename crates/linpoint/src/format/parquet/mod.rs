@@ -4,6 +4,7 @@
 //! once. Only numbers are stored for each row: a small integer is its own number, the number of another integer is found in
 //! a table by its value, and the number of a text by its index in the dictionary of the file.
 
+mod beside;
 mod ids;
 mod panics;
 mod read;
@@ -49,5 +50,8 @@ const ORDER: &str = "linpoint.order";
 
 const RANKS: &str = "ranks";
 
-/// The key with what happened beside the operations: pairs of rank and text, as JSON.
+/// The key with what happened beside the operations.
 const NOTES: &str = "linpoint.notes";
+
+/// The key with the operations that failed.
+const FAILED: &str = "linpoint.failed";

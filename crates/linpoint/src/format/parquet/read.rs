@@ -22,11 +22,11 @@ use super::super::{ReadOptions, RecordedHistory, json};
 use super::ids::{BadRow, Id, Ids, integers, nil, nulls};
 use super::panics::caught;
 use super::small::Small;
-use super::{Column, HEADER, NOTES, ORDER, RANKS};
+use super::{Column, FAILED, HEADER, NOTES, ORDER, RANKS, beside};
 use crate::error::Error;
 use crate::history::{
-    Annotation, Columns, Lines, MethodId, NEVER, NO_PROCESS, ObjectId, ProcessId, Ranks, Ties,
-    Timed, Times, Values,
+    Annotation, Columns, FailedOp, Lines, MethodId, NEVER, NO_PROCESS, ObjectId, ProcessId, Ranks,
+    Ties, Timed, Times, Values,
 };
 use crate::value::{Interner, Value, ValueId, ValueTable};
 
@@ -96,6 +96,7 @@ fn read<R: ChunkReader + 'static>(
         methods,
         values,
         annotations: metadata.notes,
+        failed: metadata.failed,
     };
     columns.forget_pending_results(&mut timed);
     let history = columns.timed(timed)?;
@@ -116,6 +117,7 @@ struct HistoryMetadata {
     names: Names,
     order: Order,
     notes: Vec<Annotation>,
+    failed: Vec<FailedOp>,
 }
 
 /// The encoding of texts in the columns of processes and objects.
@@ -200,9 +202,12 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             Some(RANKS) => Order::Ranks,
             Some(other) => return Err(wrong(ORDER, format!("expected {RANKS:?}, not {other:?}"))),
         };
-        let notes: Vec<(u32, String)> = find(NOTES)
-            .map_or(Ok(Vec::new()), json::from_str)
+        let notes = find(NOTES)
+            .map_or(Ok(Vec::new()), beside::notes_from_json)
             .map_err(|reason| wrong(NOTES, reason))?;
+        let failed = find(FAILED)
+            .map_or(Ok(Vec::new()), beside::failures_from_json)
+            .map_err(|reason| wrong(FAILED, reason))?;
         Ok(HistoryMetadata {
             names: match header {
                 Some(_) => Names::Json,
@@ -210,10 +215,8 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             },
             about: header.unwrap_or_default(),
             order,
-            notes: notes
-                .into_iter()
-                .map(|(rank, text)| Annotation { rank, text })
-                .collect(),
+            notes,
+            failed,
         })
     }
 

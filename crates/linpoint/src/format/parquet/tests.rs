@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::write::write_groups;
 use crate::error::{Error, ErrorKind};
-use crate::format::samples::{contents, event_history, timed_history};
+use crate::format::samples::{contents, event_history, failures, timed_history};
 use crate::format::{Format, ReadOptions, RecordedHistory, parse, write, write_jsonl};
 use crate::generate::Generator;
 use crate::history::{Call, History, HistoryBuilder, Operation, Ties};
@@ -63,6 +63,7 @@ proptest! {
         let read = read_one(&bytes).unwrap();
         prop_assert_eq!(read.object_type, Some(("queue".to_owned(), params)));
         prop_assert_eq!(contents(&read.history), contents(&history));
+        prop_assert_eq!(failures(&read.history), failures(&history));
         prop_assert_eq!(read.history.ties(), history.ties());
     }
 }

@@ -14,7 +14,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use super::super::jsonl::{write_header, write_value};
-use super::{Column, HEADER, NOTES, ORDER, RANKS};
+use super::{Column, FAILED, HEADER, NOTES, ORDER, RANKS, beside};
 use crate::history::{History, NEVER, OpId};
 use crate::spec::Params;
 use crate::value::Value;
@@ -214,12 +214,12 @@ fn properties(
         about.push(KeyValue::new(ORDER.to_owned(), RANKS.to_owned()));
     }
     if !history.annotations().is_empty() {
-        let notes = history.annotations().iter();
-        let notes: Vec<_> = notes.map(|note| (note.rank, &note.text)).collect();
-        about.push(KeyValue::new(
-            NOTES.to_owned(),
-            serde_json::to_string(&notes)?,
-        ));
+        let notes = beside::notes_to_json(history.annotations())?;
+        about.push(KeyValue::new(NOTES.to_owned(), notes));
+    }
+    if !history.failed().is_empty() {
+        let failed = beside::failures_to_json(history.failed())?;
+        about.push(KeyValue::new(FAILED.to_owned(), failed));
     }
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::columns::{Columns, Lines, NO_PROCESS, Timed, check_interval};
 use super::order::{EventKind, Ranks, Times};
-use super::{Annotation, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
+use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 
@@ -81,7 +81,7 @@ struct Row {
 enum RowState {
     Pending,
     Returned,
-    /// The operation did not take effect, and is left out of the history.
+    /// The operation did not take effect, and is left out of the columns of the history.
     Failed,
 }
 
@@ -110,6 +110,9 @@ impl RowEvent {
     }
 }
 
+/// In the clock: the time of a failure that was recorded without one.
+const NO_TIME: i64 = i64::MAX;
+
 /// Builds a [`History`] from events or whole operations.
 ///
 /// The caller adds either events in the order of time ([`call`](Self::call), [`ret`](Self::ret), [`fail`](Self::fail),
@@ -130,7 +133,8 @@ pub struct HistoryBuilder {
     objects: ValueTable,
     methods: Interner<String>,
     values: ValueTable,
-    annotations: Vec<(u32, String)>,
+    /// Annotations. Until the history is finished, the rank of each is the number of events before it.
+    annotations: Vec<Annotation>,
 }
 
 impl std::fmt::Debug for HistoryBuilder {
@@ -196,10 +200,16 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// The open call of `process` did not take effect: it is left out of the history.
+    /// The open call of `process` did not take effect: it is no operation of the history, which keeps it beside them, see
+    /// [`History::failed`].
     pub fn fail(&mut self, line: u64, process: &Value) -> Result<(), Error> {
         let row = self.close(line, process, "fails")?;
         self.rows[row as usize].state = RowState::Failed;
+        if self.clock.len() == self.events.len() && !self.clock.is_empty() {
+            // The times of the operations are kept even if that of the failure is missing.
+            self.clock.push(NO_TIME);
+        }
+        self.events.push(RowEvent::ret(row));
         Ok(())
     }
 
@@ -227,18 +237,30 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// Sets the time of the last call or return. Times are kept only if every event has one. They do not change the order of
-    /// the events.
+    /// Sets the time of the last call, return or failure. Times are kept only if every call and return has one. They do not
+    /// change the order of the events.
     pub fn at(&mut self, time: i64) {
         if self.clock.len() + 1 == self.events.len() {
             self.clock.push(time);
+        } else if self.clock.len() == self.events.len()
+            && let Some(last @ &mut NO_TIME) = self.clock.last_mut()
+        {
+            *last = time;
         }
     }
 
     /// Adds an annotation after the last event.
     pub fn annotate(&mut self, text: impl Into<String>) {
-        self.annotations
-            .push((self.events.len() as u32, text.into()));
+        self.annotate_at(text, None);
+    }
+
+    /// Adds an annotation after the last event, with the time of what it tells, where that is known.
+    pub fn annotate_at(&mut self, text: impl Into<String>, time: Option<i64>) {
+        self.annotations.push(Annotation {
+            rank: self.events.len() as u32,
+            text: text.into(),
+            time,
+        });
     }
 
     /// Adds a whole operation.
@@ -369,8 +391,8 @@ impl HistoryBuilder {
         let mut rank = 0;
         let mut annotations = self.annotations.iter_mut().peekable();
         for (position, &event) in (0u32..).zip(&self.events) {
-            while let Some(note) = annotations.next_if(|note| note.0 <= position) {
-                note.0 = rank;
+            while let Some(note) = annotations.next_if(|note| note.rank <= position) {
+                note.rank = rank;
             }
             let row = event.row();
             if self.rows[row].state == RowState::Failed {
@@ -382,7 +404,7 @@ impl HistoryBuilder {
             }
             rank += 1;
         }
-        annotations.for_each(|note| note.0 = rank);
+        annotations.for_each(|note| note.rank = rank);
         let mut happened = self.rows.iter().map(|row| row.state != RowState::Failed);
         ret.retain(|_| happened.next().unwrap_or_default());
         call.retain(|&rank| rank != NEVER);
@@ -413,9 +435,53 @@ impl HistoryBuilder {
         })
     }
 
+    /// The operations that failed.
+    fn failed_ops(&self) -> Vec<FailedOp> {
+        let is_failed = |row: &Row| row.state == RowState::Failed;
+        if !self.rows.iter().any(is_failed) {
+            return Vec::new();
+        }
+        let mut failed: Vec<FailedOp> = Vec::new();
+        // The position in `failed` of the open failed operation of each process.
+        let mut open = vec![0; self.open.len()];
+        let mut rank = 0;
+        for (i, &event) in self.events.iter().enumerate() {
+            let row = &self.rows[event.row()];
+            if !is_failed(row) {
+                rank += 1;
+                continue;
+            }
+            let time = self.clock.get(i).copied().filter(|&time| time != NO_TIME);
+            match event.kind() {
+                EventKind::Call => {
+                    open[row.process as usize] = failed.len();
+                    failed.push(FailedOp {
+                        process: self.processes.get(row.process).clone(),
+                        call: Call {
+                            object: self.objects.get(row.object).clone(),
+                            method: self.methods.get(row.method).clone(),
+                            argument: self.values.get(row.argument).clone(),
+                        },
+                        line: row.line,
+                        called: rank,
+                        failed: rank,
+                        times: (time, None),
+                    });
+                }
+                EventKind::Return => {
+                    let op = &mut failed[open[row.process as usize]];
+                    op.failed = rank;
+                    op.times.1 = time;
+                }
+            }
+        }
+        failed
+    }
+
     /// The columns of all operations that did not fail.
     fn into_columns(self) -> Columns {
         let count = self.rows.len();
+        let failed = self.failed_ops();
         let mut columns = Columns {
             process: Vec::with_capacity(count),
             object: Vec::with_capacity(count),
@@ -427,11 +493,8 @@ impl HistoryBuilder {
             objects: self.objects.into_items(),
             methods: self.methods.into_items(),
             values: self.values.into_items().into(),
-            annotations: self
-                .annotations
-                .into_iter()
-                .map(|(rank, text)| Annotation { rank, text })
-                .collect(),
+            annotations: self.annotations,
+            failed,
         };
         let mut lines = Vec::with_capacity(count);
         // One pass over the rows fills all columns, since a row takes more memory than an item of a column.
@@ -447,6 +510,9 @@ impl HistoryBuilder {
             lines.push(row.line);
         }
         columns.line = Lines::Listed(lines);
+        if !columns.failed.is_empty() {
+            columns.forget_processes_without_operations();
+        }
         columns
     }
 }
@@ -486,6 +552,12 @@ impl History {
             for rank in Arc::make_mut(column) {
                 *rank = rank_of(*rank);
             }
+        }
+        for note in &mut history.annotations {
+            note.rank = rank_of(note.rank);
+        }
+        for op in &mut history.failed {
+            (op.called, op.failed) = (rank_of(op.called), rank_of(op.failed));
         }
         history
     }

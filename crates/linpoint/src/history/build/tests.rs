@@ -28,6 +28,49 @@ fn events_are_paired_and_failed_calls_left_out() {
     assert_eq!(history.calls(), [0, 2]);
     assert_eq!(history.rets(), [1, NEVER]);
     assert_eq!(history.annotations()[0].rank, 1);
+    let expected = FailedOp {
+        process: 0.into(),
+        call: Call::new("write", 1),
+        line: 1,
+        called: 0,
+        failed: 1,
+        times: (None, None),
+    };
+    assert_eq!(history.failed(), [expected]);
+}
+
+#[test]
+fn processes_that_only_failed_are_not_counted() {
+    let mut builder = HistoryBuilder::new();
+    for process in [7, 8] {
+        let call = Call::new("write", process);
+        builder.call(1, process.into(), call.on("x")).unwrap();
+    }
+    builder.fail(2, &7.into()).unwrap();
+    builder.ret(3, &8.into(), Value::Nil).unwrap();
+    let history = builder.finish(Ties::default()).unwrap();
+    assert_eq!(history.processes(), [Value::from(8)]);
+    assert_eq!(history.op(OpId(0)).process, &Value::from(8));
+    assert_eq!(history.failed()[0].process, Value::from(7));
+}
+
+#[test]
+fn the_time_of_a_failure_is_optional() {
+    for fails_at in [None, Some(15)] {
+        let mut builder = HistoryBuilder::new();
+        let read = || Call::new("read", Value::Nil);
+        builder.call(1, 0.into(), read()).unwrap();
+        builder.at(10);
+        builder.fail(2, &0.into()).unwrap();
+        fails_at.into_iter().for_each(|time| builder.at(time));
+        builder.call(3, 0.into(), read()).unwrap();
+        builder.at(20);
+        builder.ret(4, &0.into(), Value::Nil).unwrap();
+        builder.at(30);
+        let history = builder.finish(Ties::default()).unwrap();
+        assert_eq!(history.op(OpId(0)).times, Some((20, 30)));
+        assert_eq!(history.failed()[0].times, (Some(10), fails_at));
+    }
 }
 
 #[test]
