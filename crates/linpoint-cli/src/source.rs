@@ -221,20 +221,8 @@ pub(crate) fn object_of(
 
 /// Adds the methods of the type to an error about an unknown method, which often comes from a wrong type.
 pub(crate) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
-    let Some(info) = find_type(&choice.name).filter(|_| error.kind() == ErrorKind::UnknownMethod)
-    else {
-        return error;
-    };
-    let known: Vec<&str> = info
-        .methods
-        .iter()
-        .map(|method| method.call.split('(').next().unwrap_or_default())
-        .collect();
-    let reason = format!(
-        "{}; type {} has {}",
-        error.reason(),
-        info.name,
-        known.join(", ")
-    );
-    error.with_reason(reason)
+    match find_type(&choice.name) {
+        Some(info) => info.with_methods(error),
+        None => error,
+    }
 }

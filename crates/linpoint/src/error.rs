@@ -15,6 +15,8 @@ pub struct Error {
     line: Option<u64>,
     unit: Unit,
     reason: String,
+    /// The method that a type does not have.
+    method: Option<Arc<str>>,
 }
 
 /// The unit of positions in an input.
@@ -87,8 +89,11 @@ impl Error {
     }
 
     /// An error about an input that calls a method which its type does not have.
-    pub(crate) fn unknown_method(reason: impl Into<String>) -> Self {
-        Error::new(ErrorKind::UnknownMethod, reason)
+    pub(crate) fn unknown_method(method: &str, reason: impl Into<String>) -> Self {
+        Error {
+            method: Some(method.into()),
+            ..Error::new(ErrorKind::UnknownMethod, reason)
+        }
     }
 
     /// An error about an input that cannot be read.
@@ -118,6 +123,7 @@ impl Error {
             line: None,
             unit: Unit::Line,
             reason: reason.into(),
+            method: None,
         }
     }
 
@@ -160,6 +166,11 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// The method that the type does not have, if that is the reason.
+    pub fn unknown_method_name(&self) -> Option<&str> {
+        self.method.as_deref()
     }
 
     /// The file, if known.

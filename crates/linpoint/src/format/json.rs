@@ -6,11 +6,11 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::MAX_DEPTH;
+use super::{MAX_DEPTH, number};
 use crate::value::{Value, ValueRef};
 
-/// The value that the well-formed JSON `raw` stands for. Numbers that are not 64-bit integers keep their text, so no two are
-/// confused.
+/// The value that the well-formed JSON `raw` stands for. Numbers that are not 64-bit integers keep all their digits, so no two
+/// are confused.
 pub(super) fn value(raw: &str) -> Result<Value, String> {
     value_at(raw, MAX_DEPTH)
 }
@@ -53,13 +53,19 @@ fn value_at(text: &str, depth: usize) -> Result<Value, String> {
             }
             Ok(Value::map(converted))
         }
-        _ => Ok(integer(text).map_or_else(|| Value::number(text), Value::Int)),
+        _ => Ok(number::exact(text)),
     }
 }
 
-/// The integer, if `text` is one that fits 64 bits.
+/// The integer, if the well-formed JSON `text` is one that fits 64 bits: `1000`, or `1e3`.
 pub(super) fn integer(text: &str) -> Option<i64> {
-    text.parse().ok()
+    match text.parse() {
+        Ok(integer) => Some(integer),
+        Err(_) if text.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) => {
+            number::exact(text).as_int()
+        }
+        Err(_) => None,
+    }
 }
 
 /// The text of a JSON string with its quotes; borrowed unless something in it is escaped.

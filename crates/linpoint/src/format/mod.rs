@@ -22,6 +22,7 @@ mod jepsen_log;
 mod json;
 mod jsonl;
 mod labels;
+mod number;
 mod operations;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -32,7 +32,7 @@ pub(super) fn any_value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         ".{0,6}".prop_map(Value::from),
-        Just(Value::number("1.50")),
+        Just(Value::number("1.5")),
         Just(Value::number("-98765432109876543210")),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {

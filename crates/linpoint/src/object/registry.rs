@@ -25,6 +25,44 @@ pub struct TypeInfo {
     pub(super) make: fn(&Given<'_>) -> Result<ObjectType, Error>,
 }
 
+impl TypeInfo {
+    /// Adds the methods of this type, and the most similar one, to an error about a method that the type does not have. Other
+    /// errors stay as they are.
+    ///
+    /// ```
+    /// use linpoint::object::find_type;
+    /// use linpoint::{Call, Checker, HistoryBuilder, Ties, object_type};
+    /// let mut builder = HistoryBuilder::new();
+    /// builder.call(1, 0.into(), Call::new("wrtie", 5))?;
+    /// let history = builder.finish(Ties::default())?;
+    /// let register = object_type("register", &Default::default())?;
+    /// let error = Checker::default().check_recorded(&register, &history).unwrap_err();
+    /// let error = find_type("register").unwrap().with_methods(error);
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "line 1: unknown method \"wrtie\"; did you mean write? type register has read, write"
+    /// );
+    /// # Ok::<(), linpoint::Error>(())
+    /// ```
+    pub fn with_methods(&self, error: Error) -> Error {
+        let Some(method) = error.unknown_method_name() else {
+            return error;
+        };
+        let calls = self.methods.iter().map(|method| method.call);
+        let names: Vec<&str> = calls
+            .map(|call| call.split('(').next().unwrap_or_default())
+            .collect();
+        let meant = did_you_mean(method, names.iter().copied());
+        let reason = format!(
+            "{}; {meant}type {} has {}",
+            error.reason(),
+            self.name,
+            names.join(", ")
+        );
+        error.with_reason(reason)
+    }
+}
+
 /// The parameters that were given for a type.
 #[derive(Debug)]
 pub(super) struct Given<'a> {

@@ -62,7 +62,7 @@ impl DecodeError {
     pub(crate) fn into_error(self) -> Error {
         let reason = self.to_string();
         match self {
-            DecodeError::UnknownMethod(_) => Error::unknown_method(reason),
+            DecodeError::UnknownMethod(method) => Error::unknown_method(&method, reason),
             DecodeError::Malformed(_) => Error::malformed(reason),
         }
     }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::super::json;
 use super::scan;
+use crate::error::did_you_mean;
 use crate::value::{Value, ValueRef};
 
 macro_rules! keys {
@@ -170,6 +171,16 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| format!("{:?} must be a 64-bit integer, not {raw}", key.name()))
     }
 
+    /// The time in a field.
+    pub(super) fn time(&self, key: Key) -> Result<Option<i64>, String> {
+        self.integer(key).map_err(|reason| {
+            format!(
+                "{reason}: times are integers, such as nanoseconds since the start of the run; multiply times in seconds by \
+                 1000000000 and round them down for calls, up for returns"
+            )
+        })
+    }
+
     pub(super) fn truth(&self, key: Key) -> Result<Option<bool>, String> {
         match self.given(key) {
             None => Ok(None),
@@ -190,6 +201,14 @@ impl<'a> Fields<'a> {
             None => Ok(()),
         }
     }
+}
+
+fn unknown_key(name: &str) -> String {
+    let meant = did_you_mean(name, NAMES.iter().copied());
+    format!(
+        "unknown key {name:?}; {meant}known are {}, and keys of your own that begin with x-",
+        NAMES.join(", ")
+    )
 }
 
 pub(super) fn missing(key: Key) -> String {
@@ -247,7 +266,7 @@ impl<'de> Deserialize<'de> for FieldName {
                 match Key::named(name) {
                     Some(key) => Ok(FieldName(Some(key))),
                     None if name.starts_with("x-") => Ok(FieldName(None)),
-                    None => Err(E::custom(format!("unknown key {name:?}"))),
+                    None => Err(E::custom(unknown_key(name))),
                 }
             }
         }

@@ -148,8 +148,8 @@ fn operation<'a>(fields: &Fields<'a>) -> Result<Operation<'a>, String> {
         )?;
         (Call, Return)
     };
-    let called = fields.integer(call)?.ok_or_else(|| missing(call))?;
-    let returned = fields.integer(ret)?;
+    let called = fields.time(call)?.ok_or_else(|| missing(call))?;
+    let returned = fields.time(ret)?;
     let (argument, result) = if !single_value {
         (fields.value_ref(Key::Arg)?, fields.value_ref(Key::Ret)?)
     } else if fields.has(Key::Ok) {
