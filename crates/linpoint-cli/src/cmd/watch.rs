@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use linpoint::format::{StreamLine, snapshot_event, stream_line};
+use linpoint::history::ONE_OPEN_CALL;
 use linpoint::object::{ObjectType, RecordedCall, find_type};
 use linpoint::online::Finding;
 use linpoint::spec::Params;
@@ -231,7 +232,7 @@ fn refuse_overlap(
         return Ok(());
     };
     Err(Error::malformed(format!(
-        "process {process} calls {:?} while its call of {:?} on line {} is still open",
+        "process {process} calls {:?} while its call of {:?} on line {} is still open: {ONE_OPEN_CALL}",
         call.method, open.method, open.line
     )))
 }

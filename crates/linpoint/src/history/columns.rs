@@ -14,6 +14,10 @@ use crate::value::{Value, ValueId};
 /// there are fewer processes than operations.
 pub(crate) const NO_PROCESS: ProcessId = ProcessId(u32::MAX);
 
+/// What to do about a process that calls while an earlier call of it is open.
+pub const ONE_OPEN_CALL: &str = "a client that goes on after a timeout or a crash needs a new process number, and the open \
+    call stays pending";
+
 /// Operations by column, with the tables that the numbers in the columns refer to.
 ///
 /// Invariant: all columns have the same length, except that `object` may be empty.
@@ -287,7 +291,7 @@ impl Columns {
                 return Ok(());
             }
             let reason = format!(
-                "process {} calls {:?} at {} while its call of {:?} {} is still open",
+                "process {} calls {:?} at {} while its call of {:?} {} is still open: {ONE_OPEN_CALL}",
                 self.processes[process.0 as usize],
                 self.method_of(row),
                 times.call[row],

@@ -15,6 +15,7 @@ mod values;
 
 pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
+pub use columns::ONE_OPEN_CALL;
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
 pub use failed::FailedOp;

@@ -174,6 +174,10 @@ impl<'a> Fields<'a> {
     /// The time in a field.
     pub(super) fn time(&self, key: Key) -> Result<Option<i64>, String> {
         self.integer(key).map_err(|reason| {
+            let is_fraction = self.get(key).is_some_and(|raw| raw.contains(['.', 'e', 'E']));
+            if !is_fraction {
+                return reason;
+            }
             format!(
                 "{reason}: times are integers, such as nanoseconds since the start of the run; multiply times in seconds by \
                  1000000000 and round them down for calls, up for returns"

@@ -303,14 +303,16 @@ fn refusals_name_the_row_and_the_reason() {
                 column("process", Int64Array::from(vec![0, 0])),
                 column("return", Int64Array::from(vec![21, 22])),
             ],
-            "row 2: process 0 calls \"deq\" at 20 while its call of \"enq\" in row 1 is still open",
+            "row 2: process 0 calls \"deq\" at 20 while its call of \"enq\" in row 1 is still open: a client \
+             that goes on after a timeout or a crash needs a new process number, and the open call stays pending",
         ),
         (
             vec![
                 column("process", Int64Array::from(vec![0, 0])),
                 column("return", Int64Array::from(vec![None, Some(22)])),
             ],
-            "row 2: process 0 calls \"deq\" at 20 while its call of \"enq\" in row 1 is still open",
+            "row 2: process 0 calls \"deq\" at 20 while its call of \"enq\" in row 1 is still open: a client \
+             that goes on after a timeout or a crash needs a new process number, and the open call stays pending",
         ),
         (
             vec![column(

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::columns::{Columns, Lines, NO_PROCESS, Timed, check_interval};
+use super::columns::{Columns, Lines, NO_PROCESS, ONE_OPEN_CALL, Timed, check_interval};
 use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::error::Error;
@@ -174,7 +174,7 @@ impl HistoryBuilder {
         if let Some(row) = self.open[process as usize] {
             let earlier = self.rows[row as usize];
             let reason = format!(
-                "process {} calls {:?} while its call of {:?} on line {} is still open",
+                "process {} calls {:?} while its call of {:?} on line {} is still open: {ONE_OPEN_CALL}",
                 self.processes.get(process),
                 call.method,
                 self.methods.get(earlier.method),

@@ -87,7 +87,8 @@ fn malformed_events_are_refused() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 5: process 0 calls \"read\" while its call of \"write\" on line 4 is still open"
+        "line 5: process 0 calls \"read\" while its call of \"write\" on line 4 is still open: a client that goes on \
+         after a timeout or a crash needs a new process number, and the open call stays pending"
     );
 }
 
