@@ -75,6 +75,11 @@ impl Watcher {
         self.bar.tick();
     }
 
+    /// Runs `print` while the bar is taken away.
+    pub(crate) fn without_bar<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     /// Takes the bar away, so that other output can be written.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
@@ -112,5 +117,29 @@ fn events_text(done_before: usize, budgets: &[OnceLock<Budget>]) -> String {
     } else {
         format!("{} decided, then ", counted(done_before, "history"))
     };
-    format!("{histories}{done} of {total} events explained")
+    let events = counted(total as usize, "event");
+    match done {
+        // Some engines know no progress within a history.
+        0 => format!("{histories}{events} to explain"),
+        done => format!("{histories}{done} of {events} explained"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_only_where_it_is_known() {
+        let budgets: Vec<OnceLock<Budget>> = vec![OnceLock::new(), OnceLock::new()];
+        let budget = budgets[0].get_or_init(Budget::default);
+        budget.progress().total.store(40, Relaxed);
+        assert_eq!(events_text(0, &budgets), "40 events to explain");
+        budget.progress().done.store(7, Relaxed);
+        assert_eq!(events_text(0, &budgets), "7 of 40 events explained");
+        assert_eq!(
+            events_text(3, &budgets),
+            "3 histories decided, then 7 of 40 events explained"
+        );
+    }
 }

@@ -190,6 +190,7 @@ impl Run {
         let budgets: Vec<OnceLock<Budget>> = batch.iter().map(|_| OnceLock::new()).collect();
         let done_before = self.summary.histories();
         let (limits, chosen) = (&self.limits, self.chosen.as_ref());
+        let watcher = &self.watcher;
         let printer = Mutex::new(&mut self.printer);
         let check = |(recorded, budget): (Result<RecordedHistory, Error>, &OnceLock<Budget>)| {
             // The time of a history starts here, when nothing else is to be done before it.
@@ -198,7 +199,7 @@ impl Run {
                 .and_then(|recorded| with_least_ops(recorded, limits.min_ops))
                 .and_then(|recorded| check_one(recorded, chosen, limits, budget));
             let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
-            let printed = printer.print_decided(&outcome);
+            let printed = watcher.without_bar(|| printer.print_decided(&outcome));
             (outcome, printed)
         };
         let check_all = || {

@@ -44,13 +44,40 @@ impl<T> Best<T> {
         self.shared = self.shared.min(length);
     }
 
-    /// Adds to the reported progress if `events`, the number of explained events, has grown by enough.
+    /// Adds to the reported progress if `events`, the number of explained events, has grown by enough: by a small part, so
+    /// that a search within a short history shows progress, and at most by a number that costs no time in a long one.
     pub(super) fn report(&mut self, budget: &Budget, events: usize) {
-        const EVENTS: usize = 1 << 12;
-        if events >= self.reported + EVENTS {
+        const MOST_EVENTS: usize = 1 << 12;
+        let enough = (self.reported / 16).clamp(1, MOST_EVENTS);
+        if events >= self.reported + enough {
             let done = (events - self.reported) as u64;
             budget.progress().done.fetch_add(done, Relaxed);
             self.reported = events;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_long_searches_report_progress() {
+        for events in [3, 100, 5_000, 1_000_000] {
+            let (budget, mut best) = (Budget::default(), Best::<u32>::default());
+            let mut reports = 0;
+            for explained in 1..=events {
+                let before = best.reported;
+                best.report(&budget, explained);
+                reports += usize::from(best.reported > before);
+            }
+            let done = budget.progress().done.load(Relaxed) as usize;
+            assert_eq!(done, best.reported);
+            assert!(
+                done <= events && done * 10 >= events * 9,
+                "{done} of {events}"
+            );
+            assert!(reports <= 150 + events / (1 << 12), "{reports} of {events}");
         }
     }
 }
