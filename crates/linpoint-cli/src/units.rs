@@ -50,7 +50,7 @@ fn split(text: &str) -> (&str, &str) {
 pub(crate) fn counted(count: usize, what: &str) -> String {
     match (count, what.strip_suffix('y')) {
         (1, _) => format!("1 {what}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
         _ if what.ends_with('s') => format!("{count} {what}es"),
         _ => format!("{count} {what}s"),
     }
@@ -78,5 +78,6 @@ mod tests {
         assert_eq!(counted(1, "history"), "1 history");
         let several = ["history", "process", "operation"].map(|what| counted(2, what));
         assert_eq!(several, ["2 histories", "2 processes", "2 operations"]);
+        assert_eq!(counted(3, "further key"), "3 further keys");
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod junit;
 pub(crate) mod proof;
 pub(crate) mod text;
 mod timeline;
+mod undecided;
 pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod witness;

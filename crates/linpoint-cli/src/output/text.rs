@@ -29,7 +29,12 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
                 show_duration(checked.time)
             )?;
         }
-        Verdict::Undecided(undecided) => writeln!(out, "{label}: undecided, {undecided}")?,
+        Verdict::Undecided(undecided) => {
+            writeln!(out, "{label}: undecided, {undecided}")?;
+            for line in super::undecided::lines(&checked.report) {
+                writeln!(out, "  {line}")?;
+            }
+        }
         Verdict::Violation(_) => {
             writeln!(out, "{label}: not linearizable{labelled}")?;
             for part in &checked.report.parts {
@@ -38,6 +43,16 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
                 }
             }
         }
+    }
+    if checked.report.skipped > 0 {
+        let has_keys = checked.report.parts.iter().any(|part| part.key.is_some());
+        let what = if has_keys {
+            "further key"
+        } else {
+            "further object"
+        };
+        let parts = counted(checked.report.skipped, what);
+        writeln!(out, "  {parts} not looked at; --all decides all of them")?;
     }
     for note in checked.notes() {
         writeln!(out, "  note: {note}")?;
@@ -204,15 +219,11 @@ fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
         let ops = counted(part.ops, "operation");
         writeln!(
             out,
-            "  {ops}{}: {verdict}; engine {}, {}",
+            "  {ops}{}, {verdict}; engine {}, {}",
             part_name(part),
             part.engine,
             part.reason
         )?;
-    }
-    if checked.report.skipped > 0 {
-        let parts = counted(checked.report.skipped, "further part");
-        writeln!(out, "  {parts} not looked at; --all decides all of them")?;
     }
     Ok(())
 }
