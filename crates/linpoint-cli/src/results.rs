@@ -18,6 +18,8 @@ pub(crate) type Outcome = Result<Checked, Error>;
 pub(crate) struct Checked {
     pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
+    /// What else may be the reason of a violation.
+    pub(crate) hint: Option<String>,
     pub(crate) object: ObjectType,
     pub(crate) report: Report,
     /// The proof of the verdict, where one was asked for.
@@ -48,7 +50,8 @@ impl Checked {
         } else {
             None
         };
-        notes.chain(unchecked).chain(self.unproven()).collect()
+        let notes = notes.chain(unchecked).chain(self.hint.clone());
+        notes.chain(self.unproven()).collect()
     }
 
     /// What has to be known about verdicts whose proof was asked for and not made. An undecided part needs none.

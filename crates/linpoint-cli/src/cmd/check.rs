@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use linpoint::engine::Budget;
 use linpoint::format::{RecordedHistory, write_jsonl};
 use linpoint::{
-    Checker, Config, Cores, EngineChoice, Error, ErrorKind, OnViolation, Partitioning, Witnesses,
+    Checker, Config, Cores, EngineChoice, Error, ErrorKind, OnViolation, Partitioning, Verdict,
+    Witnesses,
 };
 use rayon::prelude::*;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
 use crate::files::{Files, Output};
+use crate::initial;
 use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
@@ -290,15 +292,23 @@ fn check_one(
                 Some(object.prove(&label, specification, history, &report, budget)?)
             }
         };
-        Ok((report, proof))
+        // Without a reduced core, the work on a violation is to be as little as possible.
+        let hint = match &report.verdict {
+            Verdict::Violation(violation) if limits.checker.config().cores == Cores::Reduced => {
+                initial::hint(&choice, history, violation)
+            }
+            _ => None,
+        };
+        Ok((report, proof, hint))
     });
     match proven {
-        Ok((report, proof)) => Ok(Checked {
+        Ok((report, proof, hint)) => Ok(Checked {
             recorded,
             type_name: choice.name,
             object,
             report,
             proof,
+            hint,
             time,
         }),
         Err(error) if error.kind() == ErrorKind::Bug => {

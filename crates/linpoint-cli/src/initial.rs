@@ -1,0 +1,66 @@
+//! A hint for violations that come from a wrong initial value: an operation observes a value that was never written, and that
+//! objects of many systems hold at the start.
+
+use std::time::Duration;
+
+use linpoint::object::find_type;
+use linpoint::verdict::Violation;
+use linpoint::{Checker, Config, History, Value, Verdict};
+
+use crate::source::TypeChoice;
+
+/// How long it is tried whether another initial value explains a history.
+const MOST_TIME: Duration = Duration::from_secs(1);
+
+/// Returns a sentence if the history is linearizable with such an initial value, and none was given.
+pub(crate) fn hint(
+    choice: &TypeChoice,
+    history: &History,
+    violation: &Violation,
+) -> Option<String> {
+    let info = find_type(&choice.name)?;
+    let has_initial = info.params.iter().any(|(name, _)| *name == "initial");
+    if !has_initial || choice.params.contains_key("initial") {
+        return None;
+    }
+    let core = violation.core.ops().iter().map(|&id| history.op(id));
+    let default = core
+        .filter_map(|op| op.result)
+        .find(|result| is_usual_default(result))?;
+    if history.ops().any(|op| mentions(op.argument, default)) {
+        return None;
+    }
+    let mut other = choice.clone();
+    other.params.insert("initial".to_owned(), default.clone());
+    let config = Config::default().verdicts_only().with_timeout(MOST_TIME);
+    let checker = Checker::new(config);
+    let report = checker.check_recorded(&other.build().ok()?, history).ok()?;
+    let Verdict::Linearizable(_) = report.verdict else {
+        return None;
+    };
+    let value = default.to_json();
+    let option = match default {
+        Value::Int(_) | Value::Bool(_) => format!("-t {}:initial={value}", info.name),
+        _ => format!("-t '{}:initial={value}'", info.name),
+    };
+    Some(format!(
+        "{value} was read but never written; if it is the value at the start, {option} says so, and the history is linearizable"
+    ))
+}
+
+fn is_usual_default(value: &Value) -> bool {
+    match value {
+        Value::Int(0) | Value::Bool(false) => true,
+        Value::Text(text) => text.is_empty(),
+        Value::List(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether `argument` is `value` or a list with it.
+fn mentions(argument: &Value, value: &Value) -> bool {
+    argument == value
+        || argument
+            .as_list()
+            .is_some_and(|items| items.contains(value))
+}
