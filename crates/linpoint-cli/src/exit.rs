@@ -37,17 +37,23 @@ impl Exit {
     }
 
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
-        match error.downcast_ref::<linpoint::Error>() {
-            Some(error) => Exit::of_kind(error.kind()),
-            // Every other error comes from a file that cannot be written.
-            None => Exit::Unreadable,
-        }
+        Exit::of_kind(kind_of(error))
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(match exit {
+/// The kind of an error that ends a command.
+pub(crate) fn kind_of(error: &anyhow::Error) -> ErrorKind {
+    match error.downcast_ref::<linpoint::Error>() {
+        Some(error) => error.kind(),
+        // Every other error comes from a file that cannot be written.
+        None => ErrorKind::Unreadable,
+    }
+}
+
+impl Exit {
+    /// The exit code of the program.
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Exit::Linearizable => 0,
             Exit::Violation => 1,
             Exit::Undecided => 2,
@@ -55,7 +61,13 @@ impl From<Exit> for ExitCode {
             Exit::Malformed => 65,
             Exit::Unreadable => 66,
             Exit::Bug => 70,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
     }
 }
 

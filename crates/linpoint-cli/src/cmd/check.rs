@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let html = open("--html", &args.html)?;
     let junit = open("--junit", &args.junit)?;
     let github = args.github.then(|| GithubReport::new(&mut files));
-    let mut run = Run {
+    let run = Run {
         chosen: args.input.type_choice()?,
         limits: Limits {
             checker: Checker::new(config),
@@ -108,21 +108,59 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         github: github.transpose()?,
         summary: Summary::default(),
     };
+    let run = Arc::new(Mutex::new(Some(run)));
+    end_reading_on(stop, Arc::clone(&run));
     let mut failed = None;
     args.input.read(&mut |recorded| {
-        if failed.is_none() && !stop.load(Relaxed) {
+        let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (None, Some(run)) = (&failed, run.as_mut())
+            && !run.limits.stop.load(Relaxed)
+        {
             failed = run.add(recorded).err();
         }
     });
+    let taken = run.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(mut run) = taken else {
+        // The other thread has the run: it prints the report and ends the program.
+        loop {
+            std::thread::park();
+        }
+    };
     let done = match failed {
         Some(error) => Err(error),
         None => run.flush().and_then(|()| run.finish()),
     };
-    match done {
-        // The reader of the standard output closed it; the verdicts found so far still decide the exit code.
-        Err(error) if !is_broken_pipe(&error) => Err(error),
-        _ => Ok(run.summary.exit()),
-    }
+    run.exit(done)
+}
+
+/// Ends the program with a report of what was decided so far if `stop` is set while an input is read, which may take long: a
+/// large file, or a standard input that never ends. The run is taken out when all is read.
+fn end_reading_on(stop: Arc<AtomicBool>, run: Arc<Mutex<Option<Run>>>) {
+    let watch = move || {
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            // The lock is held while histories are decided. They end by themselves when `stop` is set.
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            if run.is_none() {
+                return;
+            }
+            if stop.load(Relaxed)
+                && let Some(mut run) = run.take()
+            {
+                eprintln!("linpoint: interrupted while reading");
+                let done = run.finish();
+                let exit = run.exit(done).unwrap_or_else(|error| {
+                    eprintln!("linpoint: {error:#}");
+                    Exit::of_error(&error)
+                });
+                // Unfinished files are removed before the program ends.
+                drop(run);
+                std::process::exit(exit.code().into());
+            }
+        }
+    };
+    // Without this thread a signal ends the run when all is read.
+    let _ = std::thread::Builder::new().spawn(watch);
 }
 
 /// The limits of the work on each history.
@@ -231,6 +269,15 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// The exit code of a run that ended so.
+    fn exit(&self, done: anyhow::Result<()>) -> anyhow::Result<Exit> {
+        match done {
+            // The reader of the standard output closed it; the verdicts found so far still decide the exit code.
+            Err(error) if !is_broken_pipe(&error) => Err(error),
+            _ => Ok(self.summary.exit()),
+        }
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
