@@ -300,6 +300,16 @@ pub(crate) struct Output {
     out: Box<dyn Write + Send>,
     /// The temporary file, and the path to which it is renamed.
     file: Option<(PathBuf, PathBuf)>,
+    /// The path as the user gave it; empty if there is none.
+    given: PathBuf,
+    announcement: Announcement,
+}
+
+/// Whether the standard error says that a file was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Announcement {
+    Silent,
+    Named,
 }
 
 impl Output {
@@ -312,6 +322,8 @@ impl Output {
         Output {
             out: Box::new(BufWriter::new(out)),
             file: None,
+            given: PathBuf::new(),
+            announcement: Announcement::Silent,
         }
     }
 
@@ -336,6 +348,8 @@ impl Output {
         let output = Output {
             out: Box::new(BufWriter::new(file)),
             file: Some((temporary, place)),
+            given: path.to_owned(),
+            announcement: Announcement::Silent,
         };
         if let (Some(older), Some((temporary, _))) = (older, &output.file) {
             if older.permissions().readonly() {
@@ -347,11 +361,20 @@ impl Output {
         Ok(output)
     }
 
+    /// The same output. If it is a file, the standard error names it when it is complete.
+    pub(crate) fn announced(mut self) -> Self {
+        self.announcement = Announcement::Named;
+        self
+    }
+
     /// Completes the output: the temporary file is renamed.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.out.flush()?;
         if let Some((temporary, path)) = &self.file {
             std::fs::rename(temporary, path).with_context(|| cannot_write(path))?;
+            if self.announcement == Announcement::Named {
+                eprintln!("linpoint: wrote {}", self.given.display());
+            }
         }
         self.file = None;
         Ok(())

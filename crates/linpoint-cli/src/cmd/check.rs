@@ -75,7 +75,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let mut files = Files::reading(&args.input.files)?;
     let mut open = |option: &str, path: &Option<PathBuf>| {
         let path = path.as_deref();
-        path.map(|path| files.create(option, path)).transpose()
+        let created = path.map(|path| files.create(option, path)).transpose()?;
+        anyhow::Ok(created.map(|output| match args.quiet {
+            true => output,
+            false => output.announced(),
+        }))
     };
     let witness = open("--witness", &args.witness)?;
     let proof = open("--proof", &args.proof)?;

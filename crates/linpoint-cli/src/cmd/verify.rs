@@ -31,7 +31,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let mut files = Files::reading(&[])?;
     let mut open = |option: &str, path: &Option<PathBuf>| {
         let path = path.as_deref();
-        path.map(|path| files.create(option, path)).transpose()
+        let created = path.map(|path| files.create(option, path)).transpose()?;
+        anyhow::Ok(created.map(Output::announced))
     };
     let history = open("--history", &args.history)?;
     let page = open("--html", &args.html)?;
