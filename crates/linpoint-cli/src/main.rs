@@ -17,6 +17,7 @@ use clap::Parser;
 
 use args::{Args, Command};
 use exit::Exit;
+use linpoint::ErrorKind;
 
 fn main() -> std::process::ExitCode {
     let exit = match Args::try_parse() {
@@ -29,6 +30,11 @@ fn main() -> std::process::ExitCode {
                 Exit::Linearizable
             };
             let _ = error.print();
+            if error.use_stderr() && wants_json() {
+                let text = error.render().to_string();
+                let reason = text.lines().next().unwrap_or_default();
+                output::print_error(ErrorKind::Usage, reason.trim_start_matches("error: "));
+            }
             exit
         }
     };
@@ -56,6 +62,16 @@ fn run(command: Command) -> Exit {
             return Exit::Linearizable;
         }
         eprintln!("linpoint: {error:#}");
+        if wants_json() {
+            let kind = exit::kind_of(&error);
+            output::print_error(kind, &format!("{error:#}"));
+        }
         Exit::of_error(&error)
     })
+}
+
+/// Whether the arguments ask for JSON. Arguments that are refused cannot be asked, so this looks at the words.
+fn wants_json() -> bool {
+    let mut words = std::env::args().skip(1).take_while(|word| word != "--");
+    words.any(|word| word == "--json" || word == "--jsonl")
 }

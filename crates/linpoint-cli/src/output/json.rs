@@ -2,7 +2,7 @@
 
 use linpoint::history::NEVER;
 use linpoint::verdict::{Cause, Claim, Limit, Listed, Undecided, Violation};
-use linpoint::{History, OpId, Verdict};
+use linpoint::{ErrorKind, History, OpId, Verdict};
 use serde_json::{Value, json};
 
 use super::{Summary, error_name, first_bad_event};
@@ -23,6 +23,14 @@ pub(super) fn document(histories: Vec<Value>, summary: &Summary) -> Value {
             "not_as_expected": summary.not_as_labelled,
             "interrupted": summary.interrupted,
         },
+    })
+}
+
+/// An error that ends the command before any history is decided.
+pub(super) fn error(kind: ErrorKind, reason: &str) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "error": { "kind": error_name(kind), "reason": reason },
     })
 }
 

@@ -238,6 +238,12 @@ impl Summary {
     }
 }
 
+/// Prints an error that ends the command as a JSON document. The standard output has nothing else then, or it may be closed, so
+/// an error of writing is ignored.
+pub(crate) fn print_error(kind: ErrorKind, reason: &str) {
+    let _ = writeln!(std::io::stdout(), "{}", json::error(kind, reason));
+}
+
 /// The name of the kind of an error in machine-readable output.
 fn error_name(kind: ErrorKind) -> &'static str {
     match kind {
