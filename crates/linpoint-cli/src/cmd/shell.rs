@@ -17,13 +17,20 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
 pub(crate) fn man() -> anyhow::Result<Exit> {
     let mut page = Vec::new();
     let command = Args::command();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    // The sections of the commands follow on this page: there are no pages of their own to refer to.
     for subcommand in command.get_subcommands() {
         let man = clap_mangen::Man::new(subcommand.clone());
         writeln!(page, ".SH {}", subcommand.get_name().to_uppercase())?;
         man.render_description_section(&mut page)?;
         man.render_options_section(&mut page)?;
     }
+    man.render_version_section(&mut page)?;
     print(&page)
 }
 
