@@ -3,15 +3,22 @@
 use linpoint::history::NEVER;
 use linpoint::verdict::Core;
 use linpoint::{History, OpId};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// No cell is wider than this; longer texts are cut.
-const MAX_CELL: usize = 40;
+/// The name of a process is cut to this width.
+const MAX_HEAD: usize = 40;
+
+/// Texts within sentences are cut to this width.
+const MAX_TEXT: usize = 400;
+
+/// A text that takes more lines than this is cut.
+const MAX_LINES: usize = 12;
 
 /// Of more rows than this, the last ones are shown.
 const MAX_ROWS: usize = 24;
 
-/// No table is wider than this; where there are too many processes, the process stands in front of each row.
+/// No table is wider than this. Where processes are too many or texts too long, the process stands in front of each row, and
+/// texts are wrapped.
 const MAX_WIDTH: usize = 96;
 
 /// The lines of the table. An operation that overlaps others of the core shows its call and its return.
@@ -55,12 +62,15 @@ impl Table {
                     .iter()
                     .position(|&process| process == process_of(id))
                     .expect("bug: an operation of the core has no column"),
-                text: cut(&text),
+                text,
             })
             .collect();
         let left_out = rows.len().saturating_sub(MAX_ROWS);
         rows.drain(..left_out);
-        let head = |number: usize| cut(&format!("process {}", history.processes()[number]));
+        let head = |number: usize| {
+            let name = format!("process {}", history.processes()[number]);
+            cut_to(&name, MAX_HEAD)
+        };
         Table {
             heads: columns
                 .iter()
@@ -85,10 +95,15 @@ impl Table {
     fn with_process_in_front(&self) -> Vec<String> {
         let width = self.heads.iter().map(|head| head.width()).max();
         let width = width.unwrap_or(0);
-        self.rows
-            .iter()
-            .map(|row| format!("{} │ {}", pad(&self.heads[row.column], width), row.text))
-            .collect()
+        let mut lines = Vec::new();
+        for row in &self.rows {
+            let mut head = self.heads[row.column].as_str();
+            for line in wrapped(&row.text, MAX_WIDTH.saturating_sub(width + 3)) {
+                lines.push(format!("{} │ {line}", pad(head, width)));
+                head = "";
+            }
+        }
+        lines
     }
 
     /// The names of the processes, a rule, and the rows, each with its text in the column of its process.
@@ -153,12 +168,55 @@ fn above(left_out: usize) -> Vec<String> {
     (left_out > 0).then(|| text(left_out)).into_iter().collect()
 }
 
-/// The beginning of a text, if it is long.
+/// The beginning of a text, if it is very long, for a sentence.
 pub(super) fn cut(text: &str) -> String {
-    if text.width() <= MAX_CELL {
+    cut_to(text, MAX_TEXT)
+}
+
+/// The beginning of a text that is wider than `most`.
+pub(super) fn cut_to(text: &str, most: usize) -> String {
+    if text.width() <= most {
         return text.to_owned();
     }
-    text.chars().take(MAX_CELL - 1).chain(['…']).collect()
+    let (beginning, _) = split_at_width(text, most - 1);
+    format!("{beginning}…")
+}
+
+/// The longest beginning of `text` that fits `width` columns, but one character at least, and the rest.
+fn split_at_width(text: &str, width: usize) -> (&str, &str) {
+    let mut used = 0;
+    let mut ends = text.char_indices().skip(1).map(|(at, _)| at);
+    let end = text.chars().enumerate().find_map(|(i, c)| {
+        used += c.width().unwrap_or(0);
+        (used > width && i > 0).then_some(i)
+    });
+    match end.and_then(|count| ends.nth(count - 1)) {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    }
+}
+
+/// `text` in lines of at most `width` columns. All but the first are indented by two.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let indent = if lines.is_empty() { "" } else { "  " };
+        let (mut line, mut after) = split_at_width(rest, width.saturating_sub(indent.len()));
+        // A line ends at a blank, unless that leaves more than half of it empty.
+        if !after.is_empty()
+            && let Some(blank) = line.rfind(' ').filter(|&blank| 2 * blank > line.len())
+        {
+            (line, after) = rest.split_at(blank + 1);
+        }
+        if lines.len() == MAX_LINES {
+            lines.push(format!("{indent}…"));
+            break;
+        }
+        lines.push(format!("{indent}{}", line.trim_end()));
+        rest = after;
+    }
+    lines
 }
 
 /// `text` and as many blanks as it takes to fill `width` columns of a terminal.
@@ -191,6 +249,22 @@ mod tests {
             HarnessEvidence::OneExecution,
         );
         lines(&history, &core)
+    }
+
+    #[test]
+    fn texts_are_wrapped_and_not_cut() {
+        let lines = table(2, 300);
+        let shown: usize = lines.iter().map(|line| line.matches('ä').count()).sum();
+        // The calls show them all; returns of a write show nothing.
+        assert_eq!(shown, 600, "{lines:#?}");
+        let words = ["one"; 40].join(", ");
+        let lines = wrapped(&words, 30);
+        assert!(lines.iter().all(|line| line.width() <= 30), "{lines:#?}");
+        let joined: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+        assert_eq!(joined.join(" "), words);
+        assert_eq!(split_at_width("日本語", 4), ("日本", "語"));
+        assert_eq!(split_at_width("日本語", 1), ("日", "本語"));
+        assert_eq!(split_at_width("abc", 3), ("abc", ""));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use linpoint::history::NEVER;
 use linpoint::{History, OpId};
 use unicode_width::UnicodeWidthStr;
 
-use super::core_table::{cut, pad};
+use super::core_table::{cut_to, pad};
 use crate::units::counted;
 
 /// More columns than this are not drawn: moments share them.
@@ -12,6 +12,9 @@ const MOST_COLUMNS: usize = 72;
 
 /// More operations than this are not drawn.
 const MOST_ROWS: usize = 40;
+
+/// The text of an operation is cut to this width, since the picture stands beside it.
+const MAX_LABEL: usize = 40;
 
 /// The lines of the picture: a row for each operation, in the order of the schedule, so that the moments go down and to
 /// the right. Those in `marked` stand out.
@@ -46,7 +49,7 @@ pub(super) fn lines(history: &History, schedule: &[OpId], marked: &[OpId]) -> Ve
 
     let label = |id: OpId| {
         let op = history.op(id);
-        cut(&format!("{} │ {}", op.process, op.text()))
+        cut_to(&format!("{} │ {}", op.process, op.text()), MAX_LABEL)
     };
     let labels: Vec<String> = shown.iter().map(|&id| label(id)).collect();
     let width = labels.iter().map(|label| label.width()).max().unwrap_or(0);
