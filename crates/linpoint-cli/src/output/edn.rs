@@ -1,7 +1,8 @@
 //! Verdicts as EDN, in the shape of Jepsen's results: `:valid?` is `true`, `false` or `:unknown`.
 
+use linpoint::format::RecordedHistory;
 use linpoint::verdict::PartReport;
-use linpoint::{Value, Verdict};
+use linpoint::{OpId, Value, Verdict};
 
 use super::Summary;
 use crate::results::Outcome;
@@ -54,7 +55,7 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
             }
             Verdict::Violation(violation) => {
                 let ops = violation.core.ops().iter();
-                let ops: Vec<String> = ops.map(|&id| text(&history.op(id).text())).collect();
+                let ops: Vec<String> = ops.map(|&id| operation(&checked.recorded, id)).collect();
                 Some(failure(part, ":sentence", violation.core.sentence(), &ops))
             }
         })
@@ -66,6 +67,22 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
         checked.recorded.label(),
         format!("{{{}}}", fields.join(", ")),
     )
+}
+
+/// An operation of a core, with the index of its invocation in a Jepsen history.
+fn operation(recorded: &RecordedHistory, id: OpId) -> String {
+    let op = recorded.history.op(id);
+    let index = recorded.invocations.get(id.index());
+    let index = index.map(|index| format!(":index {index}"));
+    let line = (op.line != 0).then(|| format!(":line {}", op.line));
+    let fields = [
+        index,
+        line,
+        Some(format!(":process {}", value(op.process))),
+        Some(format!(":op {}", text(&op.text()))),
+    ];
+    let fields: Vec<String> = fields.into_iter().flatten().collect();
+    format!("{{{}}}", fields.join(", "))
 }
 
 fn valid(verdict: &Verdict) -> &'static str {
