@@ -56,6 +56,7 @@ fn headline(depths: &Depths) -> String {
 fn words(history: &History, depths: &Depths) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Measured::Is(delayed) = &depths.depth {
+        sentences.push(meaning(delayed.depth));
         sentences.extend(demand(history, delayed));
     }
     let base = depths.base.name();
@@ -75,6 +76,20 @@ fn words(history: &History, depths: &Depths) -> Vec<String> {
         Measured::Unknown(limit) => format!("width: not found, {limit}"),
     });
     sentences
+}
+
+/// What the number means.
+fn meaning(depth: usize) -> String {
+    match depth {
+        0 => "depth 0 means that no operation has to be delayed to explain the results".to_owned(),
+        depth => {
+            let ops = counted(depth, "operation");
+            format!(
+                "depth {depth} means that delaying {ops} as long as possible explains the results, whatever the order of the \
+                 others, and delaying fewer does not"
+            )
+        }
+    }
 }
 
 /// More operations than this are only counted.
