@@ -101,6 +101,20 @@ fn inputs_are_never_written_over() {
 }
 
 #[test]
+fn files_that_were_written_are_named() {
+    let scratch = Scratch::new("named");
+    let check = "check h.jsonl --html h.html --witness ./w.jsonl --junit sub/j.xml";
+    let mut arguments: Vec<&str> = check.split(' ').collect();
+    let output = scratch.run(&arguments);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "linpoint: wrote ./w.jsonl\nlinpoint: wrote h.html\nlinpoint: wrote sub/j.xml\n"
+    );
+    arguments.push("--quiet");
+    assert_eq!(scratch.run(&arguments).stderr, b"");
+}
+
+#[test]
 fn two_outputs_do_not_share_a_file() {
     let scratch = Scratch::new("outputs");
     let check = ["check", "h.jsonl", "--html", "out", "--junit", "sub/../out"];
