@@ -21,13 +21,14 @@ use crate::source::{TypeChoice, object_of, print_notes, with_methods};
 pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     args.limits.start_threads()?;
-    let stop = interrupt::flag();
     let watcher = Watcher::new();
     let mut inputs: Vec<Result<RecordedHistory, Error>> = Vec::new();
     args.input.read(&mut |recorded| {
         recorded.as_ref().ok().map(print_notes);
         inputs.push(recorded);
     });
+    // While the inputs are read there is nothing to report, so a signal ends the program at once.
+    let stop = interrupt::flag();
     let (total, done) = (inputs.len(), AtomicUsize::new(0));
     let measured: Vec<Result<Measurement, Error>> = inputs
         .into_par_iter()
