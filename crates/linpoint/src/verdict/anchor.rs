@@ -197,12 +197,15 @@ impl<S: Spec> Approach<S> {
                 });
             }
         }
-        let (effects, waiting) = walk.effects(last)?;
-        let states = match effects.as_slice() {
-            [] => clauses(beginning, waiting.iter()),
-            _ => clauses(beginning, effects.iter().map(|effect| &effect.before)),
+        let effects = walk.effects(last)?;
+        let states = match effects.possible.as_slice() {
+            [] => clauses(beginning, effects.waiting.iter()),
+            effects => clauses(beginning, effects.iter().map(|effect| &effect.before)),
         };
-        let answers = effects.iter().map(|effect| format!("{:?}", effect.answer));
+        let answers = effects
+            .possible
+            .iter()
+            .map(|effect| format!("{:?}", effect.answer));
         Ok(Observed {
             possible: Possible {
                 states,

@@ -57,6 +57,14 @@ pub(super) struct Effect<S: Spec> {
     pub(super) answer: S::Ret,
 }
 
+/// What an open operation may have done by now.
+pub(super) struct Effects<S: Spec> {
+    /// How it can have taken effect.
+    pub(super) possible: Vec<Effect<S>>,
+    /// The states in which it may not have done so yet.
+    pub(super) waiting: HashSet<S::State>,
+}
+
 // Not derived: that would ask for traits of `S`, not of its state.
 impl<S: Spec> Clone for Effect<S> {
     fn clone(&self) -> Self {
@@ -203,18 +211,15 @@ impl<'w, S: Spec> Walk<'w, S> {
         self
     }
 
-    /// How the operation that is asked about, which is open, can have taken effect by now; and the states in which it may
-    /// not have done so yet.
-    pub(super) fn effects(
-        &mut self,
-        op: u32,
-    ) -> Result<(Vec<Effect<S>>, HashSet<S::State>), Stopped> {
+    /// How the operation that is asked about, which is open, can have taken effect by now.
+    pub(super) fn effects(&mut self, op: u32) -> Result<Effects<S>, Stopped> {
         let (without, with_op) = self.close(op)?;
-        let effects = with_op
-            .into_iter()
-            .filter_map(|configuration| configuration.asked);
-        let waiting = without.into_iter().map(|configuration| configuration.state);
-        Ok((effects.collect(), waiting.collect()))
+        let effects = with_op.into_iter().filter_map(|with_op| with_op.asked);
+        let waiting = without.into_iter().map(|without| without.state);
+        Ok(Effects {
+            possible: effects.collect(),
+            waiting: waiting.collect(),
+        })
     }
 
     /// The configurations that open operations lead to: those in which `op` did not take effect, and those in which it

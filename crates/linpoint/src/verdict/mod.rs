@@ -35,6 +35,10 @@ use crate::value::Value;
 
 /// What was decided about a history or one of its parts.
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one for each part, and a box would be in the way of matching"
+)]
 pub enum Verdict {
     /// Some order of the operations explains every result.
     Linearizable(Witness),

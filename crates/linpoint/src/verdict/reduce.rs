@@ -263,7 +263,10 @@ pub(super) fn with_premises(
         patience: PREMISE_PATIENCE,
         undecided: false,
     };
-    reducer.in_chunks(candidates.iter().map(|&id| vec![id]).collect(), relax_all);
+    reducer.in_chunks(
+        candidates.iter().map(|&id| vec![id]).collect(),
+        |ops, chosen| relax_all(ops, chosen),
+    );
     let needed = |op: &TaskOp| op.ret != NEVER && is_candidate(op);
     if reducer.undecided || !reducer.ops.iter().any(needed) {
         return Some(reduced.clone());
@@ -280,7 +283,7 @@ pub(super) fn with_premises(
 }
 
 /// Makes the chosen operations pending.
-fn relax_all(ops: &mut Vec<TaskOp>, chosen: &HashSet<OpId>) {
+fn relax_all(ops: &mut [TaskOp], chosen: &HashSet<OpId>) {
     let chosen = ops.iter_mut().filter(|op| chosen.contains(&op.id));
     chosen.for_each(|op| *op = op.relaxed());
 }
@@ -346,7 +349,7 @@ impl Reducer<'_> {
     fn relax(&mut self) {
         let returned = self.ops.iter().filter(|op| op.ret != NEVER);
         let returned = returned.map(|op| vec![op.id]).collect();
-        self.in_chunks(returned, relax_all);
+        self.in_chunks(returned, |ops, chosen| relax_all(ops, chosen));
     }
 
     /// Applies a reduction to as many groups of operations as possible: many groups at once first, down to single ones.

@@ -28,7 +28,7 @@ fn random<S: Simulated>(object: &S, seed: u64) -> Option<History> {
     let mut builder = HistoryBuilder::new();
     let mut state = object.init();
     // Open calls by process: the operation, and its result once it took effect.
-    let mut open: Vec<Option<(S::Op, &'static str, Option<Value>)>> = vec![None; processes];
+    let mut open: Vec<Option<(S::Op, Option<Value>)>> = vec![None; processes];
     let mut calls = 3 + sampler.below(6);
     for _ in 0..200 {
         let process = sampler.below(processes);
@@ -44,10 +44,10 @@ fn random<S: Simulated>(object: &S, seed: u64) -> Option<History> {
                 };
                 let op = object.decode(call).ok()?;
                 builder.call(0, name, Call::new(method, argument)).ok()?;
-                open[process] = Some((op, method, None));
+                open[process] = Some((op, None));
             }
             None => {}
-            Some((op, method, None)) => {
+            Some((op, None)) => {
                 let outcomes = object.apply(&state, &op).into_pairs();
                 let result = if outcomes.is_empty() {
                     None
@@ -56,12 +56,12 @@ fn random<S: Simulated>(object: &S, seed: u64) -> Option<History> {
                     state = next;
                     Some(answer)
                 };
-                open[process] = Some((op, method, result));
+                open[process] = Some((op, result));
             }
-            Some((op, method, Some(result))) => {
+            Some((op, Some(result))) => {
                 if sampler.below(12) == 0 {
                     // It stays pending.
-                    open[process] = Some((op, method, Some(result)));
+                    open[process] = Some((op, Some(result)));
                     continue;
                 }
                 let result = match sampler.below(5) {
