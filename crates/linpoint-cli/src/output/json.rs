@@ -215,6 +215,7 @@ pub(super) fn limit(limit: Limit) -> Value {
             json!({ "kind": "total time", "seconds": time.as_secs_f64() })
         }
         Limit::Memory(bytes) => json!({ "kind": "memory", "bytes": bytes }),
+        Limit::AddressSpace(bytes) => json!({ "kind": "address space", "bytes": bytes }),
         Limit::Capacity(why) => json!({ "kind": "capacity", "reason": why }),
         _ => json!({ "kind": "interrupted" }),
     }

@@ -1,10 +1,11 @@
 //! Limits on time and memory, cancellation, and progress: the only place that looks at the clock.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::memory::{self, InUse};
 use crate::text::{show_bytes, show_duration};
 
 /// A limit on resources.
@@ -17,6 +18,8 @@ pub enum Limit {
     TotalTime(Duration),
     /// More memory would have been needed than this many bytes.
     Memory(u64),
+    /// More address space would have been needed than the system allows, which is this many bytes.
+    AddressSpace(u64),
     /// The check was cancelled.
     Cancelled,
     /// A table cannot hold more, for this reason.
@@ -34,6 +37,13 @@ impl fmt::Display for Limit {
             }
             Limit::Memory(bytes) => {
                 write!(f, "the memory limit of {} came first", show_bytes(*bytes))
+            }
+            Limit::AddressSpace(bytes) => {
+                let bytes = show_bytes(*bytes);
+                write!(
+                    f,
+                    "the address space of {bytes} that `ulimit -v` allows came first"
+                )
             }
             Limit::Cancelled => f.write_str("interrupted"),
             Limit::Capacity(why) => f.write_str(why),
@@ -75,7 +85,7 @@ impl Budget {
             timeout: timeout
                 .and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout))),
             total: None,
-            memory: memory.or_else(default_memory),
+            memory: memory.or_else(memory::default_limit),
             cancelled: Arc::default(),
             progress: Progress::default(),
         }
@@ -100,29 +110,41 @@ impl Budget {
         &self.progress
     }
 
-    /// Returns the limit if the time is over or the check was cancelled.
+    /// Returns the limit if the time is over, the check was cancelled, or more memory is in use than allowed. Cheap: the
+    /// memory in use is measured about once in a millisecond.
     pub fn check(&self) -> Result<(), Limit> {
         if self.cancelled.load(Relaxed) {
             return Err(Limit::Cancelled);
         }
-        let is_over = |deadline: &(Instant, Duration)| Instant::now() >= deadline.0;
+        let now = Instant::now();
+        let is_over = |deadline: &(Instant, Duration)| now >= deadline.0;
         if let Some((_, total)) = self.total.filter(is_over) {
             return Err(Limit::TotalTime(total));
         }
-        match self.timeout.filter(is_over) {
-            Some((_, timeout)) => Err(Limit::Time(timeout)),
-            None => Ok(()),
+        if let Some((_, timeout)) = self.timeout.filter(is_over) {
+            return Err(Limit::Time(timeout));
         }
+        InUse::lately(now).map_or(Ok(()), |in_use| self.allows(in_use, 0))
     }
 
-    /// Returns the limit if `more` bytes on top of the resident memory exceed it.
+    /// Returns the limit if `more` bytes on top of the memory in use exceed it.
     pub fn reserve(&self, more: u64) -> Result<(), Limit> {
-        match self.memory {
-            Some(limit) if resident_bytes().unwrap_or(0).saturating_add(more) > limit => {
-                Err(Limit::Memory(limit))
-            }
-            _ => Ok(()),
+        InUse::now().map_or(Ok(()), |in_use| self.allows(in_use, more))
+    }
+
+    fn allows(&self, in_use: InUse, more: u64) -> Result<(), Limit> {
+        if let Some(limit) = self.memory
+            && in_use.resident.saturating_add(more) > limit
+        {
+            return Err(Limit::Memory(limit));
         }
+        // What is not asked for in advance, such as a list that doubles its capacity, must fit into the rest.
+        if let Some(limit) = memory::address_space_limit()
+            && in_use.address_space.saturating_add(more) > limit / 4 * 3
+        {
+            return Err(Limit::AddressSpace(limit));
+        }
+        Ok(())
     }
 
     /// Returns the limit if `ops` operations that take `bytes` each exceed it. Few operations are not checked, because
@@ -186,10 +208,8 @@ pub(crate) struct Ticker<'a> {
 }
 
 impl<'a> Ticker<'a> {
-    /// Steps between two looks at the clock: some microseconds of search.
-    const CLOCK_STEPS: u32 = 128;
-    /// Steps between two looks at the memory in use, each of which costs a system call.
-    const MEMORY_STEPS: u32 = 1 << 14;
+    /// Steps between two looks at the budget: some microseconds of search.
+    const STEPS: u32 = 128;
 
     pub(crate) fn new(budget: &'a Budget) -> Self {
         Ticker { budget, steps: 0 }
@@ -201,58 +221,19 @@ impl<'a> Ticker<'a> {
 
     /// Counts one step of work; returns the limit if a look shows that one was hit.
     pub(crate) fn tick(&mut self) -> Result<(), Limit> {
-        self.steps = self.steps.wrapping_add(1);
-        if self.steps.is_multiple_of(Self::CLOCK_STEPS) {
-            self.budget.check()?;
-            if self.steps.is_multiple_of(Self::MEMORY_STEPS) {
-                self.budget.reserve(0)?;
-            }
-        }
-        Ok(())
+        self.tick_by(1)
     }
-}
 
-/// The resident memory of this process; `None` where the system does not report it.
-fn resident_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
-    Some(pages * page_bytes()?)
-}
-
-/// The size of a page of memory, which does not change while the process runs.
-fn page_bytes() -> Option<u64> {
-    static PAGE: OnceLock<Option<u64>> = OnceLock::new();
-    *PAGE.get_or_init(|| page_bytes_of(&std::fs::read("/proc/self/auxv").ok()?))
-}
-
-/// The size of a page in the auxiliary vector that Linux gives to a process: pairs of machine words, a type and a
-/// value.
-fn page_bytes_of(auxiliary_vector: &[u8]) -> Option<u64> {
-    const AT_PAGESZ: usize = 6;
-    const WORD: usize = size_of::<usize>();
-    let word = |bytes: &[u8]| Some(usize::from_ne_bytes(bytes.try_into().ok()?));
-    auxiliary_vector
-        .chunks_exact(2 * WORD)
-        .map(|pair| pair.split_at(WORD))
-        .find(|(kind, _)| word(kind) == Some(AT_PAGESZ))
-        .and_then(|(_, bytes)| word(bytes))
-        .map(|bytes| bytes as u64)
-}
-
-/// The memory limit where none is configured: four fifths of the memory that was available when it was first asked for,
-/// plus what this process had by then.
-fn default_memory() -> Option<u64> {
-    static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
-    *LIMIT.get_or_init(available_memory)
-}
-
-fn available_memory() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024 / 5 * 4 + resident_bytes()?)
+    /// Counts a step that takes as long, or as much memory, as this many usual ones.
+    pub(crate) fn tick_by(&mut self, steps: usize) -> Result<(), Limit> {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps < Self::STEPS {
+            return Ok(());
+        }
+        self.steps = 0;
+        self.budget.check()
+    }
 }
 
 #[cfg(test)]
@@ -276,28 +257,28 @@ mod tests {
     }
 
     #[test]
-    fn the_page_size_is_read_from_the_auxiliary_vector() {
-        let vector = |pairs: &[[usize; 2]]| -> Vec<u8> {
-            let words = pairs.iter().flatten();
-            words.flat_map(|word| word.to_ne_bytes()).collect()
-        };
-        let pages_of_16_kib = vector(&[[33, 6], [6, 1 << 14], [0, 0]]);
-        assert_eq!(page_bytes_of(&pages_of_16_kib), Some(1 << 14));
-        assert_eq!(page_bytes_of(&vector(&[[33, 6], [0, 0]])), None);
-        assert_eq!(page_bytes_of(&[6]), None);
+    #[cfg(target_os = "linux")]
+    fn every_look_at_a_budget_sees_the_memory() {
+        let budget = Budget::new(None, Some(1));
+        assert_eq!(budget.check(), Err(Limit::Memory(1)));
+        let slice = budget.slice(Duration::from_secs(60));
+        assert_eq!(slice.check(), Err(Limit::Memory(1)));
+        let mut ticker = Ticker::new(&budget);
+        let ticks = (1..).find(|_| ticker.tick().is_err());
+        assert_eq!(ticks, Some(Ticker::STEPS));
+        // A step that takes as much as many does not wait for the next look.
+        assert_eq!(ticker.tick_by(1 << 40), Err(Limit::Memory(1)));
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
-    fn resident_memory_agrees_with_what_the_system_reports_in_kilobytes() {
-        let reported = || -> u64 {
-            let status = std::fs::read_to_string("/proc/self/status").unwrap();
-            let mut lines = status.lines();
-            let line = lines.find(|line| line.starts_with("VmRSS:")).unwrap();
-            line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    fn memory_that_would_exceed_a_limit_is_refused() {
+        let budget = Budget::new(None, Some(1000));
+        let in_use = InUse {
+            resident: 900,
+            address_space: 5000,
         };
-        // Other tests of this process allocate meanwhile.
-        let (resident, reported) = (resident_bytes().unwrap(), reported() * 1024);
-        assert!(resident < 2 * reported && reported < 2 * resident);
+        assert_eq!(budget.allows(in_use, 100), Ok(()));
+        assert_eq!(budget.allows(in_use, 101), Err(Limit::Memory(1000)));
+        assert_eq!(budget.allows(in_use, u64::MAX), Err(Limit::Memory(1000)));
     }
 }

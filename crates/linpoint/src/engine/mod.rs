@@ -7,6 +7,7 @@ mod bits;
 pub mod brute;
 mod budget;
 pub mod hitting;
+mod memory;
 #[doc(hidden)]
 pub mod monitor;
 mod profile;

@@ -94,12 +94,7 @@ impl<'a, S: Spec> Check<'a, S> {
     fn decide_within_limits(&self, task: &Task<'a, S>) -> Decided {
         let plan = choose::<S>(&Profile::of(task), self.config.engine);
         // Engines check their limits at intervals, so a limit that is exceeded from the start is checked here.
-        let memory = || {
-            self.config
-                .memory
-                .map_or(Ok(()), |_| self.budget.reserve(0))
-        };
-        match self.budget.check().and_then(|()| memory()) {
+        match self.budget.check() {
             Ok(()) => {
                 if let Some(answer) = self.findings.answer(task) {
                     let events = task.events() as u64;
