@@ -111,6 +111,7 @@ fn violation(history: &History, violation: &Violation) -> Value {
         "core": core.ops().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
         "relaxed": core.relaxed().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
         "minimal": core.is_minimal(),
+        "limit": core.stopped_by().map(limit),
         "certified": core.is_certified(),
         "last": operation(history, violation.last),
         "prefix_events": violation.prefix_events,

@@ -96,11 +96,7 @@ fn show_violation(
         "a bad beginning"
     };
     writeln!(out, "  {which}{of_part} has {events} events")?;
-    let size = if core.is_minimal() {
-        "minimal"
-    } else {
-        "reduced as far as the time allowed"
-    };
+    let size = core.extent();
     let confirmed = core.confirmation();
     writeln!(
         out,

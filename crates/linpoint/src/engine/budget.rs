@@ -59,6 +59,8 @@ pub struct Budget {
     total: Option<(Instant, Duration)>,
     memory: Option<u64>,
     cancelled: Arc<AtomicBool>,
+    /// Whether memory was ever refused to this budget or a slice of it.
+    refused_memory: Arc<AtomicBool>,
     progress: Progress,
 }
 
@@ -87,6 +89,7 @@ impl Budget {
             total: None,
             memory: memory.or_else(memory::default_limit),
             cancelled: Arc::default(),
+            refused_memory: Arc::default(),
             progress: Progress::default(),
         }
     }
@@ -105,6 +108,12 @@ impl Budget {
         self
     }
 
+    /// The address space that the system allows this process (`ulimit -v`), in bytes; `None` if it is not limited. Every
+    /// budget ends before it is used up.
+    pub fn address_space() -> Option<u64> {
+        memory::address_space_limit()
+    }
+
     /// How much is done.
     pub fn progress(&self) -> &Progress {
         &self.progress
@@ -113,10 +122,13 @@ impl Budget {
     /// Returns the limit if the time is over, the check was cancelled, or more memory is in use than allowed. Cheap: the
     /// memory in use is measured about once in a millisecond.
     pub fn check(&self) -> Result<(), Limit> {
+        self.check_at(Instant::now())
+    }
+
+    fn check_at(&self, now: Instant) -> Result<(), Limit> {
         if self.cancelled.load(Relaxed) {
             return Err(Limit::Cancelled);
         }
-        let now = Instant::now();
         let is_over = |deadline: &(Instant, Duration)| now >= deadline.0;
         if let Some((_, total)) = self.total.filter(is_over) {
             return Err(Limit::TotalTime(total));
@@ -133,18 +145,37 @@ impl Budget {
     }
 
     fn allows(&self, in_use: InUse, more: u64) -> Result<(), Limit> {
+        let allowed = self.exceeded(in_use, more).map_or(Ok(()), Err);
+        if allowed.is_err() {
+            self.refused_memory.store(true, Relaxed);
+        }
+        allowed
+    }
+
+    /// The limit of memory that is exceeded by `more` bytes on top of those in use.
+    fn exceeded(&self, in_use: InUse, more: u64) -> Option<Limit> {
         if let Some(limit) = self.memory
             && in_use.resident.saturating_add(more) > limit
         {
-            return Err(Limit::Memory(limit));
+            return Some(Limit::Memory(limit));
         }
         // What is not asked for in advance, such as a list that doubles its capacity, must fit into the rest.
         if let Some(limit) = memory::address_space_limit()
             && in_use.address_space.saturating_add(more) > limit / 4 * 3
         {
-            return Err(Limit::AddressSpace(limit));
+            return Some(Limit::AddressSpace(limit));
         }
-        Ok(())
+        None
+    }
+
+    /// The limit that keeps work from going on, or that kept some of it from being done.
+    pub(crate) fn stopped_by(&self) -> Option<Limit> {
+        let refused = || {
+            let limit = self.memory.map(Limit::Memory);
+            let limit = limit.or_else(|| memory::address_space_limit().map(Limit::AddressSpace));
+            limit.filter(|_| self.refused_memory.load(Relaxed))
+        };
+        self.check().err().or_else(refused)
     }
 
     /// Returns the limit if `ops` operations that take `bytes` each exceed it. Few operations are not checked, because
@@ -179,6 +210,7 @@ impl Budget {
             total: self.total,
             memory: self.memory,
             cancelled: Arc::clone(&self.cancelled),
+            refused_memory: Arc::clone(&self.refused_memory),
             progress: Progress::default(),
         }
     }
@@ -200,19 +232,31 @@ impl Stopwatch {
     }
 }
 
-/// Checks a budget at every so many steps, so that hot loops can call it at each step.
+/// Looks at a budget at every so many steps, so that hot loops can call it at each step. The fewer, the longer a step
+/// takes: a long step usually takes much memory too.
 #[derive(Debug)]
 pub(crate) struct Ticker<'a> {
     budget: &'a Budget,
-    steps: u32,
+    /// Steps until the next look.
+    left: u32,
+    /// Steps between the last two looks.
+    interval: u32,
+    looked: Instant,
 }
 
 impl<'a> Ticker<'a> {
-    /// Steps between two looks at the budget: some microseconds of search.
-    const STEPS: u32 = 128;
+    /// The most steps between two looks.
+    const MOST_STEPS: u32 = 128;
+    /// The time between two looks, within a factor of four, unless that is longer than the most steps take.
+    const TIME: Duration = Duration::from_micros(100);
 
     pub(crate) fn new(budget: &'a Budget) -> Self {
-        Ticker { budget, steps: 0 }
+        Ticker {
+            budget,
+            left: 1,
+            interval: 1,
+            looked: Instant::now(),
+        }
     }
 
     pub(crate) fn budget(&self) -> &'a Budget {
@@ -220,19 +264,25 @@ impl<'a> Ticker<'a> {
     }
 
     /// Counts one step of work; returns the limit if a look shows that one was hit.
+    #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Limit> {
-        self.tick_by(1)
-    }
-
-    /// Counts a step that takes as long, or as much memory, as this many usual ones.
-    pub(crate) fn tick_by(&mut self, steps: usize) -> Result<(), Limit> {
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps < Self::STEPS {
+        self.left -= 1;
+        if self.left > 0 {
             return Ok(());
         }
-        self.steps = 0;
-        self.budget.check()
+        self.look(Instant::now())
+    }
+
+    fn look(&mut self, now: Instant) -> Result<(), Limit> {
+        let time = now.saturating_duration_since(self.looked);
+        self.looked = now;
+        if time < Self::TIME / 2 {
+            self.interval = (self.interval * 2).min(Self::MOST_STEPS);
+        } else if time > Self::TIME * 2 {
+            self.interval = (self.interval / 4).max(1);
+        }
+        self.left = self.interval;
+        self.budget.check_at(now)
     }
 }
 
@@ -263,11 +313,26 @@ mod tests {
         assert_eq!(budget.check(), Err(Limit::Memory(1)));
         let slice = budget.slice(Duration::from_secs(60));
         assert_eq!(slice.check(), Err(Limit::Memory(1)));
+        assert_eq!(Ticker::new(&budget).tick(), Err(Limit::Memory(1)));
+    }
+
+    #[test]
+    fn steps_between_two_looks_depend_on_how_long_they_take() {
+        let budget = Budget::default();
         let mut ticker = Ticker::new(&budget);
-        let ticks = (1..).find(|_| ticker.tick().is_err());
-        assert_eq!(ticks, Some(Ticker::STEPS));
-        // A step that takes as much as many does not wait for the next look.
-        assert_eq!(ticker.tick_by(1 << 40), Err(Limit::Memory(1)));
+        let mut now = ticker.looked;
+        let mut intervals = |step: Duration| -> Vec<u32> {
+            let look = |_| {
+                now += step * ticker.interval;
+                assert_eq!(ticker.look(now), Ok(()));
+                ticker.interval
+            };
+            (0..8).map(look).collect()
+        };
+        let quick = intervals(Duration::from_nanos(10));
+        assert_eq!(quick, [2, 4, 8, 16, 32, 64, 128, 128]);
+        let slow = intervals(Duration::from_millis(1));
+        assert_eq!(slow, [32, 8, 2, 1, 1, 1, 1, 1]);
     }
 
     #[test]
@@ -280,5 +345,17 @@ mod tests {
         assert_eq!(budget.allows(in_use, 100), Ok(()));
         assert_eq!(budget.allows(in_use, 101), Err(Limit::Memory(1000)));
         assert_eq!(budget.allows(in_use, u64::MAX), Err(Limit::Memory(1000)));
+    }
+
+    #[test]
+    fn memory_that_was_refused_to_a_slice_is_remembered() {
+        let budget = Budget::new(None, Some(1 << 50));
+        assert_eq!(budget.stopped_by(), None);
+        let slice = budget.slice(Duration::from_secs(60));
+        let refused = slice.reserve(1 << 51);
+        if cfg!(target_os = "linux") {
+            assert_eq!(refused, Err(Limit::Memory(1 << 50)));
+            assert_eq!(budget.stopped_by(), Some(Limit::Memory(1 << 50)));
+        }
     }
 }

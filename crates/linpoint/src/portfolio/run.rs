@@ -1,5 +1,6 @@
 //! Checks one history: decides every part by its plan, certifies the answers, and turns them into verdicts.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::merge::merge;
 use super::{Config, Cores, EngineChoice, OnViolation, Witnesses};
 use crate::engine::monitor;
 use crate::engine::{
-    Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Task, TaskOp,
+    Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Stopwatch, Task, TaskOp,
 };
 use crate::error::Error;
 use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
@@ -41,6 +42,8 @@ struct Decided {
     answer: Result<Answer, GaveUp>,
     engine: &'static str,
     reason: String,
+    /// How long it took.
+    time: Duration,
 }
 
 impl<'a, S: Spec> Check<'a, S> {
@@ -103,6 +106,7 @@ impl<'a, S: Spec> Check<'a, S> {
                         answer: Ok(answer),
                         engine: monitor::NAME,
                         reason: self.findings.reason().into(),
+                        time: Duration::ZERO,
                     };
                 }
                 let evidence = match self.config.witnesses {
@@ -124,6 +128,7 @@ impl<'a, S: Spec> Check<'a, S> {
             answer: Err(GaveUp::from(limit)),
             engine: with_engine::<S, _>(step.engine, self.config, |engine| engine.name()),
             reason: "the limit was over before it could begin".into(),
+            time: Duration::ZERO,
         }
     }
 
@@ -135,6 +140,7 @@ impl<'a, S: Spec> Check<'a, S> {
         evidence: Evidence,
         budget: &Budget,
     ) -> Decided {
+        let stopwatch = Stopwatch::start();
         let mut passed_over = None;
         for (i, step) in plan.iter().enumerate() {
             passed_over = step.passed_over.map(|why| why.0).or(passed_over);
@@ -159,9 +165,37 @@ impl<'a, S: Spec> Check<'a, S> {
                 answer: outcome.answer,
                 engine,
                 reason,
+                time: stopwatch.elapsed(),
             };
         }
         unreachable!("bug: a plan is empty")
+    }
+
+    /// Decides reduced histories of `task` for an explanation by a plan.
+    ///
+    /// Monitors do not look at their time, which is in proportion to the operations. So what they need is known after the
+    /// first decision, and nothing is begun that needs more than is left.
+    fn decide_reduced<'c>(
+        &'c self,
+        task: &'c Task<'a, S>,
+        decided: &'c Decided,
+    ) -> impl Fn(&[TaskOp], &Budget) -> Result<Answer, GaveUp> + 'c {
+        let plan = choose::<S>(&Profile::of(task), self.config.engine);
+        let time_of_one = |time: Duration, ops: usize| time.as_secs_f64() / ops.max(1) as f64;
+        let slowest = Cell::new(time_of_one(decided.time, task.ops.len()));
+        move |ops, budget| {
+            let needed = slowest.get() * ops.len() as f64;
+            if decided.engine == monitor::NAME && needed > self.budget.left().as_secs_f64() {
+                self.budget.slice(Duration::ZERO).check()?;
+            }
+            let reduced = task.with_ops(ops.to_vec());
+            let decided = self.decide(&plan, &reduced, Evidence::Order, budget);
+            // A few operations do not tell how long many take.
+            if ops.len() >= task.ops.len() / 2 {
+                slowest.set(slowest.get().max(time_of_one(decided.time, ops.len())));
+            }
+            decided.answer
+        }
     }
 
     /// Certifies an answer and turns it into a verdict.
@@ -191,11 +225,7 @@ impl<'a, S: Spec> Check<'a, S> {
             }) => Verdict::Violation(match self.config.cores {
                 Cores::Whole => Violation::unreduced(task, partial.clone(), *first_bad),
                 Cores::Reduced => {
-                    let plan = choose::<S>(&Profile::of(task), self.config.engine);
-                    let decide = |ops: &[TaskOp], budget: &Budget| {
-                        let task = task.with_ops(ops.to_vec());
-                        self.decide(&plan, &task, Evidence::Order, budget).answer
-                    };
+                    let decide = self.decide_reduced(task, decided);
                     let findings = EngineFindings {
                         reached: *reached,
                         partial,

@@ -259,7 +259,7 @@ impl<S: Spec> Builder<'_, S> {
         CoreData {
             sentence: core.sentence().to_owned(),
             anchor: core.anchor().map(|anchor| self.anchor(anchor)),
-            minimal: core.is_minimal(),
+            extent: core.extent(),
             confirmation: core.confirmation().to_string(),
             operations: core.ops().len(),
             relaxed: core.relaxed().len(),

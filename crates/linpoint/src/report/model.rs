@@ -129,7 +129,8 @@ pub(crate) struct CoreData {
     /// What the core starts from instead of the initial state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) anchor: Option<String>,
-    pub(crate) minimal: bool,
+    /// How far the core is reduced, in words.
+    pub(crate) extent: String,
     /// What confirmed the core, in words.
     pub(crate) confirmation: String,
     /// The number of operations that contradict each other, and the number of relaxed ones. A large core does not have a

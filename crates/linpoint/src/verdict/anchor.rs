@@ -358,6 +358,10 @@ impl<S: Spec> Window<'_, '_, S> {
         while size >= 1 {
             let mut next = Vec::new();
             for chunk in left.chunks(size) {
+                if self.budget.check().is_err() {
+                    self.undecided = true;
+                    return;
+                }
                 let before = self.task.ops.clone();
                 for &op in chunk {
                     self.task.ops[op as usize].ret = NEVER;

@@ -9,7 +9,7 @@
 
 use super::reduce::Reduced;
 use super::{Confirmation, configurations, pairs};
-use crate::engine::{Budget, Facts, Task, TaskOp, brute};
+use crate::engine::{Budget, Facts, Task, TaskOp, Ticker, brute};
 use crate::error::Error;
 use crate::history::{NEVER, OpId, precedes};
 use crate::proof::PartOp;
@@ -93,14 +93,20 @@ pub(crate) fn core<S: Spec>(
     } else {
         0
     };
+    let mut ticker = Ticker::new(budget);
     let too_many = &mut || {
         steps += 1;
-        if steps > BRUTE_STEPS { Err(()) } else { Ok(()) }
+        if steps > BRUTE_STEPS || ticker.tick().is_err() {
+            return Err(());
+        }
+        Ok(())
     };
     match brute::try_all_orders(&core, too_many) {
         Ok(None) => Ok(Confirmation::IndependentCheck),
         Ok(Some(order)) => fail(format!("{order:?} explains it")),
-        Err(()) if pairs::contradict(&core, BRUTE_STEPS) => Ok(Confirmation::IndependentCheck),
+        Err(()) if pairs::contradict(&core, BRUTE_STEPS, budget) => {
+            Ok(Confirmation::IndependentCheck)
+        }
         Err(()) => match configurations::has_no_order(&core, MOST_CONFIGURATIONS, budget) {
             Some(false) => fail("some order explains it".into()),
             Some(true) => Ok(Confirmation::IndependentCheck),

@@ -194,7 +194,7 @@ impl<'w, S: Spec> Walk<'w, S> {
             EventKind::Return => {
                 let (_, with_op) = self.close(op)?;
                 self.open.retain(|&other| other != op);
-                self.possible = self.generators(with_op);
+                self.possible = self.generators(with_op)?;
             }
         }
         Ok(!self.possible.is_empty())
@@ -228,6 +228,7 @@ impl<'w, S: Spec> Walk<'w, S> {
         let (mut without, mut with_op) = (Set::default(), Set::default());
         let mut frontier = Vec::new();
         for configuration in &self.possible {
+            self.ticker.tick()?;
             let mut configuration = configuration.clone();
             if let Ok(place) = configuration.place(op) {
                 if configuration.taken.remove(place).fits {
@@ -241,8 +242,8 @@ impl<'w, S: Spec> Walk<'w, S> {
             }
         }
         while let Some(configuration) = frontier.pop() {
-            self.ticker.tick()?;
             for (i, &other) in self.open.iter().enumerate() {
+                self.ticker.tick()?;
                 let Err(place) = configuration.place(other) else {
                     continue;
                 };
@@ -269,9 +270,9 @@ impl<'w, S: Spec> Walk<'w, S> {
     }
 
     /// The configurations of a set that no other one of it leads to. Those lead to all others when they are asked for.
-    fn generators(&self, set: Set<S>) -> Set<S> {
+    fn generators(&mut self, set: Set<S>) -> Result<Set<S>, Stopped> {
         if set.len() < 2 {
-            return set;
+            return Ok(set);
         }
         let set: Set<S> = set
             .into_iter()
@@ -280,6 +281,7 @@ impl<'w, S: Spec> Walk<'w, S> {
         let mut reached = Set::default();
         for configuration in &set {
             for &op in &self.open {
+                self.ticker.tick()?;
                 let Err(place) = configuration.place(op) else {
                     continue;
                 };
@@ -292,9 +294,8 @@ impl<'w, S: Spec> Walk<'w, S> {
                 }
             }
         }
-        set.into_iter()
-            .filter(|configuration| !reached.contains(configuration))
-            .collect()
+        let is_generator = |configuration: &Configuration<S>| !reached.contains(configuration);
+        Ok(set.into_iter().filter(is_generator).collect())
     }
 
     /// The configurations that `op` leads to, in which it is not yet among those that took effect, and whether its result

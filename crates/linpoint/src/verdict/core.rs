@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{Anchor, Claim};
+use super::{Anchor, Claim, Limit};
 use crate::history::{NEVER, OpId};
 use crate::value::Value;
 
@@ -21,6 +21,7 @@ pub struct Core {
     /// The rank up to which the part was kept.
     pub(super) cut: u32,
     pub(super) minimal: bool,
+    pub(super) stopped_by: Option<Limit>,
     pub(super) confirmation: Confirmation,
     pub(super) claim: Claim,
     pub(super) sentence: String,
@@ -68,6 +69,7 @@ impl Core {
             relaxed: Vec::new(),
             cut: NEVER - 1,
             minimal: true,
+            stopped_by: None,
             confirmation: Confirmation::Harness(evidence),
             sentence,
         }
@@ -102,6 +104,20 @@ impl Core {
     /// Whether no further reduction keeps the contradiction; `false` if the budget ended first.
     pub fn is_minimal(&self) -> bool {
         self.minimal
+    }
+
+    /// The limit of the check that ended the reduction, if one did. Reductions have a limit of their own besides.
+    pub fn stopped_by(&self) -> Option<Limit> {
+        self.stopped_by
+    }
+
+    /// How far the core is reduced, in words.
+    pub fn extent(&self) -> String {
+        match self.stopped_by {
+            _ if self.minimal => "minimal".to_owned(),
+            Some(limit) => format!("not reduced further: {limit}"),
+            None => "reduced as far as the time allowed".to_owned(),
+        }
     }
 
     /// What confirmed the core.
@@ -153,9 +169,29 @@ mod tests {
         let evidence = HarnessEvidence::SerialExecutions(6);
         let core = Core::confirmed_by_harness(vec![OpId(0)], "it is wrong".to_owned(), evidence);
         assert!(!core.is_certified());
+        assert_eq!(core.extent(), "minimal");
         assert_eq!(
             core.confirmation().to_string(),
             "no serial execution of the object explains it (all 6 serial executions were run)"
+        );
+    }
+
+    #[test]
+    fn a_core_that_is_not_minimal_says_why() {
+        let evidence = HarnessEvidence::OneExecution;
+        let core = Core::confirmed_by_harness(vec![OpId(0)], "it is wrong".to_owned(), evidence);
+        let core = Core {
+            minimal: false,
+            ..core
+        };
+        assert_eq!(core.extent(), "reduced as far as the time allowed");
+        let core = Core {
+            stopped_by: Some(Limit::Memory(1 << 30)),
+            ..core
+        };
+        assert_eq!(
+            core.extent(),
+            "not reduced further: the memory limit of 1.0 GiB came first"
         );
     }
 }

@@ -137,6 +137,7 @@ pub(crate) fn violation<S: Spec>(
         anchor: found.anchor,
         place: found.place,
         minimal: found.minimal,
+        stopped_by: whole.stopped_by().filter(|_| !found.minimal),
         confirmation: found.confirmation,
     };
     Ok(Violation {

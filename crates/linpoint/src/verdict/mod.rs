@@ -103,6 +103,7 @@ impl Violation {
                 cut,
                 place: None,
                 minimal: false,
+                stopped_by: None,
                 confirmation: Confirmation::Unconfirmed,
                 claim: Claim::Contradiction {
                     op: last,

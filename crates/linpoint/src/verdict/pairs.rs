@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Facts, Task, brute};
+use crate::engine::{Budget, Facts, Task, Ticker, brute};
 use crate::history::{EventKind, OpId, TypedHistory, events_in_order};
 use crate::spec::{Kind, Role, Snapshot, SnapshotOp, Writers};
 use crate::value::Value;
@@ -20,8 +20,8 @@ const MOST_WORK: u64 = 2_000_000;
 const MOST_OPS: usize = 10_000;
 
 /// Whether the operations on some two entries of a snapshot contradict each other; `false` if `steps` for each pair do
-/// not show it.
-pub(super) fn contradict(core: &dyn Facts, steps: u64) -> bool {
+/// not show it, or the budget ends.
+pub(super) fn contradict(core: &dyn Facts, steps: u64, budget: &Budget) -> bool {
     let Some(Kind::Snapshot(initial)) = core.kind() else {
         return false;
     };
@@ -43,11 +43,20 @@ pub(super) fn contradict(core: &dyn Facts, steps: u64) -> bool {
     }
     let entries: Vec<u32> = entries.into_iter().take(MOST_ENTRIES).collect();
     let mut pairs = (0..entries.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
-    pairs.any(|(i, j)| is_contradictory(core, [entries[i], entries[j]], initial, steps))
+    pairs.any(|(i, j)| {
+        let entries = [entries[i], entries[j]];
+        budget.check().is_ok() && is_contradictory(core, entries, initial, steps, budget)
+    })
 }
 
 /// Whether no order explains what the operations say about these entries.
-fn is_contradictory(core: &dyn Facts, entries: [u32; 2], initial: &Value, steps: u64) -> bool {
+fn is_contradictory(
+    core: &dyn Facts,
+    entries: [u32; 2],
+    initial: &Value,
+    steps: u64,
+    budget: &Budget,
+) -> bool {
     let snapshot = Snapshot {
         writers: Writers::Many,
         processes: Some(2),
@@ -89,8 +98,9 @@ fn is_contradictory(core: &dyn Facts, entries: [u32; 2], initial: &Value, steps:
     let task = Task::new(&snapshot, &history, &all);
     // A step takes time in proportion to the number of operations.
     let mut left = steps.min(MOST_WORK / (all.len() as u64 + 1));
+    let mut ticker = Ticker::new(budget);
     let found = brute::try_all_orders(&task, &mut || {
-        let step = left.checked_sub(1);
+        let step = left.checked_sub(1).filter(|_| ticker.tick().is_ok());
         step.map(|fewer| left = fewer).ok_or(())
     });
     found == Ok(None)

@@ -33,11 +33,10 @@ export class CorePicture {
   section() {
     const { core } = this;
     const all = core.operations + core.relaxed;
-    const size = core.minimal ? 'minimal' : 'reduced as far as the time allowed';
     return [
       element('div', { class: 'bar' },
         element('h2', { id: 'core-title' }, 'Core'),
-        element('span', { class: 'soft small' }, `${counted(core.operations, 'operation')}, ${size}, ${core.confirmation}`),
+        element('span', { class: 'soft small' }, `${counted(core.operations, 'operation')}, ${core.extent}, ${core.confirmation}`),
         element('span', { class: 'space' }),
         element('div', { class: 'tools' },
           element('button', { type: 'button', id: 'in-history', title: 'The same operations in the whole history (h)',
