@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
 use linpoint::format::Format;
@@ -159,9 +161,12 @@ impl LimitArgs {
 
     /// Makes everything from here on use as many threads as are asked for. Must be called before anything runs in parallel.
     pub(crate) fn start_threads(&self) -> anyhow::Result<()> {
-        if let Some(threads) = self.threads {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-            pool.build_global()?;
+        // Where the address space is limited, threads may not start: this must not happen later, where it is no error but a
+        // panic.
+        if self.threads.is_some() || Budget::address_space().is_some() {
+            let threads = self.threads.map_or(0, usize::from);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            pool.build_global().context("threads cannot be started")?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ pub(crate) enum Exit {
     /// Every history is linearizable.
     #[default]
     Linearizable,
-    /// Some history is undecided.
+    /// Some history is undecided, or too large to be read.
     Undecided,
     /// Some input cannot be read.
     Unreadable,
@@ -25,6 +25,9 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// The exit code of [`Exit::Undecided`].
+    pub(crate) const UNDECIDED: u8 = 2;
+
     pub(crate) fn of_kind(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage => Exit::Usage,
@@ -32,6 +35,7 @@ impl Exit {
                 Exit::Malformed
             }
             ErrorKind::Unreadable => Exit::Unreadable,
+            ErrorKind::Limit => Exit::Undecided,
             _ => Exit::Bug,
         }
     }
@@ -56,7 +60,7 @@ impl Exit {
         match self {
             Exit::Linearizable => 0,
             Exit::Violation => 1,
-            Exit::Undecided => 2,
+            Exit::Undecided => Exit::UNDECIDED,
             Exit::Usage => 64,
             Exit::Malformed => 65,
             Exit::Unreadable => 66,

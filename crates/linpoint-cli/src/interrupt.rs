@@ -6,8 +6,21 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use linpoint::engine::Budget;
+use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
+
+use crate::exit::Exit;
+
+/// Where the address space is limited, an allocation may fail in spite of the budget, by which the standard library ends the
+/// program with a message and `SIGABRT`. Such an end has the exit code of a limit.
+pub(crate) fn expect_failed_allocations() {
+    if Budget::address_space().is_some() {
+        let always = Arc::new(AtomicBool::new(true));
+        // Without the handler the program ends as well, with another code.
+        let _ = register_conditional_shutdown(SIGABRT, Exit::UNDECIDED.into(), always);
+    }
+}
 
 /// A flag that Ctrl-C sets.
 pub(crate) fn flag() -> Arc<AtomicBool> {

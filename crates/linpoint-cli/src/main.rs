@@ -20,6 +20,7 @@ use exit::Exit;
 use linpoint::ErrorKind;
 
 fn main() -> std::process::ExitCode {
+    interrupt::expect_failed_allocations();
     let exit = match Args::try_parse() {
         Ok(args) => run(args.command),
         Err(error) => {

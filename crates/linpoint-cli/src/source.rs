@@ -74,8 +74,12 @@ impl InputArgs {
             .transpose()
     }
 
-    /// Calls `each` with every history of every file, in order.
-    pub(crate) fn read(&self, each: &mut dyn FnMut(Result<RecordedHistory, Error>)) {
+    /// Calls `each` with every history of every file, in order. `memory` is what the process may have meanwhile.
+    pub(crate) fn read(
+        &self,
+        memory: Option<u64>,
+        each: &mut dyn FnMut(Result<RecordedHistory, Error>),
+    ) {
         let options = ReadOptions {
             format: self.format,
             independent: match (self.independent, self.no_independent) {
@@ -89,12 +93,13 @@ impl InputArgs {
                 Truncated::Refuse
             },
             ties: self.ties,
+            memory,
             ..ReadOptions::default()
         };
         let mut passed_over = Vec::new();
         for file in &self.files {
             passed_over.extend(read(file, &options, |recorded| {
-                each(recorded.map_err(offer_prefix));
+                each(recorded.map_err(with_advice));
             }));
         }
         match passed_over.as_slice() {
@@ -108,15 +113,14 @@ impl InputArgs {
     }
 }
 
-/// Adds to an error about a cut-off line how the lines before it can be read.
-fn offer_prefix(error: Error) -> Error {
-    if error.kind() != ErrorKind::Truncated {
-        return error;
-    }
-    let reason = format!(
-        "{}; the lines before it can be read with --allow-truncated",
-        error.reason()
-    );
+/// Adds to an error what can be done about it.
+fn with_advice(error: Error) -> Error {
+    let advice = match error.kind() {
+        ErrorKind::Truncated => "the lines before it can be read with --allow-truncated",
+        ErrorKind::Limit => "allow more (--memory, ulimit -v), or split the history by objects",
+        _ => return error,
+    };
+    let reason = format!("{}; {advice}", error.reason());
     error.with_reason(reason)
 }
 
@@ -135,7 +139,7 @@ impl InputArgs {
     ) -> anyhow::Result<Exit> {
         let mut exit = Exit::default();
         let mut failed = None;
-        self.read(&mut |recorded| match recorded {
+        self.read(None, &mut |recorded| match recorded {
             Ok(recorded) if failed.is_none() => {
                 print_notes(&recorded);
                 failed = each(recorded).err();

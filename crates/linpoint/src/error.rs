@@ -3,10 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::engine::Limit;
+
 /// An error with its reason and, where known, its position in the input.
 ///
 /// The display form is `file:line: reason`, with the parts that are known; `file:history: line 7: reason` if a file holds
-/// several histories; and `file: row 7: reason` if it is a table. "Undecided" is a verdict, never an error.
+/// several histories; and `file: row 7: reason` if it is a table. "Undecided" is a verdict, never an error; but an input
+/// that is too large to be read is one, of kind [`ErrorKind::Limit`].
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct Error {
     kind: ErrorKind,
@@ -58,6 +61,8 @@ pub enum ErrorKind {
     UnknownMethod,
     /// The input could not be read at all.
     Unreadable,
+    /// A limit was hit before the input was read.
+    Limit,
     /// A certificate failed: a bug in linpoint.
     Bug,
 }
@@ -99,6 +104,12 @@ impl Error {
     /// An error about an input that cannot be read.
     pub fn unreadable(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Unreadable, reason)
+    }
+
+    /// An error about an input that cannot be read within a limit.
+    pub(crate) fn limit(limit: Limit) -> Self {
+        let reason = format!("it is too large to be read: {limit}");
+        Error::new(ErrorKind::Limit, reason)
     }
 
     /// A bug in linpoint: a failed certificate or another violated invariant.

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let run = Arc::new(Mutex::new(Some(run)));
     end_reading_on(stop, Arc::clone(&run));
     let mut failed = None;
-    args.input.read(&mut |recorded| {
+    args.input.read(args.limits.memory, &mut |recorded| {
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(run)) = (&failed, run.as_mut())
             && !run.limits.stop.load(Relaxed)

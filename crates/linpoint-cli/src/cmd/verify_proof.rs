@@ -26,7 +26,7 @@ pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
         is_over: false,
     };
     let mut failed = None;
-    args.input.read(&mut |recorded| {
+    args.input.read(None, &mut |recorded| {
         if failed.is_none() && !verifier.is_over {
             failed = verifier.take(recorded).err();
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(not(feature = "archives"))]
 use super::feature::missing;
+use crate::engine::Budget;
 use crate::error::Error;
 
 /// What an input holds.
@@ -23,23 +24,23 @@ pub(super) const PARQUET: &[u8] = b"PAR1";
 type Visit<'a> = dyn FnMut(&str, Option<&Path>, Result<Content, Error>) + 'a;
 
 /// Hands every input at `path` to `visit`.
-pub(super) fn open(path: &Path, visit: &mut Visit<'_>) {
+pub(super) fn open(path: &Path, budget: &Budget, visit: &mut Visit<'_>) {
     if path == Path::new("-") {
-        return open_stream("<stdin>", None, Box::new(io::stdin()), visit);
+        return open_stream("<stdin>", None, Box::new(io::stdin()), budget, visit);
     }
     if path.is_dir() {
-        return open_directory(path, visit);
+        return open_directory(path, budget, visit);
     }
-    open_file(path, visit);
+    open_file(path, budget, visit);
 }
 
-fn open_file(path: &Path, visit: &mut Visit<'_>) {
+fn open_file(path: &Path, budget: &Budget, visit: &mut Visit<'_>) {
     let name = path.to_string_lossy();
     match File::open(path) {
         Ok(file) if is_parquet(&file) => {
             visit(&name, Some(path), Ok(Content::Parquet(path.to_owned())));
         }
-        Ok(file) => open_stream(&name, Some(path), Box::new(file), visit),
+        Ok(file) => open_stream(&name, Some(path), Box::new(file), budget, visit),
         Err(error) => visit(&name, None, Err(Error::unreadable(error.to_string()))),
     }
 }
@@ -110,13 +111,20 @@ const TAR: (usize, &[u8]) = (257, b"ustar");
 
 type Stream<'a> = Box<dyn Read + 'a>;
 
-fn open_stream(name: &str, file: Option<&Path>, raw: Stream<'_>, visit: &mut Visit<'_>) {
+fn open_stream(
+    name: &str,
+    file: Option<&Path>,
+    raw: Stream<'_>,
+    budget: &Budget,
+    visit: &mut Visit<'_>,
+) {
     match unpack(raw) {
         Ok((stream, Unpacked::Archive, compressed)) => {
-            open_archive(name, stream, compressed, visit)
+            open_archive(name, stream, compressed, budget, visit)
         }
         Ok((stream, Unpacked::Plain, compressed)) => {
-            visit(name, file, read_all(stream, compressed));
+            let bytes = read_all(stream, compressed, budget);
+            visit(name, file, bytes.map(Content::Bytes));
         }
         Err(error) => visit(name, None, Err(error)),
     }
@@ -186,17 +194,36 @@ fn peek(mut stream: Stream<'_>, wanted: usize) -> io::Result<(Vec<u8>, Stream<'_
     Ok((head.clone(), Box::new(io::Cursor::new(head).chain(stream))))
 }
 
-fn read_all(mut stream: Stream<'_>, packing: Packing) -> Result<Content, Error> {
+/// Reads a stream to its end. Memory is asked for before it is taken: a small input may grow to any size when it is
+/// decompressed.
+fn read_all(mut stream: impl Read, packing: Packing, budget: &Budget) -> Result<Vec<u8>, Error> {
+    /// The bytes that are read without asking, and the least that are asked for at a time.
+    const CHUNK: usize = 1 << 20;
     let mut bytes = Vec::new();
-    stream
-        .read_to_end(&mut bytes)
-        .map_err(|error| read_error(&error, packing))?;
-    Ok(Content::Bytes(bytes))
+    loop {
+        let before = bytes.len();
+        let wanted = CHUNK.max(before / 8);
+        if before > 0 {
+            budget.reserve(wanted as u64).map_err(Error::limit)?;
+            bytes.reserve_exact(wanted);
+        }
+        let read = stream.by_ref().take(wanted as u64).read_to_end(&mut bytes);
+        let read = read.map_err(|error| read_error(&error, packing))?;
+        if read < wanted {
+            return Ok(bytes);
+        }
+    }
 }
 
 /// Every regular entry is an input of its own. Entries may be compressed, but archives within archives are not opened.
 #[cfg(feature = "archives")]
-fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Visit<'_>) {
+fn open_archive(
+    name: &str,
+    stream: Stream<'_>,
+    packing: Packing,
+    budget: &Budget,
+    visit: &mut Visit<'_>,
+) {
     let broken = |error: &io::Error| match packing {
         Packing::None => Error::malformed(format!("the archive is broken: {error}")),
         Packing::Compressed => read_error(error, packing),
@@ -216,19 +243,18 @@ fn open_archive(name: &str, stream: Stream<'_>, packing: Packing, visit: &mut Vi
         }
         let entry_name = format!("{name}:{}", String::from_utf8_lossy(&entry.path_bytes()));
         // A cut-off archive ends its last entry early without an error.
-        let mut bytes = Vec::new();
-        let content = match entry.read_to_end(&mut bytes) {
-            Ok(read) if read as u64 == entry.size() => unpack(Box::new(bytes.as_slice()))
-                .and_then(|(stream, _, packing)| read_all(stream, packing)),
+        let content = match read_all(&mut entry, packing, budget) {
+            Ok(bytes) if bytes.len() as u64 == entry.size() => unpack(Box::new(bytes.as_slice()))
+                .and_then(|(stream, _, packing)| read_all(stream, packing, budget)),
             Ok(_) => Err(Error::malformed("the archive ends within this entry")),
-            Err(error) => Err(broken(&error)),
+            Err(error) => Err(error),
         };
-        visit(&entry_name, None, content);
+        visit(&entry_name, None, content.map(Content::Bytes));
     }
 }
 
 #[cfg(not(feature = "archives"))]
-fn open_archive(name: &str, _: Stream<'_>, _: Packing, visit: &mut Visit<'_>) {
+fn open_archive(name: &str, _: Stream<'_>, _: Packing, _: &Budget, visit: &mut Visit<'_>) {
     visit(name, None, Err(missing("archives", "tar")));
 }
 
@@ -253,7 +279,7 @@ fn is_history(name: &str) -> bool {
             || ARCHIVES.iter().any(|ending| name.ends_with(ending)))
 }
 
-fn open_directory(path: &Path, visit: &mut Visit<'_>) {
+fn open_directory(path: &Path, budget: &Budget, visit: &mut Visit<'_>) {
     let found = match histories_below(path) {
         Ok(found) => found,
         Err((path, error)) => {
@@ -266,7 +292,7 @@ fn open_directory(path: &Path, visit: &mut Visit<'_>) {
         return visit(&path.to_string_lossy(), None, Err(reason));
     }
     for file in found {
-        open_file(&file, visit);
+        open_file(&file, budget, visit);
     }
 }
 
@@ -336,7 +362,7 @@ mod tests {
 
     fn open_all(path: &Path) -> Vec<(String, Result<Vec<u8>, Error>)> {
         let mut all = Vec::new();
-        open(path, &mut |name, _, content| {
+        open(path, &Budget::default(), &mut |name, _, content| {
             let bytes = content.map(|content| match content {
                 Content::Bytes(bytes) => bytes,
                 Content::Parquet(path) => std::fs::read(path).unwrap(),

@@ -88,7 +88,7 @@ pub(super) fn record(
     if has_keys && options.independent == IndependentKeys::Detect {
         notes.push(Note::IndependentKeys);
     }
-    let mut builder = HistoryBuilder::new();
+    let mut builder = options.builder();
     let mut invocations = Invocations::default();
     for (position, (line, entry)) in entries.into_iter().enumerate() {
         match entry {

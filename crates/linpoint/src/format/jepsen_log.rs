@@ -7,6 +7,7 @@
 use super::edn::{Forms, value, with_form};
 use super::jepsen::{self, Entry, EventType, FailedCas, JepsenEvent};
 use super::{ReadOptions, RecordedHistory, Sink};
+use crate::engine::Ticker;
 use crate::error::Error;
 use crate::spec::Params;
 use crate::value::Value;
@@ -21,9 +22,13 @@ const LEVELS: &[&str] = &["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
 fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut entries = Vec::new();
+    let budget = options.budget();
+    let mut ticker = Ticker::new(&budget);
     for (number, line) in (1..).zip(text.lines()) {
         let at = |reason: String| Error::malformed(reason).at_line(number);
         if let Some((_, message)) = line.split_once(LOGGER) {
+            let allowed = ticker.tick();
+            allowed.map_err(|limit| Error::limit(limit).at_line(number))?;
             entries.push((number, read_line(message).map_err(at)?));
         } else if !is_log_line(line) {
             return Err(at(

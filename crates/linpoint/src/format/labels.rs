@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::input::{self, Content};
 use super::json;
+use crate::engine::Budget;
 use crate::error::Error;
 
 /// Whether histories are linearizable, by their number.
@@ -35,10 +36,10 @@ pub(super) fn are_labels(bytes: &[u8]) -> bool {
 }
 
 /// The labels beside the histories in `file`, if there are any.
-pub(super) fn beside(file: &Path) -> Option<Result<Labels, Error>> {
+pub(super) fn beside(file: &Path, budget: &Budget) -> Option<Result<Labels, Error>> {
     let path = name_beside(file)?;
     let mut labels = None;
-    input::open(&path, &mut |name, _, content| {
+    input::open(&path, budget, &mut |name, _, content| {
         let read = content.and_then(|content| match content {
             Content::Bytes(bytes) => parse(&bytes),
             Content::Parquet(_) => Err(Error::malformed("labels are JSON lines, not Parquet")),

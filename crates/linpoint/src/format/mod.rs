@@ -45,8 +45,9 @@ pub use snapshot::snapshot_event;
 use self::feature::missing;
 use self::input::Content;
 use self::labels::Labels;
+use crate::engine::Budget;
 use crate::error::{Error, Unit};
-use crate::history::{History, Ties};
+use crate::history::{History, HistoryBuilder, Ties};
 use crate::spec::Params;
 
 /// How values may nest. Deeper ones are refused, so that nothing that walks a value can exhaust the stack.
@@ -140,6 +141,21 @@ pub struct ReadOptions {
     pub truncated: Truncated,
     /// How equal times are ordered; what the input says, and then the default, where this is `None`.
     pub ties: Option<Ties>,
+    /// The most bytes of memory that the process may have while it reads; most of what is free where this is `None`. What
+    /// does not fit is an error of kind [`ErrorKind::Limit`](crate::ErrorKind::Limit).
+    pub memory: Option<u64>,
+}
+
+impl ReadOptions {
+    /// The limits of reading.
+    fn budget(&self) -> Budget {
+        Budget::new(None, self.memory)
+    }
+
+    /// An empty builder of a history that is read.
+    fn builder(&self) -> HistoryBuilder {
+        HistoryBuilder::within(self.budget())
+    }
 }
 
 /// Whether values of a Jepsen history are `[key value]` pairs of `jepsen.independent`, where each key is an object of its
@@ -255,14 +271,18 @@ pub fn read(
     mut each: impl FnMut(Result<RecordedHistory, Error>),
 ) -> Vec<Arc<str>> {
     let mut passed_over = Vec::new();
-    input::open(path, &mut |name, file, content| {
+    let budget = options.budget();
+    input::open(path, &budget, &mut |name, file, content| {
         let mut sink = Sink::new(name, &mut each);
         match content {
             Ok(Content::Bytes(bytes)) if options.format.is_none() && labels::are_labels(&bytes) => {
                 passed_over.push(sink.input.clone());
             }
             Ok(content) => {
-                match file.and_then(labels::beside).transpose() {
+                match file
+                    .and_then(|file| labels::beside(file, &budget))
+                    .transpose()
+                {
                     Ok(labels) => sink.labels = labels,
                     // Its histories can be read without labels.
                     Err(error) => (sink.each)(Err(error)),

@@ -10,7 +10,7 @@
 
 use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
-use crate::history::{HistoryBuilder, OperationParts};
+use crate::history::OperationParts;
 use crate::spec::{Params, value_is_result};
 use crate::value::Value;
 
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
 }
 
 fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
-    let mut builder = HistoryBuilder::new();
+    let mut builder = options.builder();
     let mut object_type = None;
     for (number, line) in (1..).zip(text.lines()) {
         let content = line.split("//").next().unwrap_or_default();

@@ -20,7 +20,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
 }
 
 fn read_history(text: &str, options: &ReadOptions) -> Result<History, Error> {
-    let mut builder = HistoryBuilder::new();
+    let mut builder = options.builder();
     for form in Forms::unwrapped(text) {
         let form = form?;
         let event = with_form(form.text, read_event)

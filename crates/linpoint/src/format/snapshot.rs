@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
 }
 
 fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
-    let mut builder = HistoryBuilder::new();
+    let mut builder = options.builder();
     let mut line = 1;
     let mut rest = text;
     let mut number = 0;
@@ -49,7 +49,11 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
         let (event, after) = rest
             .split_once(';')
             .ok_or_else(|| refuse("it does not end with \";\""))?;
-        take(&mut builder, line, event.trim_end()).map_err(|reason| refuse(&reason))?;
+        let taken = take(&mut builder, line, event.trim_end());
+        taken.map_err(|error| {
+            let reason = format!("event {number}: {}", error.reason());
+            error.with_reason(reason).at_line(line)
+        })?;
         line += memchr::memchr_iter(b'\n', event.as_bytes()).count() as u64;
         rest = after;
     }
@@ -60,8 +64,8 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
     })
 }
 
-fn take(builder: &mut HistoryBuilder, line: u64, text: &str) -> Result<(), String> {
-    let done = match event(text)? {
+fn take(builder: &mut HistoryBuilder, line: u64, text: &str) -> Result<(), Error> {
+    match event(text).map_err(Error::malformed)? {
         StreamLine::Call { process, call } => builder.call(line, process, call),
         StreamLine::Return {
             process,
@@ -72,22 +76,19 @@ fn take(builder: &mut HistoryBuilder, line: u64, text: &str) -> Result<(), Strin
             if let (Some(called), Some(method)) = (called, method.as_deref())
                 && called != method
             {
-                return Err(format!(
-                    "process {process} ends its {method} within its {called}"
-                ));
+                let reason = format!("process {process} ends its {method} within its {called}");
+                return Err(Error::malformed(reason));
             }
             let is_update = called == Some("update");
             if let Some(argument) = argument.filter(|argument| is_update && **argument != result) {
-                return Err(format!(
-                    "the update began with {argument}, not with {result}"
-                ));
+                let reason = format!("the update began with {argument}, not with {result}");
+                return Err(Error::malformed(reason));
             }
             let result = if is_update { Value::Nil } else { result };
             builder.ret(line, &process, result)
         }
         _ => Ok(()),
-    };
-    done.map_err(|error| error.reason().to_owned())
+    }
 }
 
 /// Reads one event of a snapshot, without its `;`; `None` if it is blank. The end of an update tells the value once more.

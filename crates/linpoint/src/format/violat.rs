@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
-use crate::history::{Call, HistoryBuilder};
+use crate::history::Call;
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -75,7 +75,7 @@ fn read_history(
     document: &Document<'_>,
     options: &ReadOptions,
 ) -> Result<RecordedHistory, Error> {
-    let mut builder = HistoryBuilder::new();
+    let mut builder = options.builder();
     // The invocation that each sequence has open.
     let mut open: Vec<(i64, i64)> = Vec::new();
     for event in &document.events {

@@ -105,6 +105,10 @@ impl Checker {
                 });
             }
         };
+        /// What a decoded operation takes, apart from its values.
+        const BYTES: u64 = 48;
+        let allowed = budget.reserve_for(history.len(), BYTES);
+        allowed.map_err(Error::limit)?;
         let typed = TypedHistory::decode(object, history)?;
         self.run(object, &typed, budget, describe, &findings)
     }

@@ -11,6 +11,7 @@ pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
 use super::jepsen::{self, Entry, EventType, FailedCas, JepsenEvent};
 use super::{ReadOptions, RecordedHistory, Sink};
+use crate::engine::Ticker;
 use crate::error::Error;
 use crate::value::Value;
 
@@ -20,10 +21,14 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
 
 fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut entries = Vec::new();
+    let budget = options.budget();
+    let mut ticker = Ticker::new(&budget);
     for form in Forms::unwrapped(text) {
         let form = form?;
         let entry = with_form(form.text, read_event)
             .map_err(|reason| Error::malformed(reason).at_line(form.line))?;
+        let allowed = ticker.tick();
+        allowed.map_err(|limit| Error::limit(limit).at_line(form.line))?;
         entries.push((form.line, entry));
     }
     jepsen::record(entries, FailedCas::NotRun, options)

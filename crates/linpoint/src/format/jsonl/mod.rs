@@ -120,7 +120,6 @@ enum State {
     Broken,
 }
 
-#[derive(Default)]
 struct Collected {
     /// The line of the header.
     line: u64,
@@ -153,7 +152,7 @@ impl<'a> Assembler<'a> {
                 self.state = State::Within(Box::new(Collected {
                     line: number,
                     about: *about,
-                    ..Collected::default()
+                    ..Collected::new(self.options)
                 }));
                 return;
             }
@@ -182,7 +181,7 @@ impl<'a> Assembler<'a> {
     /// The history to which events and operations go.
     fn collected(&mut self) -> Option<&mut Collected> {
         if matches!(self.state, State::Between) {
-            self.state = State::Within(Box::default());
+            self.state = State::Within(Box::new(Collected::new(self.options)));
         }
         match &mut self.state {
             State::Within(collected) => Some(collected),
@@ -211,7 +210,7 @@ impl<'a> Assembler<'a> {
     }
 
     fn whole(&self, number: u64, whole: Whole<'_>) -> Result<RecordedHistory, Error> {
-        let mut builder = HistoryBuilder::new();
+        let mut builder = self.options.builder();
         for operation in whole.operations {
             operation.add_to(&mut builder, number)?;
         }
@@ -242,6 +241,16 @@ impl<'a> Assembler<'a> {
 }
 
 impl Collected {
+    fn new(options: &ReadOptions) -> Self {
+        Collected {
+            line: 0,
+            about: About::default(),
+            builder: options.builder(),
+            timed: false,
+            note_line: None,
+        }
+    }
+
     fn take(&mut self, number: u64, line: Line<'_>) -> Result<(), Error> {
         match line {
             Line::Operation(operation) => {

@@ -23,6 +23,7 @@ use super::ids::{BadRow, Id, Ids, integers, nil, nulls};
 use super::panics::caught;
 use super::small::Small;
 use super::{Column, FAILED, HEADER, NOTES, ORDER, RANKS, beside};
+use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{
     Annotation, Columns, FailedOp, Lines, MethodId, NEVER, NO_PROCESS, ObjectId, ProcessId, Ranks,
@@ -59,7 +60,8 @@ fn read<R: ChunkReader + 'static>(
     open: &(dyn Fn() -> Result<R, Error> + Sync),
     options: &ReadOptions,
 ) -> Result<RecordedHistory, Error> {
-    let file = Table::new(open)?;
+    let budget = options.budget();
+    let file = Table::new(open, &budget)?;
     let metadata = file.history_metadata()?;
     let ties = options.ties.or(metadata.about.ties).unwrap_or_default();
     // Two tasks of about equal cost. A thread that finishes early steals parts of the other task.
@@ -141,10 +143,16 @@ struct Table<'a, R> {
     open: &'a (dyn Fn() -> Result<R, Error> + Sync),
     metadata: ArrowReaderMetadata,
     rows: usize,
+    budget: &'a Budget,
 }
 
 impl<'a, R: ChunkReader + 'static> Table<'a, R> {
-    fn new(open: &'a (dyn Fn() -> Result<R, Error> + Sync)) -> Result<Self, Error> {
+    fn new(
+        open: &'a (dyn Fn() -> Result<R, Error> + Sync),
+        budget: &'a Budget,
+    ) -> Result<Self, Error> {
+        /// What the columns of a row take, apart from its values.
+        const ROW_BYTES: u64 = 48;
         // Only the types in the file count, not the in-memory types that another library recorded.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let file = open()?;
@@ -155,6 +163,8 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
         if rows > Columns::MOST_ROWS {
             return Err(Columns::too_many());
         }
+        let allowed = budget.reserve_for(rows, ROW_BYTES);
+        allowed.map_err(Error::limit)?;
         // Texts come with the dictionary of the file.
         let leaves = metadata.parquet_schema();
         let is_text = |field: &Field| {
@@ -177,6 +187,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             open,
             metadata: metadata.map_err(damaged)?,
             rows,
+            budget,
         })
     }
 
@@ -269,6 +280,7 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             let mut reader = caught(|| reader.build())?.map_err(damaged)?;
             while let Some(batch) = caught(|| reader.next())? {
                 let batch = batch.map_err(damaged)?;
+                self.budget.check().map_err(Error::limit)?;
                 let array = batch.column(0);
                 let rows = start..start + array.len();
                 start = rows.end;

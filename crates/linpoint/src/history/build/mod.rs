@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::columns::{Columns, Lines, NO_PROCESS, ONE_OPEN_CALL, Timed, check_interval};
 use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
+use crate::engine::Budget;
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 
@@ -135,6 +136,9 @@ pub struct HistoryBuilder {
     values: ValueTable,
     /// Annotations. Until the history is finished, the rank of each is the number of events before it.
     annotations: Vec<Annotation>,
+    /// What bounds the memory, and how often the history has grown since the last look at it.
+    budget: Option<Budget>,
+    growth: u32,
 }
 
 impl std::fmt::Debug for HistoryBuilder {
@@ -147,6 +151,29 @@ impl HistoryBuilder {
     /// An empty builder.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty builder that refuses what exceeds the memory of `budget`.
+    pub(crate) fn within(budget: Budget) -> Self {
+        HistoryBuilder {
+            budget: Some(budget),
+            ..Self::default()
+        }
+    }
+
+    /// Looks at the memory in use now and then. Must be called whenever the history grows.
+    fn grow(&mut self, line: u64) -> Result<(), Error> {
+        const GROWTH: u32 = 16;
+        let Some(budget) = &self.budget else {
+            return Ok(());
+        };
+        self.growth += 1;
+        if self.growth < GROWTH {
+            return Ok(());
+        }
+        self.growth = 0;
+        let allowed = budget.check();
+        allowed.map_err(|limit| Error::limit(limit).at_line(line))
     }
 
     /// The number of operations that were called so far.
@@ -191,6 +218,7 @@ impl HistoryBuilder {
 
     /// The open call of `process` returns `result`.
     pub fn ret(&mut self, line: u64, process: &Value, result: Value) -> Result<(), Error> {
+        self.grow(line)?;
         let row = self.close(line, process, "returns")?;
         let result = self.values.intern(result.into());
         let row_data = &mut self.rows[row as usize];
@@ -331,6 +359,12 @@ impl HistoryBuilder {
 
     /// Returns the finished history. `ties` is used only for whole operations with times.
     pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
+        /// What ordering an operation takes besides the operation itself.
+        const BYTES: u64 = 64;
+        if let Some(budget) = self.budget.take() {
+            let allowed = budget.reserve_for(self.rows.len(), BYTES);
+            allowed.map_err(Error::limit)?;
+        }
         if self.times.call.is_empty() {
             let ranks = self.rank_events();
             let times = self.times_of_events();
@@ -348,6 +382,7 @@ impl HistoryBuilder {
         method: &str,
         argument: ValueRef<'_>,
     ) -> Result<u32, Error> {
+        self.grow(line)?;
         if self.rows.len() >= Columns::MOST_ROWS {
             return Err(Columns::too_many().at_line(line));
         }
