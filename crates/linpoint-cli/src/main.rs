@@ -7,6 +7,7 @@ mod files;
 mod initial;
 mod interrupt;
 mod output;
+mod pools;
 mod progress;
 mod results;
 mod source;

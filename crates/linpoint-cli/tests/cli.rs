@@ -5,6 +5,8 @@
 mod files;
 mod live;
 mod proofs;
+#[cfg(target_os = "linux")]
+mod memory;
 #[cfg(unix)]
 mod signals;
 

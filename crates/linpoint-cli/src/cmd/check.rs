@@ -11,7 +11,6 @@ use linpoint::{
     Checker, Config, Cores, EngineChoice, Error, ErrorKind, OnViolation, Partitioning, Verdict,
     Witnesses,
 };
-use rayon::prelude::*;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
@@ -23,6 +22,7 @@ use crate::output::html::HtmlReport;
 use crate::output::junit::JunitReport;
 use crate::output::proof::ProofFile;
 use crate::output::{Printer, Summary, witness};
+use crate::pools::Pools;
 use crate::progress::Watcher;
 use crate::results::Checked;
 use crate::source::{TypeChoice, object_of, with_methods};
@@ -99,6 +99,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
                 None => Evidence::Report,
             },
         },
+        pools: Pools::default(),
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
@@ -202,6 +203,7 @@ impl Limits {
 struct Run {
     chosen: Option<TypeChoice>,
     limits: Limits,
+    pools: Pools,
     batch: Vec<Result<RecordedHistory, Error>>,
     batch_ops: usize,
     watcher: Watcher,
@@ -216,9 +218,14 @@ struct Run {
 
 impl Run {
     fn add(&mut self, recorded: Result<RecordedHistory, Error>) -> anyhow::Result<()> {
-        self.batch_ops += recorded
+        let ops = recorded
             .as_ref()
             .map_or(0, |recorded| recorded.history.len());
+        // A large history has all threads for itself.
+        if ops >= BATCH_OPS {
+            self.flush()?;
+        }
+        self.batch_ops += ops;
         self.batch.push(recorded);
         if self.batch.len() >= BATCH_HISTORIES || self.batch_ops >= BATCH_OPS {
             self.flush()?;
@@ -246,13 +253,12 @@ impl Run {
             let printed = watcher.without_bar(|| printer.print_decided(&outcome));
             (outcome, printed)
         };
-        let check_all = || {
-            let pairs = batch.into_par_iter().zip(&budgets);
-            pairs.map(check).collect::<Vec<_>>()
-        };
+        let pairs = batch.into_iter().zip(&budgets).collect();
+        let threads = rayon::current_num_threads();
+        let check_all = || self.pools.map(threads, pairs, check);
         let checked = self.watcher.watch(done_before, &budgets, check_all);
         self.watcher.clear();
-        for (checked, printed) in checked {
+        for (checked, printed) in checked? {
             self.summary.count(&checked);
             printed?;
             self.printer.print_in_order(&checked)?;

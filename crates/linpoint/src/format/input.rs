@@ -433,6 +433,30 @@ mod tests {
         }
     }
 
+    /// A small file that is large when it is decompressed, in every packing.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_bounds_decompression() {
+        let scratch = Scratch::new("memory");
+        let zeros = vec![0; 5 << 20];
+        let little = Budget::new(None, Some(1));
+        for (name, bytes) in [
+            ("plain", zeros.clone()),
+            ("gzip", gzip(&zeros)),
+            ("zstd", zstd::encode_all(zeros.as_slice(), 0).unwrap()),
+            ("entry.tar", tar(&[("x", &gzip(&zeros))])),
+        ] {
+            let path = scratch.write(name, &bytes);
+            let mut kinds = Vec::new();
+            open(&path, &little, &mut |_, _, content| {
+                kinds.push(content.err().map(|error| error.kind()));
+            });
+            assert_eq!(kinds, [Some(ErrorKind::Limit)], "{name}");
+            let (_, read) = open_all(&path).remove(0);
+            assert_eq!(read.unwrap().len(), zeros.len(), "{name}");
+        }
+    }
+
     #[test]
     fn archives_hold_inputs_of_their_own() {
         let scratch = Scratch::new("archive");

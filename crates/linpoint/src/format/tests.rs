@@ -232,3 +232,37 @@ fn a_cut_off_last_line_can_be_left_out() {
     let recorded = read(&wrapped, Truncated::ReadPrefix).unwrap();
     assert_eq!((recorded.history.len(), recorded.notes), (2, Vec::new()));
 }
+
+/// A history of every text format that takes more memory than is allowed is refused as such, not as malformed.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_bounds_every_reader() {
+    let lines = |line: &dyn Fn(usize) -> String| (0..40).map(line).collect::<String>();
+    let jepsen =
+        |i: usize, kind: &str| format!("{{:process {i}, :type :{kind}, :f :write, :value 1}}");
+    let texts = [
+        lines(&|i| {
+            format!("{{\"process\":{i},\"method\":\"write\",\"arg\":1,\"call\":0,\"return\":1}}\n")
+        }),
+        lines(&|i| {
+            format!("{{\"process\":{i},\"event\":\"call\",\"method\":\"write\",\"arg\":1}}\n")
+        }),
+        lines(&|i| format!("write 1 {i} 50\n")),
+        lines(&|i| format!("startUpdate!{i},1;\n")),
+        lines(&|i| jepsen(i, "invoke") + "\n"),
+        lines(&|i| format!("{{:process {i}, :type :invoke, :f :put, :key \"a\", :value \"b\"}}\n")),
+        lines(&|i| format!("INFO  jepsen.util - {i}\t:invoke\t:write\t1\n")),
+    ];
+    for text in texts {
+        let read = |memory: Option<u64>| {
+            let options = ReadOptions {
+                memory,
+                ..ReadOptions::default()
+            };
+            parse(text.as_bytes(), &options).pop().unwrap()
+        };
+        assert_eq!(read(None).unwrap().history.len(), 40, "{text}");
+        let error = read(Some(1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}\n{text}");
+    }
+}

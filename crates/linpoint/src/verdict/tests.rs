@@ -3,12 +3,13 @@
 //! `LINPOINT_EVIDENCE` sets the number of histories per type.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::*;
-use crate::engine::brute;
+use crate::engine::{Budget, GaveUp, brute};
 use crate::history::{History, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
-use crate::spec::{Recorded, Sampler, Simulated};
+use crate::spec::{Counter, CounterOp, Recorded, Sampler, Simulated};
 use crate::{Call, Checker, HistoryBuilder, Ties};
 
 /// Histories per type, unless the environment says otherwise.
@@ -223,4 +224,62 @@ fn check_one<S: Recorded>(object: &S, history: &History, name: &str, violations:
 #[test]
 fn evidence_is_what_the_definitions_say() {
     for_each_type(&Evidence);
+}
+
+/// A counter to which many operations added 1, two of which saw the same count.
+fn counted_twice(ops: i64) -> TypedHistory<CounterOp, Value> {
+    let mut history = TypedHistory::new();
+    for seen in (0..ops).chain([ops - 1]) {
+        let op = history.call(0, CounterOp::FetchAdd(1));
+        history.ret(op, Value::Int(seen));
+    }
+    history
+}
+
+#[test]
+fn a_limit_ends_the_explanation_but_not_the_verdict() {
+    let history = counted_twice(300);
+    let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+    let task = Task::new(&Counter { initial: 0 }, &history, &ids);
+    let over = Budget::new(Some(Duration::ZERO), None);
+    let findings = EngineFindings {
+        reached: 0,
+        partial: &[],
+        first_bad: None,
+        contradicting: None,
+    };
+    let refused = |_: &[TaskOp], budget: &Budget| match budget.check() {
+        Err(limit) => Err(GaveUp::from(limit)),
+        Ok(()) => panic!("a decision is begun when the time is over"),
+    };
+    let describe = |id: OpId| format!("{}", id.0);
+    let violation = violation(&task, findings, &over, &over, &refused, &describe);
+    let violation = violation.expect("no certificate fails");
+    let core = &violation.core;
+    assert!(!violation.shortest && !core.is_minimal() && !core.is_certified());
+    assert_eq!(core.stopped_by(), Some(Limit::Time(Duration::ZERO)));
+    assert!(
+        core.extent()
+            .starts_with("not reduced further: the time limit")
+    );
+}
+
+#[test]
+fn the_independent_check_ends_with_its_budget() {
+    let history = counted_twice(300);
+    let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+    let task = Task::new(&Counter { initial: 0 }, &history, &ids);
+    let whole = reduce::Reduced {
+        cut: NEVER - 1,
+        ops: task.ops.clone(),
+        minimal: false,
+    };
+    let certified = |budget: Budget| certify::core(&task, &whole, &budget).expect("it is wrong");
+    assert_eq!(certified(Budget::default()), Confirmation::IndependentCheck);
+    let over = Budget::new(Some(Duration::ZERO), None);
+    assert_eq!(certified(over), Confirmation::Unconfirmed);
+    if cfg!(target_os = "linux") {
+        let little = Budget::new(None, Some(1));
+        assert_eq!(certified(little), Confirmation::Unconfirmed);
+    }
 }
