@@ -7,12 +7,15 @@
 
 use std::ops::ControlFlow;
 
-use super::{Answer, Budget, Engine, Evidence, GaveUp, Outcome, Task, Ticker};
+use super::{Answer, Budget, Engine, Evidence, GaveUp, Limit, Outcome, Task, Ticker};
 use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Outcomes, Spec};
 
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "brute";
+
+/// The most operations that are tried: each takes a frame of the stack.
+pub(crate) const MOST_OPS: usize = 1_000;
 
 /// The reference as an engine.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +27,13 @@ impl<S: Spec> Engine<S> for Brute {
     }
 
     fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
+        const TOO_MANY: Limit = Limit::Capacity("all orders are tried of 1,000 operations at most");
         let mut ticker = Ticker::new(budget);
-        let answer = match try_all_orders(task, &mut || ticker.tick()) {
+        let found = match task.ops.len() {
+            ..=MOST_OPS => try_all_orders(task, &mut || ticker.tick()),
+            _ => Err(TOO_MANY),
+        };
+        let answer = match found {
             Ok(Some(order)) => Ok(Answer::in_order(order)),
             Ok(None) => Ok(Answer::nothing_fits()),
             Err(limit) => Err(GaveUp::from(limit)),
@@ -39,7 +47,8 @@ impl<S: Spec> Engine<S> for Brute {
 
 /// Tries all orders of the operations of `task`. Returns the first one that explains all results, if there is one.
 ///
-/// `step` is called before every step of the specification and can end the attempt with an error.
+/// `step` is called before every step of the specification and can end the attempt with an error. The stack must have room
+/// for a call for each operation, as it has for a thousand.
 ///
 /// ```
 /// use linpoint::engine::{Task, brute};
@@ -163,6 +172,29 @@ mod tests {
     use crate::history::TypedHistory;
     use crate::spec::{Register, RegisterOp};
     use crate::value::Value;
+
+    /// A history that needs a deeper stack than threads have.
+    #[test]
+    fn long_histories_are_not_begun() {
+        let mut history = TypedHistory::new();
+        for _ in 0..100_000 {
+            let read = history.call(0, RegisterOp::Read);
+            history.ret(read, Value::Nil);
+        }
+        let register = Register {
+            initial: Value::Nil,
+            cas: false,
+        };
+        let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+        let decide = |ops: usize| {
+            let task = Task::new(&register, &history, &ids[..ops]);
+            Brute
+                .decide(&task, Evidence::Order, &Budget::default())
+                .answer
+        };
+        assert!(matches!(decide(MOST_OPS), Ok(Answer::Linearizable { .. })));
+        assert!(decide(history.len()).is_err());
+    }
 
     /// Two concurrent writes, then a read: it can return what either wrote, and not what was there before.
     #[test]

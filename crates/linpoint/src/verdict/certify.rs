@@ -96,7 +96,7 @@ pub(crate) fn core<S: Spec>(
     let mut ticker = Ticker::new(budget);
     let too_many = &mut || {
         steps += 1;
-        if steps > BRUTE_STEPS || ticker.tick().is_err() {
+        if core.ops.len() > brute::MOST_OPS || steps > BRUTE_STEPS || ticker.tick().is_err() {
             return Err(());
         }
         Ok(())

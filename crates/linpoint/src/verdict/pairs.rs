@@ -95,6 +95,9 @@ fn is_contradictory(
         }
     }
     let all: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+    if all.len() > brute::MOST_OPS {
+        return false;
+    }
     let task = Task::new(&snapshot, &history, &all);
     // A step takes time in proportion to the number of operations.
     let mut left = steps.min(MOST_WORK / (all.len() as u64 + 1));
