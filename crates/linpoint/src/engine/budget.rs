@@ -245,6 +245,8 @@ pub(crate) struct Ticker<'a> {
 }
 
 impl<'a> Ticker<'a> {
+    /// The steps before the first look: few, since each may take much memory.
+    const FIRST_STEPS: u32 = 16;
     /// The most steps between two looks.
     const MOST_STEPS: u32 = 128;
     /// The time between two looks, within a factor of four, unless that is longer than the most steps take.
@@ -253,8 +255,8 @@ impl<'a> Ticker<'a> {
     pub(crate) fn new(budget: &'a Budget) -> Self {
         Ticker {
             budget,
-            left: 1,
-            interval: 1,
+            left: Self::FIRST_STEPS,
+            interval: Self::FIRST_STEPS,
             looked: Instant::now(),
         }
     }
@@ -313,7 +315,9 @@ mod tests {
         assert_eq!(budget.check(), Err(Limit::Memory(1)));
         let slice = budget.slice(Duration::from_secs(60));
         assert_eq!(slice.check(), Err(Limit::Memory(1)));
-        assert_eq!(Ticker::new(&budget).tick(), Err(Limit::Memory(1)));
+        let mut ticker = Ticker::new(&budget);
+        let ticks = (1..).find(|_| ticker.tick().is_err());
+        assert_eq!(ticks, Some(Ticker::FIRST_STEPS));
     }
 
     #[test]
@@ -330,7 +334,7 @@ mod tests {
             (0..8).map(look).collect()
         };
         let quick = intervals(Duration::from_nanos(10));
-        assert_eq!(quick, [2, 4, 8, 16, 32, 64, 128, 128]);
+        assert_eq!(quick, [32, 64, 128, 128, 128, 128, 128, 128]);
         let slow = intervals(Duration::from_millis(1));
         assert_eq!(slow, [32, 8, 2, 1, 1, 1, 1, 1]);
     }
