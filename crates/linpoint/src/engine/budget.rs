@@ -197,6 +197,16 @@ impl Budget {
         limits.min().unwrap_or(Duration::MAX)
     }
 
+    /// The memory of this budget, without limits on time, for steps that are quick.
+    pub(crate) fn of_memory(&self) -> Budget {
+        Budget {
+            timeout: None,
+            total: None,
+            cancelled: Arc::default(),
+            ..self.slice(Duration::ZERO)
+        }
+    }
+
     /// This budget with at most `time` from now on. If this budget has a time limit, the slice reports that one when it
     /// ends.
     pub(crate) fn slice(&self, time: Duration) -> Budget {

@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::{History, NEVER, OpId};
+use crate::engine::{Budget, Ticker};
 use crate::error::Error;
 use crate::spec::{CallView, DecodeError, Recorded};
 use crate::value::{Interner, Value};
@@ -173,6 +174,16 @@ impl<O: Clone + Eq + Hash, R: Clone + Eq + Hash> TypedHistory<O, R> {
 impl<O> TypedHistory<O, Value> {
     /// Reads the methods and values of a recorded history as operations of `object`.
     pub fn decode<S: Recorded<Op = O>>(object: &S, history: &History) -> Result<Self, Error> {
+        Self::decode_within(object, history, &Budget::default())
+    }
+
+    /// The same within the limits of `budget`.
+    pub(crate) fn decode_within<S: Recorded<Op = O>>(
+        object: &S,
+        history: &History,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
+        let mut ticker = Ticker::new(budget);
         let mut typed = TypedHistory::default();
         typed.action.reserve(history.len());
         // Equal calls with equal results are one action. The table holds the first operation of each action.
@@ -215,6 +226,7 @@ impl<O> TypedHistory<O, Value> {
             let number = match entry {
                 Entry::Occupied(found) => found.get().1,
                 Entry::Vacant(slot) => {
+                    ticker.tick().map_err(Error::limit)?;
                     let number = typed.actions.len() as u32;
                     typed.actions.push(decode_action(object, history, OpId(i))?);
                     slot.insert((i, number));

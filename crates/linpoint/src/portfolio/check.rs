@@ -109,7 +109,7 @@ impl Checker {
         const BYTES: u64 = 48;
         let allowed = budget.reserve_for(history.len(), BYTES);
         allowed.map_err(Error::limit)?;
-        let typed = TypedHistory::decode(object, history)?;
+        let typed = TypedHistory::decode_within(object, history, &budget.of_memory())?;
         self.run(object, &typed, budget, describe, &findings)
     }
 

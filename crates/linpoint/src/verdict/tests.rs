@@ -283,3 +283,24 @@ fn the_independent_check_ends_with_its_budget() {
         assert_eq!(certified(little), Confirmation::Unconfirmed);
     }
 }
+
+/// The operations of a recorded history take memory when they are decoded.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_bounds_decoding() {
+    let mut builder = HistoryBuilder::new();
+    for i in 0..100 {
+        let process = Value::Int(i);
+        let call = Call::new("add", i);
+        builder.call(0, process, call).expect("it is well formed");
+    }
+    let history = builder.finish(Ties::default()).expect("it is well formed");
+    let counter = Counter { initial: 0 };
+    let decode = |memory| {
+        let over = Budget::new(Some(Duration::ZERO), memory);
+        TypedHistory::decode_within(&counter, &history, &over.of_memory())
+    };
+    assert_eq!(decode(None).expect("there is room").len(), 100);
+    let error = decode(Some(1)).expect_err("there is no room");
+    assert_eq!(error.kind(), crate::ErrorKind::Limit);
+}
