@@ -4,9 +4,9 @@
 
 mod files;
 mod live;
-mod proofs;
 #[cfg(target_os = "linux")]
 mod memory;
+mod proofs;
 #[cfg(unix)]
 mod signals;
 

@@ -162,6 +162,7 @@ mod tests {
                     others: Vec::new(),
                 },
                 minimal: true,
+                stopped_by: None,
                 confirmation: Confirmation::Unconfirmed,
                 sentence: String::new(),
             },
