@@ -114,7 +114,7 @@ impl InputArgs {
 }
 
 /// Adds to an error what can be done about it.
-fn with_advice(error: Error) -> Error {
+pub(crate) fn with_advice(error: Error) -> Error {
     let advice = match error.kind() {
         ErrorKind::Truncated => "the lines before it can be read with --allow-truncated",
         ErrorKind::Limit => "allow more (--memory, ulimit -v), or split the history by objects",

@@ -25,7 +25,7 @@ use crate::output::{Printer, Summary, witness};
 use crate::pools::Pools;
 use crate::progress::Watcher;
 use crate::results::Checked;
-use crate::source::{TypeChoice, object_of, with_methods};
+use crate::source::{TypeChoice, object_of, with_advice, with_methods};
 use crate::units::counted;
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
@@ -371,7 +371,7 @@ fn check_one(
         Err(error) if error.kind() == ErrorKind::Bug => {
             Err(recorded.locate(save_evidence(&recorded, &choice, error)))
         }
-        Err(error) => Err(recorded.locate(with_methods(error, &choice))),
+        Err(error) => Err(recorded.locate(with_advice(with_methods(error, &choice)))),
     }
 }
 
