@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::engine::Limit;
+use crate::budget::Limit;
 
 /// An error with its reason and, where known, its position in the input.
 ///

@@ -94,6 +94,7 @@
 //! | [`generate`] | histories from simulated objects |
 //! | [`text`] | times and sizes as texts |
 
+mod budget;
 pub mod engine;
 pub mod error;
 pub mod explore;

@@ -5,9 +5,7 @@
 
 mod bits;
 pub mod brute;
-mod budget;
 pub mod hitting;
-mod memory;
 #[doc(hidden)]
 pub mod monitor;
 mod profile;
@@ -15,9 +13,9 @@ pub(crate) mod search;
 mod shortcuts;
 mod task;
 
+pub use crate::budget::{Budget, Limit, Progress};
+pub(crate) use crate::budget::{Stopwatch, Ticker};
 pub(crate) use bits::set_bits;
-pub use budget::{Budget, Limit, Progress};
-pub(crate) use budget::{Stopwatch, Ticker};
 pub(crate) use profile::Profile;
 #[doc(hidden)]
 pub use shortcuts::Shortcut;

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::{History, NEVER, OpId};
-use crate::engine::{Budget, Ticker};
+use crate::budget::{Budget, Ticker};
 use crate::error::Error;
 use crate::spec::{CallView, DecodeError, Recorded};
 use crate::value::{Interner, Value};

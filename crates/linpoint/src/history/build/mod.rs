@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::columns::{Columns, Lines, NO_PROCESS, ONE_OPEN_CALL, Timed, check_interval};
 use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
-use crate::engine::Budget;
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 

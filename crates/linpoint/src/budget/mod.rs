@@ -1,11 +1,13 @@
 //! Limits on time and memory, cancellation, and progress: the only place that looks at the clock.
 
+mod memory;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use super::memory::{self, InUse};
+use self::memory::InUse;
 use crate::text::{show_bytes, show_duration};
 
 /// A limit on resources.
