@@ -27,7 +27,6 @@ fn check_within(kilobytes: u32, history: &Path) -> Output {
 fn a_limited_address_space_is_no_abort() {
     let history = deque();
     let mut limited = 0;
-    // With less, the system cannot start the program at all.
     for kilobytes in [60_000, 80_000, 100_000, 140_000, 200_000, 300_000] {
         let output = check_within(kilobytes, &history);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -43,6 +42,8 @@ fn a_limited_address_space_is_no_abort() {
                 ];
                 assert!(reasons.iter().any(|reason| told.contains(reason)), "{told}");
             }
+            // The system cannot map the program itself, which is large without optimisation.
+            Some(127) if told.contains("shared object") => {}
             other => panic!("{other:?} within {kilobytes} KB: {told}"),
         }
     }
