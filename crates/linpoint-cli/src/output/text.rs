@@ -75,6 +75,11 @@ fn show_violation(
     if let Some(possible) = possible_text(violation) {
         writeln!(out, "  {possible}\n")?;
     }
+    if let Claim::NeverPut { value, .. } = core.claim() {
+        for failed in failed_with(history, value) {
+            writeln!(out, "  {failed} failed, and yet {value} was seen\n")?;
+        }
+    }
     for line in core_lines(history, core) {
         let line = format!("  {line}");
         writeln!(out, "{}", line.trim_end())?;
@@ -124,10 +129,27 @@ fn possible_text(violation: &Violation) -> Option<String> {
     })
 }
 
+/// The operations that failed and would have put `value` there.
+fn failed_with(history: &History, value: &Value) -> impl Iterator<Item = String> {
+    let failed = history.failed().iter().filter(move |failed| {
+        let argument = &failed.call.argument;
+        let items = argument.as_list().unwrap_or_default();
+        argument == value || items.contains(value)
+    });
+    failed.take(MOST_LISTED).map(|failed| {
+        let (call, process) = (failed.call_text(), &failed.process);
+        match failed.line {
+            0 => format!("{call} by process {process}"),
+            line => format!("{call} by process {process} (line {line})"),
+        }
+    })
+}
+
+/// More operations of a kind than this are only counted.
+const MOST_LISTED: usize = 6;
+
 /// The core as a picture, what it starts from, and what it leaves open.
 pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
-    /// More premises or relaxed operations than this are only counted.
-    const MOST_LISTED: usize = 6;
     let indented = |line: String| format!("  {line}");
     let mut lines = Vec::new();
     if let Some(anchor) = core.anchor() {

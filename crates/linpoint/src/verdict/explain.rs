@@ -126,11 +126,11 @@ pub(crate) fn violation<S: Spec>(
     };
     let core = Core {
         sentence: claim.sentence(&task.spec.vocabulary(), describe),
-        claim,
         premises: match found.minimal {
-            true => premises(&beginning, &found.ops, last),
+            true => premises(&beginning, &found.ops, claim.op()),
             false => Vec::new(),
         },
+        claim,
         ops: found.ops,
         relaxed: found.relaxed,
         cut: found.cut,
@@ -232,8 +232,9 @@ impl<S: Spec> Evidence<'_, '_, S> {
             .observed
             .map_or(self.budget.left(), |_| self.budget.left() / 2);
         let reduced = self.reduce(start, Pure::AsRecorded, &self.budget.slice(share));
+        let end = reduce::last_rank(&self.beginning.ops);
         let reduced = match reduced.minimal {
-            true => reduce::with_premises(self.task, &reduced, self.budget, self.decide)
+            true => reduce::with_premises(self.task, &reduced, end, self.budget, self.decide)
                 // The premises depend on operations that were dropped.
                 .unwrap_or_else(|| {
                     self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget)
@@ -264,14 +265,14 @@ impl<S: Spec> Evidence<'_, '_, S> {
     }
 }
 
-/// The operations before the last one that changed nothing, as their results tell, but might have done so with another
-/// result.
-fn premises<S: Spec>(task: &Task<'_, S>, ids: &[OpId], last: OpId) -> Vec<OpId> {
+/// The operations beside the one that the claim is about that changed nothing, as their results tell, but might have done so
+/// with another result.
+fn premises<S: Spec>(task: &Task<'_, S>, ids: &[OpId], claimed: Option<OpId>) -> Vec<OpId> {
     let is_premise = |id: &OpId| {
         let op = task.op(*id);
         op.is_some_and(|op| task.is_pure(op) && !task.is_pure(op.relaxed()))
     };
-    let others = ids.iter().copied().filter(|&id| id != last);
+    let others = ids.iter().copied().filter(|&id| Some(id) != claimed);
     others.filter(is_premise).collect()
 }
 

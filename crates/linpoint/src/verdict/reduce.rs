@@ -233,11 +233,12 @@ pub(super) fn reduce(
 }
 
 /// Adds the premises to a reduced history: operations that were dropped because they changed nothing, as their results
-/// tell, but that would explain the contradiction with another result. `None` if they do not go with what was dropped
-/// besides.
+/// tell, but that would explain the contradiction with another result. They may return after the reduced history was cut, up to
+/// the rank `end`. `None` if they do not go with what was dropped besides.
 pub(super) fn with_premises(
     facts: &dyn Facts,
     reduced: &Reduced,
+    end: u32,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Option<Reduced> {
@@ -253,10 +254,22 @@ pub(super) fn with_premises(
         .map(|op| op.id)
         .collect();
     let is_candidate = |op: &TaskOp| candidates.binary_search(&op.id).is_ok();
+    // A candidate that exchanges a value of the core for one that was dropped could not do so any more.
+    let values = |op: TaskOp| values_of(&facts.role(op)).unwrap_or_default();
+    let in_core: HashSet<Value> = reduced.ops.iter().flat_map(|&op| values(op)).collect();
+    let exchanges = |op: &&TaskOp| {
+        let values = values(op.relaxed());
+        let is_in_core = |value: &Value| in_core.contains(value);
+        values.iter().any(is_in_core) && !values.iter().all(is_in_core)
+    };
+    let of_candidates = || facts.ops().iter().filter(|op| is_candidate(op));
+    if of_candidates().any(|op| exchanges(&op)) {
+        return None;
+    }
     let all = |op: &TaskOp| kept(op).or_else(|| is_candidate(op).then_some(*op));
     let mut reducer = Reducer {
         facts,
-        cut: reduced.cut,
+        cut: end,
         ops: facts.ops().iter().filter_map(all).collect(),
         budget,
         decide,
@@ -276,7 +289,7 @@ pub(super) fn with_premises(
     let with_premises = Reduced {
         ops: reducer.ops,
         minimal: reduced.minimal && !reducer.undecided,
-        cut: reduced.cut,
+        cut: end,
     };
     let is_sound = certify::reductions(facts, &with_premises).is_ok();
     is_sound.then_some(with_premises)
