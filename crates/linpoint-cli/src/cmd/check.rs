@@ -38,39 +38,6 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         return Err(Error::usage(reason).into());
     }
     args.limits.start_threads()?;
-    let config = Config {
-        timeout: args.limits.timeout,
-        memory: args.limits.memory,
-        threads: None,
-        partitioning: if args.whole {
-            Partitioning::ByObject
-        } else {
-            Partitioning::ByKey
-        },
-        engine: args.engine,
-        depth_max: args.depth_max.map(usize::from),
-        on_violation: if args.all {
-            OnViolation::Continue
-        } else {
-            OnViolation::Stop
-        },
-        witnesses: if args.no_certify {
-            Witnesses::Omitted
-        } else {
-            Witnesses::Certified
-        },
-        // `--brief` prints one word for each history, so no core is reduced for it.
-        cores: if args.brief
-            && args.html.is_none()
-            && args.junit.is_none()
-            && args.proof.is_none()
-            && !args.github
-        {
-            Cores::Whole
-        } else {
-            Cores::Reduced
-        },
-    };
     let stop = interrupt::flag();
     let mut files = Files::reading(&args.input.files)?;
     let mut open = |option: &str, path: &Option<PathBuf>| {
@@ -89,7 +56,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let run = Run {
         chosen: args.input.type_choice()?,
         limits: Limits {
-            checker: Checker::new(config),
+            checker: Checker::new(config(args)),
             stop: Arc::clone(&stop),
             start: Instant::now(),
             total: args.timeout_total,
@@ -136,6 +103,43 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         None => run.flush().and_then(|()| run.finish()),
     };
     run.exit(done)
+}
+
+/// What the options ask of the checker.
+fn config(args: &CheckArgs) -> Config {
+    Config {
+        timeout: args.limits.timeout,
+        memory: args.limits.memory,
+        threads: None,
+        partitioning: if args.whole {
+            Partitioning::ByObject
+        } else {
+            Partitioning::ByKey
+        },
+        engine: args.engine,
+        depth_max: args.depth_max.map(usize::from),
+        on_violation: if args.all {
+            OnViolation::Continue
+        } else {
+            OnViolation::Stop
+        },
+        witnesses: if args.no_certify {
+            Witnesses::Omitted
+        } else {
+            Witnesses::Certified
+        },
+        // `--brief` prints one word for each history, so no core is reduced for it.
+        cores: if args.brief
+            && args.html.is_none()
+            && args.junit.is_none()
+            && args.proof.is_none()
+            && !args.github
+        {
+            Cores::Whole
+        } else {
+            Cores::Reduced
+        },
+    }
 }
 
 /// Ends the program with a report of what was decided so far if `stop` is set while an input is read, which may take long: a

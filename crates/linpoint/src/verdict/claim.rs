@@ -263,9 +263,6 @@ impl Claim {
 
     /// The claim in words. `describe` names an operation: its call, its result, its process, and its line.
     pub fn sentence(&self, words: &Vocabulary, describe: &dyn Fn(OpId) -> String) -> String {
-        let Vocabulary {
-            object, put, taken, ..
-        } = words;
         match self {
             Claim::OnlyAnswers {
                 op,
@@ -284,6 +281,34 @@ impl Claim {
                     "{what} is impossible: {states} as long as it was open, whatever the order, so it could not take effect"
                 )
             }
+            Claim::WrongScan { sentence, .. } => sentence.clone(),
+            Claim::Contradiction { op, others } => {
+                let what = describe(*op);
+                match others.as_slice() {
+                    [] => format!("{what} is impossible, whatever the order"),
+                    [other] => format!(
+                        "{what} is impossible together with {}, whatever the order",
+                        describe(*other)
+                    ),
+                    _ => format!(
+                        "{what} is impossible together with the results of {} other operations, whatever the order",
+                        others.len()
+                    ),
+                }
+            }
+            Claim::CountedTwice { .. } | Claim::CountTooLow { .. } | Claim::CountTooHigh { .. } => {
+                self.sentence_on_counts(describe)
+            }
+            Claim::Missed { .. } | Claim::AtPlace { .. } => self.sentence_on_place(words, describe),
+            _ => self.sentence_on_values(words, describe),
+        }
+    }
+
+    fn sentence_on_values(&self, words: &Vocabulary, describe: &dyn Fn(OpId) -> String) -> String {
+        let Vocabulary {
+            object, put, taken, ..
+        } = words;
+        match self {
             Claim::NeverPut { op, value, alike } => {
                 let what = describe(*op);
                 let hint = alike.as_ref().map_or_else(String::new, |alike| {
@@ -353,6 +378,12 @@ impl Claim {
                 "{} passed over {urgent}, which is {how} and was in {object} all the time",
                 describe(*op)
             ),
+            _ => unreachable!("bug: {} is not about values", self.kind()),
+        }
+    }
+
+    fn sentence_on_counts(&self, describe: &dyn Fn(OpId) -> String) -> String {
+        match self {
             Claim::CountedTwice { op, other, count } => format!(
                 "{} and {} both saw the count {count}, but each raises it and no operation lowers it",
                 describe(*op),
@@ -374,6 +405,13 @@ impl Claim {
                 "{} is too high: with everything that was called before it returned, the count was at most {most}",
                 describe(*op)
             ),
+            _ => unreachable!("bug: {} is not about counts", self.kind()),
+        }
+    }
+
+    fn sentence_on_place(&self, words: &Vocabulary, describe: &dyn Fn(OpId) -> String) -> String {
+        let taken = words.taken;
+        match self {
             Claim::Missed { op, value, put: by } => format!(
                 "{} does not show {value}, although {} had returned before it was called, and no operation {taken} it",
                 describe(*op),
@@ -394,21 +432,7 @@ impl Claim {
                     ),
                 }
             }
-            Claim::WrongScan { sentence, .. } => sentence.clone(),
-            Claim::Contradiction { op, others } => {
-                let what = describe(*op);
-                match others.as_slice() {
-                    [] => format!("{what} is impossible, whatever the order"),
-                    [other] => format!(
-                        "{what} is impossible together with {}, whatever the order",
-                        describe(*other)
-                    ),
-                    _ => format!(
-                        "{what} is impossible together with the results of {} other operations, whatever the order",
-                        others.len()
-                    ),
-                }
-            }
+            _ => unreachable!("bug: {} is not about a place", self.kind()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
-use super::{Confirmation, Core, Violation, certify, projection, propose};
+use super::{Claim, Confirmation, Core, Violation, certify, projection, propose};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
@@ -39,27 +39,11 @@ pub(crate) fn violation<S: Spec>(
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
-    // If the operations that the engine names are not linearizable by themselves, only they are reduced.
-    let clashing = |contradicting: &[TaskOp]| {
-        let start = reduce::start_from(task, contradicting);
-        let answer = decide(&start, budget);
-        matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
-    };
-    let clash = match findings.contradicting {
-        Some(contradicting) => clashing(contradicting),
-        None => reduce::contradictory_family(task, budget, decide),
-    };
-    let at_place = match task.kind() {
-        // Values tell more.
-        Some(_) => None,
-        None => projection::clash(task, &budget.slice(budget.left() / 4)),
-    };
-    let last_rank = match (&clash, &at_place) {
-        (Some(clash), _) => last_return(clash).map(|op| op.ret),
-        (None, Some(clash)) => Some(clash.last_return()),
-        (None, None) => None,
-    };
-    let clash_events = last_rank.map_or(task.events(), |rank| task.events_until(rank));
+    let Clashes {
+        ops: clash,
+        at_place,
+        events: clash_events,
+    } = Clashes::find(task, findings, budget, decide);
     // They may contradict each other only with results of operations that returned after the prefix.
     let is_bad = |events| {
         let answer = decide(&reduce::prefix(&task.ops, events), budget);
@@ -92,7 +76,7 @@ pub(crate) fn violation<S: Spec>(
         // The prefix is bad for another reason, and these operations contradict each other later.
         Some(_) => match decide(&beginning, budget) {
             Ok(Answer::NotLinearizable { contradicting, .. }) => {
-                contradicting.as_deref().and_then(clashing)
+                contradicting.and_then(|ops| clashing(task, &ops, budget, decide))
             }
             _ => None,
         },
@@ -130,15 +114,8 @@ pub(crate) fn violation<S: Spec>(
             true => premises(&beginning, &found.ops, claim.op()),
             false => Vec::new(),
         },
-        claim,
-        ops: found.ops,
-        relaxed: found.relaxed,
-        cut: found.cut,
-        anchor: found.anchor,
-        place: found.place,
-        minimal: found.minimal,
         stopped_by: whole.stopped_by().filter(|_| !found.minimal),
-        confirmation: found.confirmation,
+        ..found.with_claim(claim)
     };
     Ok(Violation {
         last,
@@ -148,6 +125,57 @@ pub(crate) fn violation<S: Spec>(
         possible,
         core,
     })
+}
+
+/// Operations that contradict each other by themselves, as far as that is known before anything is reduced.
+struct Clashes {
+    /// A reduced history that is not linearizable.
+    ops: Option<Vec<TaskOp>>,
+    /// Operations on one place of an object that has no values.
+    at_place: Option<projection::Clash>,
+    /// The number of events of the task up to the last return of these; of the whole task, if there are none.
+    events: usize,
+}
+
+impl Clashes {
+    fn find<S: Spec>(
+        task: &Task<'_, S>,
+        findings: EngineFindings<'_>,
+        budget: &Budget,
+        decide: Decide<'_>,
+    ) -> Self {
+        let ops = match findings.contradicting {
+            Some(contradicting) => clashing(task, contradicting, budget, decide),
+            None => reduce::contradictory_family(task, budget, decide),
+        };
+        let at_place = match task.kind() {
+            // Values tell more.
+            Some(_) => None,
+            None => projection::clash(task, &budget.slice(budget.left() / 4)),
+        };
+        let last_rank = match (&ops, &at_place) {
+            (Some(ops), _) => last_return(ops).map(|op| op.ret),
+            (None, Some(clash)) => Some(clash.last_return()),
+            (None, None) => None,
+        };
+        Clashes {
+            ops,
+            at_place,
+            events: last_rank.map_or(task.events(), |rank| task.events_until(rank)),
+        }
+    }
+}
+
+/// What is left of a task if only these operations are kept, as far as that is sound, if it is not linearizable.
+fn clashing<S: Spec>(
+    task: &Task<'_, S>,
+    contradicting: &[TaskOp],
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Vec<TaskOp>> {
+    let start = reduce::start_from(task, contradicting);
+    let answer = decide(&start, budget);
+    matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
 }
 
 /// The shortest bad beginning of a task, of which a beginning is known to be bad.
@@ -197,6 +225,25 @@ pub(super) struct Found {
     pub(super) place: Option<Value>,
     pub(super) minimal: bool,
     pub(super) confirmation: Confirmation,
+}
+
+impl Found {
+    /// The core with a claim, without its sentence and its premises.
+    fn with_claim(self, claim: Claim) -> Core {
+        Core {
+            claim,
+            ops: self.ops,
+            relaxed: self.relaxed,
+            cut: self.cut,
+            anchor: self.anchor,
+            place: self.place,
+            minimal: self.minimal,
+            confirmation: self.confirmation,
+            premises: Vec::new(),
+            stopped_by: None,
+            sentence: String::new(),
+        }
+    }
 }
 
 /// What a core is made from.

@@ -92,6 +92,29 @@ impl Claim {
     }
 
     fn follows(&self, facts: &dyn Facts) -> Option<bool> {
+        match self {
+            Claim::OnlyAnswers { .. }
+            | Claim::CannotHappen { .. }
+            | Claim::Missed { .. }
+            | Claim::AtPlace { .. }
+            | Claim::WrongScan { .. }
+            | Claim::Contradiction { .. } => Some(true),
+            Claim::CountedTwice { .. } | Claim::CountTooLow { .. } | Claim::CountTooHigh { .. } => {
+                self.follows_from_counts(facts)
+            }
+            Claim::NeverPut { .. } | Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => {
+                self.follows_from_changes(facts)
+            }
+            Claim::UsedAfterRemoval { .. }
+            | Claim::NotEmpty { .. }
+            | Claim::Overtaken { .. }
+            | Claim::Buried { .. }
+            | Claim::PassedOver { .. } => self.follows_from_uses(facts),
+        }
+    }
+
+    /// Whether a claim about a count follows.
+    fn follows_from_counts(&self, facts: &dyn Facts) -> Option<bool> {
         Some(match self {
             Claim::CountedTwice { op, other, count } => {
                 let raises = |id: OpId| {
@@ -121,12 +144,13 @@ impl Claim {
                     && seen_count(facts, op)? == *count
                     && count > most
             }
-            Claim::OnlyAnswers { .. }
-            | Claim::CannotHappen { .. }
-            | Claim::Missed { .. }
-            | Claim::AtPlace { .. }
-            | Claim::WrongScan { .. }
-            | Claim::Contradiction { .. } => true,
+            _ => return None,
+        })
+    }
+
+    /// Whether a claim about what was put somewhere, and taken from there, follows.
+    fn follows_from_changes(&self, facts: &dyn Facts) -> Option<bool> {
+        Some(match self {
             Claim::NeverPut { op, value, .. } => {
                 let op = find(facts, *op)?;
                 let sees = match facts.role(op) {
@@ -162,6 +186,13 @@ impl Claim {
                 });
                 all_added && counts.taken == *removed && counts.taken + 1 < added.len()
             }
+            _ => return None,
+        })
+    }
+
+    /// Whether a claim about the values of a container follows.
+    fn follows_from_uses(&self, facts: &dyn Facts) -> Option<bool> {
+        Some(match self {
             Claim::UsedAfterRemoval {
                 value,
                 removal,
@@ -224,6 +255,7 @@ impl Claim {
                 };
                 is_urgent && Uses::of(facts, urgent).spans(op)
             }
+            _ => return None,
         })
     }
 }

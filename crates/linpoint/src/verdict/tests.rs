@@ -13,7 +13,7 @@ use crate::spec::{Counter, CounterOp, Recorded, Sampler, Simulated};
 use crate::{Call, Checker, HistoryBuilder, Ties};
 
 /// Histories per type, unless the environment says otherwise.
-const HISTORIES: u64 = 300;
+const HISTORIES: u64 = 2_000;
 
 fn histories() -> u64 {
     let given = std::env::var("LINPOINT_EVIDENCE").ok();
