@@ -2,7 +2,7 @@
 
 use super::{
     CallView, DecodeError, Entries, Kind, Need, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
-    Vocabulary, decode,
+    Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -66,12 +66,7 @@ impl Spec for KeyValue {
     }
 
     fn vocabulary(&self) -> Vocabulary {
-        Vocabulary {
-            object: "the map",
-            put: "put",
-            taken: "removed",
-            ..Vocabulary::default()
-        }
+        words::MAP
     }
 
     fn state_words(&self, state: &Self::State, key: Option<&Value>) -> String {

@@ -2,7 +2,7 @@
 
 use super::{
     CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
-    decode,
+    decode, words,
 };
 use crate::value::Value;
 
@@ -42,12 +42,7 @@ impl Spec for Mutex {
     }
 
     fn vocabulary(&self) -> Vocabulary {
-        Vocabulary {
-            object: "the lock",
-            put: "acquired",
-            taken: "released",
-            ..Vocabulary::default()
-        }
+        words::LOCK
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {

@@ -1,7 +1,7 @@
 //! A lock that its owner may take again.
 
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode,
+    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -33,12 +33,7 @@ impl Spec for ReentrantMutex {
     }
 
     fn vocabulary(&self) -> Vocabulary {
-        Vocabulary {
-            object: "the lock",
-            put: "acquired",
-            taken: "released",
-            ..Vocabulary::default()
-        }
+        words::LOCK
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {

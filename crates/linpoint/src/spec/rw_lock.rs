@@ -1,7 +1,7 @@
 //! A readers-writer lock.
 
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode,
+    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -49,12 +49,7 @@ impl Spec for RwLock {
     }
 
     fn vocabulary(&self) -> Vocabulary {
-        Vocabulary {
-            object: "the lock",
-            put: "acquired",
-            taken: "released",
-            ..Vocabulary::default()
-        }
+        words::LOCK
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {

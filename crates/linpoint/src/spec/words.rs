@@ -39,6 +39,24 @@ impl Default for Vocabulary {
     }
 }
 
+/// The words for locks.
+pub(super) const LOCK: Vocabulary = Vocabulary {
+    object: "the lock",
+    put: "acquired",
+    taken: "released",
+    place: "place",
+    keys: Keys::Places,
+};
+
+/// The words for maps.
+pub(super) const MAP: Vocabulary = Vocabulary {
+    object: "the map",
+    put: "put",
+    taken: "removed",
+    place: "key",
+    keys: Keys::Places,
+};
+
 /// The most members that a sentence lists.
 const MOST_MEMBERS: usize = 12;
 

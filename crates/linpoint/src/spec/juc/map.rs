@@ -7,7 +7,7 @@ use super::methods::{map_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
 use super::{Bounds, Direction, Relation, Separator};
 use crate::spec::{
-    CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+    CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, words,
 };
 use crate::value::Value;
 
@@ -189,12 +189,7 @@ impl Spec for JavaMap {
     }
 
     fn vocabulary(&self) -> Vocabulary {
-        Vocabulary {
-            object: "the map",
-            put: "put",
-            taken: "removed",
-            ..Vocabulary::default()
-        }
+        words::MAP
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
