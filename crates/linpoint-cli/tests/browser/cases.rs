@@ -183,10 +183,10 @@ fn register(browser: &mut Browser, pages: &Pages) {
     browser.open(&page, READY);
     let core = core(browser);
     assert!(
-        core.contains("read() → 2 by process 11 is impossible"),
+        core.contains("read() → 2 by process 11 (line 85) is impossible"),
         "{core}"
     );
-    assert!(core.contains("would answer 1"), "{core}");
+    assert!(core.contains("apart from what was still open"), "{core}");
     // The history opens on the first error.
     let (low, high) = window(browser);
     assert!(low < 81.0 && 81.0 < high, "{low} to {high}");

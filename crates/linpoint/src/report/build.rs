@@ -280,7 +280,7 @@ impl<S: Spec> Builder<'_, S> {
         let process = self.source.process_name(*after);
         let states = states.alternatives();
         format!(
-            "After {call}{result} of process {process} had returned, {states}, whatever the order"
+            "After {call}{result} of process {process} had returned, apart from what was still open, {states}, whatever the order"
         )
     }
 
