@@ -151,7 +151,7 @@ impl Clashes {
         let at_place = match task.kind() {
             // Values tell more.
             Some(_) => None,
-            None => projection::clash(task, &budget.slice(budget.left() / 4)),
+            None => projection::clash(task, &budget.slice(budget.left() / 2)),
         };
         let last_rank = match (&ops, &at_place) {
             (Some(ops), _) => last_return(ops).map(|op| op.ret),
