@@ -86,7 +86,7 @@ impl<W: Write> Page<W> {
 }
 
 /// Escapes JSON for an HTML script block: no value can end the block or begin another one. The escaped characters occur in
-/// JSON strings only, where `\uXXXX` means the same.
+/// JSON strings only, where the escape with the number of the character means the same.
 fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     let mut rest = json;
