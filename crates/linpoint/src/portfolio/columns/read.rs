@@ -161,7 +161,8 @@ impl Reader<Rw> for Writes {
             return Ok(None);
         }
         let is_told = (row.result == columns.nil) | (row.result == row.argument);
-        if writes & !row.is_pending & !is_told & !columns.is_true(row.result) {
+        // Only a result that tells nothing by its number is looked up, since that makes the list of all values.
+        if (writes & !row.is_pending & !is_told) && !columns.is_true(row.result) {
             return Err(Unfit);
         }
         Ok(Some((
