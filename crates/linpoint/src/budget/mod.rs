@@ -244,32 +244,18 @@ impl Stopwatch {
     }
 }
 
-/// Looks at a budget at every so many steps, so that hot loops can call it at each step. The fewer, the longer a step
-/// takes: a long step usually takes much memory too.
+/// Looks at a budget at every so many steps, so that hot loops can call it at each step.
 #[derive(Debug)]
 pub(crate) struct Ticker<'a> {
     budget: &'a Budget,
-    /// Steps until the next look.
-    left: u32,
-    /// Steps between the last two looks.
-    interval: u32,
-    looked: Instant,
+    pace: Pace,
 }
 
 impl<'a> Ticker<'a> {
-    /// The steps before the first look: few, since each may take much memory.
-    const FIRST_STEPS: u32 = 16;
-    /// The most steps between two looks.
-    const MOST_STEPS: u32 = 128;
-    /// The time between two looks, within a factor of four, unless that is longer than the most steps take.
-    const TIME: Duration = Duration::from_micros(100);
-
     pub(crate) fn new(budget: &'a Budget) -> Self {
         Ticker {
             budget,
-            left: Self::FIRST_STEPS,
-            interval: Self::FIRST_STEPS,
-            looked: Instant::now(),
+            pace: Pace::default(),
         }
     }
 
@@ -280,14 +266,50 @@ impl<'a> Ticker<'a> {
     /// Counts one step of work; returns the limit if a look shows that one was hit.
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Limit> {
+        self.pace.step(self.budget)
+    }
+}
+
+/// Counts the steps between two looks at a budget. The fewer, the longer a step takes: a long step usually takes much
+/// memory too.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// Steps until the next look.
+    left: u32,
+    /// Steps between the last two looks.
+    interval: u32,
+    looked: Instant,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace {
+            left: Self::FIRST_STEPS,
+            interval: Self::FIRST_STEPS,
+            looked: Instant::now(),
+        }
+    }
+}
+
+impl Pace {
+    /// The steps before the first look: few, since each may take much memory.
+    const FIRST_STEPS: u32 = 16;
+    /// The most steps between two looks.
+    const MOST_STEPS: u32 = 128;
+    /// The time between two looks, within a factor of four, unless that is longer than the most steps take.
+    const TIME: Duration = Duration::from_micros(100);
+
+    /// Counts one step of work; returns the limit if a look at `budget` shows that one was hit.
+    #[inline]
+    pub(crate) fn step(&mut self, budget: &Budget) -> Result<(), Limit> {
         self.left -= 1;
         if self.left > 0 {
             return Ok(());
         }
-        self.look(Instant::now())
+        self.look(budget, Instant::now())
     }
 
-    fn look(&mut self, now: Instant) -> Result<(), Limit> {
+    fn look(&mut self, budget: &Budget, now: Instant) -> Result<(), Limit> {
         let time = now.saturating_duration_since(self.looked);
         self.looked = now;
         if time < Self::TIME / 2 {
@@ -296,7 +318,7 @@ impl<'a> Ticker<'a> {
             self.interval = (self.interval / 4).max(1);
         }
         self.left = self.interval;
-        self.budget.check_at(now)
+        budget.check_at(now)
     }
 }
 
@@ -329,19 +351,19 @@ mod tests {
         assert_eq!(slice.check(), Err(Limit::Memory(1)));
         let mut ticker = Ticker::new(&budget);
         let ticks = (1..).find(|_| ticker.tick().is_err());
-        assert_eq!(ticks, Some(Ticker::FIRST_STEPS));
+        assert_eq!(ticks, Some(Pace::FIRST_STEPS));
     }
 
     #[test]
     fn steps_between_two_looks_depend_on_how_long_they_take() {
         let budget = Budget::default();
-        let mut ticker = Ticker::new(&budget);
-        let mut now = ticker.looked;
+        let mut pace = Pace::default();
+        let mut now = pace.looked;
         let mut intervals = |step: Duration| -> Vec<u32> {
             let look = |_| {
-                now += step * ticker.interval;
-                assert_eq!(ticker.look(now), Ok(()));
-                ticker.interval
+                now += step * pace.interval;
+                assert_eq!(pace.look(&budget, now), Ok(()));
+                pace.interval
             };
             (0..8).map(look).collect()
         };

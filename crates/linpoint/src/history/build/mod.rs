@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::columns::{Columns, Lines, NO_PROCESS, ONE_OPEN_CALL, Timed, check_interval};
 use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
-use crate::budget::Budget;
+use crate::budget::{Budget, Pace};
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
 
@@ -136,9 +136,9 @@ pub struct HistoryBuilder {
     values: ValueTable,
     /// Annotations. Until the history is finished, the rank of each is the number of events before it.
     annotations: Vec<Annotation>,
-    /// What bounds the memory, and how often the history has grown since the last look at it.
+    /// What bounds the memory, and when to look at it again.
     budget: Option<Budget>,
-    growth: u32,
+    pace: Pace,
 }
 
 impl std::fmt::Debug for HistoryBuilder {
@@ -163,16 +163,10 @@ impl HistoryBuilder {
 
     /// Looks at the memory in use now and then. Must be called whenever the history grows.
     fn grow(&mut self, line: u64) -> Result<(), Error> {
-        const GROWTH: u32 = 16;
         let Some(budget) = &self.budget else {
             return Ok(());
         };
-        self.growth += 1;
-        if self.growth < GROWTH {
-            return Ok(());
-        }
-        self.growth = 0;
-        let allowed = budget.check();
+        let allowed = self.pace.step(budget);
         allowed.map_err(|limit| Error::limit(limit).at_line(line))
     }
 
