@@ -1,10 +1,8 @@
 //! An append-only list.
 
-use std::sync::Arc;
-
 use super::{
-    AtPlace, CallView, DecodeError, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
-    decode, words,
+    Appended, AtPlace, CallView, DecodeError, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
+    Vocabulary, decode, words,
 };
 use crate::value::Value;
 
@@ -28,11 +26,10 @@ pub enum AppendListOp {
 impl Spec for AppendList {
     type Op = AppendListOp;
     type Ret = Value;
-    /// Shared with the answers of reads.
-    type State = Arc<Vec<Value>>;
+    type State = Appended;
 
-    fn init(&self) -> Arc<Vec<Value>> {
-        Arc::default()
+    fn init(&self) -> Appended {
+        Appended::default()
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -46,44 +43,41 @@ impl Spec for AppendList {
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        words::members("the list", state.iter())
+        state.with(|values| words::members("the list", values))
     }
 
-    fn state_value(&self, state: &Arc<Vec<Value>>) -> Value {
-        Value::List(Arc::clone(state))
+    fn state_value(&self, state: &Appended) -> Value {
+        state.with(|values| Value::list(values.iter().cloned()))
     }
 
-    fn apply(
-        &self,
-        state: &Arc<Vec<Value>>,
-        op: &AppendListOp,
-    ) -> Outcomes<Value, Arc<Vec<Value>>> {
+    fn apply(&self, state: &Appended, op: &AppendListOp) -> Outcomes<Value, Appended> {
         let length = Value::Int(state.len() as i64);
         match op {
             AppendListOp::Append(value) => {
-                let mut next = Vec::with_capacity(state.len() + 1);
-                next.extend_from_slice(state);
-                next.push(value.clone());
-                Outcomes::One(length, Arc::new(next))
+                Outcomes::One(length, state.with_appended(value.clone()))
             }
-            AppendListOp::Read => Outcomes::One(Value::List(state.clone()), state.clone()),
+            AppendListOp::Read => Outcomes::One(self.state_value(state), state.clone()),
             AppendListOp::Get(index) => {
                 let found = usize::try_from(*index).ok().and_then(|i| state.get(i));
-                Outcomes::One(found.cloned().unwrap_or_default(), state.clone())
+                Outcomes::One(found.unwrap_or_default(), state.clone())
             }
             AppendListOp::Size => Outcomes::One(length, state.clone()),
         }
     }
 
-    fn step(
-        &self,
-        state: &Arc<Vec<Value>>,
-        op: &AppendListOp,
-        ret: Option<&Value>,
-    ) -> Vec<Arc<Vec<Value>>> {
-        let untold = matches!((op, ret), (AppendListOp::Append(_), Some(Value::Nil)));
-        self.apply(state, op)
-            .answering(if untold { None } else { ret })
+    /// Makes no list that the result rules out.
+    fn step(&self, state: &Appended, op: &AppendListOp, ret: Option<&Value>) -> Vec<Appended> {
+        let fits = match (op, ret) {
+            (_, None) | (AppendListOp::Append(_), Some(Value::Nil)) => true,
+            (AppendListOp::Append(_), Some(ret)) => *ret == Value::Int(state.len() as i64),
+            (AppendListOp::Read, Some(Value::List(read))) => state.with(|values| **read == *values),
+            (_, ret) => return self.apply(state, op).answering(ret),
+        };
+        match op {
+            _ if !fits => Vec::new(),
+            AppendListOp::Append(value) => vec![state.with_appended(value.clone())],
+            AppendListOp::Read | AppendListOp::Get(_) | AppendListOp::Size => vec![state.clone()],
+        }
     }
 
     fn place_initially(&self) -> Option<Value> {
@@ -154,12 +148,7 @@ impl Recorded for AppendList {
 }
 
 impl Simulated for AppendList {
-    fn sample(
-        &self,
-        state: &Arc<Vec<Value>>,
-        _: u32,
-        sampler: &mut Sampler,
-    ) -> (&'static str, Value) {
+    fn sample(&self, state: &Appended, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         match sampler.below(4) {
             0 | 1 => ("append", sampler.value()),
             2 => ("read", Value::Nil),

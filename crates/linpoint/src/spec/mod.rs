@@ -5,6 +5,7 @@
 //! better, and none can change a verdict if it keeps its contract.
 
 mod append_list;
+mod appended;
 mod bank;
 mod container;
 mod counter;
@@ -28,6 +29,7 @@ mod snapshot;
 mod words;
 
 pub use append_list::{AppendList, AppendListOp};
+pub use appended::Appended;
 pub use bank::{Bank, BankOp, Overdraft};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
