@@ -147,7 +147,7 @@ mod tests {
     use crate::spec::{Kind, Register};
     use crate::value::Value;
 
-    fn kinds() -> [Kind; 10] {
+    fn kinds() -> [Kind; 11] {
         [
             Kind::Slot(Value::Nil),
             Kind::Queue,
@@ -159,6 +159,7 @@ mod tests {
             Kind::Counter(0),
             Kind::Semaphore(1),
             Kind::Snapshot(Value::Nil),
+            Kind::Limited(Box::new(Kind::Queue)),
         ]
     }
 

@@ -233,20 +233,22 @@ impl Spec for Container {
     }
 
     fn kind(&self) -> Option<Kind> {
-        // Roles do not tell of the limit, so a bounded container is none of the well-known ones: too many insertions
-        // that all succeed would go unnoticed.
-        self.capacity.is_none().then_some(match self.discipline {
+        let kind = match self.discipline {
             Discipline::Fifo => Kind::Queue,
             Discipline::Lifo => Kind::Stack,
             Discipline::Largest => Kind::MaxPriorityQueue,
             Discipline::Smallest => Kind::MinPriorityQueue,
             Discipline::Any => Kind::Bag,
+        };
+        Some(match self.capacity {
+            Some(_) => Kind::Limited(Box::new(kind)),
+            None => kind,
         })
     }
 
     fn role(&self, op: &ContainerOp, ret: Option<&Value>) -> Role {
         match (op, ret) {
-            _ if self.capacity.is_some() => Role::Opaque,
+            (ContainerOp::Add(_), Some(Value::Bool(false))) => Role::Opaque,
             (ContainerOp::Add(value), _) => Role::Adds(value.clone()),
             (ContainerOp::Remove | ContainerOp::Peek, Some(Value::Nil))
             | (ContainerOp::Size, Some(Value::Int(0))) => Role::Empty,

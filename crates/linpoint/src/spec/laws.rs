@@ -134,6 +134,10 @@ fn check_laws<S: Simulated>(object: &S) {
                 check_container(object, &walk, &kind);
                 check_deletion(object, &walk);
             }
+            Some(kind @ Kind::Limited(_)) => {
+                check_limit(object, &walk, kind.without_limit());
+                check_deletion(object, &walk);
+            }
             None => {}
         }
     }
@@ -313,6 +317,20 @@ fn serve(kind: &Kind, content: &[Value], role: &Role) -> Option<Vec<Value>> {
     Some(content)
 }
 
+/// What has a role is possible without the limit too, and what has none changes nothing.
+fn check_limit<S: Simulated>(object: &S, walk: &Walk<S>, kind: &Kind) {
+    let mut content = Vec::new();
+    for (op, ret) in &walk.actions {
+        match object.role(op, Some(ret)) {
+            Role::Opaque => assert!(object.is_pure(op, Some(ret)), "{op:?} → {ret}"),
+            role => match serve(kind, &content, &role) {
+                Some(next) => content = next,
+                None => panic!("{op:?} → {ret} on {content:?}"),
+            },
+        }
+    }
+}
+
 /// Roles state exactly when an operation of a container is possible. Those of a deque leave out at which end, so there they
 /// only tell when it is not.
 fn check_container<S: Simulated>(object: &S, walk: &Walk<S>, kind: &Kind) {
@@ -390,12 +408,15 @@ fn check_deletion<S: Simulated>(object: &S, walk: &Walk<S>) {
         _ => None,
     };
     let opaque = |(op, ret): &(S::Op, Value)| object.role(op, Some(ret)) == Role::Opaque;
-    if walk.actions.iter().any(opaque) {
+    let is_pure = |(op, ret): &(S::Op, Value)| object.is_pure(op, Some(ret));
+    let noticed = |action: &&(S::Op, Value)| !(opaque(action) && is_pure(action));
+    let actions: Vec<&(S::Op, Value)> = walk.actions.iter().filter(noticed).collect();
+    if actions.iter().any(|action| opaque(action)) {
         return;
     }
-    for deleted in walk.actions.iter().filter_map(value_of) {
+    for deleted in actions.iter().filter_map(|action| value_of(action)) {
         let mut states = vec![object.init()];
-        for action in &walk.actions {
+        for action in &actions {
             if value_of(action).as_ref() != Some(&deleted) {
                 let (op, ret) = action;
                 states = states

@@ -259,6 +259,18 @@ pub enum Kind {
     /// Entries that hold this value at first, are updated one by one, and scanned all at once; every operation is
     /// [`Role::Updates`] or [`Role::Scans`], but for scans that are pending.
     Snapshot(Value),
+    /// As this kind, but for a limit on what it holds: an insertion that it refuses changes nothing and is opaque.
+    Limited(Box<Kind>),
+}
+
+impl Kind {
+    /// The kind without its limit. If that cannot explain what the operations with a role did, this kind cannot either.
+    pub fn without_limit(&self) -> &Kind {
+        match self {
+            Kind::Limited(kind) => kind.without_limit(),
+            kind => kind,
+        }
+    }
 }
 
 /// What one operation, with its recorded result, does.

@@ -148,7 +148,7 @@ fn about_member(facts: &dyn Facts, ops: &[TaskOp]) -> Vec<Claim> {
 
 /// What can be wrong with the values of a container.
 fn about_values(facts: &dyn Facts, ops: &[TaskOp]) -> Vec<Claim> {
-    let Some(kind) = facts.kind() else {
+    let Some(kind) = facts.kind().map(Kind::without_limit) else {
         return Vec::new();
     };
     let mut values: Vec<Value> = Vec::new();

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::engine::{Budget, Cause, Facts, TaskOp};
 use crate::history::NEVER;
-use crate::spec::Discipline;
+use crate::spec::{Discipline, Kind, Role};
 use crate::value::{Value, ValueTable};
 
 /// A task, translated for the monitor that decides it.
@@ -145,9 +145,13 @@ impl Source for FromTask<'_> {
     }
 }
 
-/// The operations that can matter, with their positions: pending ones that change nothing do not.
+/// The operations that can matter, with their positions: pending ones that change nothing do not. Of an object with a limit,
+/// those without a role that change nothing are left out too, since only the limit tells whether they are right.
 pub(crate) fn relevant(task: &dyn Facts) -> impl Iterator<Item = (u32, TaskOp)> + '_ {
+    let is_limited = matches!(task.kind(), Some(Kind::Limited(_)));
+    let is_left_out =
+        move |op: TaskOp| op.ret == NEVER || is_limited && task.role(op) == Role::Opaque;
     (0u32..)
         .zip(task.ops().iter().copied())
-        .filter(|(_, op)| op.ret != NEVER || !task.is_pure(*op))
+        .filter(move |(_, op)| !(is_left_out(*op) && task.is_pure(*op)))
 }

@@ -9,7 +9,7 @@ use crate::engine::{
     TaskOp, count_events,
 };
 use crate::history::NEVER;
-use crate::spec::Spec;
+use crate::spec::{Kind, Spec};
 
 /// The polynomial monitors.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +46,10 @@ fn decide(task: &dyn Facts, evidence: Evidence, budget: &Budget) -> Outcome {
     let op = |position: u32| task.ops()[position as usize];
     let answer = match decided {
         Err(cause) => Err(GaveUp::from(cause)),
+        Ok(Decision::Linearizable(_)) if matches!(task.kind(), Some(Kind::Limited(_))) => {
+            let why = NotApplicable("without its limit the object would be linearizable");
+            Err(GaveUp::from(Cause::from(why)))
+        }
         Ok(Decision::Linearizable(order)) => {
             let order = order.unwrap_or_default().into_iter();
             Ok(Answer::in_order(order.map(|at| op(at).id).collect()))

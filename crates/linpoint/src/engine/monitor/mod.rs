@@ -120,6 +120,7 @@ pub(crate) fn choose<S: Source>(kind: &Kind, source: S) -> Result<S::Answer, Not
         Kind::Semaphore(permits) => source.plain(Semaphore { permits: *permits }),
         Kind::Snapshot(_) => source.snapshot(),
         Kind::Deque => Err(NotApplicable("no monitor knows deques")),
+        Kind::Limited(kind) => choose(kind, source),
     }
 }
 

@@ -15,7 +15,7 @@
 //! the removal takes effect at once. In any linearization from here no operation sees the value before its removal: none
 //! peeks it, and no other one removes it. So the operations in between are possible without the value as well, by the
 //! contract of the roles, and moving the removal to the front gives a linearization. Operations without a role may see any
-//! value, so if there is one, no removal is eager.
+//! value, so if there is one, no removal is eager; nor is one from an object with a limit, which makes room.
 
 use crate::engine::{Facts, Shortcut};
 use crate::history::{EventKind, NEVER, precedes};
@@ -52,7 +52,8 @@ impl Implied {
         if !task.shortcuts().has(Shortcut::ImpliedOrder) {
             return implied;
         }
-        let is_queue = match task.kind() {
+        let is_limited = matches!(task.kind(), Some(Kind::Limited(_)));
+        let is_queue = match task.kind().map(Kind::without_limit) {
             Some(Kind::Queue) => true,
             Some(
                 Kind::Stack
@@ -108,7 +109,7 @@ impl Implied {
                 peeks: &ops.peeks,
             });
         }
-        if roles_known && task.shortcuts().has(Shortcut::EagerRemovals) {
+        if roles_known && !is_limited && task.shortcuts().has(Shortcut::EagerRemovals) {
             implied
                 .eager_removals
                 .extend(unique.iter().filter_map(|value| value.removal));
