@@ -1,10 +1,11 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|reach|repeated|hitting|recorder|live|verify]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
 
 mod child;
 mod columnar;
+mod cores;
 mod growth;
 mod hitting;
 mod input;
@@ -35,6 +36,7 @@ fn main() -> anyhow::Result<()> {
             monitors::run()?;
             snapshot::run()?;
             columnar::run()?;
+            cores::run(&[])?;
             reach::run()?;
             repeated::run()?;
             hitting::run()?;
@@ -48,12 +50,13 @@ fn main() -> anyhow::Result<()> {
         ["monitors"] => monitors::run(),
         ["snapshot"] => snapshot::run(),
         ["columnar"] => columnar::run(),
+        ["cores", rest @ ..] => cores::run(rest),
         ["reach"] => reach::run(),
         ["repeated"] => repeated::run(),
         ["hitting"] => hitting::run(),
         ["recorder"] => recorder::run(),
         ["live"] => live::run(),
         ["verify"] => verify::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, reach, repeated, hitting, recorder, live or verify"),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live or verify"),
     }
 }

@@ -1,0 +1,143 @@
+//! How small the cores of violations are, and how long explaining takes after the verdict: all types, one wrong result in the
+//! middle.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use linpoint::generate::Generator;
+use linpoint::object::{ObjectType, types};
+use linpoint::spec::Sampler;
+use linpoint::{Checker, Config, History, OpId, Verdict, object_type};
+
+const SIZES: [usize; 3] = [300, 10_000, 100_000];
+
+/// Histories of each type and size, unless the command line says otherwise.
+const SEEDS: u64 = 20;
+
+/// Limits of one check.
+const TIME: Duration = Duration::from_secs(30);
+const MEMORY: u64 = 200_000_000;
+
+/// How many wrong results are tried on one history.
+const ATTEMPTS: usize = 50;
+
+/// The bars: operations in the median core and in 95 of 100, and how much longer than the verdict the core may take.
+const MEDIAN: usize = 6;
+const NEARLY_ALL: usize = 12;
+/// The same for objects whose operations are about several places or depend on how much there is.
+const WIDE: usize = 20;
+const WIDE_TYPES: [&str; 4] = ["array-blocking-queue", "bank", "bounded-queue", "multi-register"];
+const EXPLAINING: Duration = Duration::from_secs(1);
+
+/// One violation.
+struct Explained {
+    core: usize,
+    minimal: bool,
+    verdict: Duration,
+    core_after: Duration,
+}
+
+/// `args`: the number of histories of each type and size, then names of types.
+pub fn run(args: &[&str]) -> anyhow::Result<()> {
+    let (seeds, names) = match args {
+        [seeds, names @ ..] => (seeds.parse().context("the number of histories")?, names),
+        [] => (SEEDS, &[][..]),
+    };
+    println!("## Cores\n");
+    println!(
+        "{seeds} histories of each type and size, 4 processes, one wrong result in the middle; {} s and {} MB for each. \"After\" is the time from the verdict to the explained core, the longest of them all.\n",
+        TIME.as_secs(),
+        MEMORY / 1_000_000
+    );
+    println!("| type | operations | violations | median core | 95 % | largest | not minimal | median verdict | after | within the bars |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let (mut rows, mut good) = (0, 0);
+    for info in types() {
+        if !names.is_empty() && !names.contains(&info.name) {
+            continue;
+        }
+        let object = object_type(info.name, &Default::default())?;
+        for size in SIZES {
+            let explained: Vec<Explained> =
+                (0..seeds).filter_map(|seed| explain(&object, size, seed).transpose()).collect::<anyhow::Result<_>>()?;
+            rows += 1;
+            good += usize::from(row(info.name, size, &explained));
+        }
+    }
+    println!("\n{good} of {rows} rows are within the bars.\n");
+    Ok(())
+}
+
+/// Prints a row; returns whether it is within the bars.
+fn row(name: &str, size: usize, explained: &[Explained]) -> bool {
+    if explained.is_empty() {
+        println!("| {name} | {size} | 0 | - | - | - | - | - | - | no |");
+        return false;
+    }
+    let mut cores: Vec<usize> = explained.iter().map(|one| one.core).collect();
+    let mut verdicts: Vec<Duration> = explained.iter().map(|one| one.verdict).collect();
+    cores.sort_unstable();
+    verdicts.sort_unstable();
+    let (median, nearly_all) = (cores[cores.len() / 2], cores[(cores.len() * 95).div_ceil(100) - 1]);
+    let after = explained.iter().map(|one| one.core_after).max().unwrap_or_default();
+    let is_small = match WIDE_TYPES.contains(&name) {
+        true => nearly_all <= WIDE,
+        false => median <= MEDIAN && nearly_all <= NEARLY_ALL,
+    };
+    let is_quick = explained.iter().all(|one| one.core_after <= one.verdict + EXPLAINING);
+    println!(
+        "| {name} | {size} | {} | {median} | {nearly_all} | {} | {} | {:.0} ms | {:.0} ms | {} |",
+        explained.len(),
+        cores[cores.len() - 1],
+        explained.iter().filter(|one| !one.minimal).count(),
+        verdicts[verdicts.len() / 2].as_secs_f64() * 1e3,
+        after.as_secs_f64() * 1e3,
+        if is_small && is_quick { "yes" } else { "no" },
+    );
+    is_small && is_quick
+}
+
+/// Decides and explains one history; `None` if no violation was found, or not decided within the limits.
+fn explain(object: &ObjectType, size: usize, seed: u64) -> anyhow::Result<Option<Explained>> {
+    let limits = || Config::default().with_timeout(TIME).with_memory(MEMORY);
+    let history = Generator { ops: size, seed, ..Generator::default() }.linearizable(object)?;
+    let Some((bad, verdict)) = violating(object, &history, seed, &Checker::new(limits().verdicts_only()))? else {
+        return Ok(None);
+    };
+    let started = Instant::now();
+    let report = Checker::new(limits()).check_recorded(object, &bad)?;
+    let whole = started.elapsed();
+    let Verdict::Violation(violation) = report.verdict else { return Ok(None) };
+    Ok(Some(Explained {
+        core: violation.core.ops().len(),
+        minimal: violation.core.is_minimal(),
+        verdict,
+        core_after: whole.saturating_sub(verdict),
+    }))
+}
+
+/// The history with one wrong result after its middle, and how long the verdict took.
+fn violating(
+    object: &ObjectType,
+    history: &History,
+    seed: u64,
+    checker: &Checker,
+) -> anyhow::Result<Option<(History, Duration)>> {
+    let mut sampler = Sampler::new(seed ^ 0x5EED, None);
+    let middle = history.len() / 2;
+    for _ in 0..ATTEMPTS {
+        let id = OpId((middle + sampler.below((middle / 10).max(1))) as u32);
+        let value = history.values()[sampler.below(history.values().len())].clone();
+        let changed = history.with_result(id, &value);
+        if object.validate(&changed).is_err() {
+            continue;
+        }
+        let started = Instant::now();
+        match checker.check_recorded(object, &changed)?.verdict {
+            Verdict::Violation(_) => return Ok(Some((changed, started.elapsed()))),
+            Verdict::Undecided(_) => return Ok(None),
+            Verdict::Linearizable(_) => {}
+        }
+    }
+    Ok(None)
+}
