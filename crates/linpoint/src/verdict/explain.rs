@@ -8,7 +8,7 @@ use super::{Claim, Confirmation, Core, Violation, certify, projection, propose};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
-use crate::spec::Spec;
+use crate::spec::{Kind, Spec};
 use crate::value::Value;
 
 /// How long the independent check of one core may take.
@@ -207,7 +207,7 @@ fn shortest_bad_prefix<S: Spec>(
     }
 }
 
-/// An unanchored core of so few operations, with so few relaxed ones, is not worth replacing by an anchored one.
+/// A core of so few operations, with so few relaxed ones, is small.
 const FEW_OPS: usize = 4;
 const FEW_RELAXED: usize = 40;
 
@@ -270,32 +270,28 @@ impl<S: Spec> Evidence<'_, '_, S> {
             anchor::core(self.beginning, observed, budget)
         };
         // Reductions by values are quick and make small cores. Without them, relaxing operations one by one is slow.
-        let has_values = self.task.kind().is_some();
+        let has_values = !matches!(
+            self.task.kind(),
+            None | Some(Kind::Counter(_) | Kind::Semaphore(_))
+        );
         if !has_values && let Some(core) = anchored(&self.budget.slice(self.budget.left() / 2)) {
             return Ok(core);
         }
-        let start = smaller.unwrap_or_else(|| self.beginning.ops.clone());
-        let share = self
-            .observed
-            .map_or(self.budget.left(), |_| self.budget.left() / 2);
-        let reduced = self.reduce(start, Pure::AsRecorded, &self.budget.slice(share));
-        let end = reduce::last_rank(&self.beginning.ops);
-        let reduced = match reduced.minimal {
-            true => reduce::with_premises(self.task, &reduced, end, self.budget, self.decide)
-                // The premises depend on operations that were dropped.
-                .unwrap_or_else(|| {
-                    self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget)
-                }),
-            false => reduced,
-        };
-        let returned = reduced.ops.iter().filter(|op| op.ret != NEVER).count();
-        let is_small = returned <= FEW_OPS && reduced.ops.len() - returned <= FEW_RELAXED;
-        if !is_small
-            && let Some(core) = anchored(self.budget)
-            && (core.ops.len() < returned || returned <= FEW_OPS)
-        {
-            return Ok(core);
+        let reduced = self.reduced_with_premises(smaller);
+        if !reduced.as_ref().is_some_and(is_small) {
+            let share = reduced
+                .as_ref()
+                .map_or(self.budget.left() / 2, |_| self.budget.left());
+            let is_better = |core: &Found| {
+                let returned = reduced.as_ref().map(count_returned);
+                returned.is_none_or(|count| core.ops.len() < count || count <= FEW_OPS)
+            };
+            if let Some(core) = anchored(&self.budget.slice(share)).filter(is_better) {
+                return Ok(core);
+            }
         }
+        let reduced = reduced
+            .unwrap_or_else(|| self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget));
         let confirmation =
             certify::core(self.task, &reduced, &self.whole.slice(CERTIFICATION_TIME))?;
         let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
@@ -310,6 +306,32 @@ impl<S: Spec> Evidence<'_, '_, S> {
             confirmation,
         })
     }
+
+    /// The beginning, or the smaller history, reduced as far as half of the time allows, with its premises. `None` if these
+    /// depend on operations that were dropped.
+    fn reduced_with_premises(&self, smaller: Option<Vec<TaskOp>>) -> Option<Reduced> {
+        let start = smaller.unwrap_or_else(|| self.beginning.ops.clone());
+        let share = self
+            .observed
+            .map_or(self.budget.left(), |_| self.budget.left() / 2);
+        let reduced = self.reduce(start, Pure::AsRecorded, &self.budget.slice(share));
+        let end = reduce::last_rank(&self.beginning.ops);
+        match reduced.minimal {
+            true => reduce::with_premises(self.task, &reduced, end, self.budget, self.decide),
+            false => Some(reduced),
+        }
+    }
+}
+
+/// How many operations of a reduced history have their results and returns.
+fn count_returned(reduced: &Reduced) -> usize {
+    reduced.ops.iter().filter(|op| op.ret != NEVER).count()
+}
+
+/// Whether a reduced history is not worth replacing by one that starts from an anchor.
+fn is_small(reduced: &Reduced) -> bool {
+    let returned = count_returned(reduced);
+    returned <= FEW_OPS && reduced.ops.len() - returned <= FEW_RELAXED
 }
 
 /// The operations beside the one that the claim is about that changed nothing, as their results tell, but might have done so
