@@ -1,13 +1,16 @@
 //! How small the cores of violations are, and how long explaining takes after the verdict: all types, one wrong result in the
 //! middle.
 
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 use linpoint::generate::Generator;
 use linpoint::object::{ObjectType, types};
 use linpoint::spec::Sampler;
-use linpoint::{Checker, Config, History, OpId, Verdict, object_type};
+use linpoint::{Checker, Config, Error, ErrorKind, History, OpId, Value, Verdict, object_type};
+
+use crate::child::peak_mib;
 
 const SIZES: [usize; 3] = [300, 10_000, 100_000];
 
@@ -17,6 +20,13 @@ const SEEDS: u64 = 20;
 /// Limits of one check.
 const TIME: Duration = Duration::from_secs(30);
 const MEMORY: u64 = 200_000_000;
+
+/// The capacity of bounded types.
+const CAPACITY: i64 = 5;
+
+/// The argument that makes this program explain one violation and answer: each has a process of its own, since the memory
+/// limit is one of the process.
+pub const COMMAND: &str = "explain-one";
 
 /// How many wrong results are tried on one history.
 const ATTEMPTS: usize = 50;
@@ -35,6 +45,7 @@ struct Explained {
     minimal: bool,
     verdict: Duration,
     core_after: Duration,
+    peak_mib: f64,
 }
 
 /// `args`: the number of histories of each type and size, then names of types.
@@ -45,21 +56,20 @@ pub fn run(args: &[&str]) -> anyhow::Result<()> {
     };
     println!("## Cores\n");
     println!(
-        "{seeds} histories of each type and size, 4 processes, one wrong result in the middle; {} s and {} MB for each. \"After\" is the time from the verdict to the explained core, the longest of them all.\n",
+        "{seeds} histories of each type and size, 4 processes, one wrong result in the middle; {} s and {} MB for each. \"After\" is the longest time from the verdict to the explained core, and the peak memory that of the worst, the making of the history included.\n",
         TIME.as_secs(),
         MEMORY / 1_000_000
     );
-    println!("| type | operations | violations | median core | 95 % | largest | not minimal | median verdict | after | within the bars |");
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("| type | operations | violations | median core | 95 % | largest | not minimal | median verdict | after | peak | within the bars |");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let (mut rows, mut good) = (0, 0);
     for info in types() {
         if !names.is_empty() && !names.contains(&info.name) {
             continue;
         }
-        let object = object_type(info.name, &Default::default())?;
         for size in SIZES {
             let explained: Vec<Explained> =
-                (0..seeds).filter_map(|seed| explain(&object, size, seed).transpose()).collect::<anyhow::Result<_>>()?;
+                (0..seeds).filter_map(|seed| ask(info.name, size, seed).transpose()).collect::<anyhow::Result<_>>()?;
             rows += 1;
             good += usize::from(row(info.name, size, &explained));
         }
@@ -71,7 +81,7 @@ pub fn run(args: &[&str]) -> anyhow::Result<()> {
 /// Prints a row; returns whether it is within the bars.
 fn row(name: &str, size: usize, explained: &[Explained]) -> bool {
     if explained.is_empty() {
-        println!("| {name} | {size} | 0 | - | - | - | - | - | - | no |");
+        println!("| {name} | {size} | 0 | - | - | - | - | - | - | - | no |");
         return false;
     }
     let mut cores: Vec<usize> = explained.iter().map(|one| one.core).collect();
@@ -80,30 +90,66 @@ fn row(name: &str, size: usize, explained: &[Explained]) -> bool {
     verdicts.sort_unstable();
     let (median, nearly_all) = (cores[cores.len() / 2], cores[(cores.len() * 95).div_ceil(100) - 1]);
     let after = explained.iter().map(|one| one.core_after).max().unwrap_or_default();
+    let peak = explained.iter().map(|one| one.peak_mib).fold(0.0, f64::max);
     let is_small = match WIDE_TYPES.contains(&name) {
         true => nearly_all <= WIDE,
         false => median <= MEDIAN && nearly_all <= NEARLY_ALL,
     };
     let is_quick = explained.iter().all(|one| one.core_after <= one.verdict + EXPLAINING);
+    let is_good = is_small && is_quick;
     println!(
-        "| {name} | {size} | {} | {median} | {nearly_all} | {} | {} | {:.0} ms | {:.0} ms | {} |",
+        "| {name} | {size} | {} | {median} | {nearly_all} | {} | {} | {:.0} ms | {:.0} ms | {peak:.0} MiB | {} |",
         explained.len(),
         cores[cores.len() - 1],
         explained.iter().filter(|one| !one.minimal).count(),
         verdicts[verdicts.len() / 2].as_secs_f64() * 1e3,
         after.as_secs_f64() * 1e3,
-        if is_small && is_quick { "yes" } else { "no" },
+        if is_good { "yes" } else { "no" },
     );
-    is_small && is_quick
+    is_good
 }
 
-/// Decides and explains one history; `None` if no violation was found, or not decided within the limits.
+/// Explains one violation in a child process; `None` if no violation was found, or not decided within the limits.
+fn ask(name: &str, size: usize, seed: u64) -> anyhow::Result<Option<Explained>> {
+    let mut child = Command::new(std::env::current_exe()?);
+    let child = child.args([COMMAND, name, &size.to_string(), &seed.to_string()]).stderr(Stdio::inherit()).output()?;
+    ensure!(child.status.success(), "{name} with {size} operations and seed {seed} ended with {}", child.status);
+    let text = String::from_utf8(child.stdout)?;
+    let numbers: Vec<f64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let &[core, minimal, verdict, core_after, peak_mib] = numbers.as_slice() else { return Ok(None) };
+    Ok(Some(Explained {
+        core: core as usize,
+        minimal: minimal == 1.0,
+        verdict: Duration::from_secs_f64(verdict),
+        core_after: Duration::from_secs_f64(core_after),
+        peak_mib,
+    }))
+}
+
+/// Explains one violation here and prints the numbers, or nothing.
+pub fn answer(args: &[&str]) -> anyhow::Result<()> {
+    let &[name, size, seed] = args else { bail!("three arguments expected") };
+    let info = types().iter().find(|info| info.name == name).context("unknown type")?;
+    let takes_capacity = info.params.iter().any(|(name, _)| *name == "capacity");
+    let params = takes_capacity.then(|| ("capacity".to_owned(), Value::Int(CAPACITY)));
+    let object = object_type(info.name, &params.into_iter().collect())?;
+    if let Some(Explained { core, minimal, verdict, core_after, peak_mib }) =
+        explain(&object, size.parse()?, seed.parse()?)?
+    {
+        let (verdict, core_after) = (verdict.as_secs_f64(), core_after.as_secs_f64());
+        println!("{core} {} {verdict} {core_after} {peak_mib}", u8::from(minimal));
+    }
+    Ok(())
+}
+
+/// Decides and explains one history.
 fn explain(object: &ObjectType, size: usize, seed: u64) -> anyhow::Result<Option<Explained>> {
     let limits = || Config::default().with_timeout(TIME).with_memory(MEMORY);
     let history = Generator { ops: size, seed, ..Generator::default() }.linearizable(object)?;
     let Some((bad, verdict)) = violating(object, &history, seed, &Checker::new(limits().verdicts_only()))? else {
         return Ok(None);
     };
+    drop(history);
     let started = Instant::now();
     let report = Checker::new(limits()).check_recorded(object, &bad)?;
     let whole = started.elapsed();
@@ -113,6 +159,7 @@ fn explain(object: &ObjectType, size: usize, seed: u64) -> anyhow::Result<Option
         minimal: violation.core.is_minimal(),
         verdict,
         core_after: whole.saturating_sub(verdict),
+        peak_mib: peak_mib()?,
     }))
 }
 
@@ -127,17 +174,30 @@ fn violating(
     let middle = history.len() / 2;
     for _ in 0..ATTEMPTS {
         let id = OpId((middle + sampler.below((middle / 10).max(1))) as u32);
-        let value = history.values()[sampler.below(history.values().len())].clone();
-        let changed = history.with_result(id, &value);
+        let Some(changed) = other_result(history, id, &mut sampler) else { continue };
+        let changed = history.with_result(id, &changed);
         if object.validate(&changed).is_err() {
             continue;
         }
         let started = Instant::now();
-        match checker.check_recorded(object, &changed)?.verdict {
-            Verdict::Violation(_) => return Ok(Some((changed, started.elapsed()))),
-            Verdict::Undecided(_) => return Ok(None),
-            Verdict::Linearizable(_) => {}
+        match checker.check_recorded(object, &changed).map(|report| report.verdict) {
+            Ok(Verdict::Violation(_)) => return Ok(Some((changed, started.elapsed()))),
+            Ok(Verdict::Undecided(_)) => return Ok(None),
+            Ok(Verdict::Linearizable(_)) => {}
+            Err(error) if error.kind() == ErrorKind::Limit => return Ok(None),
+            Err(error) => return Err(Error::into(error)),
         }
     }
     Ok(None)
+}
+
+/// Another result for an operation: that of a random one, or, of a list, with one item taken from another list.
+fn other_result(history: &History, id: OpId, sampler: &mut Sampler) -> Option<Value> {
+    let other = history.values()[sampler.below(history.values().len())].clone();
+    let (Some(Value::List(items)), Value::List(others)) = (history.op(id).result, &other) else {
+        return Some(other);
+    };
+    let (mut items, chosen) = (items.to_vec(), sampler.below(items.len().max(1)));
+    *items.get_mut(chosen)? = others.get(sampler.below(others.len().max(1)))?.clone();
+    Some(Value::list(items))
 }

@@ -27,6 +27,7 @@ fn main() -> anyhow::Result<()> {
     match words.as_slice() {
         [child::COMMAND, rest @ ..] => child::answer(rest),
         [monitors::COMMAND, rest @ ..] => monitors::answer(rest),
+        [cores::COMMAND, rest @ ..] => cores::answer(rest),
         [snapshot::COMMAND, rest @ ..] => snapshot::answer(rest),
         [verify::COMMAND, rest @ ..] => verify::answer(rest),
         [] => {
