@@ -3,8 +3,9 @@
 //!
 //! A terminal that is closed is no such request: the report would be lost, and under `nohup` the work must continue.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use linpoint::engine::Budget;
 use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM};
@@ -32,4 +33,45 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
             .and_then(|_| register(signal, Arc::clone(&flag)));
     }
     flag
+}
+
+/// Ends the program as `end` says if `stop` is set while an input is read, which may take long: a large file, or a standard
+/// input that never ends. The caller locks `run` while it does anything else, and takes the run out when all is read.
+pub(crate) fn end_reading_on<R: Send + 'static>(
+    stop: Arc<AtomicBool>,
+    run: Arc<Mutex<Option<R>>>,
+    end: fn(R) -> anyhow::Result<Exit>,
+) {
+    let watch = move || {
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            // What is done under the lock ends by itself when `stop` is set.
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            if run.is_none() {
+                return;
+            }
+            if stop.load(Relaxed)
+                && let Some(run) = run.take()
+            {
+                eprintln!("linpoint: interrupted while reading");
+                let exit = end(run).unwrap_or_else(|error| {
+                    eprintln!("linpoint: {error:#}");
+                    Exit::of_error(&error)
+                });
+                std::process::exit(exit.code().into());
+            }
+        }
+    };
+    // Without this thread a signal ends the run when all is read.
+    let _ = std::thread::Builder::new().spawn(watch);
+}
+
+/// Takes the run out when all is read. If it was taken already, the thread that has it ends the program.
+pub(crate) fn all_is_read<R>(run: &Mutex<Option<R>>) -> R {
+    let taken = run.lock().unwrap_or_else(PoisonError::into_inner).take();
+    taken.unwrap_or_else(|| {
+        loop {
+            std::thread::park();
+        }
+    })
 }

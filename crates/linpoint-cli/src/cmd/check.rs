@@ -81,7 +81,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         summary: Summary::default(),
     };
     let run = Arc::new(Mutex::new(Some(run)));
-    end_reading_on(stop, Arc::clone(&run));
+    // Unfinished files are removed before the program ends.
+    interrupt::end_reading_on(stop, Arc::clone(&run), |mut run| {
+        let done = run.finish();
+        run.exit(done)
+    });
     let mut failed = None;
     args.input.read(args.limits.memory, &mut |recorded| {
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,13 +95,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             failed = run.add(recorded).err();
         }
     });
-    let taken = run.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(mut run) = taken else {
-        // The other thread has the run: it prints the report and ends the program.
-        loop {
-            std::thread::park();
-        }
-    };
+    let mut run = interrupt::all_is_read(&run);
     let done = match failed {
         Some(error) => Err(error),
         None => run.flush().and_then(|()| run.finish()),
@@ -140,36 +138,6 @@ fn config(args: &CheckArgs) -> Config {
             Cores::Reduced
         },
     }
-}
-
-/// Ends the program with a report of what was decided so far if `stop` is set while an input is read, which may take long: a
-/// large file, or a standard input that never ends. The run is taken out when all is read.
-fn end_reading_on(stop: Arc<AtomicBool>, run: Arc<Mutex<Option<Run>>>) {
-    let watch = move || {
-        loop {
-            std::thread::sleep(Duration::from_millis(50));
-            // The lock is held while histories are decided. They end by themselves when `stop` is set.
-            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
-            if run.is_none() {
-                return;
-            }
-            if stop.load(Relaxed)
-                && let Some(mut run) = run.take()
-            {
-                eprintln!("linpoint: interrupted while reading");
-                let done = run.finish();
-                let exit = run.exit(done).unwrap_or_else(|error| {
-                    eprintln!("linpoint: {error:#}");
-                    Exit::of_error(&error)
-                });
-                // Unfinished files are removed before the program ends.
-                drop(run);
-                std::process::exit(exit.code().into());
-            }
-        }
-    };
-    // Without this thread a signal ends the run when all is read.
-    let _ = std::thread::Builder::new().spawn(watch);
 }
 
 /// The limits of the work on each history.
