@@ -78,7 +78,7 @@ class Proof:
         """The verdict that the next proof shows about a history."""
         header = self.next()
         refuse(header is None, "the file has no proof of this history")
-        refuse(header.get("linpoint-proof") != 1, "here must be the header of a proof")
+        refuse(header.get("linpoint-proof") != 2, "here must be the header of a proof")
         spec = specification(header)
         refuse(header["operations"] != len(history.ops), "the proof is about another number of operations")
         refuse(header["ties"] != history.ties, "the proof is about another order at equal times")
@@ -126,18 +126,26 @@ class Proof:
         recorded = [by_number[number] for number in numbers]
         kept = [pending(op) if op.number in relaxed or op.ret > cut else op for op in recorded]
         check_reduction(spec, part, cut, recorded, kept)
-        induction = Induction(spec)
+        induction, left = Induction(spec), line["sets"]
+        listed, left = self.next_set(left)
         events = sorted([(op.call, op) for op in kept] + [(op.ret, op) for op in kept if op.ret != NEVER])
         for rank, op in events:
             if rank == op.call:
                 induction.open.append(op)
                 continue
-            line = self.expect()
-            refuse(line.get("return") != op.number, f"here must be the set after operation {op.number} returned")
-            induction.take_return(op, line.get("add"))
+            induction.take_return(op)
+            if listed is not None and listed.get("return") == op.number:
+                induction.replace(listed.get("set"))
+                listed, left = self.next_set(left)
             if not induction.possible:
-                return
-        raise Refused("the operations that are kept do not contradict each other")
+                break
+        refuse(induction.possible, "the operations that are kept do not contradict each other")
+        refuse(listed is not None, "a set is out of order or after the contradiction")
+
+    def next_set(self, left):
+        """The line of the next set, and how many are left then."""
+        refuse(type(left) is not int or left < 0, "\"sets\" must be a number")
+        return (self.expect(), left - 1) if left else (None, 0)
 
 
 def partition(spec, history, ops, split):
@@ -246,53 +254,67 @@ class Induction:
         self.spec, self.open = spec, []
         self.possible = {(frozenset(), spec.init())}
 
-    def take_return(self, op, added):
-        reached = self.reached(op)
+    def take_return(self, op):
+        """The set becomes the one that follows when `op` returns."""
+        seen, frontier = set(), list(self.possible)
+        while frontier:
+            pair = self.saturated(*frontier.pop())
+            if pair in seen:
+                continue
+            seen.add(pair)
+            taken, state = pair
+            if op.number in taken:
+                continue
+            used = set()  # pending operations that equal an earlier one wait for it
+            for other in self.open:
+                if other.number in taken or (other.ret == NEVER and other.op in used):
+                    continue
+                if other.ret == NEVER:
+                    used.add(other.op)
+                for after in self.spec.step(state, other.op, other.result):
+                    frontier.append((taken | {other.number}, after))
+        self.open.remove(op)
+        self.possible = self.least({(taken - {op.number}, state) for taken, state in seen if op.number in taken})
+
+    def saturated(self, taken, state):
+        """The same configuration after all that return, change nothing and can have their results took effect."""
+        more = (op for op in self.open if op.ret != NEVER and self.spec.is_pure(op.op, op.result))
+        return taken | {op.number for op in more if self.spec.step(state, op.op, op.result)}, state
+
+    def by_state(self, configurations):
+        """The configurations by what they must have in common with those that they cover."""
+        never = {op.number for op in self.open if op.ret == NEVER}
+        groups = {}
+        for taken, state in configurations:
+            groups.setdefault((taken - never, state), []).append(taken)
+        return groups
+
+    def least(self, configurations):
+        """The configurations that no other one covers."""
+        groups = self.by_state(configurations).items()
+        return {(taken, key[1]) for key, group in groups for taken in group if not any(other < taken for other in group)}
+
+    def replace(self, configurations):
+        """Takes a set that is listed instead of the one that follows."""
         states = {}
-        for _, state in reached:
+        for _, state in self.possible:
             text = shown(self.spec.state_value(state))
             refuse(states.setdefault(text, state) != state, f"two different states are both written as {text}")
-        listed = {(taken - {op.number}, state) for taken, state in self.possible if op.number in taken}
-        self.open.remove(op)
-        numbers = {other.number for other in self.open}
-        refuse(not isinstance(added, list), "here must be a line with a list 'add'")
-        for configuration in added:
+        refuse(not isinstance(configurations, list), "here must be a line with a list 'set'")
+        numbers, listed = {op.number for op in self.open}, set()
+        for configuration in configurations:
             fits = isinstance(configuration, list) and len(configuration) == 2 and isinstance(configuration[0], list)
             refuse(not fits, "a configuration is [[operations], state]")
             taken, text = configuration[0], shown(value(configuration[1]))
             refuse(len(set(taken)) != len(taken) or not set(taken) <= numbers, "an operation is not open, or listed twice")
             refuse(text not in states, f"the state {text} does not follow from the set before")
-            listed.add((frozenset(taken), states[text]))
-        never = {other.number for other in self.open if other.ret == NEVER}
-        by_state = {}
-        for taken, state in listed:
-            by_state.setdefault((taken - never, state), []).append(taken)
-        for taken, state in reached:
-            covering = by_state.get((taken - never, state), [])
-            missing = not any(other <= taken for other in covering)
-            refuse(missing, f"a configuration is missing: state {shown(self.spec.state_value(state))}, {sorted(taken)}")
-        self.possible = listed
-
-    def reached(self, op):
-        """All configurations in which `op` took effect, which is then forgotten."""
-        seen, frontier = set(self.possible), [pair for pair in self.possible if op.number not in pair[0]]
-        while frontier:
-            taken, state = frontier.pop()
-            used = set()  # pending operations that equal an earlier one wait for it
-            for other in self.open:
-                if other.number in taken:
-                    continue
-                if other.ret == NEVER:
-                    if other.op in used:
-                        continue
-                    used.add(other.op)
-                for after in self.spec.step(state, other.op, other.result):
-                    pair = (taken | {other.number}, after)
-                    if pair not in seen:
-                        seen.add(pair)
-                        if other is not op:
-                            frontier.append(pair)
-        return {(taken - {op.number}, state) for taken, state in seen if op.number in taken}
+            listed.add(self.saturated(frozenset(taken), states[text]))
+        groups = self.by_state(listed)
+        for key, group in self.by_state(self.saturated(*pair) for pair in self.possible).items():
+            for taken in group:
+                missing = not any(other <= taken for other in groups.get(key, []))
+                refuse(missing, f"a configuration is missing: state {shown(self.spec.state_value(key[1]))}, {sorted(taken)}")
+        self.possible = self.least(listed)
 
 
 def main(arguments):

@@ -79,7 +79,7 @@ const VERIFY_PROOF_EXIT_CODES: &str = "\
 Exit codes:
   0   every proof is accepted, whatever its verdict
   1   some proof is refused
-  2   the file says that some proof was not made
+  2   the file says that some proof was not made, or a limit was hit first
   64  the request makes no sense
   65  some history is malformed
   66  some input cannot be read";
@@ -306,6 +306,9 @@ pub(crate) struct VerifyProofArgs {
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// Print one JSON line for each history
     #[arg(long)]

@@ -1,69 +1,101 @@
 //! `linpoint verify-proof`: check proofs of verdicts without any engine.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use linpoint::Error;
+use linpoint::engine::{Budget, Limit};
 use linpoint::format::{RecordedHistory, open_text};
-use linpoint::object::ProofError;
-use linpoint::proof::{Header, ProofReader, Proven, Refusal, Specification, Verified};
+use linpoint::proof::{Header, ProofError, ProofReader, Proven, Refusal, Specification, Verified};
 use serde_json::json;
 
 use crate::args::VerifyProofArgs;
 use crate::exit::Exit;
 use crate::files::{Files, Output};
+use crate::interrupt;
 use crate::source::{TypeChoice, print_notes, type_of, with_methods};
 
 pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
+    args.limits.start_threads()?;
     let mut inputs = args.input.files.clone();
     inputs.push(args.proof.clone());
     Files::reading(&inputs)?;
+    let stop = interrupt::flag();
     let mut verifier = Verifier {
         args,
         chosen: args.input.type_choice()?,
         reader: ProofReader::new(open_text(&args.proof)?),
-        out: Output::standard(),
-        exit: Exit::default(),
+        stop: Arc::clone(&stop),
         is_over: false,
     };
+    let results = Arc::new(Mutex::new(Some(Results {
+        out: Output::standard(),
+        exit: Exit::default(),
+        style: if args.json { Style::Json } else { Style::Text },
+    })));
+    interrupt::end_reading_on(stop, Arc::clone(&results), |mut results| {
+        results.exit = results.exit.max(Exit::Undecided);
+        results.finish()
+    });
     let mut failed = None;
-    args.input.read(None, &mut |recorded| {
-        if failed.is_none() && !verifier.is_over {
-            failed = verifier.take(recorded).err();
+    args.input.read(args.limits.memory, &mut |recorded| {
+        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (None, false, Some(results)) = (&failed, verifier.is_over, results.as_mut()) {
+            failed = verifier.take(recorded, results).err();
         }
     });
+    let mut results = interrupt::all_is_read(&results);
     if let Some(error) = failed {
         return Err(error);
     }
-    verifier.finish()
+    verifier.finish(&mut results)?;
+    results.finish()
 }
 
 struct Verifier<'a> {
     args: &'a VerifyProofArgs,
     chosen: Option<TypeChoice>,
     reader: ProofReader<'static>,
+    stop: Arc<AtomicBool>,
+    /// Whether a proof was not accepted: where the next one begins is not known then.
+    is_over: bool,
+}
+
+/// What is printed.
+enum Style {
+    Text,
+    Json,
+}
+
+/// What was found so far.
+struct Results {
     out: Output,
     exit: Exit,
-    /// Whether a proof was refused: where the next one begins is not known then.
-    is_over: bool,
+    style: Style,
 }
 
 impl Verifier<'_> {
     /// Checks the next proof on a history.
-    fn take(&mut self, recorded: Result<RecordedHistory, Error>) -> anyhow::Result<()> {
+    fn take(
+        &mut self,
+        recorded: Result<RecordedHistory, Error>,
+        results: &mut Results,
+    ) -> anyhow::Result<()> {
         let recorded = match recorded {
             Ok(recorded) => recorded,
             // `check` writes no proof of such a history.
-            Err(error) => return self.skip(&error),
+            Err(error) => return results.skip(&error),
         };
+        let limits = &self.args.limits;
+        let budget = Budget::new(limits.timeout, limits.memory);
+        self.reader
+            .limit_to(budget.cancelled_by(Arc::clone(&self.stop)));
         print_notes(&recorded);
         let label = recorded.label();
         let (header, verified) = match self.verify(&recorded) {
             Ok(verified) => verified,
-            Err(ProofError::Refused(refusal)) => return self.refuse(Some(&label), &refusal),
-            Err(ProofError::History(error)) => {
-                self.is_over = true;
-                return self.skip(&recorded.locate(error));
-            }
+            Err(error) => return self.not_accepted(&recorded, error, results),
         };
         let type_name = match &header.specification {
             Specification::Type { name, .. } | Specification::Own(name) => name,
@@ -77,7 +109,7 @@ impl Verifier<'_> {
         });
         let text = match &verified.verdict {
             Proven::Nothing(reason) => {
-                self.exit = self.exit.max(Exit::Undecided);
+                results.exit = results.exit.max(Exit::Undecided);
                 line["proof"] = json!("missing");
                 line["reason"] = json!(reason);
                 format!("no proof was made: {reason}")
@@ -93,7 +125,23 @@ impl Verifier<'_> {
                 format!("the proof is accepted: {verdict} as a {type_name}")
             }
         };
-        self.print(&line, &format!("{label}: {text}"))
+        results.print(&line, &format!("{label}: {text}"))
+    }
+
+    /// Reports why the proof on a history was not accepted.
+    fn not_accepted(
+        &mut self,
+        recorded: &RecordedHistory,
+        error: ProofError,
+        results: &mut Results,
+    ) -> anyhow::Result<()> {
+        self.is_over = true;
+        let label = recorded.label();
+        match error {
+            ProofError::Refused(refusal) => self.refuse(Some(&label), &refusal, results),
+            ProofError::Limit(limit) => results.stop(&label, limit),
+            ProofError::History(error) => results.skip(&recorded.locate(error)),
+        }
     }
 
     fn verify(&mut self, recorded: &RecordedHistory) -> Result<(Header, Verified), ProofError> {
@@ -146,16 +194,13 @@ impl Verifier<'_> {
         }
     }
 
-    fn skip(&mut self, error: &Error) -> anyhow::Result<()> {
-        self.out.flush()?;
-        eprintln!("linpoint: {error}");
-        self.exit = self.exit.max(Exit::of_kind(error.kind()));
-        Ok(())
-    }
-
-    fn refuse(&mut self, history: Option<&str>, refusal: &Refusal) -> anyhow::Result<()> {
-        self.is_over = true;
-        self.exit = self.exit.max(Exit::Violation);
+    fn refuse(
+        &self,
+        history: Option<&str>,
+        refusal: &Refusal,
+        results: &mut Results,
+    ) -> anyhow::Result<()> {
+        results.exit = results.exit.max(Exit::Violation);
         let proof = self.args.proof.display().to_string();
         let line = json!({
             "schema": 1,
@@ -166,30 +211,60 @@ impl Verifier<'_> {
         });
         let at = format!("{proof}:{}: {}", refusal.line, refusal.reason);
         let of = history.map_or(String::new(), |history| format!("{history}: "));
-        self.print(&line, &format!("{of}the proof is refused: {at}"))
+        results.print(&line, &format!("{of}the proof is refused: {at}"))
+    }
+
+    /// Looks for what follows in the file after the proofs of all histories.
+    fn finish(mut self, results: &mut Results) -> anyhow::Result<()> {
+        // A proof that is left over may be that of a history which could not be read.
+        if self.is_over || results.exit > Exit::Undecided || self.stop.load(Relaxed) {
+            return Ok(());
+        }
+        let refusal = match self.reader.next_header() {
+            Ok(None) => return Ok(()),
+            Ok(Some(header)) => {
+                let reason = format!("{} has a proof here, but was not given", header.history);
+                self.reader.refuse(reason)
+            }
+            Err(ProofError::Refused(refusal)) => refusal,
+            Err(ProofError::Limit(limit)) => {
+                return results.stop(&self.args.proof.display().to_string(), limit);
+            }
+            Err(ProofError::History(error)) => return results.skip(&error),
+        };
+        self.refuse(None, &refusal, results)
+    }
+}
+
+impl Results {
+    fn skip(&mut self, error: &Error) -> anyhow::Result<()> {
+        self.out.flush()?;
+        eprintln!("linpoint: {error}");
+        self.exit = self.exit.max(Exit::of_kind(error.kind()));
+        Ok(())
+    }
+
+    /// Reports that a limit came before the end of a check.
+    fn stop(&mut self, name: &str, limit: Limit) -> anyhow::Result<()> {
+        self.exit = self.exit.max(Exit::Undecided);
+        let line = json!({
+            "schema": 1,
+            "history": name,
+            "proof": "unchecked",
+            "reason": limit.to_string(),
+        });
+        self.print(&line, &format!("{name}: the proof is not checked: {limit}"))
     }
 
     fn print(&mut self, line: &serde_json::Value, text: &str) -> anyhow::Result<()> {
-        match self.args.json {
-            true => writeln!(self.out, "{line}")?,
-            false => writeln!(self.out, "{text}")?,
+        match self.style {
+            Style::Json => writeln!(self.out, "{line}")?,
+            Style::Text => writeln!(self.out, "{text}")?,
         }
         Ok(())
     }
 
-    fn finish(mut self) -> anyhow::Result<Exit> {
-        // A proof that is left over may be that of a history which could not be read.
-        if !self.is_over && self.exit <= Exit::Undecided {
-            match self.reader.next_header() {
-                Ok(None) => {}
-                Ok(Some(header)) => {
-                    let reason = format!("{} has a proof here, but was not given", header.history);
-                    let refusal = self.reader.refuse(reason);
-                    self.refuse(None, &refusal)?;
-                }
-                Err(refusal) => self.refuse(None, &refusal)?,
-            }
-        }
+    fn finish(self) -> anyhow::Result<Exit> {
         self.out.finish()?;
         Ok(self.exit)
     }

@@ -22,6 +22,13 @@ fn run(scratch: &Scratch, command: &str) -> (Option<i32>, String) {
     (output.status.code(), printed)
 }
 
+/// The same with `--json`: the exit code and the line.
+fn run_json(scratch: &Scratch, command: &str) -> (Option<i32>, serde_json::Value) {
+    let (code, printed) = run(scratch, &format!("{command} --json"));
+    let line = serde_json::from_str(&printed).expect("a JSON line");
+    (code, line)
+}
+
 /// A folder with `h.jsonl`, which is linearizable, `wrong.jsonl`, which is not, and their proofs.
 fn proven(test: &str) -> Scratch {
     let scratch = Scratch::new(test);
@@ -59,8 +66,7 @@ fn proofs_of_both_verdicts_are_accepted() {
     assert_eq!(printed, (Some(0), refuted.to_owned()));
     let printed = run(&scratch, "verify-proof both.gz h.jsonl wrong.jsonl");
     assert_eq!(printed, (Some(0), [accepted, refuted].concat()));
-    let (code, json) = run(&scratch, "verify-proof wrong.gz wrong.jsonl --json");
-    let json: serde_json::Value = serde_json::from_str(&json).expect("a JSON line");
+    let (code, json) = run_json(&scratch, "verify-proof wrong.gz wrong.jsonl");
     assert_eq!(code, Some(0));
     assert_eq!(json["proof"], "accepted");
     assert_eq!(json["verdict"], "not_linearizable");
@@ -115,8 +121,7 @@ fn a_changed_proof_is_refused_with_its_line() {
     assert_eq!(code, Some(1));
     let place = format!("wrong.jsonl: the proof is refused: changed:{}: ", at + 1);
     assert!(printed.starts_with(&place), "{printed}");
-    let (code, json) = run(&scratch, "verify-proof changed wrong.jsonl --json");
-    let json: serde_json::Value = serde_json::from_str(&json).expect("a JSON line");
+    let (code, json) = run_json(&scratch, "verify-proof changed wrong.jsonl");
     assert_eq!((code, &json["line"]), (Some(1), &serde_json::json!(at + 1)));
     assert_eq!(json["proof"], "refused");
 
@@ -126,13 +131,12 @@ fn a_changed_proof_is_refused_with_its_line() {
     assert_eq!(code, Some(1), "{printed}");
 }
 
-/// Seventeen additions overlap, and every set of them has a sum of its own: too many configurations.
-#[test]
-fn a_proof_that_is_too_large_is_not_made() {
-    let scratch = Scratch::new("proofs-limit");
+/// Writes `counter.jsonl`, in which so many additions overlap. Every set of them has a sum of its own, and a count is no such
+/// sum.
+fn write_additions(scratch: &Scratch, additions: usize) {
     let mut file = fs::File::create(scratch.0.join("counter.jsonl")).expect("made");
     writeln!(file, "{{\"linpoint\":1,\"type\":\"counter\"}}").expect("written");
-    for i in 0..17 {
+    for i in 0..additions {
         let n = 1 << i;
         let returned = 100 + i;
         writeln!(
@@ -146,7 +150,39 @@ fn a_proof_that_is_too_large_is_not_made() {
         "{{\"process\":20,\"method\":\"get\",\"ret\":-1,\"call\":50,\"return\":60}}"
     )
     .expect("written");
-    drop(file);
+}
+
+/// So many configurations follow at one return that it takes long to check.
+#[test]
+fn a_limit_ends_the_check_of_a_proof() {
+    let scratch = Scratch::new("proofs-within");
+    write_additions(&scratch, 20);
+    // The proof that `check` does not make.
+    let header = r#"{"linpoint-proof":2,"history":"h","type":"counter","params":{},"ties":"invocation-first","operations":21,"split":"keys","parts":1,"verdict":"not linearizable"}"#;
+    let part = r#"{"part":0,"operations":21,"verdict":"not linearizable","cut":41,"keep":21,"relax":0,"sets":0}"#;
+    let keep = format!("{{\"keep\":[0{}]}}", ",1".repeat(20));
+    let proof = [header, part, &keep].join("\n");
+    fs::write(scratch.0.join("p"), proof).expect("written");
+    let command = "verify-proof p counter.jsonl";
+    let timely = format!("{command} --timeout 100ms");
+    let reason = "the proof is not checked: the time limit of 0.1 s came first";
+    assert_eq!(
+        run(&scratch, &timely),
+        (Some(2), format!("counter.jsonl: {reason}\n"))
+    );
+    let (code, json) = run_json(&scratch, &timely);
+    assert_eq!((code, &json["proof"]), (Some(2), &"unchecked".into()));
+    if cfg!(target_os = "linux") {
+        let (code, printed) = run(&scratch, &format!("{command} --memory 60M"));
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(printed.contains("the memory limit of"), "{printed}");
+    }
+}
+
+#[test]
+fn a_proof_that_is_too_large_is_not_made() {
+    let scratch = Scratch::new("proofs-limit");
+    write_additions(&scratch, 17);
     let (code, printed) = run(&scratch, "check counter.jsonl --proof p.gz");
     assert_eq!(code, Some(1), "{printed}");
     let reason = "no proof was made: more than 100000 configurations are possible at a time";

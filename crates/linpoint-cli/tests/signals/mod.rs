@@ -28,36 +28,55 @@ fn ended_by(signal: &str, arguments: &[&str], after: Duration) -> (String, Optio
     )
 }
 
+/// What a command prints, what it says on the standard error, and its exit code, when a signal comes while it waits for
+/// its standard input.
+fn interrupted_while_reading(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
+    command.args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().expect("linpoint starts");
+    // It stays open, so that the input does not end.
+    let stdin = child.stdin.take();
+    sleep(Duration::from_millis(1500));
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "INT", &id]).status();
+    assert!(sent.expect("kill is everywhere").success());
+    let started = Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        if started.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("it is ours");
+        }
+        sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("it has ended");
+    drop(stdin);
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    let code = output.status.code();
+    (text(output.stdout), text(output.stderr), code)
+}
+
 #[test]
 fn a_signal_ends_a_check_that_waits_for_its_input() {
     for style in ["--brief", "--json"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
-        command.args(["check", "-", "--threads", "1", style]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.stderr(Stdio::piped());
-        let mut child = command.spawn().expect("linpoint starts");
-        // It stays open, so that the input does not end.
-        let stdin = child.stdin.take();
-        sleep(Duration::from_millis(1500));
-        let id = child.id().to_string();
-        let sent = Command::new("kill").args(["-s", "INT", &id]).status();
-        assert!(sent.expect("kill is everywhere").success());
-        let started = Instant::now();
-        while child.try_wait().expect("it is ours").is_none() {
-            if started.elapsed() > Duration::from_secs(20) {
-                child.kill().expect("it is ours");
-            }
-            sleep(Duration::from_millis(20));
-        }
-        let output = child.wait_with_output().expect("it has ended");
-        drop(stdin);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let arguments = ["check", "-", "--threads", "1", style];
+        let (printed, said, code) = interrupted_while_reading(&arguments);
         assert_eq!(said, "linpoint: interrupted while reading\n");
-        assert_eq!(output.status.code(), Some(2));
-        let printed = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(code, Some(2));
         let is_json = printed.contains("\"interrupted\":true");
         assert_eq!(is_json, style == "--json", "{printed}");
     }
+}
+
+#[test]
+fn a_signal_ends_the_check_of_a_proof_that_waits_for_its_input() {
+    let proof = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/cmd/proof.in/queue.proof"
+    );
+    let (printed, said, code) = interrupted_while_reading(&["verify-proof", proof, "-"]);
+    assert_eq!(said, "linpoint: interrupted while reading\n");
+    assert_eq!((printed.as_str(), code), ("", Some(2)));
 }
 
 #[test]

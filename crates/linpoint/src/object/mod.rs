@@ -30,6 +30,5 @@ pub use check::CheckRecorded;
 pub use depths::PartDepths;
 pub use object_type::ObjectType;
 pub use online::RecordedCall;
-pub use proof::ProofError;
 pub use registry::{TypeInfo, find_type, guess_type, object_type, types};
 pub use simulate::Simulation;

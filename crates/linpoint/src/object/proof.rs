@@ -5,20 +5,9 @@ use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{History, Ties, TypedHistory};
 use crate::portfolio::Subject;
-use crate::proof::{Header, Proof, ProofReader, Refusal, Specification, Verified};
+use crate::proof::{Header, Proof, ProofError, ProofReader, Specification, Verified};
 use crate::spec::Recorded;
 use crate::verdict::Report;
-
-/// Why a proof was not accepted.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum ProofError {
-    /// The proof is refused.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The history is not one of this type.
-    #[error(transparent)]
-    History(#[from] Error),
-}
 
 pub(super) trait Proofs {
     fn prove(
@@ -56,7 +45,7 @@ impl<S: Recorded> Proofs for S {
         history: &History,
     ) -> Result<Verified, ProofError> {
         let typed = TypedHistory::decode(self, history)?;
-        Ok(reader.verify(header, self, &typed)?)
+        reader.verify(header, self, &typed)
     }
 }
 

@@ -1,14 +1,17 @@
 //! Checks proofs: a page of code that asks the specification.
 
-use serde_json::Value as Json;
-
-use super::read::{Line, ProofReader, Refusal};
+use super::read::{Line, ProofError, ProofReader};
 use super::reduction::{self, Contract, Reduction};
 use super::replay::Replay;
-use super::sets::Induction;
+use super::sets::{Induction, Stopped, events};
 use super::{Claim, Header, PartOp};
-use crate::history::{EventKind, NEVER, OpId, Part, TypedHistory, events_in_order, partition};
+use crate::budget::Ticker;
+use crate::history::{EventKind, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Kind, Role, Spec};
+
+/// The most configurations that are looked at for one return, so that a file cannot take all memory. Proofs are made with
+/// fewer.
+const MOST_CONFIGURATIONS: usize = 1_000_000;
 
 /// What an accepted proof shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +36,8 @@ pub enum Proven {
 }
 
 impl ProofReader<'_> {
-    /// Checks the proof with this header, which was read last, on `history`. The error says why it is refused.
+    /// Checks the proof with this header, which was read last, on `history`. The error says why it is refused, or which
+    /// limit came first; the proofs that follow in the file cannot be read then.
     ///
     /// The caller compares what the header says of the specification and the order of the history with what the history was
     /// read as.
@@ -42,13 +46,14 @@ impl ProofReader<'_> {
         header: &Header,
         spec: &S,
         history: &TypedHistory<S::Op, S::Ret>,
-    ) -> Result<Verified, Refusal> {
+    ) -> Result<Verified, ProofError> {
         if header.operations != history.len() {
-            return Err(self.refuse(format!(
+            let reason = format!(
                 "the proof is about {} operations, and the history has {}",
                 header.operations,
                 history.len()
-            )));
+            );
+            return Err(self.refuse(reason).into());
         }
         let parts = partition(spec, history, header.split);
         let mut proven: Vec<Option<Claim>> = vec![None; parts.len()];
@@ -68,9 +73,8 @@ impl ProofReader<'_> {
                     largest_set = largest_set.max(self.verify_refutation(&line, &check)?);
                 }
                 (None, Claim::Undecided) => {
-                    return Err(
-                        self.refuse("a part is undecided, and \"unproven\" does not say why")
-                    );
+                    let reason = "a part is undecided, and \"unproven\" does not say why";
+                    return Err(self.refuse(reason).into());
                 }
             }
             proven[number] = Some(claim);
@@ -92,10 +96,11 @@ impl ProofReader<'_> {
             Proven::Nothing(_) => true,
         };
         if !is_as_claimed {
-            return Err(self.refuse(format!(
+            let reason = format!(
                 "the header says that the history is {}, and the parts show another verdict",
                 header.verdict
-            )));
+            );
+            return Err(self.refuse(reason).into());
         }
         Ok(Verified {
             verdict,
@@ -108,21 +113,26 @@ impl ProofReader<'_> {
         &mut self,
         line: &Line,
         check: &PartCheck<'_, S>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ProofError> {
         let mut left: usize = self.locate(line.number("order"))?;
         let mut replay = Replay::new(check.spec, check.history, &check.ops);
+        let budget = self.budget();
+        let mut ticker = Ticker::new(&budget);
         let mut last = 0;
         while left > 0 {
             let line = self.expect_line()?;
             let ops = self.locate(line.differences("order", &mut last))?;
             let Some(fewer) = left.checked_sub(ops.len()) else {
-                return Err(self.refuse("the order has more operations than the part says"));
+                let reason = "the order has more operations than the part says";
+                return Err(self.refuse(reason).into());
             };
             left = fewer;
-            let replayed = ops.into_iter().try_for_each(|op| replay.take(op));
-            self.locate(replayed)?;
+            for op in ops {
+                ticker.tick()?;
+                self.locate(replay.take(op))?;
+            }
         }
-        self.locate(replay.finish())
+        Ok(self.locate(replay.finish())?)
     }
 
     /// Returns the size of the largest set.
@@ -130,33 +140,70 @@ impl ProofReader<'_> {
         &mut self,
         line: &Line,
         check: &PartCheck<'_, S>,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<usize, ProofError> {
         let cut: u32 = self.locate(line.number("cut"))?;
         let keep = self.locate(line.number("keep"))?;
         let relax = self.locate(line.number("relax"))?;
+        let mut sets: usize = self.locate(line.number("sets"))?;
         let kept = self.numbers("keep", keep)?;
         let relaxed = self.numbers("relax", relax)?;
         let kept = self.locate(check.kept(cut, &kept, &relaxed))?;
         let reduction = Reduction { cut, kept: &kept };
         self.locate(reduction::check(check, &check.ops, reduction))?;
 
-        let calls: Vec<u32> = kept.iter().map(|op| op.call).collect();
-        let rets: Vec<u32> = kept.iter().map(|op| op.ret).collect();
-        let mut induction = Induction::new(check.spec, check.history);
-        for (position, event) in events_in_order(&calls, &rets) {
-            let op = kept[position as usize];
+        let budget = self.budget();
+        let most = MOST_CONFIGURATIONS;
+        let mut induction = Induction::new(check.spec, check.history, most, &budget);
+        let mut next = self.next_set(&mut sets)?;
+        for (op, event) in events(&kept) {
             if event == EventKind::Call {
                 induction.call(op);
                 continue;
             }
-            let line = self.expect_line()?;
-            let added = self.locate(set_after(&line, op.id))?;
-            self.locate(induction.ret(op, added))?;
+            induction.ret(op).map_err(|stopped| match stopped {
+                Stopped::Limit(limit) => ProofError::Limit(limit),
+                Stopped::TooMany(most) => {
+                    let reason = format!(
+                        "more than {most} configurations follow when operation {} returns: it is not checked",
+                        op.id.0
+                    );
+                    self.refuse(reason).into()
+                }
+            })?;
+            if let Some((_, line)) = next.take_if(|(listed, _)| *listed == op.id) {
+                let replaced = line.list("set").and_then(|set| induction.replace(set));
+                self.locate(replaced)?;
+                next = self.next_set(&mut sets)?;
+            }
             if induction.is_contradiction() {
-                return Ok(induction.largest());
+                break;
             }
         }
-        Err(self.refuse("the operations that are kept do not contradict each other"))
+        if !induction.is_contradiction() {
+            let reason = "the operations that are kept do not contradict each other";
+            return Err(self.refuse(reason).into());
+        }
+        match next {
+            Some((op, _)) => {
+                let reason = format!(
+                    "a set after the return of operation {}, which is out of order or after the contradiction",
+                    op.0
+                );
+                Err(self.refuse(reason).into())
+            }
+            None => Ok(induction.largest()),
+        }
+    }
+
+    /// The line of the next set and the operation whose return it comes after, if any of so many is left.
+    fn next_set(&mut self, left: &mut usize) -> Result<Option<(OpId, Line)>, ProofError> {
+        let Some(fewer) = left.checked_sub(1) else {
+            return Ok(None);
+        };
+        *left = fewer;
+        let line = self.expect_line()?;
+        let op = self.locate(line.number("return"))?;
+        Ok(Some((OpId(op), line)))
     }
 }
 
@@ -183,17 +230,6 @@ fn part_of(
         return Err(format!("part {number} has another key"));
     }
     Ok((number, line.claim()?))
-}
-
-/// The configurations that are added after the return of `op`.
-fn set_after(line: &Line, op: OpId) -> Result<&[Json], String> {
-    match line.number::<u32>("return") {
-        Ok(number) if number == op.0 => line.list("add"),
-        _ => Err(format!(
-            "here must be the set after operation {} returned",
-            op.0
-        )),
-    }
 }
 
 /// The operations of a part and what the specification says of them.

@@ -1,9 +1,9 @@
 //! Proofs of verdicts that can be checked without any engine.
 //!
 //! A proof of *linearizable* is an order for each part. A proof of *not linearizable* is a reduction of one part and, after
-//! each return, the set of all configurations that are possible then; the last set is empty. The check asks
-//! [`Spec::step`](crate::spec::Spec::step) about every step, and the other methods of the specification about the reduction.
-//! It imports histories and specifications only.
+//! some returns, a set that covers all configurations that are possible then; from the last set on, the check finds that
+//! none is left. It asks [`Spec::step`](crate::spec::Spec::step) about every step, and the other methods of the specification
+//! about the reduction. It imports histories and specifications only, and limits.
 //!
 //! A [`Checker`](crate::Checker::prove) makes proofs of its reports, [`Proof::write`] writes them as JSON lines, and a
 //! [`ProofReader`] checks them. `docs/proofs.md` describes the file and why a proof that is accepted is right.
@@ -37,11 +37,12 @@ mod check;
 mod read;
 pub(crate) mod reduction;
 pub(crate) mod replay;
-mod sets;
+pub(crate) mod sets;
+mod states;
 mod write;
 
 pub use check::{Proven, Verified};
-pub use read::{ProofReader, Refusal};
+pub use read::{ProofError, ProofReader, Refusal};
 
 use std::fmt;
 
@@ -50,7 +51,7 @@ use crate::spec::Params;
 use crate::value::Value;
 
 /// The version of the format.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// A proof of the verdict on one history.
 #[derive(Clone, Debug)]
@@ -167,8 +168,10 @@ pub struct Refutation {
     pub kept: Vec<OpId>,
     /// Those of them that are treated as pending although they returned, in the order of their calls.
     pub relaxed: Vec<OpId>,
-    /// The sets of configurations, a line for each return.
+    /// The sets of configurations after some returns, a line for each.
     sets: Vec<u8>,
+    /// How many lines these are.
+    listed: usize,
 }
 
 impl Refutation {
@@ -178,6 +181,7 @@ impl Refutation {
             kept,
             relaxed,
             sets: Vec::new(),
+            listed: 0,
         }
     }
 }

@@ -1,25 +1,55 @@
 //! Reads the lines of proofs.
 
 use std::fmt;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
 use super::write::{split_name, ties_name};
 use super::{Claim, Header, Specification, VERSION};
+use crate::budget::{Budget, Limit};
+use crate::error::Error;
 use crate::history::{OpId, Partitioning, Ties};
 use crate::value::Value;
+
+/// The length of a line from which on the memory for it is asked for, in bytes.
+const LONG_LINE: usize = 1 << 20;
+
+/// How much memory the JSON values of a line take at most, for each of its bytes.
+const PARSED_SIZE: u64 = 40;
 
 /// Reads and checks the proofs of a file, one after the other.
 pub struct ProofReader<'a> {
     input: Box<dyn BufRead + 'a>,
     /// The line that was read last.
     line: u64,
+    budget: Arc<Budget>,
 }
 
 impl fmt::Debug for ProofReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ProofReader(line {})", self.line)
+    }
+}
+
+/// Why a proof was not accepted.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ProofError {
+    /// The proof is refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A limit was hit before the proof was checked.
+    #[error("{0}")]
+    Limit(Limit),
+    /// The history is not one of the type that the proof names.
+    #[error(transparent)]
+    History(#[from] Error),
+}
+
+impl From<Limit> for ProofError {
+    fn from(limit: Limit) -> Self {
+        ProofError::Limit(limit)
     }
 }
 
@@ -112,15 +142,25 @@ impl<'a> ProofReader<'a> {
         ProofReader {
             input: Box::new(input),
             line: 0,
+            budget: Arc::default(),
         }
     }
 
+    /// From here on, reading and checking end when `budget` does.
+    pub fn limit_to(&mut self, budget: Budget) {
+        self.budget = Arc::new(budget);
+    }
+
+    pub(super) fn budget(&self) -> Arc<Budget> {
+        Arc::clone(&self.budget)
+    }
+
     /// The header of the next proof; `None` if there is none.
-    pub fn next_header(&mut self) -> Result<Option<Header>, Refusal> {
+    pub fn next_header(&mut self) -> Result<Option<Header>, ProofError> {
         let Some(line) = self.next_line()? else {
             return Ok(None);
         };
-        self.locate(line.header()).map(Some)
+        Ok(Some(self.locate(line.header())?))
     }
 
     /// Adds the line to a reason.
@@ -137,28 +177,47 @@ impl<'a> ProofReader<'a> {
     }
 
     /// The next line; an error if there is none.
-    pub(super) fn expect_line(&mut self) -> Result<Line, Refusal> {
+    pub(super) fn expect_line(&mut self) -> Result<Line, ProofError> {
         let line = self.next_line()?;
-        line.ok_or_else(|| self.refuse("the proof ends too early"))
+        Ok(line.ok_or_else(|| self.refuse("the proof ends too early"))?)
     }
 
-    fn next_line(&mut self) -> Result<Option<Line>, Refusal> {
-        let mut text = String::new();
+    fn next_line(&mut self) -> Result<Option<Line>, ProofError> {
         self.line += 1;
-        match self.input.read_line(&mut text) {
-            Ok(0) => return Ok(None),
-            Ok(_) => {}
-            Err(error) => return Err(self.refuse(format!("it cannot be read: {error}"))),
+        let text = self.next_text()?;
+        if text.is_empty() {
+            return Ok(None);
         }
-        match serde_json::from_str(&text) {
+        self.budget.check()?;
+        if text.len() >= LONG_LINE {
+            self.budget.reserve(PARSED_SIZE * text.len() as u64)?;
+        }
+        match serde_json::from_slice(&text) {
             Ok(Json::Object(fields)) => Ok(Some(Line(fields))),
-            Ok(_) => Err(self.refuse("it is no JSON object")),
-            Err(error) => Err(self.refuse(format!("it is no JSON: {error}"))),
+            Ok(_) => Err(self.refuse("it is no JSON object").into()),
+            Err(error) => Err(self.refuse(format!("it is no JSON: {error}")).into()),
+        }
+    }
+
+    /// The bytes of the next line; none at the end. A line may be as long as the file, so the limits are looked at
+    /// while it is read.
+    fn next_text(&mut self) -> Result<Vec<u8>, ProofError> {
+        let mut text = Vec::new();
+        loop {
+            let mut some = (&mut self.input).take(LONG_LINE as u64);
+            match some.read_until(b'\n', &mut text) {
+                Ok(0) => return Ok(text),
+                Ok(_) if text.ends_with(b"\n") => return Ok(text),
+                Ok(_) => self.budget.reserve(text.len() as u64)?,
+                Err(error) => {
+                    return Err(self.refuse(format!("it cannot be read: {error}")).into());
+                }
+            }
         }
     }
 
     /// The numbers of `count` operations, from lines with a list of this name.
-    pub(super) fn numbers(&mut self, name: &str, count: usize) -> Result<Vec<OpId>, Refusal> {
+    pub(super) fn numbers(&mut self, name: &str, count: usize) -> Result<Vec<OpId>, ProofError> {
         let mut numbers = Vec::new();
         let mut last = 0;
         while numbers.len() < count {
@@ -166,7 +225,10 @@ impl<'a> ProofReader<'a> {
             numbers.extend(self.locate(line.differences(name, &mut last))?);
         }
         match numbers.len() > count {
-            true => Err(self.refuse(format!("{name:?} has more than {count} operations"))),
+            true => {
+                let reason = format!("{name:?} has more than {count} operations");
+                Err(self.refuse(reason).into())
+            }
             false => Ok(numbers),
         }
     }

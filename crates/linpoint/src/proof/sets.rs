@@ -1,23 +1,22 @@
-//! Follows an inductive argument that some operations have no order: after each return, a set that holds every possible
+//! Follows an inductive argument that some operations have no order: after each return, a set that covers every possible
 //! configuration.
 //!
-//! A configuration is the operations that took effect and did not return yet, together with the state. At a return of `o`
-//! the checker lets open operations take effect, in every order, until `o` has; the listed set must cover what it finds. One
-//! configuration *covers* another with the same state if it differs from it only in fewer pending operations that took effect:
-//! what can happen after the other can happen after it too. Of pending operations that are equal, the one that was called
-//! first takes effect first.
+//! A configuration is the open operations that took effect, together with the state. At a return of `o`, open operations
+//! take effect in every order until `o` has. One configuration *covers* another with the same state if it differs from it
+//! only in fewer pending operations that took effect: what can happen after the other can happen after it too. Operations
+//! that return and change no state take effect [as soon as they can](Induction::saturated). Of pending operations that are
+//! equal, the one that was called first takes effect first. `docs/proofs.md` says why this is sound.
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
 use serde_json::Value as Json;
 
 use super::PartOp;
-use crate::history::{NEVER, OpId, TypedHistory};
+use super::states::{StateId, States};
+use crate::budget::{Budget, Limit, Ticker};
+use crate::history::{EventKind, NEVER, OpId, TypedHistory, events_in_order};
 use crate::spec::Spec;
-
-/// The most configurations that are looked at for one return, so that a file cannot take all memory. Proofs are made with
-/// fewer.
-const MOST_CONFIGURATIONS: usize = 1_000_000;
 
 /// The numbers of operations, in ascending order.
 type Numbers = Vec<OpId>;
@@ -34,14 +33,12 @@ impl Taken {
         self.group(op).binary_search(&op.id).is_ok()
     }
 
-    fn with(&self, op: PartOp) -> Self {
-        let mut more = self.clone();
+    fn insert(&mut self, op: PartOp) {
         let group = match op.ret {
-            NEVER => &mut more.pending,
-            _ => &mut more.returning,
+            NEVER => &mut self.pending,
+            _ => &mut self.returning,
         };
         group.insert(group.partition_point(|&other| other < op.id), op.id);
-        more
     }
 
     fn group(&self, op: PartOp) -> &[OpId] {
@@ -51,27 +48,22 @@ impl Taken {
         }
     }
 
-    /// The same without an operation that returns now; `None` if it did not take effect.
-    fn after_return(mut self, op: OpId) -> Option<Self> {
-        let place = self.returning.binary_search(&op).ok()?;
-        self.returning.remove(place);
-        Some(self)
+    /// All operations, in ascending order.
+    fn ops(&self) -> Numbers {
+        let mut ops = [&self.returning[..], &self.pending[..]].concat();
+        ops.sort_unstable();
+        ops
     }
 }
 
 /// A set of configurations, none of which covers another.
-struct Configurations<S: Spec> {
+#[derive(Default)]
+struct Configurations {
     /// For a state and the returning operations that took effect: the sets of pending ones.
-    by_state: HashMap<(Numbers, S::State), Vec<Numbers>>,
+    by_state: HashMap<(StateId, Numbers), Vec<Numbers>, FixedState>,
 }
 
-impl<S: Spec> Configurations<S> {
-    fn new() -> Self {
-        Configurations {
-            by_state: HashMap::new(),
-        }
-    }
-
+impl Configurations {
     fn is_empty(&self) -> bool {
         self.by_state.is_empty()
     }
@@ -80,22 +72,22 @@ impl<S: Spec> Configurations<S> {
         self.by_state.values().map(Vec::len).sum()
     }
 
-    fn iter(&self) -> impl Iterator<Item = (Taken, &S::State)> {
-        self.by_state.iter().flat_map(|((returning, state), all)| {
+    fn iter(&self) -> impl Iterator<Item = (Taken, StateId)> {
+        self.by_state.iter().flat_map(|((state, returning), all)| {
             all.iter().map(move |pending| {
                 let taken = Taken {
                     returning: returning.clone(),
                     pending: pending.clone(),
                 };
-                (taken, state)
+                (taken, *state)
             })
         })
     }
 
     /// Adds a configuration unless one that is there covers it; returns whether it was added.
-    fn insert(&mut self, taken: Taken, state: S::State) -> bool {
+    fn insert(&mut self, taken: Taken, state: StateId) -> bool {
         let Taken { returning, pending } = taken;
-        let all = self.by_state.entry((returning, state)).or_default();
+        let all = self.by_state.entry((state, returning)).or_default();
         if all.iter().any(|other| is_subset(other, &pending)) {
             return false;
         }
@@ -104,10 +96,9 @@ impl<S: Spec> Configurations<S> {
         true
     }
 
-    fn covers(&self, taken: &Taken, state: &S::State) -> bool {
+    fn covers(&self, taken: &Taken, state: StateId) -> bool {
         // The key is cloned because a tuple cannot be looked up by borrowed parts.
-        let key = (taken.returning.clone(), state.clone());
-        let all = self.by_state.get(&key);
+        let all = self.by_state.get(&(state, taken.returning.clone()));
         all.is_some_and(|all| all.iter().any(|other| is_subset(other, &taken.pending)))
     }
 }
@@ -118,33 +109,84 @@ fn is_subset(part: &[OpId], whole: &[OpId]) -> bool {
     part.iter().all(|item| whole.any(|other| other == item))
 }
 
+/// An operation that was called and did not return.
+#[derive(Clone, Copy)]
+struct Open {
+    op: PartOp,
+    /// The first open operation that is pending and equal to this one, which is pending: itself if there is no other.
+    equal: Option<OpId>,
+    /// Whether it returns, and never changes a state with its result.
+    is_pure: bool,
+}
+
+/// Why a walk ended before the argument did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// More configurations followed at one return than this.
+    TooMany(usize),
+    /// A limit was hit.
+    Limit(Limit),
+}
+
+impl From<Limit> for Stopped {
+    fn from(limit: Limit) -> Self {
+        Stopped::Limit(limit)
+    }
+}
+
 /// The argument so far.
-pub(super) struct Induction<'a, S: Spec> {
+pub(crate) struct Induction<'a, S: Spec> {
     spec: &'a S,
     history: &'a TypedHistory<S::Op, S::Ret>,
-    /// The operations that were called and did not return, in the order of their calls.
-    open: Vec<PartOp>,
-    possible: Configurations<S>,
+    /// In the order of their calls.
+    open: Vec<Open>,
+    states: States<'a, S>,
+    possible: Configurations,
     /// The size of the largest set.
     largest: usize,
+    /// The most configurations that are looked at for one return.
+    most: usize,
+    ticker: Ticker<'a>,
+}
+
+/// What follows from a set at a return.
+#[derive(Default)]
+struct Closing {
+    /// The configurations in which the operation took effect, and was forgotten.
+    reached: Configurations,
+    /// Those in which it did not take effect yet.
+    seen: Configurations,
+    /// Those of them that were not continued yet.
+    frontier: Vec<(Taken, StateId)>,
+    /// How many configurations were added.
+    added: usize,
 }
 
 impl<'a, S: Spec> Induction<'a, S> {
     /// Begins with the initial state.
-    pub(super) fn new(spec: &'a S, history: &'a TypedHistory<S::Op, S::Ret>) -> Self {
-        let mut possible = Configurations::new();
-        possible.insert(Taken::default(), spec.init());
+    pub(crate) fn new(
+        spec: &'a S,
+        history: &'a TypedHistory<S::Op, S::Ret>,
+        most: usize,
+        budget: &'a Budget,
+    ) -> Self {
+        let mut states = States::new(spec, history);
+        let mut possible = Configurations::default();
+        possible.insert(Taken::default(), states.id(spec.init()));
         Induction {
             spec,
             history,
             open: Vec::new(),
+            states,
             possible,
             largest: 1,
+            most,
+            ticker: Ticker::new(budget),
         }
     }
 
     /// Whether no configuration is possible.
-    pub(super) fn is_contradiction(&self) -> bool {
+    pub(crate) fn is_contradiction(&self) -> bool {
         self.possible.is_empty()
     }
 
@@ -153,107 +195,156 @@ impl<'a, S: Spec> Induction<'a, S> {
         self.largest
     }
 
-    /// An operation is called.
-    pub(super) fn call(&mut self, op: PartOp) {
-        self.open.push(op);
+    /// The configurations of the set: the open operations that took effect, and the state as it is written.
+    pub(crate) fn set(&self) -> impl Iterator<Item = (Vec<OpId>, Json)> {
+        let written = |state| self.spec.state_value(self.states.get(state)).to_json();
+        let set = self.possible.iter();
+        set.map(move |(taken, state)| (taken.ops(), written(state)))
     }
 
-    /// An operation returns. The next set is made of the configurations in which it had taken effect already, and of those
-    /// that are listed in `added`. The error says what is missing from it, or what does not belong there.
-    pub(super) fn ret(&mut self, op: PartOp, added: &[Json]) -> Result<(), String> {
-        let reached = self.reached(op)?;
-        let mut states: HashMap<String, &S::State> = HashMap::new();
-        for (_, state) in reached.iter() {
-            let text = self.spec.state_value(state).to_json().to_string();
-            let known = states.entry(text).or_insert(state);
-            if *known != state {
-                let text = self.spec.state_value(state);
-                return Err(format!("two different states are both written as {text}"));
+    /// An operation is called.
+    pub(crate) fn call(&mut self, op: PartOp) {
+        let (operation, ret) = op.action(self.history);
+        let is_pending = op.ret == NEVER;
+        let is_equal =
+            |open: &&Open| open.op.ret == NEVER && open.op.action(self.history).0 == operation;
+        let equal = is_pending.then(|| {
+            let earlier = self.open.iter().find(is_equal);
+            earlier.map_or(op.id, |open| open.op.id)
+        });
+        let is_pure = !is_pending && self.spec.is_pure(operation, ret);
+        self.open.push(Open { op, equal, is_pure });
+    }
+
+    /// An operation returns: the set becomes the one that follows.
+    pub(crate) fn ret(&mut self, op: PartOp) -> Result<(), Stopped> {
+        let mut closing = Closing::default();
+        for (taken, state) in std::mem::take(&mut self.possible).iter() {
+            self.add(taken, state, op, &mut closing)?;
+        }
+        while let Some((taken, state)) = closing.frontier.pop() {
+            // Of equal pending operations, only the first that did not take effect is tried.
+            let mut tried: Vec<OpId> = Vec::new();
+            for i in 0..self.open.len() {
+                let Open {
+                    op: next, equal, ..
+                } = self.open[i];
+                if taken.has(next) {
+                    continue;
+                }
+                if let Some(first) = equal {
+                    if tried.contains(&first) {
+                        continue;
+                    }
+                    tried.push(first);
+                }
+                self.ticker.tick()?;
+                for state in self.states.after(state, next).to_vec() {
+                    let mut taken = taken.clone();
+                    taken.insert(next);
+                    self.add(taken, state, op, &mut closing)?;
+                }
             }
         }
-        self.open.retain(|other| other.id != op.id);
-        let mut listed = Configurations::new();
-        for (taken, state) in self.possible.iter() {
-            if let Some(taken) = taken.after_return(op.id) {
-                listed.insert(taken, state.clone());
+        self.open.retain(|open| open.op.id != op.id);
+        self.possible = closing.reached;
+        self.largest = self.largest.max(self.possible.len());
+        self.forget_states();
+        Ok(())
+    }
+
+    /// Adds a configuration that follows at the return of `op`.
+    fn add(
+        &mut self,
+        taken: Taken,
+        state: StateId,
+        op: PartOp,
+        closing: &mut Closing,
+    ) -> Result<(), Stopped> {
+        self.ticker.tick()?;
+        let mut taken = self.saturated(taken, state);
+        let is_new = match taken.returning.binary_search(&op.id) {
+            Ok(place) => {
+                taken.returning.remove(place);
+                closing.reached.insert(taken, state)
+            }
+            Err(_) => {
+                let is_new = closing.seen.insert(taken.clone(), state);
+                if is_new {
+                    closing.frontier.push((taken, state));
+                }
+                is_new
+            }
+        };
+        closing.added += usize::from(is_new);
+        match closing.added > self.most {
+            true => Err(Stopped::TooMany(self.most)),
+            false => Ok(()),
+        }
+    }
+
+    /// The same configuration, in which all open operations took effect that return, never change a state, and can have
+    /// their results in this one.
+    fn saturated(&mut self, mut taken: Taken, state: StateId) -> Taken {
+        for open in self.open.iter().filter(|open| open.is_pure) {
+            if !taken.has(open.op) && !self.states.after(state, open.op).is_empty() {
+                taken.insert(open.op);
             }
         }
-        for configuration in added {
+        taken
+    }
+
+    /// Forgets the states that the set does not have, now and then.
+    fn forget_states(&mut self) {
+        if !self.states.are_many() {
+            return;
+        }
+        let sets: Vec<_> = std::mem::take(&mut self.possible.by_state)
+            .into_iter()
+            .collect();
+        let needed = sets.iter().map(|((state, _), _)| *state).collect();
+        let renumbered = self.states.forget_all_but(needed).into_iter().zip(sets);
+        self.possible.by_state = renumbered
+            .map(|(state, ((_, returning), all))| ((state, returning), all))
+            .collect();
+    }
+
+    /// Takes a set that the file lists instead of the one that followed at the last return. The error says what is missing
+    /// from it, or what does not belong there.
+    pub(super) fn replace(&mut self, listed: &[Json]) -> Result<(), String> {
+        let mut states: HashMap<String, StateId> = HashMap::new();
+        for &(state, _) in self.possible.by_state.keys() {
+            let written = self.spec.state_value(self.states.get(state));
+            let known = states.entry(written.to_json().to_string());
+            if *known.or_insert(state) != state {
+                return Err(format!(
+                    "two different states are both written as {written}"
+                ));
+            }
+        }
+        let mut set = Configurations::default();
+        for configuration in listed {
             let (taken, state) = self.listed(configuration)?;
             let Some(&state) = states.get(&state.to_string()) else {
                 return Err(format!(
                     "the state {state} does not follow from the set before"
                 ));
             };
-            listed.insert(taken, state.clone());
+            set.insert(self.saturated(taken, state), state);
         }
-        for (taken, state) in reached.iter() {
-            if !listed.covers(&taken, state) {
-                let numbers = |ops: &[OpId]| ops.iter().map(|op| op.0).collect::<Vec<_>>();
+        let following: Vec<_> = self.possible.iter().collect();
+        for (taken, state) in following {
+            let taken = self.saturated(taken, state);
+            if !set.covers(&taken, state) {
+                let ops: Vec<u32> = taken.ops().into_iter().map(|op| op.0).collect();
                 return Err(format!(
-                    "a configuration is missing: state {} after operations {:?} took effect",
-                    self.spec.state_value(state),
-                    [numbers(&taken.returning), numbers(&taken.pending)].concat()
+                    "a configuration is missing: state {} after operations {ops:?} took effect",
+                    self.spec.state_value(self.states.get(state)),
                 ));
             }
         }
-        self.largest = self.largest.max(listed.len());
-        self.possible = listed;
+        self.possible = set;
         Ok(())
-    }
-
-    /// All configurations in which `op` took effect, which is then forgotten. The error says that there are too many.
-    fn reached(&self, op: PartOp) -> Result<Configurations<S>, String> {
-        let mut found = 0;
-        let mut seen = Configurations::<S>::new();
-        let mut frontier = Vec::new();
-        for (taken, state) in self.possible.iter() {
-            seen.insert(taken.clone(), state.clone());
-            if !taken.has(op) {
-                frontier.push((taken, state.clone()));
-            }
-        }
-        while let Some((taken, state)) = frontier.pop() {
-            for (i, &next) in self.open.iter().enumerate() {
-                if taken.has(next) || self.has_earlier_equal(i, &taken) {
-                    continue;
-                }
-                let with_next = taken.with(next);
-                let (operation, ret) = next.action(self.history);
-                for state in self.spec.step(&state, operation, ret) {
-                    if !seen.insert(with_next.clone(), state.clone()) {
-                        continue;
-                    }
-                    found += 1;
-                    if found > MOST_CONFIGURATIONS {
-                        return Err(format!(
-                            "more than {MOST_CONFIGURATIONS} configurations follow: it is not checked"
-                        ));
-                    }
-                    if next.id != op.id {
-                        frontier.push((with_next.clone(), state));
-                    }
-                }
-            }
-        }
-        let mut reached = Configurations::new();
-        for (taken, state) in seen.iter() {
-            if let Some(taken) = taken.after_return(op.id) {
-                reached.insert(taken, state.clone());
-            }
-        }
-        Ok(reached)
-    }
-
-    /// Whether an equal operation, pending like the open operation at `i` and called before it, did not take effect yet.
-    fn has_earlier_equal(&self, i: usize, taken: &Taken) -> bool {
-        let is_pending = |op: PartOp| op.ret == NEVER;
-        let action = |op: PartOp| op.action(self.history).0;
-        let op = self.open[i];
-        is_pending(op)
-            && self.open[..i]
-                .iter()
-                .any(|&other| is_pending(other) && !taken.has(other) && action(other) == action(op))
     }
 
     /// A configuration as the file lists it: the numbers of operations, and the state.
@@ -265,12 +356,21 @@ impl<'a, S: Spec> Induction<'a, S> {
         let mut taken = Taken::default();
         for number in ops {
             let number = number.as_u64().ok_or_else(malformed)?;
-            let found = self.open.iter().find(|op| u64::from(op.id.0) == number);
-            let Some(&op) = found.filter(|op| !taken.has(**op)) else {
+            let mut open = self.open.iter().map(|open| open.op);
+            let found = open.find(|op| u64::from(op.id.0) == number);
+            let Some(op) = found.filter(|op| !taken.has(*op)) else {
                 return Err(format!("operation {number} is not open, or listed twice"));
             };
-            taken = taken.with(op);
+            taken.insert(op);
         }
         Ok((taken, state))
     }
+}
+
+/// The calls and returns of operations, in their order.
+pub(crate) fn events(ops: &[PartOp]) -> impl Iterator<Item = (PartOp, EventKind)> {
+    let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
+    let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
+    let events = events_in_order(&calls, &rets).into_iter();
+    events.map(|(position, kind)| (ops[position as usize], kind))
 }

@@ -81,11 +81,13 @@ fn write_part(part: &PartProof, out: &mut dyn Write) -> io::Result<()> {
             kept,
             relaxed,
             sets,
+            listed,
         }) => {
             line["verdict"] = json!(Claim::NotLinearizable.name());
             line["cut"] = json!(cut);
             line["keep"] = json!(kept.len());
             line["relax"] = json!(relaxed.len());
+            line["sets"] = json!(listed);
             writeln!(out, "{line}")?;
             write_numbers("keep", kept, out)?;
             write_numbers("relax", relaxed, out)?;
@@ -111,23 +113,27 @@ fn write_numbers(name: &str, ops: &[OpId], out: &mut dyn Write) -> io::Result<()
 }
 
 impl Refutation {
-    /// Adds the line for a return: the configurations that are possible after it, except those in which the operation had
-    /// taken effect before. Each one is the operations that took effect and are open, and the state.
-    pub(crate) fn add_set(&mut self, op: OpId, added: impl Iterator<Item = (Vec<OpId>, Json)>) {
-        let mut added: Vec<String> = added
+    /// Lists the set after the return of `op`, if its line has at most so many bytes. Returns the length of the line. Each
+    /// configuration is the open operations that took effect, and the state.
+    pub(crate) fn list_set(
+        &mut self,
+        op: OpId,
+        set: impl Iterator<Item = (Vec<OpId>, Json)>,
+        most: usize,
+    ) -> usize {
+        let mut set: Vec<String> = set
             .map(|(taken, state)| {
                 let taken: Vec<u32> = taken.into_iter().map(|op| op.0).collect();
                 json!([taken, state]).to_string()
             })
             .collect();
         // Sets come in any order; files should not.
-        added.sort_unstable();
-        let line = format!("{{\"return\":{},\"add\":[{}]}}\n", op.0, added.join(","));
-        self.sets.extend_from_slice(line.as_bytes());
-    }
-
-    /// The bytes of the sets.
-    pub(crate) fn size(&self) -> usize {
-        self.sets.len()
+        set.sort_unstable();
+        let line = format!("{{\"return\":{},\"set\":[{}]}}\n", op.0, set.join(","));
+        if line.len() <= most {
+            self.sets.extend_from_slice(line.as_bytes());
+            self.listed += 1;
+        }
+        line.len()
     }
 }

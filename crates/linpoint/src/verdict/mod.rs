@@ -13,7 +13,6 @@ mod propose;
 mod prove;
 mod reduce;
 pub(crate) mod replay;
-mod sweep;
 #[cfg(test)]
 mod tests;
 

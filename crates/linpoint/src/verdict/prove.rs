@@ -1,21 +1,26 @@
 //! Makes refutations: proofs that a part is not linearizable, for [files](crate::proof).
+//!
+//! The walk is that of the check, so a refutation that is made is accepted.
 
 use std::collections::HashSet;
 
 use super::Violation;
 use super::reduce::last_rank;
-use super::sweep::{self, Configuration};
-use crate::engine::{Budget, Limit, Task, TaskOp, until};
+use crate::engine::{Budget, Task, TaskOp, until};
 use crate::error::Error;
-use crate::history::{NEVER, OpId};
-use crate::proof::Refutation;
+use crate::history::{EventKind, NEVER, OpId};
+use crate::proof::sets::{Induction, Stopped, events};
+use crate::proof::{PartOp, Refutation};
 use crate::spec::Spec;
 
-/// The most configurations of one set. Larger sets take minutes and gigabytes.
+/// The most configurations that follow at one return. More of them take minutes and gigabytes.
 const MOST_CONFIGURATIONS: usize = 100_000;
 
-/// The most bytes of one refutation, before it is compressed.
-const MOST_BYTES: usize = 1 << 28;
+/// The bytes that the sets of a refutation may take in any case.
+const FIRST_BYTES: usize = 100;
+
+/// The bytes that they may take in addition for each return. A history takes several times as many, compressed.
+const BYTES_PER_RETURN: usize = 2;
 
 /// The most relaxed operations of a core whose sets are tried: with more of them there are far too many configurations.
 const MOST_RELAXED: usize = 1_000;
@@ -85,43 +90,70 @@ fn refute_reduced<S: Spec>(
         ops.iter().map(|op| op.id).collect(),
         ops.iter().filter(is_relaxed).map(|op| op.id).collect(),
     );
-    let mut before: HashSet<Configuration<S>> = HashSet::new();
-    let mut visit = |op: u32, possible: &HashSet<Configuration<S>>| {
-        let is_new = |(taken, state): &&Configuration<S>| {
-            let mut with_op = taken.clone();
-            with_op.insert(with_op.partition_point(|&other| other < op), op);
-            !before.contains(&(with_op, state.clone()))
-        };
-        let id = |position: u32| ops[position as usize].id;
-        let added = possible.iter().filter(is_new).map(|(taken, state)| {
-            let taken = taken.iter().map(|&position| id(position)).collect();
-            (taken, task.spec.state_value(state).to_json())
-        });
-        refutation.add_set(id(op), added);
-        before.clone_from(possible);
-        (refutation.size() <= MOST_BYTES).then_some(())
-    };
-    let core = task.with_ops(ops.to_vec());
-    match sweep::has_no_order(&core, MOST_CONFIGURATIONS, budget, &mut visit) {
-        Some(true) => Ok(refutation),
-        Some(false) => Err(Unproven::Bug(Error::bug(
-            "some order explains what was called a violation",
-        ))),
-        None => Err(Unproven::Limit(match limit(budget) {
-            Some(limit) => limit.to_string(),
-            None if refutation.size() > MOST_BYTES => {
-                format!("it would take more than {MOST_BYTES} bytes")
-            }
-            None => {
-                format!("more than {MOST_CONFIGURATIONS} configurations are possible at a time")
-            }
-        })),
+    let ops: Vec<PartOp> = ops
+        .iter()
+        .map(|&TaskOp { id, call, ret }| PartOp { id, call, ret })
+        .collect();
+    let mut induction = Induction::new(task.spec, task.history, MOST_CONFIGURATIONS, budget);
+    let mut listing = Listing::default();
+    for (op, kind) in events(&ops) {
+        if kind == EventKind::Call {
+            induction.call(op);
+            continue;
+        }
+        induction.ret(op).map_err(|stopped| {
+            Unproven::Limit(match stopped {
+                Stopped::Limit(limit) => limit.to_string(),
+                Stopped::TooMany(most) => {
+                    format!("more than {most} configurations are possible at a time")
+                }
+            })
+        })?;
+        if induction.is_contradiction() {
+            return Ok(refutation);
+        }
+        listing.after_return(op.id, &induction, &mut refutation);
+    }
+    Err(Unproven::Bug(Error::bug(
+        "some order explains what was called a violation",
+    )))
+}
+
+/// Which sets are listed: the check needs none of them, but it finds what two programs do not agree on where it begins.
+/// So a set is listed whenever its line takes no more than a small share of the file.
+struct Listing {
+    /// The bytes that lines may still take.
+    left: usize,
+    /// The least bytes of the next line, as far as that is known.
+    wanted: usize,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Listing {
+            left: FIRST_BYTES,
+            wanted: 0,
+        }
     }
 }
 
-/// The limit that was reached, if any.
-fn limit(budget: &Budget) -> Option<Limit> {
-    budget.check().and_then(|()| budget.reserve(0)).err()
+impl Listing {
+    fn after_return<S: Spec>(
+        &mut self,
+        op: OpId,
+        induction: &Induction<'_, S>,
+        refutation: &mut Refutation,
+    ) {
+        self.left += BYTES_PER_RETURN;
+        if self.left < self.wanted {
+            return;
+        }
+        let bytes = refutation.list_set(op, induction.set(), self.left);
+        match self.left.checked_sub(bytes) {
+            Some(left) => (self.left, self.wanted) = (left, 0),
+            None => self.wanted = bytes,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -77,6 +77,16 @@ pub(crate) fn any_small_history(callable: &Callable, seed: u64) -> Option<Histor
     perturbed_a_few_times(&callable.object, history, &mut sampler)
 }
 
+/// One of the two, of one of the variants of a type: clients and catalogue in turns, each with all variants.
+pub(crate) fn history_in_turns(variants: &[Callable], seed: u64) -> Option<(&Callable, History)> {
+    let callable = &variants[(seed / 2) as usize % variants.len()];
+    let history = match seed % 2 {
+        0 => small_history(&callable.object, seed)?,
+        _ => any_small_history(callable, seed)?,
+    };
+    Some((callable, history))
+}
+
 fn perturbed_a_few_times(
     object: &ObjectType,
     mut history: History,
@@ -326,12 +336,7 @@ pub(crate) fn judge_shares(count: u64, judge: impl Fn(&[Callable], u64) -> Optio
 fn engines_agree_with_brute_on_every_type() {
     let judges = Judges::new();
     judge_shares(histories_per_type(), |variants, seed| {
-        // Clients and catalogue in turns, each with all variants.
-        let callable = &variants[(seed / 2) as usize % variants.len()];
-        let history = match seed % 2 {
-            0 => small_history(&callable.object, seed)?,
-            _ => any_small_history(callable, seed)?,
-        };
+        let (callable, history) = history_in_turns(variants, seed)?;
         let expected = expected(&callable.object, &history);
         judges.compare(callable, &history, seed, expected);
         Some(expected)

@@ -6,20 +6,20 @@ use serde_json::{Value as Json, json};
 /// The same lines with one change; `None` if it does not apply.
 pub(super) fn mutated(lines: &[String], sampler: &mut Sampler) -> Option<Vec<String>> {
     let mut lines = lines.to_vec();
-    let kind = sampler.below(9);
+    let kind = sampler.below(11);
     if kind == 0 {
         lines.truncate(1 + sampler.below(lines.len() - 1).min(lines.len() - 2));
         return Some(lines);
     }
     let wanted = match kind {
-        1..=3 => "add",
+        1..=3 | 9 => "set",
         4 | 5 => "order",
         6 => "keep",
         _ => "cut",
     };
     let fitting: Vec<usize> = (0..lines.len())
         .filter(|&i| match wanted {
-            "add" => lines[i].starts_with("{\"return\""),
+            "set" => lines[i].starts_with("{\"return\""),
             "order" | "keep" => lines[i].starts_with(&format!("{{\"{wanted}\":[")),
             _ => lines[i].contains("\"cut\""),
         })
@@ -32,19 +32,14 @@ pub(super) fn mutated(lines: &[String], sampler: &mut Sampler) -> Option<Vec<Str
     match kind {
         // A configuration less, another state, another set of operations.
         1..=3 => {
-            let added = line["add"].as_array_mut().expect("a list");
-            if added.is_empty() {
-                return None;
-            }
-            let chosen = sampler.below(added.len());
+            let set = line["set"].as_array_mut().expect("a list");
+            let chosen = sampler.below(set.len());
             match kind {
                 1 => {
-                    added.remove(chosen);
+                    set.remove(chosen);
                 }
-                2 => {
-                    added[chosen][1] = sampler.pick(&[json!(null), json!([]), json!([1]), json!(2)])
-                }
-                _ => added[chosen][0] = json!([sampler.below(8)]),
+                2 => set[chosen][1] = sampler.pick(&[json!(null), json!([]), json!([1]), json!(2)]),
+                _ => set[chosen][0] = json!([sampler.below(8)]),
             }
         }
         // Two operations of an order change places, or one is missing.
@@ -75,6 +70,14 @@ pub(super) fn mutated(lines: &[String], sampler: &mut Sampler) -> Option<Vec<Str
             lines[at - 1] = with_count(&lines[at - 1], "keep", numbers.len());
             line["keep"] = differences(&numbers);
         }
+        // A set comes after another return.
+        9 => line["return"] = json!(sampler.below(8)),
+        // There are more sets, or fewer.
+        10 => {
+            let sets = line["sets"].as_i64()?;
+            let change = if sets > 0 { sampler.pick(&[-1, 1]) } else { 1 };
+            line["sets"] = json!(sets + change);
+        }
         // The cut moves, or another operation is relaxed.
         7 => {
             let cut = line["cut"].as_i64()?;
@@ -101,6 +104,17 @@ pub(super) fn mutated(lines: &[String], sampler: &mut Sampler) -> Option<Vec<Str
     }
     lines[at] = line.to_string();
     Some(lines)
+}
+
+/// The same lines, in which the sets of the only refutation are these.
+pub(super) fn with_sets(lines: &[String], sets: &[&str]) -> Vec<String> {
+    let is_set = |line: &&String| line.starts_with("{\"return\"");
+    let kept = lines.iter().filter(|line| !is_set(line));
+    let kept = kept.map(|line| match line.contains("\"cut\"") {
+        true => with_count(line, "sets", sets.len()),
+        false => line.clone(),
+    });
+    kept.chain(sets.iter().map(|&set| set.to_owned())).collect()
 }
 
 fn with_count(line: &str, name: &str, count: usize) -> String {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::changes::mutated;
 use super::{checker, histories_per_type, prove_as, verify};
 use crate::calls::Callable;
-use crate::differential::{any_small_history, small_history};
+use crate::differential::history_in_turns;
 use crate::fuzz_bodies::small_params;
 
 /// The types that `tools/check_proof.py` knows.
@@ -131,13 +131,8 @@ fn cases(name: &str, seed: u64) -> Vec<Case> {
         params.insert("initial".to_owned(), initial);
     }
     let object = object_type(name, &params).expect("a built-in type");
-    let callable = Callable::new(info, object);
-    let object = &callable.object;
-    let history = match seed % 2 {
-        0 => small_history(object, seed),
-        _ => any_small_history(&callable, seed),
-    };
-    let Some(history) = history else {
+    let variants = [Callable::new(info, object)];
+    let Some((Callable { object, .. }, history)) = history_in_turns(&variants, seed) else {
         return Vec::new();
     };
     let mut text = Vec::new();
