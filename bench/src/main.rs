@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -12,6 +12,7 @@ mod input;
 mod live;
 mod monitors;
 mod peers;
+mod proofs;
 mod reach;
 mod recorder;
 mod repeated;
@@ -43,7 +44,8 @@ fn main() -> anyhow::Result<()> {
             hitting::run()?;
             recorder::run()?;
             live::run()?;
-            verify::run()
+            verify::run()?;
+            proofs::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -58,6 +60,7 @@ fn main() -> anyhow::Result<()> {
         ["recorder"] => recorder::run(),
         ["live"] => live::run(),
         ["verify"] => verify::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live or verify"),
+        ["proofs"] => proofs::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify or proofs"),
     }
 }
