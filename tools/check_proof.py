@@ -36,6 +36,19 @@ def refuse(condition, reason):
         raise Refused(reason)
 
 
+def count(line, name):
+    """The number in a field of a line."""
+    number = line.get(name)
+    refuse(type(number) is not int or number < 0, f"{name!r} must be a number")
+    return number
+
+
+def verdict_of(line):
+    verdict = line.get("verdict")
+    refuse(verdict not in ("linearizable", "not linearizable", "undecided"), f"{verdict!r} is no verdict")
+    return verdict
+
+
 class Proof:
     """The lines of a file."""
 
@@ -79,7 +92,8 @@ class Proof:
         header = self.next()
         refuse(header is None, "the file has no proof of this history")
         refuse(header.get("linpoint-proof") != 2, "here must be the header of a proof")
-        spec = specification(header)
+        refuse(header["split"] not in ("keys", "objects"), "'split' is 'keys' or 'objects'")
+        claimed, spec = verdict_of(header), specification(header)
         refuse(header["operations"] != len(history.ops), "the proof is about another number of operations")
         refuse(header["ties"] != history.ties, "the proof is about another order at equal times")
         if history.type is not None:
@@ -91,19 +105,21 @@ class Proof:
             ops.append(Timed(number, decoded, result, op.call, op.ret))
         parts = partition(spec, history, ops, header["split"])
         proven, missing = {}, None
-        for _ in range(header["parts"]):
+        for _ in range(count(header, "parts")):
             line = self.expect()
-            number, verdict = line.get("part"), line.get("verdict")
+            number, verdict = count(line, "part"), verdict_of(line)
             refuse(number in proven or number not in range(len(parts)), f"there is no part {number}, or it comes twice")
-            part = parts[number]
+            key, part = parts[number]
+            given = shown(value(line["key"])) if "key" in line else None
+            refuse(given != (None if key is None else shown(key)), f"part {number} has another key")
             refuse(line.get("operations") != len(part), f"part {number} has another number of operations")
             if "unproven" in line:
                 missing = missing or line["unproven"]
                 continue
             if verdict == "linearizable":
-                check_order(spec, part, self.numbers("order", line["order"]))
+                check_order(spec, part, self.numbers("order", count(line, "order")))
             else:
-                refuse(verdict != "not linearizable", "a part is undecided")
+                refuse(verdict == "undecided", "a part is undecided")
                 self.check_refutation(spec, part, line)
             proven[number] = verdict
         if "not linearizable" in proven.values():
@@ -112,21 +128,21 @@ class Proof:
             verdict = "linearizable"
         else:
             return None, missing or "only some parts of the history are looked at"
-        refuse(header["verdict"] != verdict, "the header has another verdict")
+        refuse(claimed != verdict, "the header has another verdict")
         return verdict, None
 
     def check_refutation(self, spec, part, line):
-        cut = line["cut"]
-        numbers = self.numbers("keep", line["keep"])
-        relaxed = self.numbers("relax", line["relax"])
+        cut, left = count(line, "cut"), count(line, "sets")
+        numbers = self.numbers("keep", count(line, "keep"))
+        relaxed = self.numbers("relax", count(line, "relax"))
         by_number = {op.number: op for op in part}
         refuse(not set(numbers) <= set(by_number), "an operation that is kept is not in the part")
         refuse(sorted(set(numbers)) != numbers, "the operations that are kept are out of order")
         refuse(sorted(set(relaxed)) != relaxed or not set(relaxed) <= set(numbers), "\"relax\" is wrong")
-        recorded = [by_number[number] for number in numbers]
+        relaxed, recorded = set(relaxed), [by_number[number] for number in numbers]
         kept = [pending(op) if op.number in relaxed or op.ret > cut else op for op in recorded]
         check_reduction(spec, part, cut, recorded, kept)
-        induction, left = Induction(spec), line["sets"]
+        induction = Induction(spec)
         listed, left = self.next_set(left)
         events = sorted([(op.call, op) for op in kept] + [(op.ret, op) for op in kept if op.ret != NEVER])
         for rank, op in events:
@@ -144,19 +160,18 @@ class Proof:
 
     def next_set(self, left):
         """The line of the next set, and how many are left then."""
-        refuse(type(left) is not int or left < 0, "\"sets\" must be a number")
         return (self.expect(), left - 1) if left else (None, 0)
 
 
 def partition(spec, history, ops, split):
-    """The operations of each object, or of each key of an object if every operation has a key."""
+    """The operations of each object, or of each key of an object if every operation has a key, with the key."""
     keys = [spec.key(op.op) for op in ops]
     if split != "keys" or None in keys:
         keys = [None] * len(ops)
     parts = {}
     for recorded, op, key in zip(history.ops, ops, keys):
         parts.setdefault((recorded.object, key), []).append(op)
-    return list(parts.values())
+    return [(key, part) for (_, key), part in parts.items()]
 
 
 def check_order(spec, part, order):
