@@ -165,7 +165,7 @@ fn a_limit_ends_the_check_of_a_proof() {
     fs::write(scratch.0.join("p"), proof).expect("written");
     let command = "verify-proof p counter.jsonl";
     let timely = format!("{command} --timeout 100ms");
-    let reason = "the proof is not checked: the time limit of 0.1 s came first";
+    let reason = "the proof is not checked: the time limit of 100.0 ms came first";
     assert_eq!(
         run(&scratch, &timely),
         (Some(2), format!("counter.jsonl: {reason}\n"))
