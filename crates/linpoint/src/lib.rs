@@ -123,4 +123,4 @@ pub use online::{Finding, OnlineChecker};
 pub use portfolio::{Checker, Config, Cores, EngineChoice, OnViolation, Witnesses};
 pub use spec::{Outcomes, Params, Spec};
 pub use value::Value;
-pub use verdict::{Core, PartReport, Report, Undecided, Verdict, Violation, Witness};
+pub use verdict::{Core, PartReport, Report, Stuck, Undecided, Verdict, Violation, Witness};

@@ -5,6 +5,7 @@ use linpoint::verdict::PartReport;
 use linpoint::{OpId, Value, Verdict};
 
 use super::Summary;
+use super::undecided::sentence;
 use crate::results::Outcome;
 
 /// All histories: one as it is, several by name.
@@ -51,7 +52,8 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
         .filter_map(|part| match &part.verdict {
             Verdict::Linearizable(_) => None,
             Verdict::Undecided(undecided) => {
-                Some(failure(part, ":limit", &undecided.to_string(), &[]))
+                let why = sentence(history, undecided);
+                Some(failure(part, ":limit", &why, &[]))
             }
             Verdict::Violation(violation) => {
                 let ops = violation.core.ops().iter();

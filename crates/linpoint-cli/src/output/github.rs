@@ -8,6 +8,7 @@ use anyhow::Context;
 use linpoint::{Error, Verdict};
 
 use super::text::{core_lines, part_name};
+use super::undecided;
 use crate::files::Files;
 use crate::results::Outcome;
 use crate::units::counted;
@@ -67,8 +68,10 @@ impl GithubReport {
             match &part.verdict {
                 Verdict::Linearizable(_) => {}
                 Verdict::Undecided(undecided) => {
-                    let why = undecided.to_string();
-                    self.annotate(out, "warning", (file, 0), "undecided", &why)?;
+                    let why = undecided::sentence(history, undecided);
+                    let stuck = undecided.stuck.as_ref();
+                    let line = stuck.map_or(0, |stuck| history.op(stuck.op).line);
+                    self.annotate(out, "warning", (file, line.into()), "undecided", &why)?;
                     self.row("❔ undecided", &label, &name, &why);
                 }
                 Verdict::Violation(violation) => {

@@ -64,7 +64,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         match &part.verdict {
             Verdict::Linearizable(_) => {}
             Verdict::Violation(found) => value["violation"] = violation(history, found),
-            Verdict::Undecided(found) => value["undecided"] = undecided(found),
+            Verdict::Undecided(found) => value["undecided"] = undecided(history, found),
         }
         value
     });
@@ -185,18 +185,24 @@ fn claim(claim: &Claim) -> Value {
             fields["place"] = place.to_json();
             fields["others"] = ids(others);
         }
+        Claim::Stuck(stuck) => fields["states"] = json!(stuck.states),
         Claim::Contradiction { others, .. } => fields["others"] = ids(others),
         _ => {}
     }
     fields
 }
 
-fn undecided(undecided: &Undecided) -> Value {
+fn undecided(history: &History, undecided: &Undecided) -> Value {
+    let stuck = undecided.stuck.as_ref();
     json!({
         "limit": cause(undecided.cause),
         "engine": undecided.engine,
         "prefix_events": undecided.prefix_events,
         "events": undecided.events,
+        "stuck": stuck.map(|stuck| json!({
+            "operation": operation(history, stuck.op),
+            "states": stuck.states,
+        })),
     })
 }
 

@@ -8,6 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::error_name;
 use super::text::{core_lines, part_name};
+use super::undecided::sentence;
 use crate::files::Output;
 use crate::results::{Checked, Outcome};
 use crate::units::counted;
@@ -77,7 +78,7 @@ fn status(checked: &Checked, part: &PartReport) -> TestCaseStatus {
         Verdict::Undecided(undecided) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_type("undecided");
-            status.set_message(undecided.to_string());
+            status.set_message(sentence(&checked.recorded.history, undecided));
             status
         }
         Verdict::Violation(violation) => {

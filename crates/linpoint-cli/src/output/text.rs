@@ -31,7 +31,7 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
         }
         Verdict::Undecided(undecided) => {
             writeln!(out, "{label}: undecided, {undecided}")?;
-            for line in super::undecided::lines(&checked.report) {
+            for line in super::undecided::lines(&checked.recorded.history, &checked.report) {
                 writeln!(out, "  {line}")?;
             }
         }
@@ -88,9 +88,13 @@ fn show_violation(
     let place = history.place(last.id);
     let place = place.map_or(String::new(), |place| format!(", called {place}"));
     let of_part = part_name(part);
+    let at_the_latest = match violation.shortest {
+        true => "",
+        false => " at the latest",
+    };
     writeln!(
         out,
-        "\n  not linearizable from the return of {} by process {}{place}",
+        "\n  not linearizable{at_the_latest} from the return of {} by process {}{place}",
         core_table::cut(&last.text()),
         last.process,
     )?;

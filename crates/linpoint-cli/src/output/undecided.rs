@@ -1,7 +1,7 @@
 //! What to do about a history that is undecided: the parts that are, and the option that helps.
 
 use linpoint::verdict::{Cause, Limit, PartReport, Undecided};
-use linpoint::{Partitioning, Report, Verdict};
+use linpoint::{History, Partitioning, Report, Verdict};
 
 use super::text::part_name;
 use crate::units::counted;
@@ -9,8 +9,22 @@ use crate::units::counted;
 /// More undecided parts than this are only counted.
 const MOST_LISTED: usize = 6;
 
-/// The undecided objects and keys of a history that has several, and advice.
-pub(super) fn lines(report: &Report) -> Vec<String> {
+/// Why a part is undecided, and where the orders end that were tried.
+pub(super) fn sentence(history: &History, undecided: &Undecided) -> String {
+    match stuck(history, undecided) {
+        Some(stuck) => format!("{undecided}; {stuck}"),
+        None => undecided.to_string(),
+    }
+}
+
+/// Where the orders end that were tried, if that is known.
+pub(super) fn stuck(history: &History, undecided: &Undecided) -> Option<String> {
+    let stuck = undecided.stuck.as_ref()?;
+    Some(stuck.sentence(|id| history.describe(id)))
+}
+
+/// The undecided objects and keys of a history that has several, where the orders of each end, and advice.
+pub(super) fn lines(history: &History, report: &Report) -> Vec<String> {
     let undecided: Vec<(&PartReport, &Undecided)> = report
         .parts
         .iter()
@@ -21,15 +35,18 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
         .collect();
     let mut lines = Vec::new();
     let is_split = |part: &PartReport| !part_name(part).is_empty();
-    if undecided.iter().any(|(part, _)| is_split(part)) {
-        for (part, undecided) in undecided.iter().take(MOST_LISTED) {
+    for (part, undecided) in undecided.iter().take(MOST_LISTED) {
+        if is_split(part) {
             let ops = counted(part.ops, "operation");
-            lines.push(format!("{ops}{}: {undecided}", part_name(part)));
+            let why = sentence(history, undecided);
+            lines.push(format!("{ops}{}: {why}", part_name(part)));
+        } else {
+            lines.extend(stuck(history, undecided));
         }
-        if undecided.len() > MOST_LISTED {
-            let more = counted(undecided.len() - MOST_LISTED, "more part");
-            lines.push(format!("and {more}, undecided too"));
-        }
+    }
+    if undecided.len() > MOST_LISTED {
+        let more = counted(undecided.len() - MOST_LISTED, "more part");
+        lines.push(format!("and {more}, undecided too"));
     }
     let mut advice: Vec<String> = Vec::new();
     for (_, undecided) in undecided {

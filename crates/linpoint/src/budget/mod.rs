@@ -110,6 +110,21 @@ impl Budget {
         self
     }
 
+    /// The same budget, of whose time so much was spent already.
+    #[must_use]
+    pub fn after(mut self, spent: Duration) -> Self {
+        self.timeout = self.timeout.map(|(deadline, limit)| {
+            let earlier = deadline.checked_sub(spent);
+            (earlier.unwrap_or_else(Instant::now), limit)
+        });
+        self
+    }
+
+    /// A budget with the same limits whose time starts now.
+    pub(crate) fn restarted(&self) -> Budget {
+        Budget::new(self.timeout.map(|(_, limit)| limit), self.memory)
+    }
+
     /// The address space that the system allows this process (`ulimit -v`), in bytes; `None` if it is not limited. Every
     /// budget ends before it is used up.
     pub fn address_space() -> Option<u64> {
@@ -209,9 +224,26 @@ impl Budget {
         }
     }
 
+    /// The same as a slice, but with at least a [`GRACE`], even if the time is over or the check was cancelled: what is
+    /// known by then is to be told.
+    pub(crate) fn slice_with_grace(&self, time: Duration) -> Budget {
+        let slice = self.slice(time);
+        if slice.left() >= GRACE && self.check() != Err(Limit::Cancelled) {
+            return slice;
+        }
+        let limit = slice.timeout.map_or(GRACE, |(_, limit)| limit);
+        Budget {
+            timeout: Instant::now().checked_add(GRACE).map(|end| (end, limit)),
+            total: None,
+            cancelled: Arc::default(),
+            ..slice
+        }
+    }
+
     /// This budget with at most `time` from now on. If this budget has a time limit, the slice reports that one when it
     /// ends.
-    pub(crate) fn slice(&self, time: Duration) -> Budget {
+    #[must_use]
+    pub fn slice(&self, time: Duration) -> Budget {
         let now = Instant::now();
         let left = self.timeout.map_or(time, |(deadline, _)| {
             deadline.saturating_duration_since(now).min(time)
@@ -227,6 +259,9 @@ impl Budget {
         }
     }
 }
+
+/// The time for telling what is known when a limit was hit.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// Measures how long something takes.
 #[derive(Clone, Copy, Debug)]

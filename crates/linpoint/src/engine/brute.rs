@@ -7,7 +7,10 @@
 
 use std::ops::ControlFlow;
 
-use super::{Answer, Budget, Engine, Evidence, GaveUp, Limit, Outcome, Task, Ticker};
+use super::{
+    Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, Limit, MOST_STATES, Outcome, Task,
+    Ticker,
+};
 use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Outcomes, Spec};
 
@@ -29,14 +32,15 @@ impl<S: Spec> Engine<S> for Brute {
     fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
         const TOO_MANY: Limit = Limit::Capacity("all orders are tried of 1,000 operations at most");
         let mut ticker = Ticker::new(budget);
+        let mut furthest = Furthest::default();
         let found = match task.ops.len() {
-            ..=MOST_OPS => try_all_orders(task, &mut || ticker.tick()),
+            ..=MOST_OPS => try_orders(task, &mut || ticker.tick(), &mut furthest),
             _ => Err(TOO_MANY),
         };
         let answer = match found {
             Ok(Some(order)) => Ok(Answer::in_order(order)),
             Ok(None) => Ok(Answer::nothing_fits()),
-            Err(limit) => Err(GaveUp::from(limit)),
+            Err(limit) => Err(furthest.gave_up(task, limit)),
         };
         Outcome {
             answer,
@@ -67,13 +71,69 @@ pub fn try_all_orders<S: Spec, E>(
     task: &Task<'_, S>,
     step: &mut dyn FnMut() -> Result<(), E>,
 ) -> Result<Option<Vec<OpId>>, E> {
+    try_orders(task, step, &mut Furthest::default())
+}
+
+/// The same, which notes how far the orders come.
+fn try_orders<S: Spec, E>(
+    task: &Task<'_, S>,
+    step: &mut dyn FnMut() -> Result<(), E>,
+    furthest: &mut Furthest<S>,
+) -> Result<Option<Vec<OpId>>, E> {
     let mut found = None;
     let visit = &mut |order: &[usize], _: Option<&S::Ret>| {
         found = Some(order.iter().map(|&i| task.ops[i].id).collect());
         ControlFlow::Break(())
     };
-    let _ = Attempt::new(task, None, step, visit).extend(&task.spec.init(), None)?;
+    let mut attempt = Attempt::new(task, None, step, visit, furthest);
+    let _ = attempt.extend(&task.spec.init(), None)?;
     Ok(found)
+}
+
+/// How far the orders came that were tried.
+struct Furthest<S: Spec> {
+    /// The rank of the latest return to which some order came.
+    ret: u32,
+    /// Some states to which such orders lead.
+    states: Vec<S::State>,
+}
+
+// Not derived: that would ask for `S: Default`.
+impl<S: Spec> Default for Furthest<S> {
+    fn default() -> Self {
+        Furthest {
+            ret: 0,
+            states: Vec::new(),
+        }
+    }
+}
+
+impl<S: Spec> Furthest<S> {
+    /// An order leads to `state`, and the return of rank `ret` is the first one of an operation that it does not have.
+    fn note(&mut self, ret: u32, state: &S::State) {
+        if ret > self.ret {
+            self.ret = ret;
+            self.states.clear();
+        }
+        if ret == self.ret && self.states.len() < MOST_STATES && !self.states.contains(state) {
+            self.states.push(state.clone());
+        }
+    }
+
+    fn gave_up(&self, task: &Task<'_, S>, limit: Limit) -> GaveUp {
+        let next = task.ops.iter().find(|op| op.ret == self.ret);
+        let Some(&next) = next else {
+            return GaveUp::from(limit);
+        };
+        let key = task.key(next);
+        let words = |state| task.spec.state_words(state, key.as_ref());
+        GaveUp {
+            cause: Cause::Limit(limit),
+            reached: task.events_until(next.ret) - 1,
+            states: self.states.iter().map(words).collect(),
+            order: Vec::new(),
+        }
+    }
 }
 
 /// Tries all orders of the operations of `task`, in which the operation at position `open`, which must have returned,
@@ -91,7 +151,9 @@ pub(crate) fn possible_results<S: Spec, E>(
         results.extend(result.filter(|ret| !results.contains(ret)).cloned());
         ControlFlow::Continue(())
     };
-    let _ = Attempt::new(task, Some(open), step, visit).extend(&task.spec.init(), None)?;
+    let furthest = &mut Furthest::default();
+    let mut attempt = Attempt::new(task, Some(open), step, visit, furthest);
+    let _ = attempt.extend(&task.spec.init(), None)?;
     Ok(results)
 }
 
@@ -104,6 +166,7 @@ struct Attempt<'a, 'b, S: Spec, E> {
     open: Option<usize>,
     step: &'a mut dyn FnMut() -> Result<(), E>,
     visit: Visit<'a, S::Ret>,
+    furthest: &'a mut Furthest<S>,
     order: Vec<usize>,
     taken: Vec<bool>,
 }
@@ -114,12 +177,14 @@ impl<'a, 'b, S: Spec, E> Attempt<'a, 'b, S, E> {
         open: Option<usize>,
         step: &'a mut dyn FnMut() -> Result<(), E>,
         visit: Visit<'a, S::Ret>,
+        furthest: &'a mut Furthest<S>,
     ) -> Self {
         Attempt {
             task,
             open,
             step,
             visit,
+            furthest,
             order: Vec::new(),
             taken: vec![false; task.ops.len()],
         }
@@ -133,6 +198,7 @@ impl<'a, 'b, S: Spec, E> Attempt<'a, 'b, S, E> {
             return Ok((self.visit)(&self.order, result));
         }
         let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
+        self.furthest.note(first_return, state);
         let candidates: Vec<usize> = open()
             .filter(|&i| !precedes(first_return, ops[i].call))
             .collect();

@@ -20,7 +20,7 @@ pub(crate) use profile::Profile;
 #[doc(hidden)]
 pub use shortcuts::Shortcut;
 pub(crate) use shortcuts::Shortcuts;
-pub(crate) use task::{Facts, count_events, until};
+pub(crate) use task::{Facts, count_events, first_return_after, until};
 pub use task::{Task, TaskOp};
 
 use std::borrow::Cow;
@@ -119,19 +119,29 @@ impl Answer {
 }
 
 /// An engine stopped without an answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GaveUp {
     /// Why.
     pub cause: Cause,
     /// How many events were shown to be linearizable.
     pub reached: usize,
+    /// Some of the states, each as a clause, to which orders lead that explain so many events; empty if the engine keeps no
+    /// whole states.
+    pub states: Vec<String>,
+    /// An order that explains so many events; empty if the engine gives states instead, or knows none.
+    pub order: Vec<OpId>,
 }
+
+/// The most states that an engine keeps for the case that it gives up.
+pub(crate) const MOST_STATES: usize = 3;
 
 impl<C: Into<Cause>> From<C> for GaveUp {
     fn from(cause: C) -> Self {
         GaveUp {
             cause: cause.into(),
             reached: 0,
+            states: Vec::new(),
+            order: Vec::new(),
         }
     }
 }

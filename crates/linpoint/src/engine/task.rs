@@ -164,6 +164,18 @@ pub(crate) fn until(ops: &[TaskOp], rank: u32) -> Vec<TaskOp> {
     seen.collect()
 }
 
+/// The operation whose return is the first one after the first `events` calls and returns.
+pub(crate) fn first_return_after(ops: &[TaskOp], events: usize) -> Option<TaskOp> {
+    let ranks = ops.iter().flat_map(|op| [op.call, op.ret]);
+    let mut ranks: Vec<u32> = ranks.filter(|&rank| rank != NEVER).collect();
+    if events >= ranks.len() {
+        return None;
+    }
+    let (_, &mut next, _) = ranks.select_nth_unstable(events);
+    let later = ops.iter().filter(|op| op.ret != NEVER && op.ret >= next);
+    later.min_by_key(|op| op.ret).copied()
+}
+
 pub(crate) fn count_events(ops: &[TaskOp]) -> usize {
     ops.len() + ops.iter().filter(|op| op.ret != NEVER).count()
 }

@@ -19,7 +19,8 @@ use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::{
-    self, EngineFindings, PartReport, Report, Undecided, Verdict, Violation, Witness, certify,
+    self, EngineFindings, PartReport, Report, Stuck, Undecided, Verdict, Violation, Witness,
+    certify,
 };
 
 /// One check of one history.
@@ -78,7 +79,7 @@ impl<'a, S: Spec> Check<'a, S> {
             Some((task, decided))
         });
         let looked_at = parts.len().min(first_bad.into_inner().saturating_add(1));
-        let explanation = self.budget.slice(EXPLANATION_TIME);
+        let explanation = self.budget.slice_with_grace(EXPLANATION_TIME);
         let reports = in_parallel(looked_at, &|i| {
             let decided = decided[i].as_ref();
             let (task, decided) =
@@ -179,14 +180,15 @@ impl<'a, S: Spec> Check<'a, S> {
         &'c self,
         task: &'c Task<'a, S>,
         decided: &'c Decided,
+        explanation: &'c Budget,
     ) -> impl Fn(&[TaskOp], &Budget) -> Result<Answer, GaveUp> + 'c {
         let plan = choose::<S>(&Profile::of(task), self.config.engine);
         let time_of_one = |time: Duration, ops: usize| time.as_secs_f64() / ops.max(1) as f64;
         let slowest = Cell::new(time_of_one(decided.time, task.ops.len()));
         move |ops, budget| {
             let needed = slowest.get() * ops.len() as f64;
-            if decided.engine == monitor::NAME && needed > self.budget.left().as_secs_f64() {
-                self.budget.slice(Duration::ZERO).check()?;
+            if decided.engine == monitor::NAME && needed > explanation.left().as_secs_f64() {
+                explanation.slice(Duration::ZERO).check()?;
             }
             let reduced = task.with_ops(ops.to_vec());
             let decided = self.decide(&plan, &reduced, Evidence::Order, budget);
@@ -225,7 +227,7 @@ impl<'a, S: Spec> Check<'a, S> {
             }) => Verdict::Violation(match self.config.cores {
                 Cores::Whole => Violation::unreduced(task, partial.clone(), *first_bad),
                 Cores::Reduced => {
-                    let decide = self.decide_reduced(task, decided);
+                    let decide = self.decide_reduced(task, decided, explanation);
                     let findings = EngineFindings {
                         reached: *reached,
                         partial,
@@ -242,11 +244,17 @@ impl<'a, S: Spec> Check<'a, S> {
                     )?
                 }
             }),
-            Err(GaveUp { cause, reached }) => Verdict::Undecided(Undecided {
+            Err(GaveUp {
+                cause,
+                reached,
+                states,
+                order,
+            }) => Verdict::Undecided(Undecided {
                 cause: *cause,
                 engine: decided.engine,
                 prefix_events: *reached,
                 events: task.events(),
+                stuck: Stuck::after(task, *reached, states, order, explanation),
             }),
         };
         Ok(PartReport {

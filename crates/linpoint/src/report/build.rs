@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Recorded, Spec};
 use crate::value::Value;
-use crate::verdict::{Anchor, Core, PartReport, Report, Verdict, Violation};
+use crate::verdict::{Anchor, Core, PartReport, Report, Stuck, Undecided, Verdict, Violation};
 
 /// The largest number of steps that are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
@@ -75,6 +75,7 @@ fn build<S: Spec>(
         spec,
         history,
         source,
+        line_unit: rows.line_unit,
         texts,
         states_left: MOST_STATES,
         orders: vec![Vec::new(); parts.len()],
@@ -113,17 +114,26 @@ fn build<S: Spec>(
     }
 }
 
-/// The operations that a page of limited size holds: those around the violation, and its core.
+/// The operations that a page of limited size holds: those around the violation, and its core; or those around the place
+/// where the orders of an undecided part end.
 fn shown(len: usize, report: &Report, most: usize) -> Vec<OpId> {
     if len <= most {
         return (0..len as u32).map(OpId).collect();
     }
-    let violation = report.parts.iter().find_map(|part| match &part.verdict {
+    let verdicts = || report.parts.iter().map(|part| &part.verdict);
+    let violation = verdicts().find_map(|verdict| match verdict {
         Verdict::Violation(violation) => Some(violation),
         _ => None,
     });
-    // Three quarters of the operations come before the violation.
-    let middle = violation.map_or(0, |violation| violation.last.index());
+    let stuck = || {
+        verdicts().find_map(|verdict| match verdict {
+            Verdict::Undecided(undecided) => Some(undecided.stuck.as_ref()?.op),
+            _ => None,
+        })
+    };
+    // Three quarters of the operations come before the violation, or before where the orders end.
+    let middle = violation.map(|violation| violation.last).or_else(stuck);
+    let middle = middle.map_or(0, OpId::index);
     let start = middle.saturating_sub(most / 4 * 3).min(len - most);
     let mut ids: Vec<OpId> = (start..start + most).map(|i| OpId(i as u32)).collect();
     if let Some(violation) = violation {
@@ -147,6 +157,8 @@ struct Builder<'a, S: Spec> {
     spec: &'a S,
     history: &'a TypedHistory<S::Op, S::Ret>,
     source: &'a dyn Source,
+    /// The unit of line numbers.
+    line_unit: &'static str,
     texts: Texts,
     states_left: usize,
     /// For each part its order, and the texts of the states after its steps.
@@ -174,7 +186,7 @@ impl<S: Spec> Builder<'_, S> {
                     let steps = self.steps(number, &task, &witness.order, None);
                     data.initial = steps.initial;
                 }
-                Verdict::Undecided(found) => data.undecided = Some(found.to_string()),
+                Verdict::Undecided(found) => data.undecided = Some(self.undecided(found)),
                 Verdict::Violation(violation) => {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
@@ -274,14 +286,33 @@ impl<S: Spec> Builder<'_, S> {
     /// What the core starts from, as a sentence.
     fn anchor(&self, anchor: &Anchor) -> String {
         let Anchor { after, states } = anchor;
-        let call = self.source.call_text(*after);
-        let result = self.source.result_text(*after);
-        let result = result.map_or_else(String::new, |result| format!(" → {result}"));
-        let process = self.source.process_name(*after);
+        let after = self.describe(*after);
         let states = states.alternatives();
         format!(
-            "After {call}{result} of process {process} had returned, apart from what was still open, {states}, whatever the order"
+            "After {after} had returned, apart from what was still open, {states}, whatever the order"
         )
+    }
+
+    /// Why a part is undecided, and where the orders end that were tried.
+    fn undecided(&self, undecided: &Undecided) -> String {
+        let sentence = |stuck: &Stuck| stuck.sentence(|id| self.describe(id));
+        match undecided.stuck.as_ref().map(sentence) {
+            Some(stuck) => format!("{undecided}; {stuck}"),
+            None => undecided.to_string(),
+        }
+    }
+
+    /// An operation with its result and its process.
+    fn describe(&self, id: OpId) -> String {
+        let call = self.source.call_text(id);
+        let result = self.source.result_text(id);
+        let result = result.map_or_else(String::new, |result| format!(" → {result}"));
+        let process = self.source.process_name(id);
+        let line = match self.source.line_of(id) {
+            0 => String::new(),
+            line => format!(" ({} {line})", self.line_unit),
+        };
+        format!("{call}{result} of process {process}{line}")
     }
 
     /// All columns, in the order in which `page/data.js` reads them.

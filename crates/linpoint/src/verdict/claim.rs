@@ -3,6 +3,7 @@
 //! A claim about values or members is checked against the whole beginning of the history by its definition before it is
 //! shown ([`held`](super::held)), so a sentence never says more than the recorded operations do.
 
+use super::Stuck;
 use crate::history::OpId;
 use crate::spec::Vocabulary;
 use crate::value::Value;
@@ -151,6 +152,8 @@ pub enum Claim {
         /// The sentence.
         sentence: String,
     },
+    /// The limits ended before anything was reduced: no order that was found goes past the return of the operation.
+    Stuck(Stuck),
     /// The results and times of the operations contradict each other; nothing simpler is known.
     Contradiction {
         /// The operation that returned last.
@@ -234,6 +237,7 @@ impl Claim {
             | Claim::WrongScan { op, .. }
             | Claim::Contradiction { op, .. } => Some(*op),
             Claim::UsedAfterRemoval { later, .. } => Some(*later),
+            Claim::Stuck(stuck) => Some(stuck.op),
             Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => None,
         }
     }
@@ -257,6 +261,7 @@ impl Claim {
             Claim::Missed { .. } => "missed",
             Claim::AtPlace { .. } => "at-place",
             Claim::WrongScan { .. } => "wrong-scan",
+            Claim::Stuck(_) => "stuck",
             Claim::Contradiction { .. } => "contradiction",
         }
     }
@@ -282,6 +287,7 @@ impl Claim {
                 )
             }
             Claim::WrongScan { sentence, .. } => sentence.clone(),
+            Claim::Stuck(stuck) => stuck.sentence(describe),
             Claim::Contradiction { op, others } => {
                 let what = describe(*op);
                 match others.as_slice() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
-use super::{Claim, Confirmation, Core, Violation, certify, projection, propose};
+use super::{Claim, Confirmation, Core, Stuck, Violation, certify, projection, propose};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
@@ -106,7 +106,14 @@ pub(crate) fn violation<S: Spec>(
     let possible = observed.map(|observed| observed.possible);
     let claim = match at_place {
         Some(clash) => clash.claim(&beginning),
-        None => propose::claim(&beginning, &found, possible.as_ref(), describe),
+        None => match propose::claim(&beginning, &found, possible.as_ref(), describe) {
+            // Which operation is to blame is not known yet.
+            claim @ Claim::Contradiction { .. } if !prefix.shortest && !found.minimal => {
+                let stuck = Stuck::after(task, prefix.explained, &[], &prefix.partial, budget);
+                stuck.map_or(claim, Claim::Stuck)
+            }
+            claim => claim,
+        },
     };
     let core = Core {
         sentence: claim.sentence(&task.spec.vocabulary(), describe),
@@ -202,6 +209,7 @@ fn shortest_bad_prefix<S: Spec>(
     };
     BadPrefix {
         events,
+        explained: events - 1,
         partial,
         shortest: true,
     }
@@ -292,8 +300,12 @@ impl<S: Spec> Evidence<'_, '_, S> {
         }
         let reduced = reduced
             .unwrap_or_else(|| self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget));
-        let confirmation =
-            certify::core(self.task, &reduced, &self.whole.slice(CERTIFICATION_TIME))?;
+        let certification = match self.whole.check() {
+            Ok(()) => self.whole.slice(CERTIFICATION_TIME),
+            // What is left of the grace.
+            Err(_) => self.budget.slice(CERTIFICATION_TIME),
+        };
+        let confirmation = certify::core(self.task, &reduced, &certification)?;
         let (ops, relaxed): (Vec<TaskOp>, Vec<TaskOp>) =
             reduced.ops.iter().partition(|op| op.ret != NEVER);
         Ok(Found {

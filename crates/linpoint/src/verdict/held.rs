@@ -98,6 +98,7 @@ impl Claim {
             | Claim::Missed { .. }
             | Claim::AtPlace { .. }
             | Claim::WrongScan { .. }
+            | Claim::Stuck(_)
             | Claim::Contradiction { .. } => Some(true),
             Claim::CountedTwice { .. } | Claim::CountTooLow { .. } | Claim::CountTooHigh { .. } => {
                 self.follows_from_counts(facts)

@@ -13,6 +13,7 @@ mod propose;
 mod prove;
 mod reduce;
 pub(crate) mod replay;
+mod stuck;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ pub(crate) use explain::{EngineFindings, violation};
 pub(crate) use prove::{Unproven, refute};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
+pub use stuck::Stuck;
 
 use std::fmt;
 
@@ -125,6 +127,8 @@ pub struct Undecided {
     pub prefix_events: usize,
     /// How many there are.
     pub events: usize,
+    /// Where the orders end that were tried; `None` if the engine does not know.
+    pub stuck: Option<Stuck>,
 }
 
 /// The verdict on one part of a history, and how it came about.
@@ -167,6 +171,7 @@ impl fmt::Display for Undecided {
             engine,
             prefix_events,
             events,
+            ..
         } = self;
         match cause {
             Cause::NotApplicable(why) => write!(f, "engine {engine} cannot tell: {why}"),

@@ -38,7 +38,9 @@ pub(crate) struct Reduced {
 pub(crate) struct BadPrefix {
     /// Events of the shortest beginning that is not linearizable.
     pub(crate) events: usize,
-    /// Explains all but the last of them.
+    /// Events of the longest beginning that is known to be linearizable.
+    pub(crate) explained: usize,
+    /// Explains these.
     pub(crate) partial: Vec<OpId>,
     /// Whether it is known to be the shortest.
     pub(crate) shortest: bool,
@@ -108,14 +110,15 @@ pub(crate) fn shortest_bad_prefix(
 ) -> BadPrefix {
     let mut found = BadPrefix {
         events: bad,
+        explained: reached,
         partial,
         shortest: true,
     };
-    let mut good = reached;
     // The engines usually come close: look near what they know first, be it what is good or what is bad.
     let knows_bad = bad < count_events(ops);
     let mut stride = 1;
-    while good + 1 < found.events {
+    while found.explained + 1 < found.events {
+        let good = found.explained;
         let middle = good + (found.events - good) / 2;
         let probe = if knows_bad {
             (found.events - 1).saturating_sub(stride - 1).max(middle)
@@ -124,7 +127,7 @@ pub(crate) fn shortest_bad_prefix(
         };
         match decide(&prefix(ops, probe), budget) {
             Ok(Answer::Linearizable { order, .. }) => {
-                (good, found.partial) = (probe, order);
+                (found.explained, found.partial) = (probe, order);
                 stride = if knows_bad {
                     1.max(stride / 4)
                 } else {

@@ -9,7 +9,9 @@ use super::*;
 use crate::engine::{Budget, GaveUp, brute};
 use crate::history::{History, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
-use crate::spec::{Counter, CounterOp, Recorded, Sampler, Simulated};
+use crate::spec::{
+    Container, ContainerOp, Counter, CounterOp, Discipline, Recorded, Sampler, Simulated,
+};
 use crate::{Call, Checker, HistoryBuilder, Ties};
 
 /// Histories per type, unless the environment says otherwise.
@@ -24,13 +26,23 @@ fn histories() -> u64 {
 
 /// A history of clients of `object`, with some results changed.
 fn random<S: Simulated>(object: &S, seed: u64) -> Option<History> {
+    clients(object, seed, |sampler| 3 + sampler.below(6), 5)
+}
+
+/// A history of clients of `object` that make so many calls. Of this many results, one is changed.
+pub(super) fn clients<S: Simulated>(
+    object: &S,
+    seed: u64,
+    calls: impl FnOnce(&mut Sampler) -> usize,
+    changed: usize,
+) -> Option<History> {
     let mut sampler = Sampler::new(seed, Some(3));
     let processes = 2 + sampler.below(3);
     let mut builder = HistoryBuilder::new();
     let mut state = object.init();
     // Open calls by process: the operation, and its result once it took effect.
     let mut open: Vec<Option<(S::Op, Option<Value>)>> = vec![None; processes];
-    let mut calls = 3 + sampler.below(6);
+    let mut calls = calls(&mut sampler);
     for _ in 0..200 {
         let process = sampler.below(processes);
         let name = Value::Int(process as i64);
@@ -65,7 +77,7 @@ fn random<S: Simulated>(object: &S, seed: u64) -> Option<History> {
                     open[process] = Some((op, Some(result)));
                     continue;
                 }
-                let result = match sampler.below(5) {
+                let result = match sampler.below(changed) {
                     0 => nudged(&result, &mut sampler),
                     _ => result,
                 };
@@ -262,6 +274,37 @@ fn a_limit_ends_the_explanation_but_not_the_verdict() {
         core.extent()
             .starts_with("not reduced further: the time limit")
     );
+}
+
+/// The last operation is not to blame only because it is the last one.
+#[test]
+fn without_time_the_furthest_place_is_told() {
+    let mut history = TypedHistory::new();
+    let add = history.call(0, ContainerOp::Add(1.into()));
+    history.ret(add, Value::Nil);
+    for size in [1, 2, 1] {
+        let op = history.call(0, ContainerOp::Size);
+        history.ret(op, Value::Int(size));
+    }
+    let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+    let queue = Container::unbounded(Discipline::Fifo);
+    let task = Task::new(&queue, &history, &ids);
+    let findings = EngineFindings {
+        reached: 5,
+        partial: &ids[..2],
+        first_bad: None,
+        contradicting: None,
+    };
+    let over = Budget::new(Some(Duration::ZERO), None);
+    let refused = |_: &[TaskOp], _: &Budget| Err(GaveUp::from(Limit::Time(Duration::ZERO)));
+    let describe = |id: OpId| format!("{}", id.0);
+    let violation = violation(&task, findings, &over, &over, &refused, &describe);
+    let core = violation.expect("no certificate fails").core;
+    assert_eq!(
+        core.sentence(),
+        "no order found so far goes past the return of 2"
+    );
+    assert_eq!(core.claim().op(), Some(ids[2]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Decides histories by hitting families, from small families to large ones.
 
 use super::{Family, Measured, NAME, Shown, ShownBy};
-use crate::engine::{Answer, Budget, Cause, Engine, Evidence, GaveUp, Outcome, Task};
+use crate::engine::{Answer, Budget, Cause, Engine, Evidence, Outcome, Task};
 use crate::spec::Spec;
 
 /// The engine that searches families for a schedule that explains a history.
@@ -18,17 +18,15 @@ impl<S: Spec> Engine<S> for Hitting {
 
     fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
         let d_max = self.d_max.unwrap_or(usize::MAX);
-        let answer = match ShownBy::new(task, Family::default()).up_to(d_max, budget) {
+        let mut shown_by = ShownBy::new(task, Family::default());
+        let answer = match shown_by.up_to(d_max, budget) {
             Measured::Is(Shown { d, order }) => Ok(Answer::Linearizable {
                 order,
                 shown_by: Some(d),
             }),
             Measured::Never => Ok(Answer::nothing_fits()),
-            Measured::Above(d) => Err(GaveUp {
-                cause: Cause::Depth(d),
-                reached: 0,
-            }),
-            Measured::Unknown(limit) => Err(GaveUp::from(limit)),
+            Measured::Above(d) => Err(shown_by.gave_up(Cause::Depth(d))),
+            Measured::Unknown(limit) => Err(shown_by.gave_up(Cause::Limit(limit))),
         };
         Outcome {
             answer,

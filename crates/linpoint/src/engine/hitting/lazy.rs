@@ -19,8 +19,7 @@ use super::blocks::ranks;
 use super::family::{Family, Index};
 use super::poset::{Down, Poset};
 use super::runs::Runs;
-use crate::engine::Limit;
-use crate::engine::Ticker;
+use crate::engine::{Limit, MOST_STATES, Ticker};
 
 /// The result of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +58,28 @@ pub(super) struct FamilyWalk {
     level: usize,
     scratch: Vec<u32>,
     minimal: Vec<u32>,
+    furthest: Furthest,
+}
+
+/// How far schedules explain the history.
+#[derive(Debug, Default)]
+pub(super) struct Furthest {
+    /// The rank of the latest return to which some schedule comes.
+    pub(super) ret: u32,
+    /// Some sets of states to which such schedules lead.
+    pub(super) sets: SmallVec<[u32; MOST_STATES]>,
+}
+
+impl Furthest {
+    fn note(&mut self, ret: u32, states: u32) {
+        if ret > self.ret {
+            self.ret = ret;
+            self.sets.clear();
+        }
+        if ret == self.ret && self.sets.len() < MOST_STATES && !self.sets.contains(&states) {
+            self.sets.push(states);
+        }
+    }
 }
 
 struct FamilyNode {
@@ -103,6 +124,7 @@ impl FamilyWalk {
             level: 0,
             scratch: Vec::new(),
             minimal: Vec::new(),
+            furthest: Furthest::default(),
         };
         let start = NodeKey {
             chain: NONE,
@@ -122,6 +144,11 @@ impl FamilyWalk {
             }
         }
         walk
+    }
+
+    /// How far the schedules explain the history that were tried so far.
+    pub(super) fn furthest(&self) -> &Furthest {
+        &self.furthest
     }
 
     /// The number of nodes found so far.
@@ -173,6 +200,8 @@ impl FamilyWalk {
     /// Adds the successors of a node.
     fn expand(&mut self, number: u32, runs: &mut dyn Runs) {
         let at = self.read(number);
+        let ret = at.done.first_return_outside(&self.poset);
+        self.furthest.note(ret, at.states);
         let mut minimal = std::mem::take(&mut self.minimal);
         at.done.minimal_outside(&self.poset, &mut minimal);
         let is_in_chain = |op: u32| self.poset.chain_of(op) == at.chain;

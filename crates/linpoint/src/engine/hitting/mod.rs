@@ -39,8 +39,7 @@ pub use poset::{Base, Poset};
 
 use std::borrow::Cow;
 
-use crate::engine::Limit;
-use crate::engine::{Budget, Task, Ticker};
+use crate::engine::{Budget, Cause, Facts, GaveUp, Limit, MOST_STATES, Task, Ticker};
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 
@@ -196,6 +195,24 @@ impl<'a, S: Spec> ShownBy<'a, S> {
             Ok(Walked::NotYet) => Measured::Above(d),
             Ok(Walked::Never) => Measured::Never,
             Err(limit) => Measured::Unknown(limit),
+        }
+    }
+
+    /// What the engine knows when it gives up for this reason.
+    fn gave_up(&self, cause: Cause) -> GaveUp {
+        let furthest = self.walk.furthest();
+        let next = self.task.ops.iter().find(|op| op.ret == furthest.ret);
+        let Some(&next) = next else {
+            return GaveUp::from(cause);
+        };
+        let key = self.task.key(next);
+        let words = |state| self.task.spec.state_words(state, key.as_ref());
+        let states = furthest.sets.iter().flat_map(|&set| self.runs.states(set));
+        GaveUp {
+            cause,
+            reached: self.task.events_until(next.ret) - 1,
+            states: states.take(MOST_STATES).map(words).collect(),
+            order: Vec::new(),
         }
     }
 

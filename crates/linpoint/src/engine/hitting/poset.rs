@@ -285,6 +285,24 @@ impl Down {
         }
     }
 
+    /// The rank of the first return of an operation outside this set; [`NEVER`] if there is none.
+    pub(super) fn first_return_outside(&self, poset: &Poset) -> u32 {
+        let mut first_return = NEVER;
+        for op in self
+            .holes
+            .iter()
+            .copied()
+            .chain(self.hi..poset.len() as u32)
+        {
+            // All further operations are called even later.
+            if precedes(first_return, poset.calls[op as usize]) {
+                break;
+            }
+            first_return = first_return.min(poset.rets[op as usize]);
+        }
+        first_return
+    }
+
     /// Whether this set contains all operations that returned.
     pub(super) fn is_done(&self, poset: &Poset) -> bool {
         poset.all_returned_are_in(self.hi, &self.holes)

@@ -53,6 +53,12 @@ impl<'a, S: Spec> StateSets<'a, S> {
         }
     }
 
+    /// The states of a set.
+    pub(super) fn states(&self, set: u32) -> impl Iterator<Item = &S::State> {
+        let states = self.sets.get(set).iter();
+        states.map(|&state| self.states.get(state))
+    }
+
     fn successors(&mut self, states: u32, op: u32) -> Option<u32> {
         let (operation, ret) = self.task.action(op as usize);
         let before = self.sets.get(states).clone();

@@ -2,11 +2,11 @@
 //!
 //! After Wing and Gong (1993), with the memory of Lowe (2017): a configuration that was exhausted is not tried again.
 
-use super::Problem;
 use super::best::Best;
 use super::machine::Machine;
 use super::memo::Memo;
-use crate::engine::{Budget, Cause, GaveUp, Limit, Ticker, set_bits};
+use super::{Problem, Stopped};
+use crate::engine::{Budget, Limit, MOST_STATES, Ticker, set_bits};
 use crate::history::EventKind;
 
 /// The result of a search.
@@ -70,6 +70,8 @@ pub(super) struct Search<'a, M> {
     suspended: Vec<Vec<SuspendedChoice>>,
     scratch: Vec<u32>,
     best: Best<u32>,
+    /// Some states, of the key of the operation that returns there, in which the furthest event was reached.
+    furthest_states: Vec<u32>,
 }
 
 /// The result of advancing through the events.
@@ -122,10 +124,11 @@ impl<'a, M: Machine> Search<'a, M> {
             suspended: std::iter::repeat_with(Vec::new).take(keys).collect(),
             scratch: Vec::new(),
             best: Best::default(),
+            furthest_states: Vec::new(),
         }
     }
 
-    pub(super) fn run(mut self) -> Result<SearchResult, GaveUp> {
+    pub(super) fn run(mut self) -> Result<SearchResult, Stopped> {
         let found = self.find_order();
         self.best.note(self.position, &self.trail, |step| step.op);
         match found {
@@ -136,11 +139,38 @@ impl<'a, M: Machine> Search<'a, M> {
                 partial: self.best.order,
                 reached: self.best.reached,
             }),
-            Err(limit) => Err(GaveUp {
-                cause: Cause::Limit(limit),
+            Err(limit) => Err(Stopped {
+                states: self.furthest_state_words(),
+                limit,
                 reached: self.best.reached,
+                order: self.best.order,
             }),
         }
+    }
+
+    /// Notes how far the walk came, which is to the return of `forced`.
+    fn note(&mut self, forced: u32) {
+        if self.position > self.best.reached {
+            self.furthest_states.clear();
+        }
+        self.best.note(self.position, &self.trail, |step| step.op);
+        self.best.report(self.ticker.budget(), self.position);
+        let state = self.states[self.problem.layout.key(forced)];
+        if self.position == self.best.reached
+            && self.furthest_states.len() < MOST_STATES
+            && !self.furthest_states.contains(&state)
+        {
+            self.furthest_states.push(state);
+        }
+    }
+
+    fn furthest_state_words(&self) -> Vec<String> {
+        let Some(&(forced, _)) = self.problem.events.get(self.best.reached) else {
+            return Vec::new();
+        };
+        let states = self.furthest_states.iter();
+        let words = states.filter_map(|&state| self.machine.state_words(state, forced));
+        words.collect()
     }
 
     fn find_order(&mut self) -> Result<bool, Limit> {
@@ -157,8 +187,7 @@ impl<'a, M: Machine> Search<'a, M> {
                 Advanced::End => return Ok(true),
                 Advanced::Forced(op) => op,
             };
-            self.best.note(self.position, &self.trail, |step| step.op);
-            self.best.report(self.ticker.budget(), self.position);
+            self.note(forced);
             let key = layout.key(forced);
             let mask = &self.mask[layout.words_of(key)];
             if !self

@@ -25,6 +25,12 @@ pub(super) trait Machine {
 
     /// The bytes by which tables may grow when the operation leaves a new state.
     fn growth(&self, op: u32) -> usize;
+
+    /// A state of the key of the operation as a clause; `None` if the machine does not keep whole states.
+    fn state_words(&self, state: u32, op: u32) -> Option<String> {
+        let _ = (state, op);
+        None
+    }
 }
 
 impl<M: Machine + ?Sized> Machine for &mut M {
@@ -45,6 +51,9 @@ impl<M: Machine + ?Sized> Machine for &mut M {
     }
     fn growth(&self, op: u32) -> usize {
         (**self).growth(op)
+    }
+    fn state_words(&self, state: u32, op: u32) -> Option<String> {
+        (**self).state_words(state, op)
     }
 }
 
@@ -118,5 +127,11 @@ impl<S: Spec> Machine for Interned<'_, S> {
 
     fn growth(&self, _: u32) -> usize {
         self.states.growth()
+    }
+
+    fn state_words(&self, state: u32, op: u32) -> Option<String> {
+        let key = self.task.key(self.task.ops[op as usize]);
+        let state = self.states.get(state);
+        Some(self.task.spec.state_words(state, key.as_ref()))
     }
 }

@@ -35,8 +35,11 @@ mod memo;
 mod queue;
 mod slot;
 mod stack;
+mod stopped;
 #[cfg(test)]
 mod tests;
+
+use std::borrow::Cow;
 
 use crate::engine::{
     Answer, Budget, Engine, Evidence, Facts, GaveUp, Outcome, Shortcut, Task, TaskOp,
@@ -50,6 +53,7 @@ use keys::{ByKey, Independent};
 use layout::Layout;
 use machine::{Interned, Machine};
 use slot::SlotMachine;
+use stopped::{Stopped, events_of_whole};
 
 /// The name of this engine in reports.
 pub(crate) const NAME: &str = "search";
@@ -76,6 +80,7 @@ pub(crate) fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Result<Ans
 fn search<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
     let keeps_all = !task.shortcuts().has(Shortcut::PureOperations);
     let needed = |op: &TaskOp| keeps_all || op.ret != NEVER || !task.is_pure(*op);
+    let whole = task;
     let filtered;
     let task = if task.ops.iter().all(needed) {
         task
@@ -87,25 +92,29 @@ fn search<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
         let machine: &mut dyn Machine = &mut Interned::new(task, &problem.classes, eager);
         Search::new(problem, machine, budget).run()
     };
-    search_by_facts(task, budget, &mut any)
+    let (answer, method) = search_by_facts(task, budget, &mut any);
+    let mut answer = answer.map_err(|stopped| stopped.into_gave_up(whole, task));
+    if let Ok(Answer::NotLinearizable { reached, .. }) = &mut answer {
+        *reached = events_of_whole(whole, task, *reached);
+    }
+    Outcome { answer, method }
 }
 
 /// Searches by asking the specification; the operations given may take effect as soon as they fit.
-type SearchAny<'a> = &'a mut dyn FnMut(&Problem, &[u32]) -> Result<SearchResult, GaveUp>;
+type SearchAny<'a> = &'a mut dyn FnMut(&Problem, &[u32]) -> Result<SearchResult, Stopped>;
+
+/// The answer of a search, and how it went about it, in words.
+type Searched = (Result<Answer, Stopped>, Cow<'static, str>);
 
 /// The same, in terms of facts; `search_any` searches where the specification itself must be asked.
-fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>) -> Outcome {
+fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>) -> Searched {
     if queue::admits(task) {
-        return Outcome {
-            answer: queue::decide(task, budget),
-            method: "searched at both ends of the queue at once".into(),
-        };
+        let method = "searched at both ends of the queue at once";
+        return (queue::decide(task, budget), method.into());
     }
     if stack::admits(task) {
-        return Outcome {
-            answer: stack::decide(task, budget),
-            method: "searched without what lies below".into(),
-        };
+        let method = "searched without what lies below";
+        return (stack::decide(task, budget), method.into());
     }
     let ops = task.ops();
     let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
@@ -117,10 +126,8 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         Some(keys) => keys.implied(task),
     };
     if !implied.is_consistent(&events, ops.len()) {
-        return Outcome {
-            answer: Ok(Answer::nothing_fits()),
-            method: "the order that follows from the values contradicts real time".into(),
-        };
+        let method = "the order that follows from the values contradicts real time";
+        return (Ok(Answer::nothing_fits()), method.into());
     }
     let problem = Problem {
         successors: implied.successors(ops.len()),
@@ -148,10 +155,7 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         SearchResult::Order(order) => Answer::in_order(ids(order)),
         SearchResult::NoOrder { partial, reached } => Answer::explains_only(ids(partial), reached),
     });
-    Outcome {
-        answer,
-        method: method.into(),
-    }
+    (answer, method.into())
 }
 
 /// A number for each operation, the same for those of which one may go before the other.

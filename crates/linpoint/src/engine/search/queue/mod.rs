@@ -36,7 +36,8 @@ mod order;
 mod search;
 mod side;
 
-use crate::engine::{Answer, Budget, Cause, Facts, GaveUp, Shortcut};
+use super::Stopped;
+use crate::engine::{Answer, Budget, Facts, Shortcut};
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
 
@@ -97,7 +98,7 @@ pub(super) fn admits(task: &dyn Facts) -> bool {
 }
 
 /// Decides a task that is [admitted](admits).
-pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp> {
+pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, Stopped> {
     budget.reserve_for(task.ops().len(), BYTES)?;
     let queue = Queue::of(task);
     let mut search = QueueSearch::new(&queue, budget);
@@ -113,10 +114,12 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
             Ok(Answer::explains_only(ids(partial), reached))
         }
         Err(limit) => {
-            let (_, reached) = queue.explained(search.best());
-            Err(GaveUp {
-                cause: Cause::Limit(limit),
+            let (order, reached) = queue.explained(search.best());
+            Err(Stopped {
+                limit,
                 reached,
+                order,
+                states: Vec::new(),
             })
         }
     }

@@ -23,7 +23,8 @@ mod eager_removals;
 mod frames;
 mod sets;
 
-use crate::engine::{Answer, Budget, Cause, Facts, GaveUp, Shortcut};
+use super::Stopped;
+use crate::engine::{Answer, Budget, Facts, Shortcut};
 use crate::history::NEVER;
 use crate::spec::{Kind, Role};
 use crate::value::ValueTable;
@@ -59,7 +60,7 @@ pub(super) fn admits(task: &dyn Facts) -> bool {
 }
 
 /// Decides a task that is [admitted](admits).
-pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp> {
+pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, Stopped> {
     let sets = Sets::new(items(task));
     let eager_removals = if task.shortcuts().has(Shortcut::EagerRemovals) {
         EagerRemovals::of(&sets.items)
@@ -76,9 +77,11 @@ pub(super) fn decide(task: &dyn Facts, budget: &Budget) -> Result<Answer, GaveUp
     match found {
         Ok(true) => Ok(Answer::in_order(ids(order))),
         Ok(false) => Ok(Answer::explains_only(ids(order), reached)),
-        Err(limit) => Err(GaveUp {
-            cause: Cause::Limit(limit),
+        Err(limit) => Err(Stopped {
+            limit,
             reached,
+            order,
+            states: Vec::new(),
         }),
     }
 }
