@@ -35,7 +35,7 @@ impl Exit {
                 Exit::Malformed
             }
             ErrorKind::Unreadable => Exit::Unreadable,
-            ErrorKind::Limit => Exit::Undecided,
+            ErrorKind::Limit | ErrorKind::Timeout => Exit::Undecided,
             _ => Exit::Bug,
         }
     }

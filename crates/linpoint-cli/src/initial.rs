@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use linpoint::engine::Budget;
 use linpoint::object::find_type;
 use linpoint::verdict::Violation;
 use linpoint::{Checker, Config, History, Value, Verdict};
@@ -12,11 +13,12 @@ use crate::source::TypeChoice;
 /// How long it is tried whether another initial value explains a history.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
-/// Returns a sentence if the history is linearizable with such an initial value, and none was given.
+/// Returns a sentence, found within the budget, if the history is linearizable with such an initial value, and none was given.
 pub(crate) fn hint(
     choice: &TypeChoice,
     history: &History,
     violation: &Violation,
+    budget: &Budget,
 ) -> Option<String> {
     let info = find_type(&choice.name)?;
     let has_initial = info.params.iter().any(|(name, _)| *name == "initial");
@@ -32,9 +34,12 @@ pub(crate) fn hint(
     }
     let mut other = choice.clone();
     other.params.insert("initial".to_owned(), default.clone());
-    let config = Config::default().verdicts_only().with_timeout(MOST_TIME);
-    let checker = Checker::new(config);
-    let report = checker.check_recorded(&other.build().ok()?, history).ok()?;
+    let checker = Checker::new(Config::default().verdicts_only());
+    let other = other.build().ok()?;
+    let budget = budget.slice(MOST_TIME);
+    let report = checker
+        .check_recorded_within(&other, history, &budget)
+        .ok()?;
     let Verdict::Linearizable(_) = report.verdict else {
         return None;
     };

@@ -1,5 +1,7 @@
 //! From arguments to histories and their types.
 
+use std::time::Duration;
+
 use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
 use linpoint::object::{ObjectType, find_type, guess_type};
 use linpoint::proof::Specification;
@@ -74,10 +76,12 @@ impl InputArgs {
             .transpose()
     }
 
-    /// Calls `each` with every history of every file, in order. `memory` is what the process may have meanwhile.
+    /// Calls `each` with every history of every file, in order. `memory` is what the process may have meanwhile, and
+    /// `timeout` is the time for each history.
     pub(crate) fn read(
         &self,
         memory: Option<u64>,
+        timeout: Option<Duration>,
         each: &mut dyn FnMut(Result<RecordedHistory, Error>),
     ) {
         let options = ReadOptions {
@@ -94,6 +98,7 @@ impl InputArgs {
             },
             ties: self.ties,
             memory,
+            timeout,
             ..ReadOptions::default()
         };
         let mut passed_over = Vec::new();
@@ -118,6 +123,7 @@ pub(crate) fn with_advice(error: Error) -> Error {
     let advice = match error.kind() {
         ErrorKind::Truncated => "the lines before it can be read with --allow-truncated",
         ErrorKind::Limit => "allow more (--memory, ulimit -v), or split the history by objects",
+        ErrorKind::Timeout => "allow more (--timeout), or split the history by objects",
         _ => return error,
     };
     let reason = format!("{}; {advice}", error.reason());
@@ -139,7 +145,7 @@ impl InputArgs {
     ) -> anyhow::Result<Exit> {
         let mut exit = Exit::default();
         let mut failed = None;
-        self.read(None, &mut |recorded| match recorded {
+        self.read(None, None, &mut |recorded| match recorded {
             Ok(recorded) if failed.is_none() => {
                 print_notes(&recorded);
                 failed = each(recorded).err();

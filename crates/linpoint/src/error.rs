@@ -9,7 +9,7 @@ use crate::budget::Limit;
 ///
 /// The display form is `file:line: reason`, with the parts that are known; `file:history: line 7: reason` if a file holds
 /// several histories; and `file: row 7: reason` if it is a table. "Undecided" is a verdict, never an error; but an input
-/// that is too large to be read is one, of kind [`ErrorKind::Limit`].
+/// that is too large to be read is one, of kind [`ErrorKind::Limit`] or [`ErrorKind::Timeout`].
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct Error {
     kind: ErrorKind,
@@ -61,8 +61,10 @@ pub enum ErrorKind {
     UnknownMethod,
     /// The input could not be read at all.
     Unreadable,
-    /// A limit was hit before the input was read.
+    /// A limit of memory was hit before the input was read.
     Limit,
+    /// The time was over before the input was read.
+    Timeout,
     /// A certificate failed: a bug in linpoint.
     Bug,
 }
@@ -108,8 +110,14 @@ impl Error {
 
     /// An error about an input that cannot be read within a limit.
     pub(crate) fn limit(limit: Limit) -> Self {
-        let reason = format!("it is too large to be read: {limit}");
-        Error::new(ErrorKind::Limit, reason)
+        match limit {
+            // How much of the time was left for reading says little.
+            Limit::Time(_) => Error::new(ErrorKind::Timeout, "it was not read in time"),
+            limit => {
+                let reason = format!("it is too large to be read: {limit}");
+                Error::new(ErrorKind::Limit, reason)
+            }
+        }
     }
 
     /// A bug in linpoint: a failed certificate or another violated invariant.

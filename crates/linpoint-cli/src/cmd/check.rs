@@ -87,7 +87,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         run.exit(done)
     });
     let mut failed = None;
-    args.input.read(args.limits.memory, &mut |recorded| {
+    let (memory, timeout) = (args.limits.memory, args.limits.timeout);
+    args.input.read(memory, timeout, &mut |recorded| {
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(run)) = (&failed, run.as_mut())
             && !run.limits.stop.load(Relaxed)
@@ -216,8 +217,9 @@ impl Run {
         let watcher = &self.watcher;
         let printer = Mutex::new(&mut self.printer);
         let check = |(recorded, budget): (Result<RecordedHistory, Error>, &OnceLock<Budget>)| {
-            // The time of a history starts here, when nothing else is to be done before it.
-            let budget = budget.get_or_init(|| limits.budget());
+            // The time of a history goes on here, when nothing else is to be done before it.
+            let reading = recorded.as_ref().map_or(Duration::ZERO, |of| of.reading);
+            let budget = budget.get_or_init(|| limits.budget().after(reading));
             let outcome = recorded
                 .and_then(|recorded| with_least_ops(recorded, limits.min_ops))
                 .and_then(|recorded| check_one(recorded, chosen, limits, budget));
@@ -324,7 +326,7 @@ fn check_one(
         // Without a reduced core, the work on a violation is to be as little as possible.
         let hint = match &report.verdict {
             Verdict::Violation(violation) if limits.checker.config().cores == Cores::Reduced => {
-                initial::hint(&choice, history, violation)
+                initial::hint(&choice, history, violation, budget)
             }
             _ => None,
         };

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
     let watcher = Watcher::new();
     let mut inputs: Vec<Result<RecordedHistory, Error>> = Vec::new();
-    args.input.read(args.limits.memory, &mut |recorded| {
+    args.input.read(args.limits.memory, None, &mut |recorded| {
         recorded.as_ref().ok().map(print_notes);
         inputs.push(recorded);
     });

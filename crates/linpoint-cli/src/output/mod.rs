@@ -250,6 +250,7 @@ fn error_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Usage => "usage",
         ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => "malformed",
         ErrorKind::Unreadable => "unreadable",
+        ErrorKind::Limit | ErrorKind::Timeout => "limit",
         _ => "bug",
     }
 }

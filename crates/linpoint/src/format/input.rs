@@ -63,6 +63,12 @@ pub fn open_text(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     }
 }
 
+/// Whether something else writes the input at `path` while it is read: the standard input, or a pipe.
+pub(super) fn is_written_meanwhile(path: &Path) -> bool {
+    let metadata = path.metadata();
+    path == Path::new("-") || metadata.is_ok_and(|of| !of.is_file() && !of.is_dir())
+}
+
 /// Whether this is a file, not a pipe, that begins like Parquet. Its position stays where it is.
 fn is_parquet(mut file: &File) -> bool {
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -194,17 +200,20 @@ fn peek(mut stream: Stream<'_>, wanted: usize) -> io::Result<(Vec<u8>, Stream<'_
     Ok((head.clone(), Box::new(io::Cursor::new(head).chain(stream))))
 }
 
-/// Reads a stream to its end. Memory is asked for before it is taken: a small input may grow to any size when it is
+/// Reads a stream to its end, in the time of the budget from now on. Memory is asked for before it is taken: a small input may grow to any size when it is
 /// decompressed.
 fn read_all(mut stream: impl Read, packing: Packing, budget: &Budget) -> Result<Vec<u8>, Error> {
     /// The bytes that are read without asking, and the least that are asked for at a time.
     const CHUNK: usize = 1 << 20;
     let mut bytes = Vec::new();
+    // The time of an input starts with its first byte.
+    let budget = budget.restarted();
     loop {
         let before = bytes.len();
         let wanted = CHUNK.max(before / 8);
         if before > 0 {
-            budget.reserve(wanted as u64).map_err(Error::limit)?;
+            let allowed = budget.check().and_then(|()| budget.reserve(wanted as u64));
+            allowed.map_err(Error::limit)?;
             bytes.reserve_exact(wanted);
         }
         let read = stream.by_ref().take(wanted as u64).read_to_end(&mut bytes);

@@ -36,6 +36,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use input::open_text;
 pub use jsonl::{StreamLine, stream_line, write_jsonl};
@@ -45,7 +46,7 @@ pub use snapshot::snapshot_event;
 use self::feature::missing;
 use self::input::Content;
 use self::labels::Labels;
-use crate::engine::Budget;
+use crate::engine::{Budget, Stopwatch};
 use crate::error::{Error, Unit};
 use crate::history::{History, HistoryBuilder, Ties};
 use crate::spec::Params;
@@ -144,12 +145,24 @@ pub struct ReadOptions {
     /// The most bytes of memory that the process may have while it reads; most of what is free where this is `None`. What
     /// does not fit is an error of kind [`ErrorKind::Limit`](crate::ErrorKind::Limit).
     pub memory: Option<u64>,
+    /// How long it may take to read a history, from its first byte on; as long as it takes where this is `None`. Waiting for
+    /// the standard input or a pipe does not count. What is not read by then is an error of kind
+    /// [`ErrorKind::Timeout`](crate::ErrorKind::Timeout).
+    pub timeout: Option<Duration>,
 }
 
 impl ReadOptions {
     /// The limits of reading.
     fn budget(&self) -> Budget {
-        Budget::new(None, self.memory)
+        Budget::new(self.timeout, self.memory)
+    }
+
+    /// The same options, for a history of whose time so much was spent already.
+    fn after(&self, spent: Duration) -> Self {
+        ReadOptions {
+            timeout: self.timeout.map(|timeout| timeout.saturating_sub(spent)),
+            ..self.clone()
+        }
     }
 
     /// An empty builder of a history that is read.
@@ -225,6 +238,8 @@ pub struct RecordedHistory {
     /// Of a Jepsen history, the `:index` of the invocation of each operation, by [`OpId`](crate::OpId): the one that the input
     /// gives, or the position of the event in the input, counted from 0. Empty for other formats.
     pub invocations: Vec<i64>,
+    /// How long it took to read it, from its first byte on and without waiting for the standard input or a pipe.
+    pub reading: Duration,
 }
 
 impl RecordedHistory {
@@ -271,9 +286,20 @@ pub fn read(
     mut each: impl FnMut(Result<RecordedHistory, Error>),
 ) -> Vec<Arc<str>> {
     let mut passed_over = Vec::new();
-    let budget = options.budget();
+    let waits = input::is_written_meanwhile(path);
+    let budget = match waits {
+        true => Budget::new(None, options.memory),
+        false => options.budget(),
+    };
+    let mut stopwatch = Stopwatch::start();
     input::open(path, &budget, &mut |name, file, content| {
+        let spent = match waits {
+            true => Duration::ZERO,
+            false => stopwatch.elapsed(),
+        };
+        let options = &options.after(spent);
         let mut sink = Sink::new(name, &mut each);
+        sink.spent = spent;
         match content {
             Ok(Content::Bytes(bytes)) if options.format.is_none() && labels::are_labels(&bytes) => {
                 passed_over.push(sink.input.clone());
@@ -303,6 +329,7 @@ pub fn read(
             Err(error) => sink.put(Err(error)),
         }
         sink.finish();
+        stopwatch = Stopwatch::start();
     });
     passed_over
 }
@@ -512,6 +539,9 @@ struct Sink<'a> {
     first: Option<Result<RecordedHistory, Error>>,
     /// What the histories were labelled with, by number.
     labels: Option<Labels>,
+    /// The time that was spent on the next history before the stopwatch was started.
+    spent: Duration,
+    stopwatch: Stopwatch,
     each: &'a mut dyn FnMut(Result<RecordedHistory, Error>),
 }
 
@@ -522,11 +552,23 @@ impl<'a> Sink<'a> {
             count: 0,
             first: None,
             labels: None,
+            spent: Duration::ZERO,
+            stopwatch: Stopwatch::start(),
             each,
         }
     }
 
     fn put(&mut self, recorded: Result<RecordedHistory, Error>) {
+        let reading = std::mem::take(&mut self.spent) + self.stopwatch.elapsed();
+        self.pass_on_in_order(recorded.map(|recorded| RecordedHistory {
+            reading,
+            ..recorded
+        }));
+        // What is done with a history does not count for the next one.
+        self.stopwatch = Stopwatch::start();
+    }
+
+    fn pass_on_in_order(&mut self, recorded: Result<RecordedHistory, Error>) {
         self.count += 1;
         if self.count == 1 {
             self.first = Some(recorded);

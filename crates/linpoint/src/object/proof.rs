@@ -34,7 +34,7 @@ impl<S: Recorded> Proofs for S {
         report: &Report,
         budget: &Budget,
     ) -> Result<Proof, Error> {
-        let typed = TypedHistory::decode(self, history)?;
+        let typed = TypedHistory::decode_within(self, history, &budget.of_memory())?;
         subject.prove(self, &typed, report, budget)
     }
 

@@ -91,8 +91,9 @@ pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
         further_d: args.figure_d_max.max(args.d_max).into(),
     };
     let mut inputs: Vec<Result<RecordedHistory, Error>> = Vec::new();
-    args.input
-        .read(args.limits.memory, &mut |recorded| inputs.push(recorded));
+    args.input.read(args.limits.memory, None, &mut |recorded| {
+        inputs.push(recorded)
+    });
     let (total, done) = (inputs.len(), AtomicUsize::new(0));
     let watcher = Watcher::new();
     let evaluated: Vec<Option<Result<Row, Error>>> = inputs
