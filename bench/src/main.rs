@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -9,6 +9,7 @@ mod cores;
 mod growth;
 mod hitting;
 mod input;
+mod limits;
 mod live;
 mod monitors;
 mod peers;
@@ -45,7 +46,8 @@ fn main() -> anyhow::Result<()> {
             recorder::run()?;
             live::run()?;
             verify::run()?;
-            proofs::run()
+            proofs::run()?;
+            limits::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -61,6 +63,7 @@ fn main() -> anyhow::Result<()> {
         ["live"] => live::run(),
         ["verify"] => verify::run(),
         ["proofs"] => proofs::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify or proofs"),
+        ["limits"] => limits::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs or limits"),
     }
 }
