@@ -96,7 +96,12 @@ fn measure_all(program: &Path, folder: &Path) -> anyhow::Result<Measured> {
     for info in types() {
         for violation in [false, true] {
             let file = folder.join("history.jsonl");
-            let Some(ops) = generate(program, info.name, violation, &file)? else {
+            let is_bounded = info.params.iter().any(|(name, _)| *name == "capacity");
+            let object = match is_bounded {
+                true => format!("{}:capacity=8", info.name),
+                false => info.name.to_owned(),
+            };
+            let Some(ops) = generate(program, &object, violation, &file)? else {
                 println!("- no violation of {} was made in time", info.name);
                 continue;
             };
