@@ -20,6 +20,8 @@ pub(crate) struct Checked {
     pub(crate) type_name: String,
     /// What else may be the reason of a violation.
     pub(crate) hint: Option<String>,
+    /// What was left of its time when it was decided and explained.
+    pub(crate) time_left: Duration,
     pub(crate) object: ObjectType,
     pub(crate) report: Report,
     /// The proof of the verdict, where one was asked for.

@@ -1,6 +1,7 @@
 //! Texts for people: times, sizes, and values that are too long for a sentence.
 
 use std::borrow::Cow;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 /// Values in a sentence are cut after this many characters. The history has them in full.
@@ -41,6 +42,42 @@ pub(crate) fn shortened_to(text: &str, longest: usize) -> Cow<'_, str> {
     }
 }
 
+/// The debug form of a value, cut after `longest` characters if it is longer. No more than that is made of it.
+pub(crate) fn debug_text<T: fmt::Debug>(value: &T, longest: usize) -> String {
+    let mut text = Beginning {
+        text: String::new(),
+        left: longest,
+    };
+    // The only error is that the text is longer.
+    match write!(text, "{value:?}") {
+        Ok(()) => text.text,
+        Err(fmt::Error) => text.text + "…",
+    }
+}
+
+/// Takes so many more characters.
+struct Beginning {
+    text: String,
+    left: usize,
+}
+
+impl fmt::Write for Beginning {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        match beginning(more, self.left) {
+            None => {
+                self.left -= more.chars().count();
+                self.text += more;
+                Ok(())
+            }
+            Some(beginning) => {
+                self.text += beginning;
+                self.left = 0;
+                Err(fmt::Error)
+            }
+        }
+    }
+}
+
 /// The first `longest` characters of a text that has more.
 fn beginning(text: &str, longest: usize) -> Option<&str> {
     let (end, _) = text.char_indices().nth(longest)?;
@@ -55,6 +92,9 @@ mod tests {
     fn long_texts_are_cut_between_characters() {
         assert_eq!(shortened_to("äöü", 3), "äöü");
         assert_eq!(shortened_to("äöüß", 2), "äö… (4 characters)");
+        assert_eq!(debug_text(&[1, 2], 6), "[1, 2]");
+        assert_eq!(debug_text(&[1, 2], 5), "[1, 2…");
+        assert_eq!(debug_text(&"äöü", 2), "\"ä…");
         let long = "ä".repeat(LONGEST_IN_SENTENCE);
         assert_eq!(shortened(&long), long);
         assert_eq!(shortened(&format!("{long}ö")), format!("{long}…"));

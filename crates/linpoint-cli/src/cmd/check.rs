@@ -74,7 +74,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         witness,
         proof: proof.map(ProofFile::new),
         html: html
-            .map(|out| HtmlReport::new(out, args.html_limit))
+            .map(|out| HtmlReport::new(out, args.html_limit, args.limits.memory))
             .transpose()?,
         junit: junit.map(JunitReport::new),
         github: github.transpose()?,
@@ -341,6 +341,7 @@ fn check_one(
             proof,
             hint,
             time,
+            time_left: budget.left(),
         }),
         Err(error) if error.kind() == ErrorKind::Bug => {
             Err(recorded.locate(save_evidence(&recorded, &choice, error)))

@@ -206,7 +206,7 @@ impl Budget {
     }
 
     /// The time that is left; [`Duration::MAX`] without a time limit.
-    pub(crate) fn left(&self) -> Duration {
+    pub fn left(&self) -> Duration {
         let left =
             |(deadline, _): (Instant, Duration)| deadline.saturating_duration_since(Instant::now());
         let limits = [self.timeout, self.total];

@@ -1,6 +1,7 @@
 //! Builds the data of a page for recorded histories.
 
 use super::ObjectType;
+use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::History;
 use crate::report::{PageData, PageOptions, recorded_page_data};
@@ -13,6 +14,7 @@ pub(super) trait RecordedPage {
         options: PageOptions<'_>,
         history: &History,
         report: &Report,
+        budget: &Budget,
     ) -> Result<PageData, Error>;
 }
 
@@ -22,8 +24,9 @@ impl<S: Recorded> RecordedPage for S {
         options: PageOptions<'_>,
         history: &History,
         report: &Report,
+        budget: &Budget,
     ) -> Result<PageData, Error> {
-        recorded_page_data(options, self, history, report)
+        recorded_page_data(options, self, history, report, budget)
     }
 }
 
@@ -35,6 +38,17 @@ impl ObjectType {
         history: &History,
         report: &Report,
     ) -> Result<PageData, Error> {
-        self.0.page_data(options, history, report)
+        self.page_data_within(options, history, report, &Budget::default())
+    }
+
+    /// The same within `budget`: the page shows fewer states and orders if there is no time for more.
+    pub fn page_data_within(
+        &self,
+        options: PageOptions<'_>,
+        history: &History,
+        report: &Report,
+        budget: &Budget,
+    ) -> Result<PageData, Error> {
+        self.0.page_data(options, history, report, budget)
     }
 }

@@ -1,6 +1,7 @@
 //! Builds the data of the report page from a report: chooses the operations to show, and adds the evidence for each part.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::contradiction::{self, state_text};
 use super::model::{CoreData, CoreRow, PageData, PartData, ViolationData};
@@ -8,7 +9,7 @@ use super::others;
 use super::pack::{Packer, Texts};
 use super::source::{Rows, Source};
 use super::steps::{self, Steps};
-use crate::engine::{Task, TaskOp};
+use crate::engine::{Budget, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Recorded, Spec};
@@ -17,6 +18,10 @@ use crate::verdict::{Anchor, Core, PartReport, Report, Stuck, Undecided, Verdict
 
 /// The largest number of steps that are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
+
+/// The same if there is little time.
+const MOST_STATES_IN_SHORT: usize = 500;
+const SHORT: Duration = Duration::from_millis(200);
 
 /// The largest number of operations of a core that are drawn.
 const MOST_CORE_ROWS: usize = 80;
@@ -39,18 +44,20 @@ pub fn page_data<S: Spec>(
     history: &TypedHistory<S::Op, S::Ret>,
     report: &Report,
 ) -> PageData {
-    build(options, spec, history, history, report)
+    build(options, spec, history, history, report, &Budget::default())
 }
 
-/// The data that shows a recorded history and its report.
+/// The data that shows a recorded history and its report, made within `budget`: states and orders that would take longer are
+/// left out.
 pub(crate) fn recorded_page_data<S: Recorded>(
     options: PageOptions<'_>,
     object: &S,
     history: &History,
     report: &Report,
+    budget: &Budget,
 ) -> Result<PageData, Error> {
-    let typed = TypedHistory::decode(object, history)?;
-    Ok(build(options, object, &typed, history, report))
+    let typed = TypedHistory::decode_within(object, history, &budget.of_memory())?;
+    Ok(build(options, object, &typed, history, report, budget))
 }
 
 fn build<S: Spec>(
@@ -59,6 +66,7 @@ fn build<S: Spec>(
     history: &TypedHistory<S::Op, S::Ret>,
     source: &dyn Source,
     report: &Report,
+    budget: &Budget,
 ) -> PageData {
     let parts = partition(spec, history, report.partitioning);
     let reports: HashMap<(u32, Option<&Value>), &PartReport> = report
@@ -77,7 +85,11 @@ fn build<S: Spec>(
         source,
         line_unit: rows.line_unit,
         texts,
-        states_left: MOST_STATES,
+        states_left: match budget.left() < SHORT {
+            true => MOST_STATES_IN_SHORT,
+            false => MOST_STATES,
+        },
+        budget,
         orders: vec![Vec::new(); parts.len()],
         states: vec![Vec::new(); parts.len()],
         parts: vec![PartData::default(); parts.len()],
@@ -161,6 +173,7 @@ struct Builder<'a, S: Spec> {
     line_unit: &'static str,
     texts: Texts,
     states_left: usize,
+    budget: &'a Budget,
     /// For each part its order, and the texts of the states after its steps.
     orders: Vec<Vec<OpId>>,
     states: Vec<Vec<u32>>,
@@ -191,7 +204,7 @@ impl<S: Spec> Builder<'_, S> {
                     let task = Task::new(self.spec, self.history, &part.ops);
                     let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
                     // The recorded result may say more than the decoded one.
-                    let mut others = others::others(&task, violation);
+                    let mut others = others::others(&task, violation, self.budget);
                     let refused = others.iter_mut().flat_map(|other| &mut other.refused);
                     for refused in refused.chain(&mut steps.refused) {
                         let recorded = self.source.result_text(OpId(refused.op));
@@ -230,7 +243,7 @@ impl<S: Spec> Builder<'_, S> {
         if kept.is_empty() && violation.is_none() {
             return Steps::default();
         }
-        let mut steps = steps::replay(task, order, violation, kept, &mut self.texts);
+        let mut steps = steps::replay(task, order, violation, kept, &mut self.texts, self.budget);
         self.states[number] = std::mem::take(&mut steps.states);
         steps
     }
@@ -249,7 +262,7 @@ impl<S: Spec> Builder<'_, S> {
         let task = task.with_ops(ops);
         // From an anchor on, the orders of the core begin with other states than the initial one.
         let found = match core.anchor() {
-            None => contradiction::look_at(&task),
+            None => contradiction::look_at(&task, self.budget),
             Some(_) => contradiction::Findings::default(),
         };
         let ops = &task.ops[task.ops.len().saturating_sub(MOST_CORE_ROWS)..];

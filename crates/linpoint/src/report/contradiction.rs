@@ -7,10 +7,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::model::{Attempt, Refused};
-use crate::engine::Task;
+use crate::engine::{Budget, Task, Ticker};
 use crate::history::NEVER;
 use crate::spec::{Outcomes, Spec};
-use crate::text::shortened_to;
+use crate::text::debug_text;
 
 /// Larger cores are not explained.
 const MOST_OPS: usize = 24;
@@ -32,12 +32,12 @@ pub(super) struct Findings {
 /// The search was stopped, since there are too many orders.
 struct TooMany;
 
-/// Explains a core; the result is empty if it is too large.
-pub(super) fn look_at<S: Spec>(core: &Task<'_, S>) -> Findings {
+/// Explains a core; the result is empty if it is too large for the budget.
+pub(super) fn look_at<S: Spec>(core: &Task<'_, S>, budget: &Budget) -> Findings {
     if core.ops.len() > MOST_OPS {
         return Findings::default();
     }
-    let mut search = Search::new(core, core.spec.init());
+    let mut search = Search::new(core, core.spec.init(), budget);
     let arrows = search.arrows().unwrap_or_default();
     let (attempts, are_longest) = search.attempts();
     Findings {
@@ -48,13 +48,17 @@ pub(super) fn look_at<S: Spec>(core: &Task<'_, S>) -> Findings {
 
 /// The longest orders of at most 64 operations, from a state on: for each operation, a longest order with it. If there are
 /// too many orders to try, these are the longest ones that were found.
-pub(super) fn orders_from<S: Spec>(ops: &Task<'_, S>, start: S::State) -> Vec<Attempt> {
-    Search::new(ops, start).attempts().0
+pub(super) fn orders_from<S: Spec>(
+    ops: &Task<'_, S>,
+    start: S::State,
+    budget: &Budget,
+) -> Vec<Attempt> {
+    Search::new(ops, start, budget).attempts().0
 }
 
 /// The text of a state.
 pub(super) fn state_text<T: std::fmt::Debug>(state: &T) -> String {
-    shortened_to(&format!("{state:?}"), LONGEST_STATE).into_owned()
+    debug_text(state, LONGEST_STATE)
 }
 
 /// The results that an operation could have in a state.
@@ -78,16 +82,18 @@ struct Search<'a, 'b, S: Spec> {
     core: &'a Task<'b, S>,
     start: S::State,
     steps: u32,
+    ticker: Ticker<'a>,
     /// The pairs of a set of operations and a state after them that were tried already.
     failed: HashSet<(u64, S::State)>,
 }
 
 impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
-    fn new(core: &'a Task<'b, S>, start: S::State) -> Self {
+    fn new(core: &'a Task<'b, S>, start: S::State, budget: &'a Budget) -> Self {
         Search {
             core,
             start,
             steps: STEPS,
+            ticker: Ticker::new(budget),
             failed: HashSet::new(),
         }
     }
@@ -115,6 +121,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
     }
 
     fn step(&mut self) -> Result<(), TooMany> {
+        self.ticker.tick().map_err(|_| TooMany)?;
         self.steps = self.steps.checked_sub(1).ok_or(TooMany)?;
         Ok(())
     }
@@ -271,7 +278,7 @@ mod tests {
         history.ret(read, 1.into());
         let register = register();
         let core = Task::new(&register, &history, &[first, second, read]);
-        let found = look_at(&core);
+        let found = look_at(&core, &Budget::default());
         assert_eq!(found.arrows, [(0, 1), (1, 2)]);
         let [attempt] = found.attempts.as_slice() else {
             panic!("one order: {:?}", found.attempts)
@@ -289,7 +296,10 @@ mod tests {
         let read = history.call(1, RegisterOp::Read);
         history.ret(read, 7.into());
         let register = register();
-        let found = look_at(&Task::new(&register, &history, &[write, read]));
+        let found = look_at(
+            &Task::new(&register, &history, &[write, read]),
+            &Budget::default(),
+        );
         assert!(found.arrows.is_empty());
         assert_eq!(found.attempts.len(), 1);
     }
@@ -308,8 +318,9 @@ mod tests {
             let mut ops = [core.ops(), core.relaxed()].concat();
             ops.sort_unstable();
             let core = Task::new(&register, &history, &ops);
-            let found = look_at(&core);
-            let mut search = Search::new(&core, Value::Nil);
+            let found = look_at(&core, &Budget::default());
+            let budget = Budget::default();
+            let mut search = Search::new(&core, Value::Nil, &budget);
             let mut has_order = |arrows: &[(usize, usize)]| {
                 let mut before = vec![0; core.ops.len()];
                 arrows.iter().for_each(|&(a, b)| before[b] |= 1 << a);

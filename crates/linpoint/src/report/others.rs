@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::contradiction::orders_from;
 use super::model::{Other, Refused};
 use super::steps::{next_states, position};
-use crate::engine::{Task, TaskOp};
+use crate::engine::{Budget, Task, TaskOp, Ticker};
 use crate::history::OpId;
 use crate::spec::Spec;
 use crate::verdict::Violation;
@@ -21,7 +21,11 @@ const WINDOW: usize = 48;
 const MOST_STEPS: usize = 50_000;
 
 /// The longest orders with the operations that the longest explanation of a violation leaves out.
-pub(super) fn others<S: Spec>(task: &Task<'_, S>, violation: &Violation) -> Vec<Other> {
+pub(super) fn others<S: Spec>(
+    task: &Task<'_, S>,
+    violation: &Violation,
+    budget: &Budget,
+) -> Vec<Other> {
     let order = &violation.partial;
     if !violation.shortest || order.len() > MOST_STEPS {
         return Vec::new();
@@ -34,10 +38,15 @@ pub(super) fn others<S: Spec>(task: &Task<'_, S>, violation: &Violation) -> Vec<
         return Vec::new();
     };
     let (kept, moved) = order.split_at(order.len().saturating_sub(room));
-    let start = kept.iter().fold(vec![task.spec.init()], |states, &id| {
+    let mut start = vec![task.spec.init()];
+    let mut ticker = Ticker::new(budget);
+    for &id in kept {
+        if ticker.tick().is_err() {
+            return Vec::new();
+        }
         let (op, ret) = task.action(position(task, id));
-        next_states(task.spec, states, op, ret)
-    });
+        start = next_states(task.spec, start, op, ret);
+    }
     // The explanation may give operations that were open at the error another result. Then it cannot be replayed.
     let Some(start) = start.into_iter().next() else {
         return Vec::new();
@@ -48,7 +57,7 @@ pub(super) fn others<S: Spec>(task: &Task<'_, S>, violation: &Violation) -> Vec<
     let window = task.with_ops(window);
     let number = |place: usize| window.ops[place].id.0;
     let is_new = |place: usize| !taken.contains(&window.ops[place].id);
-    orders_from(&window, start)
+    orders_from(&window, start, budget)
         .into_iter()
         .filter(|found| found.steps.iter().any(|&(place, _)| is_new(place)))
         .map(|found| Other {
@@ -90,7 +99,7 @@ mod tests {
             };
             let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
             let task = Task::new(&register, &history, &ids);
-            for other in others(&task, violation) {
+            for other in others(&task, violation, &Budget::default()) {
                 let kept = violation.partial[..other.after].iter().copied();
                 let order: Vec<OpId> = kept
                     .chain(other.steps.iter().map(|&(op, _)| OpId(op)))

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::contradiction::{answers, state_text};
 use super::model::Refused;
 use super::pack::Texts;
-use crate::engine::{Task, TaskOp};
+use crate::engine::{Budget, Task, TaskOp, Ticker};
 use crate::history::{NEVER, OpId};
 use crate::spec::Spec;
 use crate::verdict::Violation;
@@ -33,13 +33,17 @@ const LONGEST_GUESS: usize = 50_000;
 ///
 /// If there is a violation, the order explains a prefix of the history, and operations that were open at the end of the
 /// prefix may have any result. If that end is not known exactly, an operation counts as open if its own result does not fit.
+///
+/// When the budget ends, so does the replay.
 pub(super) fn replay<S: Spec>(
     task: &Task<'_, S>,
     order: &[OpId],
     violation: Option<&Violation>,
     kept: std::ops::Range<usize>,
     texts: &mut Texts,
+    budget: &Budget,
 ) -> Steps {
+    let mut ticker = Ticker::new(budget);
     let last = violation.map(|violation| task.ops[position(task, violation.last)]);
     let cut = last.map_or(NEVER, |last| last.ret);
     let mut states = vec![task.spec.init()];
@@ -57,6 +61,9 @@ pub(super) fn replay<S: Spec>(
         order.iter().rposition(is_before).map_or(0, |at| at + 1)
     });
     for (step, &id) in order.iter().enumerate() {
+        if ticker.tick().is_err() {
+            return steps;
+        }
         if let Some(last) = last.filter(|_| step >= earliest) {
             steps.refuse(task, last, step, &states);
         }
@@ -178,7 +185,14 @@ mod tests {
             let task = Task::new(&register, &history, &ids);
             let mut texts = Texts::default();
             let impossible = texts.intern(states_text::<u8>(&[]));
-            let steps = replay(&task, order, violation, 0..order.len(), &mut texts);
+            let steps = replay(
+                &task,
+                order,
+                violation,
+                0..order.len(),
+                &mut texts,
+                &Budget::default(),
+            );
             assert_eq!(steps.states.len(), order.len());
             assert!(!steps.states.contains(&impossible), "seed {seed}");
             assert_eq!(steps.refused.is_empty(), violation.is_none(), "seed {seed}");
