@@ -97,6 +97,7 @@
 //! | [`text`] | times and sizes as texts |
 
 mod budget;
+mod claim;
 pub mod engine;
 pub mod error;
 pub mod explore;

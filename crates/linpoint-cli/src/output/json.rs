@@ -164,7 +164,38 @@ fn claim(claim: &Claim) -> Value {
             fields["lower"] = lower.to_json();
             fields["upper"] = upper.to_json();
         }
-        Claim::PassedOver { urgent, .. } => fields["urgent"] = urgent.to_json(),
+        Claim::PassedOver { urgent, .. } => {
+            fields["urgent"] = urgent.iter().map(linpoint::Value::to_json).collect();
+        }
+        Claim::TakenBefore { value, by, .. } => {
+            fields["value"] = value.to_json();
+            fields["by"] = json!(by.0);
+        }
+        Claim::Replaced { value, .. } => {
+            fields["value"] = value.to_json();
+            fields["others"] = json!(claim.others().iter().map(|id| id.0).collect::<Vec<_>>());
+        }
+        Claim::NotChanged { .. } => {
+            fields["since"] = json!(claim.others().first().map(|id| id.0));
+        }
+        Claim::NoOther { shown_by, .. } => fields["shown_by"] = json!(shown_by.0),
+        Claim::CountFell {
+            count,
+            least,
+            since,
+            ..
+        } => {
+            fields["count"] = json!(count);
+            fields["least"] = json!(least);
+            fields["since"] = json!(since.0);
+        }
+        Claim::BetweenSteps {
+            count, initial, by, ..
+        } => {
+            fields["count"] = json!(count);
+            fields["initial"] = json!(initial);
+            fields["by"] = json!(by);
+        }
         Claim::CountedTwice { other, count, .. } => {
             fields["other"] = json!(other.0);
             fields["count"] = json!(count);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint::verdict::{Claim, Core, PartReport, Violation};
+use linpoint::verdict::{Claim, Core, PartReport, Possible, Violation};
 use linpoint::{History, Value, Verdict};
 
 use super::{Summary, core_table};
@@ -116,11 +116,13 @@ fn show_violation(
 
 /// What the first bad operation could have answered, unless the sentence says it already.
 fn possible_text(violation: &Violation) -> Option<String> {
-    let is_said = matches!(
-        violation.core.claim(),
-        Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. }
-    );
-    let possible = violation.possible.as_ref().filter(|_| !is_said)?;
+    let is_said = |possible: &&Possible| match violation.core.claim() {
+        Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. } => true,
+        Claim::NotChanged { .. } => possible.answers.count == 0,
+        _ => false,
+    };
+    let possible = violation.possible.as_ref();
+    let possible = possible.filter(|possible| !is_said(possible))?;
     let states = possible.states.alternatives();
     Some(match possible.answers.count {
         0 => format!(

@@ -1,9 +1,11 @@
 //! Printing of the findings in a stream.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use linpoint::object::ObjectType;
 use linpoint::online::{CannotTell, Finding, Observed, Violation};
+use linpoint::verdict::Claim;
 use linpoint::{Error, OnlineChecker, Value};
 use serde_json::json;
 
@@ -121,11 +123,20 @@ impl Printer {
         violation: &Violation<ObjectType>,
     ) -> std::io::Result<()> {
         let part = in_part(&violation.object, violation.key.as_ref());
+        let sentence = self.sentence(violation);
         writeln!(
             self.out,
-            "{}:{line}: not linearizable from here on{part}\n\n  {}\n",
-            self.input, violation.sentence
+            "{}:{line}: not linearizable from here on{part}\n\n  {sentence}\n",
+            self.input
         )?;
+        if let Some(failed) = &violation.failed {
+            let seen = match &violation.claim {
+                Claim::NeverPut { value, .. } => format!("{value} was seen"),
+                _ => "its effect was seen".to_owned(),
+            };
+            let (failed, place) = (failed.call_text(), self.place(failed));
+            writeln!(self.out, "  {failed}{place} failed, and yet {seen}\n")?;
+        }
         for op in violation.others.iter().chain([&violation.op]) {
             writeln!(
                 self.out,
@@ -136,6 +147,17 @@ impl Printer {
         writeln!(self.out)
     }
 
+    /// The sentence on a violation, in which operations have their lines, as in that of a check.
+    fn sentence(&self, violation: &Violation<ObjectType>) -> String {
+        let describe = |op: &Arc<Observed<ObjectType>>| format!("{op}{}", self.place(op));
+        violation.claim.sentence(&violation.words, &describe)
+    }
+
+    /// Where an operation was called: ` (line 7)`.
+    fn place(&self, op: &Observed<ObjectType>) -> String {
+        format!(" ({} {})", self.unit, op.call.line)
+    }
+
     fn document(&self, line: u64, finding: &Finding<ObjectType>) -> serde_json::Value {
         let mut document = match finding {
             Finding::Violation(violation) => json!({
@@ -143,8 +165,10 @@ impl Printer {
                 "object": violation.object.to_json(),
                 "key": violation.key.as_ref().map(Value::to_json),
                 "operation": operation(&violation.op),
-                "sentence": violation.sentence,
+                "sentence": self.sentence(violation),
+                "claim": violation.claim.kind(),
                 "others": violation.others.iter().map(|op| operation(op)).collect::<Vec<_>>(),
+                "failed": violation.failed.as_deref().map(operation),
             }),
             Finding::CannotTell(untold) => json!({
                 "notice": "cannot tell",

@@ -153,7 +153,7 @@ impl Op<'_> {
 }
 
 /// `method(argument)`, with the arguments of a list spread out.
-fn call_text(method: &str, argument: &Value) -> String {
+pub(crate) fn call_text(method: &str, argument: &Value) -> String {
     match argument {
         Value::Nil => format!("{method}()"),
         Value::List(items) => {

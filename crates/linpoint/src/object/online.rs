@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ObjectType;
-use crate::history::{Call, NEVER, Op, OpId};
-use crate::online::{Observable, OpFacts};
-use crate::spec::{CallView, DecodeError, Kind, Recorded};
+use crate::history::{Call, NEVER, Op, OpId, call_text};
+use crate::online::{Observable, Observed, OpFacts};
+use crate::spec::{CallView, DecodeError, Kind, Recorded, Vocabulary};
 use crate::text::shortened;
 use crate::value::Value;
 
@@ -38,6 +38,8 @@ impl From<Call> for RecordedCall {
 pub(super) trait ReadOps {
     fn known_as(&self) -> Option<Kind>;
 
+    fn words(&self) -> Vocabulary;
+
     fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, DecodeError>;
 }
 
@@ -46,10 +48,22 @@ impl<S: Recorded> ReadOps for S {
         self.kind()
     }
 
+    fn words(&self) -> Vocabulary {
+        self.vocabulary()
+    }
+
     fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, DecodeError> {
         let op = self.decode(call)?;
         let ret = result.map(|result| self.decode_result(&op, result));
         Ok(OpFacts::of(self, &op, ret.transpose()?.as_ref()))
+    }
+}
+
+impl Observed<ObjectType> {
+    /// The call and its process, without the result: `write(7) by process 3`.
+    pub fn call_text(&self) -> String {
+        let text = call_text(&self.call.method, &self.call.argument);
+        format!("{} by process {}", shortened(&text), self.process)
     }
 }
 
@@ -60,6 +74,10 @@ impl Observable for ObjectType {
 
     fn kind(&self) -> Option<Kind> {
         self.0.known_as()
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        self.0.words()
     }
 
     fn facts(

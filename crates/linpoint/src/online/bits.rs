@@ -12,8 +12,9 @@
 //! is enough: operations that have returned constrain later ones only through the state and the time of its last change.
 //! Ours; the laziness is that of just-in-time linearization (Lowe, 2017), without its search.
 
-use super::takes::Takes;
+use super::takes::{Take, Takes};
 use super::{Observable, Online, Op, Stop, Time};
+use crate::claim::{Change, Claim, Since};
 use crate::history::precedes;
 use crate::spec::{Need, Role};
 use crate::value::Value;
@@ -22,12 +23,22 @@ use crate::value::Value;
 pub(super) struct Bits<O: Observable> {
     initial: bool,
     state: bool,
-    /// The last change: the event that forced it, and the operation that returned then.
-    last: Option<(Time, Op<O>)>,
-    /// The operations that may turn out to change the state to `false`, and to `true`.
-    changes: [Takes<O>; 2],
+    last: Option<LastChange<O>>,
+    /// The operations that may turn out to change the state to `false`, and to `true`. Each take has a note on the change
+    /// before it.
+    changes: [Takes<O, Since<Op<O>>>; 2],
     /// How many others are open.
     observers: usize,
+}
+
+/// The last change.
+struct LastChange<O: Observable> {
+    /// The event that forced it.
+    at: Time,
+    /// The operation that returned then.
+    op: Op<O>,
+    /// Whether this operation made the change, or shows that another one did.
+    is_own: bool,
 }
 
 /// What an operation did.
@@ -92,70 +103,77 @@ impl<O: Observable> Bits<O> {
         }
     }
 
-    fn flip(&mut self, now: Time, op: &Op<O>) {
+    fn flip(&mut self, now: Time, op: &Op<O>, is_own: bool) {
         self.state = !self.state;
-        self.last = Some((now, Op::clone(op)));
+        self.last = Some(LastChange {
+            at: now,
+            op: Op::clone(op),
+            is_own,
+        });
     }
 
     /// Some open operation must have changed the state right before `op` returned.
     fn take(&mut self, now: Time, op: &Op<O>) -> Result<(), Stop<O>> {
+        let since = self.since(op);
         if self.changes[usize::from(!self.state)]
-            .take(now, op)
+            .take(now, op, since.clone())
             .is_err()
         {
-            return Err(self.impossible(op));
+            return Err(Stop::violation(not_changed(op, self.state, since)));
         }
-        self.flip(now, op);
+        self.flip(now, op, false);
         Ok(())
     }
 
-    fn impossible(&self, op: &Op<O>) -> Stop<O> {
+    /// Since when the state is what it is, as seen from `op`.
+    fn since(&self, op: &Op<O>) -> Since<Op<O>> {
         match &self.last {
-            Some((_, last)) => Stop::violation(
-                op,
-                [Op::clone(last)],
-                format!(
-                    "{op} is impossible after {last}: nothing that was open can have changed the state in between"
-                ),
-            ),
-            None => Stop::violation(
-                op,
-                [],
-                format!("{op} is impossible: nothing was called that could bring this about"),
-            ),
+            None => Since::Beginning,
+            Some(last) if precedes(last.at, op.called) => Since::Return(Op::clone(&last.op)),
+            Some(last) if last.is_own => Since::Change(Op::clone(&last.op)),
+            Some(last) => Since::Sight(Op::clone(&last.op)),
         }
     }
 
     /// `op` is no longer a candidate.
     fn dismiss(&mut self, op: &Op<O>) -> Result<(), Stop<O>> {
-        match Self::target(op)? {
-            None => {
-                self.observers -= 1;
-                Ok(())
-            }
-            Some(to) => self.changes[usize::from(to)].dismiss(op).map_err(|shown_by| {
-                let sentence = match op.result() {
-                    Some(_) => format!(
-                        "{shown_by} is impossible: no operation is left that can have changed the state before it, {op} did not"
-                    ),
-                    None => format!(
-                        "{shown_by} is impossible: no operation is left that can have changed the state before it, {op} did not happen"
-                    ),
-                };
-                Stop::violation(&shown_by, [Op::clone(op)], sentence)
+        let Some(to) = Self::target(op)? else {
+            self.observers -= 1;
+            return Ok(());
+        };
+        let left = self.changes[usize::from(to)].dismiss(op);
+        left.map_err(|Take { shown_by, note, .. }| match op.result() {
+            Some(_) => Stop::violation(Claim::NoOther {
+                op: Op::clone(op),
+                shown_by,
+                change: if to {
+                    Change::Put(None)
+                } else {
+                    Change::Taken(None)
+                },
             }),
-        }
+            None => Stop::violation(not_changed(&shown_by, !to, note)).since_failed(op),
+        })
     }
 
     fn saw(&mut self, op: &Op<O>, found: bool, now: Time) -> Result<(), Stop<O>> {
         let changed_meanwhile = self
             .last
             .as_ref()
-            .is_some_and(|(at, _)| !precedes(*at, op.called));
+            .is_some_and(|last| !precedes(last.at, op.called));
         if self.state == found || changed_meanwhile {
             return Ok(());
         }
         self.take(now, op)
+    }
+}
+
+fn not_changed<O: Observable>(op: &Op<O>, state: bool, since: Since<Op<O>>) -> Claim<Op<O>> {
+    Claim::NotChanged {
+        op: Op::clone(op),
+        member: None,
+        state,
+        since,
     }
 }
 
@@ -175,11 +193,11 @@ impl<O: Observable> Online<O> for Bits<O> {
                 "{op} did what it did not promise"
             ))),
             Did::Changed(to) => {
-                if self.changes[usize::from(to)].settle(op).is_none() {
+                if !self.changes[usize::from(to)].settle(op) {
                     if self.state == to {
                         self.take(now, op)?;
                     }
-                    self.flip(now, op);
+                    self.flip(now, op, true);
                 }
                 Ok(())
             }

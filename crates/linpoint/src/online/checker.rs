@@ -12,7 +12,7 @@ use super::{
     CannotTell, Finding, Observable, Observed, Online, Op, OpFacts, Stop, Time, Violation, monitor,
 };
 use crate::error::Error;
-use crate::spec::{DecodeError, Kind, Role};
+use crate::spec::{DecodeError, Keys, Kind, Role};
 use crate::value::Value;
 
 /// Checks a history while it happens, one event at a time.
@@ -61,8 +61,9 @@ use crate::value::Value;
 /// let Some(Finding::Violation(violation)) = finding else { panic!("missed") };
 /// assert_eq!(violation.op.call, Op::Count);
 /// assert_eq!(
-///     violation.sentence,
-///     "Count → Some(0) by process 1 is impossible: when it was called the count was higher already, at least 1"
+///     violation.sentence(),
+///     "Count → Some(0) by process 1 is too low: \
+///      1 operation that raises it had returned before it was called, so the count was at least 1"
 /// );
 /// # Ok::<(), linpoint::Error>(())
 /// ```
@@ -236,7 +237,7 @@ impl<O: Observable> OnlineChecker<O> {
         };
         let stop = result.err()?;
         *part = Part::Over;
-        Some(finding(name.clone(), key, stop))
+        Some(finding(&*self.object, name.clone(), key, stop))
     }
 
     /// The pending call of `process` returns `ret`.
@@ -333,25 +334,42 @@ impl<O: Observable> OnlineChecker<O> {
             }
             Err(stop) => {
                 *part = Part::Over;
-                Some(finding(name.clone(), key, stop))
+                Some(finding(&*self.object, name.clone(), key, stop))
             }
         }
     }
 }
 
-fn finding<O: Observable>(object: Value, key: Option<Value>, stop: Stop<O>) -> Finding<O> {
+fn finding<O: Observable>(
+    watched: &O,
+    object: Value,
+    key: Option<Value>,
+    stop: Stop<O>,
+) -> Finding<O> {
     match stop {
         Stop::Violation {
-            op,
-            sentence,
+            claim,
             others,
-        } => Finding::Violation(Violation {
-            object,
-            key,
-            op,
-            sentence,
-            others,
-        }),
+            failed,
+        } => {
+            let words = watched.vocabulary();
+            let claim = match &key {
+                Some(member) if words.keys == Keys::Members => claim.of_member(member),
+                _ => claim,
+            };
+            let Some(op) = claim.op().map(Arc::clone) else {
+                unreachable!("bug: {} is about no operation", claim.kind());
+            };
+            Finding::Violation(Violation {
+                object,
+                key,
+                op,
+                claim,
+                words,
+                others,
+                failed,
+            })
+        }
         Stop::CannotTell(reason) => Finding::CannotTell(CannotTell {
             object,
             key,

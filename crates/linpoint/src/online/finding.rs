@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Observable, Observed};
+use crate::claim::Claim;
+use crate::spec::Vocabulary;
 use crate::value::Value;
 
 /// What an event brought to light.
@@ -22,10 +24,22 @@ pub struct Violation<O: Observable> {
     pub key: Option<Value>,
     /// The operation whose result is impossible.
     pub op: Arc<Observed<O>>,
-    /// Why, in words.
-    pub sentence: String,
-    /// Operations that contradict it. They help to find the cause; they are not a proof by themselves.
+    /// Why, as data. A check of the recorded history makes the same claim.
+    pub claim: Claim<Arc<Observed<O>>>,
+    /// The words for this object.
+    pub words: Vocabulary,
+    /// Operations that contradict it: those that the claim names, and some that show what it says. They help to find the
+    /// cause; they are not a proof by themselves.
     pub others: Vec<Arc<Observed<O>>>,
+    /// The operation whose failure brought the violation to light, if one did.
+    pub failed: Option<Arc<Observed<O>>>,
+}
+
+impl<O: Observable> Violation<O> {
+    /// Why, in words.
+    pub fn sentence(&self) -> String {
+        self.claim.sentence(&self.words, &|op| op.to_string())
+    }
 }
 
 /// An object, or one key of it, of which no verdict can be given.
@@ -54,7 +68,7 @@ impl<O: Observable> fmt::Debug for Violation<O> {
             .field("object", &self.object)
             .field("key", &self.key)
             .field("op", &self.op)
-            .field("sentence", &self.sentence)
+            .field("claim", &self.claim)
             .field("others", &self.others)
             .finish()
     }

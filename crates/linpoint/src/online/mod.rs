@@ -25,6 +25,7 @@ mod counter;
 mod finding;
 mod observable;
 mod priority;
+mod recorded;
 mod register;
 mod slot;
 mod snapshot;
@@ -35,11 +36,13 @@ mod tests;
 pub use checker::OnlineChecker;
 pub use finding::{CannotTell, Finding, Violation};
 pub use observable::{Observable, Observed, OpFacts};
+pub(crate) use recorded::{Explained, explain};
 
 use std::sync::Arc;
 
 use self::observable::Op;
 use self::priority::{Priority, Served};
+use crate::claim::Claim;
 use crate::spec::{Kind, Role};
 
 /// The number of an event, counted from 1; 0 is before all of them.
@@ -79,24 +82,42 @@ trait Online<O: Observable>: Send {
 enum Stop<O: Observable> {
     /// No order explains what happened.
     Violation {
-        /// The operation whose result is impossible.
-        op: Op<O>,
-        /// Why, in words.
-        sentence: String,
-        /// Operations that contradict it.
+        /// Why. It is about one operation.
+        claim: Claim<Op<O>>,
+        /// Operations that contradict it: those that the claim names, and some that show what it says.
         others: Vec<Op<O>>,
+        /// The operation whose failure brought it to light, if one did.
+        failed: Option<Op<O>>,
     },
     /// The object is used in a way that this monitor does not understand.
     CannotTell(String),
 }
 
 impl<O: Observable> Stop<O> {
-    fn violation(op: &Op<O>, others: impl IntoIterator<Item = Op<O>>, sentence: String) -> Self {
+    fn violation(claim: Claim<Op<O>>) -> Self {
         Stop::Violation {
-            op: Arc::clone(op),
-            sentence,
-            others: others.into_iter().collect(),
+            others: claim.others().into_iter().cloned().collect(),
+            claim,
+            failed: None,
         }
+    }
+
+    /// The same violation; these operations, too, show what the claim says.
+    fn shown_by(mut self, shown_by: impl IntoIterator<Item = Op<O>>) -> Self {
+        if let Stop::Violation { others, .. } = &mut self {
+            others.extend(shown_by);
+            others.sort_by_key(|other| other.called);
+            others.dedup_by_key(|other| other.called);
+        }
+        self
+    }
+
+    /// The same violation, which this operation brought to light when it failed.
+    fn since_failed(mut self, op: &Op<O>) -> Self {
+        if let Stop::Violation { failed, .. } = &mut self {
+            *failed = Some(Arc::clone(op));
+        }
+        self
     }
 
     fn cannot_tell(reason: impl Into<String>) -> Self {

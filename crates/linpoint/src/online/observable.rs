@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, OnceLock};
 
 use super::Time;
-use crate::spec::{DecodeError, Kind, Role, Spec};
+use crate::spec::{DecodeError, Kind, Role, Spec, Vocabulary};
 use crate::value::Value;
 
 /// An object whose operations an [`OnlineChecker`](super::OnlineChecker) can follow.
@@ -22,6 +22,11 @@ pub trait Observable: Send + Sync + 'static {
 
     /// Returns the well-known object that this is, as seen on one key; see [`Spec::kind`].
     fn kind(&self) -> Option<Kind>;
+
+    /// Returns the words in which explanations speak of this object; see [`Spec::vocabulary`].
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::default()
+    }
 
     /// Returns what an operation does, or the reason why it is none of this object. `ret` is `None` while it is pending.
     fn facts(
@@ -75,6 +80,10 @@ impl<S: Spec + 'static> Observable for S {
 
     fn kind(&self) -> Option<Kind> {
         Spec::kind(self)
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Spec::vocabulary(self)
     }
 
     fn facts(&self, _: &u32, op: &S::Op, ret: Option<&S::Ret>) -> Result<OpFacts, DecodeError> {

@@ -17,12 +17,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::{EXPLAINED, Observable, Online, Op, Stop, Time};
+use crate::claim::Claim;
 use crate::history::precedes;
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
 /// A monitor of a register.
 pub(super) struct Register<O: Observable> {
+    initial: Value,
     /// The clusters with a return, by that return.
     clusters: BTreeMap<Time, Cluster<O>>,
     /// The values that may still be read.
@@ -31,6 +33,8 @@ pub(super) struct Register<O: Observable> {
     reads: BTreeSet<Time>,
     /// The last clusters that were forgotten. They decide nothing, but explain a late read.
     past: VecDeque<Cluster<O>>,
+    /// Whether further ones were forgotten altogether.
+    has_forgotten: bool,
 }
 
 /// What is known of a value that may still be read.
@@ -69,9 +73,11 @@ impl<O: Observable> Register<O> {
         };
         Register {
             clusters: BTreeMap::from([(0, cluster)]),
-            values: HashMap::from([(initial, ValueState::Seen(0))]),
+            values: HashMap::from([(initial.clone(), ValueState::Seen(0))]),
             reads: BTreeSet::new(),
             past: VecDeque::new(),
+            has_forgotten: false,
+            initial,
         }
     }
 
@@ -128,10 +134,39 @@ impl<O: Observable> Register<O> {
         {
             return contradiction(op, cluster, limit);
         }
-        let sentence = format!(
-            "{op} is impossible: {value} was never written, or overwritten long before the read was called"
-        );
-        Stop::violation(op, [], sentence)
+        if self.has_forgotten {
+            return Stop::violation(Claim::LongGone {
+                op: Op::clone(op),
+                value: value.clone(),
+            });
+        }
+        Stop::violation(self.never_written(op, value))
+    }
+
+    /// That no write of `value` was called before `op` returned.
+    fn never_written(&self, op: &Op<O>, value: &Value) -> Claim<Op<O>> {
+        let past = self.past.iter().map(|cluster| &cluster.value);
+        let written = self.values.keys().chain(past);
+        let written = written.filter(|written| **written != self.initial);
+        Claim::never_put(Op::clone(op), value, written)
+    }
+
+    /// A read returned what `write` was to write, which did not happen.
+    fn seen_though_failed(
+        &self,
+        write: &Op<O>,
+        cluster: Option<&Cluster<O>>,
+        value: &Value,
+    ) -> Stop<O> {
+        let reader = cluster.and_then(|cluster| cluster.first.as_ref());
+        let claim = match reader {
+            Some(reader) => self.never_written(reader, value),
+            None => Claim::Contradiction {
+                op: Op::clone(write),
+                others: Vec::new(),
+            },
+        };
+        Stop::violation(claim).since_failed(write)
     }
 
     /// Tells the clusters that are before the one at `at`.
@@ -188,6 +223,7 @@ impl<O: Observable> Register<O> {
             self.values.remove(&cluster.value);
             if self.past.len() == EXPLAINED {
                 self.past.pop_front();
+                self.has_forgotten = true;
             }
             self.past.push_back(cluster);
         }
@@ -196,24 +232,23 @@ impl<O: Observable> Register<O> {
 
 fn contradiction<O: Observable>(op: &Op<O>, cluster: &Cluster<O>, limit: &Limit<O>) -> Stop<O> {
     let Limit { first, later, .. } = limit;
-    let value = &cluster.value;
-    let why = match &cluster.first {
-        Some(before) => format!(
-            "{later} was called after {before} had returned, so {value} was no longer there"
-        ),
-        None => format!("{value}, the initial value, was no longer there"),
-    };
-    let sentence =
-        format!("{op} is impossible: {first} had returned before it was called, and {why}");
-    let mut others: Vec<Op<O>> = cluster
-        .first
-        .iter()
-        .chain([later, first])
-        .cloned()
-        .collect();
-    others.sort_by_key(|other| other.called);
-    others.dedup_by_key(|other| other.called);
-    Stop::violation(op, others, sentence)
+    let (op, value) = (Op::clone(op), cluster.value.clone());
+    Stop::violation(match &cluster.first {
+        None => Claim::Replaced {
+            op,
+            value,
+            before: None,
+            by: Op::clone(first),
+            until: None,
+        },
+        Some(before) => Claim::Replaced {
+            op,
+            value,
+            before: Some(Op::clone(before)),
+            by: Op::clone(later),
+            until: (first.called != later.called).then(|| Op::clone(first)),
+        },
+    })
 }
 
 /// The value that an operation writes; `None` for one that reads.
@@ -281,29 +316,17 @@ impl<O: Observable> Online<O> for Register<O> {
                 Ok(())
             }
             Some(ValueState::Seen(at)) => {
-                let first = self
-                    .clusters
-                    .get(at)
-                    .and_then(|cluster| cluster.first.clone());
-                Err(seen_though_failed(op, first, value))
+                let cluster = self.clusters.get(at);
+                Err(self.seen_though_failed(op, cluster, value))
             }
-            _ => Err(seen_though_failed(op, None, value)),
+            _ => {
+                let cluster = self.past.iter().rev().find(|past| past.value == *value);
+                Err(self.seen_though_failed(op, cluster, value))
+            }
         }
     }
 
     fn crash(&mut self, op: &Op<O>) {
         self.reads.remove(&op.called);
-    }
-}
-
-fn seen_though_failed<O: Observable>(
-    write: &Op<O>,
-    reader: Option<Op<O>>,
-    value: &Value,
-) -> Stop<O> {
-    let sentence = format!("{value} was read, but {write} did not happen");
-    match reader {
-        Some(reader) => Stop::violation(&reader, [Op::clone(write)], sentence),
-        None => Stop::violation(write, [], sentence),
     }
 }

@@ -7,6 +7,7 @@
 use super::bits::Bits;
 use super::register::Register;
 use super::{Observable, Online, Op, Stop, Time};
+use crate::claim::{Claim, Since};
 use crate::spec::{Need, Role};
 use crate::value::Value;
 
@@ -70,9 +71,26 @@ impl<O: Observable> Slot<O> {
         if fits {
             return Ok(());
         }
-        let sentence =
-            format!("{op} is impossible: nothing was called that could bring this about");
-        Err(Stop::violation(op, [], sentence))
+        let op = Op::clone(op);
+        Err(Stop::violation(match (role, &self.initial) {
+            (_, Value::Bool(state)) => Claim::NotChanged {
+                op,
+                member: None,
+                state: *state,
+                since: Since::Beginning,
+            },
+            (
+                Role::Slot {
+                    needs: Need::Is(value),
+                    ..
+                },
+                _,
+            ) => Claim::never_put(op, value, std::iter::empty()),
+            _ => Claim::Contradiction {
+                op,
+                others: Vec::new(),
+            },
+        }))
     }
 }
 

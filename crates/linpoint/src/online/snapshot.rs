@@ -12,7 +12,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Observable, Online, Op, Stop, Time};
-use crate::engine::monitor::snapshot::{Fault, General, Scanning, Unclear, UpdateEffect};
+use crate::claim::Claim;
+use crate::engine::monitor::snapshot::{
+    Fault, FaultKind, General, Scanning, Unclear, UpdateEffect,
+};
 use crate::spec::Role;
 use crate::value::Value;
 
@@ -42,17 +45,23 @@ impl<O: Observable> Snapshot<O> {
         }
     }
 
-    fn violation(&self, fault: &Fault<Op<O>>) -> Stop<O> {
-        let returned = |scan: &Op<O>, entry: u32| {
-            let facts = self.object.facts(&scan.process, &scan.call, scan.result());
-            let value = match facts.map(|facts| facts.role) {
-                Ok(Role::Scans(values)) => values.into_iter().nth(entry as usize).flatten(),
-                _ => None,
-            };
-            value.as_ref().unwrap_or(&self.initial).to_string()
+    /// What a scan shows in an entry.
+    fn shown(&self, scan: &Op<O>, entry: u32) -> Value {
+        let facts = self.object.facts(&scan.process, &scan.call, scan.result());
+        let value = match facts.map(|facts| facts.role) {
+            Ok(Role::Scans(values)) => values.into_iter().nth(entry as usize).flatten(),
+            _ => None,
         };
-        let sentence = fault.sentence(Op::clone, returned);
-        Stop::violation(&fault.scan, fault.others().into_iter().cloned(), sentence)
+        value.unwrap_or_else(|| self.initial.clone())
+    }
+
+    fn violation(&self, fault: Fault<Op<O>>) -> Stop<O> {
+        let compared = fault.compared();
+        Stop::violation(Claim::WrongScan {
+            shown: self.shown(&fault.scan, fault.entry),
+            compared: compared.map_or(Value::Nil, |(scan, entry)| self.shown(scan, entry)),
+            fault,
+        })
     }
 }
 
@@ -89,7 +98,7 @@ impl<O: Observable> Online<O> for Snapshot<O> {
             }
             (Some(Open::Scan(scan)), Role::Scans(values)) => {
                 let returned = self.general.return_scan(scan, values);
-                returned.map_err(|fault| self.violation(&fault))?;
+                returned.map_err(|fault| self.violation(fault))?;
                 self.general.forget();
             }
             _ => {}
@@ -100,11 +109,14 @@ impl<O: Observable> Online<O> for Snapshot<O> {
     fn fail(&mut self, op: &Op<O>, _: Time) -> Result<(), Stop<O>> {
         match self.open.remove(&op.called) {
             Some(Open::Update(entry, effect)) => {
-                self.general.undo_update(entry, effect).map_err(|scan| {
-                    let sentence = format!(
-                        "{scan} has in entry {entry} what {op} was to write, which did not happen"
-                    );
-                    Stop::violation(&scan, [Op::clone(op)], sentence)
+                let undone = self.general.undo_update(entry, effect);
+                undone.map_err(|scan| {
+                    let fault = Fault {
+                        scan,
+                        entry,
+                        kind: FaultKind::Future { forgets: false },
+                    };
+                    self.violation(fault).since_failed(op)
                 })
             }
             Some(Open::Scan(scan)) => {
@@ -159,7 +171,7 @@ mod tests {
             panic!("missed")
         };
         assert_eq!(
-            violation.sentence,
+            violation.sentence(),
             "scan() → [] by process 4 has 0 in entry 1, although update(1) by process 1 had finished \
              before the scan began (appropriateness)"
         );

@@ -46,12 +46,7 @@ impl Spec for Mutex {
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        if *state {
-            "the lock was held"
-        } else {
-            "the lock was free"
-        }
-        .into()
+        self.vocabulary().two_states(*state, None)
     }
 
     fn state_value(&self, &held: &bool) -> Value {

@@ -42,13 +42,13 @@ impl Spec for Set {
             taken: "removed",
             place: "member",
             keys: Keys::Members,
+            ..Vocabulary::default()
         }
     }
 
     fn state_words(&self, state: &Self::State, key: Option<&Value>) -> String {
         match key {
-            Some(key) if state.contains(key) => format!("{key} was in the set"),
-            Some(key) => format!("{key} was not in the set"),
+            Some(key) => self.vocabulary().two_states(state.contains(key), Some(key)),
             None => words::members("the set", state),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::value::Value;
+
 /// The words in which explanations speak of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
@@ -13,8 +15,22 @@ pub struct Vocabulary {
     pub taken: &'static str,
     /// What a [place](super::Spec::places) of the object is called: "index".
     pub place: &'static str,
+    /// What the object is, if it has two states: "free" at first, "held" after a value got in.
+    pub states: [&'static str; 2],
     /// What the keys of a history are that is split by key.
     pub keys: Keys,
+}
+
+impl Vocabulary {
+    /// Says which of its two states the object is in, or whether it is a set that has this member.
+    pub(crate) fn two_states(&self, state: bool, member: Option<&Value>) -> String {
+        let object = self.object;
+        match (member, state) {
+            (Some(member), true) => format!("{member} was in {object}"),
+            (Some(member), false) => format!("{member} was not in {object}"),
+            (None, _) => format!("{object} was {}", self.states[usize::from(state)]),
+        }
+    }
 }
 
 /// What the keys of an object are in words.
@@ -34,6 +50,7 @@ impl Default for Vocabulary {
             put: "put in",
             taken: "taken out",
             place: "place",
+            states: ["false", "true"],
             keys: Keys::Places,
         }
     }
@@ -45,6 +62,7 @@ pub(super) const LOCK: Vocabulary = Vocabulary {
     put: "acquired",
     taken: "released",
     place: "place",
+    states: ["free", "held"],
     keys: Keys::Places,
 };
 
@@ -54,6 +72,7 @@ pub(super) const MAP: Vocabulary = Vocabulary {
     put: "put",
     taken: "removed",
     place: "key",
+    states: ["false", "true"],
     keys: Keys::Places,
 };
 

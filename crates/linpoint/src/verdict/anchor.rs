@@ -7,11 +7,10 @@
 
 use std::collections::VecDeque;
 
-use super::Confirmation;
-use super::claim::{Claim, Listed};
 use super::configurations::{Configuration, Results, Set, Stopped, Walk, events, initial};
 use super::explain::Found;
 use super::reduce::last_rank;
+use super::{Claim, Confirmation, Listed};
 use crate::engine::{Budget, Facts, Task};
 use crate::history::{EventKind, NEVER, OpId};
 use crate::spec::Spec;
@@ -226,10 +225,12 @@ where
     Listed::of(states.map(words), MOST_STATES)
 }
 
-/// The smallest core that starts from one of the anchors, if there is any.
+/// The smallest core that starts from one of the anchors, if there is any. The operations that are `told` may contradict
+/// each other, so a core of these, or an anchor at one of them, is preferred.
 pub(super) fn core<S: Spec>(
     beginning: &Task<'_, S>,
     observed: &Observed<S>,
+    told: &[OpId],
     budget: &Budget,
 ) -> Option<Found> {
     let mut best: Option<(usize, Found)> = None;
@@ -237,12 +238,13 @@ pub(super) fn core<S: Spec>(
         if budget.check().is_err() {
             break;
         }
-        let Some(core) = from_point(beginning, point, budget) else {
+        let Some(core) = from_point(beginning, point, told, budget) else {
             continue;
         };
         // A second possible state is as much to read as three operations.
         let states = core.anchor.as_ref().map_or(1, |anchor| anchor.states.count);
-        let length = core.ops.len() + 3 * (states - 1);
+        let after = beginning.ops[point.op as usize].id;
+        let length = 2 * (core.ops.len() + 3 * (states - 1)) + usize::from(!told.contains(&after));
         if best.as_ref().is_none_or(|(least, _)| length < *least) {
             best = Some((length, core));
         }
@@ -254,6 +256,7 @@ pub(super) fn core<S: Spec>(
 fn from_point<S: Spec>(
     beginning: &Task<'_, S>,
     point: &Point<S>,
+    told: &[OpId],
     budget: &Budget,
 ) -> Option<Found> {
     let events = events(beginning);
@@ -269,7 +272,11 @@ fn from_point<S: Spec>(
         return None;
     }
     let returns = later.iter().filter(|(_, kind)| *kind == EventKind::Return);
-    window.relax(returns.map(|&(op, _)| op).collect());
+    let returns: Vec<u32> = returns.map(|&(op, _)| op).collect();
+    let is_told = |op: &u32| told.contains(&beginning.ops[*op as usize].id);
+    let (told, others): (Vec<u32>, Vec<u32>) = returns.into_iter().partition(is_told);
+    window.relax(others);
+    window.relax(told);
     let returned = |op: u32| window.task.ops[op as usize].ret != NEVER;
     let kept = later
         .iter()

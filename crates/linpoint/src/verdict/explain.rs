@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
-use super::{Claim, Confirmation, Core, Stuck, Violation, certify, projection, propose};
-use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
+use super::{Claim, Confirmation, Core, Possible, Stuck, Violation, certify, projection, propose};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp, until};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
-use crate::spec::{Kind, Spec};
+use crate::online::{self, Explained};
+use crate::spec::{Keys, Kind, Spec};
 use crate::value::Value;
 
 /// How long the independent check of one core may take.
@@ -91,7 +92,16 @@ pub(crate) fn violation<S: Spec>(
         }
         _ => None,
     };
+    let told = match prefix.shortest && at_place.is_none() {
+        true => told(&beginning, budget),
+        false => None,
+    };
+    let smaller = match &told {
+        Some(told) => clashing(task, &returned(&beginning, &told.ops), budget, decide).or(smaller),
+        None => smaller,
+    };
     let evidence = Evidence {
+        told: told.as_ref().map_or(&[], |told| &told.ops),
         task,
         beginning: &beginning,
         observed: observed.as_ref(),
@@ -104,21 +114,26 @@ pub(crate) fn violation<S: Spec>(
         None => evidence.core(smaller)?,
     };
     let possible = observed.map(|observed| observed.possible);
-    let claim = match at_place {
-        Some(clash) => clash.claim(&beginning),
-        None => match propose::claim(&beginning, &found, possible.as_ref(), describe) {
+    let told = told.map(|told| told.claim).filter(|claim| {
+        claim.holds(&beginning)
+            && follows_from_others(claim, &beginning, possible.as_ref(), budget, decide)
+    });
+    let claim = match (at_place, told) {
+        (Some(clash), _) => clash.claim(&beginning),
+        (None, Some(claim)) => claim,
+        (None, None) => match propose::claim(&beginning, &found, possible.as_ref()) {
             // Which operation is to blame is not known yet.
             claim @ Claim::Contradiction { .. } if !prefix.shortest && !found.minimal => {
                 let stuck = Stuck::after(task, prefix.explained, &[], &prefix.partial, budget);
-                stuck.map_or(claim, Claim::Stuck)
+                stuck.map_or(claim, Stuck::into_claim)
             }
             claim => claim,
         },
     };
     let core = Core {
-        sentence: claim.sentence(&task.spec.vocabulary(), describe),
+        sentence: claim.sentence(&task.spec.vocabulary(), &|id| describe(*id)),
         premises: match found.minimal {
-            true => premises(&beginning, &found.ops, claim.op()),
+            true => premises(&beginning, &found.ops, claim.op().copied()),
             false => Vec::new(),
         },
         stopped_by: whole.stopped_by().filter(|_| !found.minimal),
@@ -132,6 +147,49 @@ pub(crate) fn violation<S: Spec>(
         possible,
         core,
     })
+}
+
+/// What the online monitor of the object says about the last event, which no order explains.
+fn told<S: Spec>(beginning: &Task<'_, S>, budget: &Budget) -> Option<Explained> {
+    let mut told = online::explain(beginning, &budget.slice(budget.left() / 4))?;
+    let is_member = beginning.spec.vocabulary().keys == Keys::Members;
+    if let Some(member) = beginning.only_key().filter(|_| is_member) {
+        told.claim = told.claim.of_member(&member);
+    }
+    Some(told)
+}
+
+/// Those of the operations that returned.
+fn returned<S: Spec>(beginning: &Task<'_, S>, ids: &[OpId]) -> Vec<TaskOp> {
+    let ops = ids.iter().filter_map(|&id| beginning.op(id));
+    ops.filter(|op| op.ret != NEVER).collect()
+}
+
+/// Whether a claim about changes follows from all operations up to the first bad event. It is derived from the states that
+/// were possible, and by a decision about fewer operations.
+fn follows_from_others<S: Spec>(
+    claim: &Claim,
+    beginning: &Task<'_, S>,
+    possible: Option<&Possible>,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> bool {
+    match claim {
+        Claim::NotChanged { member, state, .. } => {
+            let words = beginning.spec.vocabulary();
+            let only = words.two_states(*state, member.as_ref());
+            possible.is_some_and(|possible| possible.states.shown == [only])
+        }
+        Claim::NoOther { op, shown_by, .. } => {
+            let Some(shown) = beginning.op(*shown_by) else {
+                return false;
+            };
+            let mut others = until(&beginning.ops, shown.ret);
+            others.retain(|other| other.id != *op);
+            matches!(decide(&others, budget), Ok(Answer::NotLinearizable { .. }))
+        }
+        _ => true,
+    }
 }
 
 /// Operations that contradict each other by themselves, as far as that is known before anything is reduced.
@@ -263,6 +321,8 @@ struct Evidence<'a, 'b, S: Spec> {
     budget: &'a Budget,
     whole: &'a Budget,
     decide: Decide<'a>,
+    /// Operations that an online monitor names.
+    told: &'a [OpId],
 }
 
 impl<S: Spec> Evidence<'_, '_, S> {
@@ -275,8 +335,19 @@ impl<S: Spec> Evidence<'_, '_, S> {
     fn core(&self, smaller: Option<Vec<TaskOp>>) -> Result<Found, Error> {
         let anchored = |budget: &Budget| {
             let observed = self.observed?;
-            anchor::core(self.beginning, observed, budget)
+            anchor::core(self.beginning, observed, self.told, budget)
         };
+        let is_told = smaller.as_ref().is_some_and(|ops| {
+            let returned = ops.iter().filter(|op| op.ret != NEVER);
+            returned.count() <= self.told.len()
+        });
+        if !self.told.is_empty()
+            && !is_told
+            && let Some(core) = anchored(&self.budget.slice(self.budget.left() / 2))
+            && core.ops.len() <= self.told.len()
+        {
+            return Ok(core);
+        }
         // Reductions by values are quick and make small cores. Without them, relaxing operations one by one is slow.
         let has_values = !matches!(
             self.task.kind(),

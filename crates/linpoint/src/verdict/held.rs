@@ -2,7 +2,7 @@
 //!
 //! It shares no code with the engines, knows only the [roles](Role) of operations, and takes one pass for each claim.
 
-use super::claim::Claim;
+use super::Claim;
 use crate::engine::{Facts, TaskOp};
 use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role};
@@ -51,14 +51,26 @@ impl Uses {
 
     /// The ranks after and before which the value was certainly there, if it was put in once.
     fn presence(&self) -> Option<(u32, u32)> {
-        let insertion = self.insertion()?;
-        if self.may_be_removed {
-            return None;
+        match self.may_be_removed {
+            true => None,
+            false => self.presence_but_for_takers(),
         }
+    }
+
+    /// The same if the operations that may have removed it, and do not say so, did not.
+    fn presence_but_for_takers(&self) -> Option<(u32, u32)> {
+        let insertion = self.insertion()?;
         let uses = self.removals.iter().chain(&self.peeks);
         let from = uses.map(|op| op.ret).fold(insertion.ret, u32::min);
         let to = self.removals.iter().map(|op| op.call).min();
+        let to = to.map(|to| to.max(self.last_peek()));
         Some((from, to.unwrap_or(NEVER)))
+    }
+
+    /// The rank of the last call of an operation that saw the value; 0 if there is none.
+    fn last_peek(&self) -> u32 {
+        let returned = self.peeks.iter().filter(|op| op.ret != NEVER);
+        returned.map(|op| op.call).max().unwrap_or(0)
     }
 
     /// Whether the value was certainly there during the whole operation.
@@ -98,11 +110,18 @@ impl Claim {
             | Claim::Missed { .. }
             | Claim::AtPlace { .. }
             | Claim::WrongScan { .. }
-            | Claim::Stuck(_)
+            | Claim::Stuck { .. }
             | Claim::Contradiction { .. } => Some(true),
-            Claim::CountedTwice { .. } | Claim::CountTooLow { .. } | Claim::CountTooHigh { .. } => {
-                self.follows_from_counts(facts)
-            }
+            // These are derived from the states that were possible, and by a decision about fewer operations.
+            Claim::NotChanged { .. } | Claim::NoOther { .. } => Some(true),
+            // What is forgotten in a stream is known of a recorded history.
+            Claim::LongGone { .. } => Some(false),
+            Claim::Replaced { .. } => self.follows_from_writes(facts),
+            Claim::CountedTwice { .. }
+            | Claim::CountTooLow { .. }
+            | Claim::CountTooHigh { .. }
+            | Claim::CountFell { .. }
+            | Claim::BetweenSteps { .. } => self.follows_from_counts(facts),
             Claim::NeverPut { .. } | Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => {
                 self.follows_from_changes(facts)
             }
@@ -110,6 +129,7 @@ impl Claim {
             | Claim::NotEmpty { .. }
             | Claim::Overtaken { .. }
             | Claim::Buried { .. }
+            | Claim::TakenBefore { .. }
             | Claim::PassedOver { .. } => self.follows_from_uses(facts),
         }
     }
@@ -145,8 +165,87 @@ impl Claim {
                     && seen_count(facts, op)? == *count
                     && count > most
             }
+            Claim::CountFell {
+                op,
+                count,
+                least,
+                since,
+            } => {
+                let (op, since) = (find(facts, *op)?, find(facts, *since)?);
+                only_raises(facts)
+                    && op.ret != NEVER
+                    && since.precedes(op)
+                    && seen_count(facts, op)? == *count
+                    && count < least
+                    && least_count(facts, since.ret)? >= *least
+            }
+            Claim::BetweenSteps {
+                op,
+                count,
+                initial,
+                by,
+            } => {
+                let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
+                let is_step = |op: &TaskOp| matches!(facts.role(*op), Role::Counts { by: other, .. } if other == 0 || other == *by);
+                let distance = i128::from(*count) - i128::from(*initial);
+                *by > 0
+                    && matches!(facts.kind(), Some(Kind::Counter(first)) if first == initial)
+                    && facts.ops().iter().all(is_step)
+                    && counted(facts, |_| true).is_some()
+                    && seen_count(facts, op)? == *count
+                    && distance % i128::from(*by) != 0
+            }
             _ => return None,
         })
+    }
+
+    /// Whether a claim about the writes of a register follows.
+    fn follows_from_writes(&self, facts: &dyn Facts) -> Option<bool> {
+        let Claim::Replaced {
+            op,
+            value,
+            before,
+            by,
+            until,
+        } = self
+        else {
+            return None;
+        };
+        let Some(Kind::Slot(initial)) = facts.kind() else {
+            return None;
+        };
+        let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
+        let by = find(facts, *by)?;
+        let other = written_or_seen(facts, by)?;
+        let until = match until {
+            Some(until) => find(facts, *until)?,
+            None => by,
+        };
+        let writes = |value: &Value| {
+            let writes = facts.ops().iter().filter(|op| may_put(facts, **op, value));
+            writes.copied().collect::<Vec<TaskOp>>()
+        };
+        // The other value was there in one stretch of time, or the same operation shows that it was.
+        let is_one_stretch = until == by || *initial != other && writes(&other).len() == 1;
+        let is_before = match before {
+            Some(before) => {
+                let before = find(facts, *before)?;
+                let writes = writes(value);
+                let is_shown = writes.len() == 1 && *initial != *value;
+                written_or_seen(facts, before)? == *value
+                    && before.precedes(by)
+                    && (is_shown || writes.iter().all(|write| write.precedes(by)))
+            }
+            None => *initial == *value && writes(value).is_empty(),
+        };
+        Some(
+            written_or_seen(facts, op)? == *value
+                && other != *value
+                && written_or_seen(facts, until)? == other
+                && until.precedes(op)
+                && is_one_stretch
+                && is_before,
+        )
     }
 
     /// Whether a claim about what was put somewhere, and taken from there, follows.
@@ -209,21 +308,24 @@ impl Claim {
                     && removal.precedes(later)
             }
             Claim::NotEmpty { op, values } => {
-                let op = find(facts, *op)?;
-                let presences = values.iter().map(|value| Uses::of(facts, value).presence());
-                let mut presences: Vec<(u32, u32)> = presences.collect::<Option<_>>()?;
-                presences.sort_unstable();
-                // Invariant: up to this rank some value was certainly there.
-                let mut covered = None;
-                for (from, to) in presences {
-                    let begins = covered.unwrap_or(op.call);
-                    if precedes(from, begins) {
-                        covered = Some(to.max(begins));
-                    }
-                }
-                facts.role(op) == Role::Empty
-                    && op.ret != NEVER
-                    && covered.is_some_and(|to| precedes(op.ret, to))
+                let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
+                facts.role(op) == Role::Empty && has_one_of(facts, values, op.call, op.ret)?
+            }
+            Claim::TakenBefore { op, value, by } => {
+                let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
+                let by = find(facts, *by)?;
+                let uses = Uses::of(facts, value);
+                let removals = uses.removals.iter().filter(|other| other.id != op.id);
+                // A removal that overlaps a peek may come after it.
+                let removals = match facts.role(op) {
+                    Role::Removes(_) => removals.count(),
+                    _ => removals.filter(|other| other.precedes(op)).count(),
+                };
+                served(facts, op).as_ref() == Some(value)
+                    && by.id != op.id
+                    && uses.removals.contains(&by)
+                    && !uses.may_be_put
+                    && removals >= uses.insertions.len()
             }
             Claim::Overtaken { first, second, op } => {
                 let op = find(facts, *op)?;
@@ -250,15 +352,101 @@ impl Claim {
             Claim::PassedOver { op, urgent, how } => {
                 let op = find(facts, *op)?;
                 let served = served(facts, op)?;
-                let is_urgent = match *how {
-                    "larger" => *urgent > served,
-                    _ => *urgent < served,
+                let is_urgent = |value: &Value| match *how {
+                    "larger" => *value > served,
+                    _ => *value < served,
                 };
-                is_urgent && Uses::of(facts, urgent).spans(op)
+                // It cannot have taken effect before its value was put in, nor have taken that out before it was seen.
+                let uses = Uses::of(facts, &served);
+                let begun = uses.insertions.iter().map(|op| op.call).max().unwrap_or(0);
+                let begun = match facts.role(op) {
+                    Role::Removes(_) => begun.max(uses.last_peek()),
+                    _ => begun,
+                };
+                urgent.iter().all(is_urgent)
+                    && has_one_of(facts, urgent, op.call.max(begun), op.ret)?
             }
             _ => return None,
         })
     }
+}
+
+/// Whether at any time between two ranks one of these values was in the container.
+fn has_one_of(facts: &dyn Facts, values: &[Value], from: u32, to: u32) -> Option<bool> {
+    let uses: Vec<Uses> = values.iter().map(|value| Uses::of(facts, value)).collect();
+    let mut presences = Vec::new();
+    for uses in &uses {
+        presences.push((uses, uses.presence_but_for_takers()?));
+    }
+    let may_take = |op: &&TaskOp| match facts.role(**op) {
+        Role::RemovesSome => true,
+        Role::Opaque => !facts.is_pure(**op),
+        _ => false,
+    };
+    let takers: Vec<u32> = facts
+        .ops()
+        .iter()
+        .filter(may_take)
+        .map(|op| op.call)
+        .collect();
+    // Only after these events can there be fewer values than before.
+    let ends = presences
+        .iter()
+        .flat_map(|(uses, (_, to))| [*to, uses.last_peek()]);
+    let mut moments: Vec<u32> = ends.chain(takers.iter().copied()).chain([from]).collect();
+    moments.retain(|rank| (from..to).contains(rank));
+    Some(moments.into_iter().all(|moment| {
+        let is_there = |(_, (begin, end)): &&(&Uses, (u32, u32))| *begin <= moment && moment < *end;
+        let is_sure =
+            |(uses, _): &&(&Uses, (u32, u32))| !uses.may_be_removed || moment < uses.last_peek();
+        let there: Vec<_> = presences.iter().filter(is_there).collect();
+        let taken = takers.iter().filter(|call| **call <= moment).count();
+        there.iter().copied().any(|value| is_sure(&value)) || there.len() > taken
+    }))
+}
+
+/// The value that an operation on a register wrote or saw; one that saw it must have returned.
+fn written_or_seen(facts: &dyn Facts, op: TaskOp) -> Option<Value> {
+    match facts.role(op) {
+        Role::Slot {
+            needs: Need::Anything,
+            leaves: Some(value),
+        } => Some(value),
+        Role::Slot {
+            needs: Need::Is(value),
+            leaves: None,
+        } if op.ret != NEVER => Some(value),
+        _ => None,
+    }
+}
+
+/// The least count after the return with this rank, of a counter that no operation lowers: what an operation shows that returned by
+/// then, and what later ones have added.
+fn least_count(facts: &dyn Facts, rank: u32) -> Option<i64> {
+    let Some(Kind::Counter(initial)) = facts.kind() else {
+        return None;
+    };
+    let returned = || facts.ops().iter().filter(|op| op.ret <= rank);
+    let mut amounts: Vec<(u32, i64)> = Vec::new();
+    let mut shown = vec![(0, *initial)];
+    for op in returned() {
+        let Role::Counts { by, seen } = facts.role(*op) else {
+            return None;
+        };
+        amounts.push((op.call, by));
+        shown.extend(seen.map(|seen| (op.ret, seen.saturating_add(by))));
+    }
+    amounts.sort_unstable_by_key(|(call, _)| std::cmp::Reverse(*call));
+    shown.sort_unstable_by_key(|(ret, _)| std::cmp::Reverse(*ret));
+    let mut later = amounts.into_iter().peekable();
+    let (mut added, mut least) = (0i64, *initial);
+    for (ret, count) in shown {
+        while let Some((_, by)) = later.next_if(|(call, _)| ret == 0 || precedes(ret, *call)) {
+            added = added.saturating_add(by);
+        }
+        least = least.max(count.saturating_add(added));
+    }
+    Some(least)
 }
 
 /// The sign of what an operation adds to a counter, and the count before it, if it returned that.

@@ -2,7 +2,6 @@
 
 mod anchor;
 pub(crate) mod certify;
-mod claim;
 mod configurations;
 mod core;
 mod explain;
@@ -19,7 +18,6 @@ mod tests;
 
 pub use self::core::{Confirmation, Core, HarnessEvidence};
 pub use anchor::{Anchor, Possible};
-pub use claim::{Claim, Listed};
 pub(crate) use explain::{EngineFindings, violation};
 pub(crate) use prove::{Unproven, refute};
 #[cfg(test)]
@@ -28,6 +26,7 @@ pub use stuck::Stuck;
 
 use std::fmt;
 
+pub use crate::claim::{Change, Claim, Listed, Since};
 pub use crate::engine::{Cause, Limit};
 use crate::engine::{Task, TaskOp};
 use crate::history::{NEVER, OpId, Partitioning};

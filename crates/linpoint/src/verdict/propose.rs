@@ -1,8 +1,7 @@
 //! Finds the claim that says best what is wrong: proposes simple ones and takes the first that holds.
 
-use super::claim::Claim;
 use super::explain::Found;
-use super::{Possible, held};
+use super::{Claim, Possible, held};
 use crate::engine::monitor::snapshot;
 use crate::engine::{Facts, Task, TaskOp};
 use crate::history::{NEVER, OpId};
@@ -17,7 +16,6 @@ pub(super) fn claim<S: Spec>(
     beginning: &Task<'_, S>,
     core: &Found,
     possible: Option<&Possible>,
-    describe: &dyn Fn(OpId) -> String,
 ) -> Claim {
     let ops: Vec<TaskOp> = core.ops.iter().filter_map(|&id| beginning.op(id)).collect();
     let Some(last) = ops.iter().max_by_key(|op| op.ret) else {
@@ -35,7 +33,7 @@ pub(super) fn claim<S: Spec>(
     }
     let simple = proposals.into_iter().find(|claim| claim.holds(facts));
     simple
-        .or_else(|| wrong_scan(facts, last.id, describe))
+        .or_else(|| wrong_scan(facts))
         .or_else(|| Some(possible?.claim(last.id)))
         .unwrap_or_else(|| Claim::Contradiction {
             op: last.id,
@@ -72,17 +70,8 @@ fn never_put(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
         | Role::Adds(put) => Some(put),
         _ => None,
     };
-    // The most common slip of recorders: 1 here, "1" or 1.0 there.
-    let alike = facts
-        .ops()
-        .iter()
-        .filter_map(put)
-        .find(|put| looks_like(put, &value));
-    Some(Claim::NeverPut {
-        op: op.id,
-        value,
-        alike,
-    })
+    let put: Vec<Value> = facts.ops().iter().filter_map(put).collect();
+    Some(Claim::never_put(op.id, &value, put.iter()))
 }
 
 /// What can be wrong with a count that the operation saw.
@@ -113,11 +102,6 @@ fn about_counts(facts: &dyn Facts, op: TaskOp) -> Vec<Claim> {
         most,
     }));
     proposals
-}
-
-fn looks_like(a: &Value, b: &Value) -> bool {
-    let plain = |value: &Value| value.plain_text().trim_end_matches(".0").to_owned();
-    plain(a) == plain(b)
 }
 
 /// That a member of a set was removed or added too often.
@@ -218,7 +202,7 @@ fn about_values(facts: &dyn Facts, ops: &[TaskOp]) -> Vec<Claim> {
                 }),
                 Kind::MaxPriorityQueue | Kind::MinPriorityQueue => Some(Claim::PassedOver {
                     op,
-                    urgent: other,
+                    urgent: vec![other],
                     how: match kind {
                         Kind::MaxPriorityQueue => "larger",
                         _ => "smaller",
@@ -236,13 +220,15 @@ fn is_on(facts: &dyn Facts, op: TaskOp, value: &Value) -> bool {
 }
 
 /// That a scan of a snapshot shows what it cannot have seen.
-fn wrong_scan(facts: &dyn Facts, op: OpId, describe: &dyn Fn(OpId) -> String) -> Option<Claim> {
+fn wrong_scan(facts: &dyn Facts) -> Option<Claim> {
     if !matches!(facts.kind(), Some(Kind::Snapshot(_))) {
         return None;
     }
-    let describe = |position: u32| describe(facts.ops()[position as usize].id);
-    let sentence = snapshot::Case::new(facts)
-        .ok()?
-        .sentence(facts, &describe)?;
-    Some(Claim::WrongScan { op, sentence })
+    let (fault, shown, compared) = snapshot::Case::new(facts).ok()?.fault(facts)?;
+    let id = |position: u32| facts.ops()[position as usize].id;
+    Some(Claim::WrongScan {
+        fault: fault.map(&id),
+        shown,
+        compared,
+    })
 }

@@ -1,9 +1,9 @@
 //! Where the orders end that were found before a limit was hit.
 
-use super::Listed;
+use super::Claim;
 use crate::engine::{Budget, Facts, MOST_STATES, Task, TaskOp, first_return_after};
 use crate::history::OpId;
-use crate::spec::Spec;
+use crate::spec::{Spec, Vocabulary};
 
 /// Where the orders end that were found before a limit was hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,19 +38,18 @@ impl Stuck {
         })
     }
 
+    /// The same as a claim.
+    pub(super) fn into_claim(self) -> Claim {
+        Claim::Stuck {
+            op: self.op,
+            states: self.states,
+        }
+    }
+
     /// The same as a sentence. `describe` names an operation: its call, its result, and its process.
     pub fn sentence(&self, describe: impl Fn(OpId) -> String) -> String {
-        let stuck = format!(
-            "no order found so far goes past the return of {}",
-            describe(self.op)
-        );
-        match self.states.len() {
-            0 => stuck,
-            count => {
-                let states = Listed::of(self.states.iter().cloned(), count).alternatives();
-                format!("{stuck}; in orders that reach it, {states} just before")
-            }
-        }
+        let claim = self.clone().into_claim();
+        claim.sentence(&Vocabulary::default(), &|op| describe(*op))
     }
 }
 

@@ -304,7 +304,7 @@ fn without_time_the_furthest_place_is_told() {
         core.sentence(),
         "no order found so far goes past the return of 2"
     );
-    assert_eq!(core.claim().op(), Some(ids[2]));
+    assert_eq!(core.claim().op(), Some(&ids[2]));
 }
 
 #[test]

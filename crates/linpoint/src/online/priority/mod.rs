@@ -85,21 +85,27 @@ impl<O: Observable> Priority<O> {
 
     fn judge(&self, want: &Want<O>) -> Judgement {
         want.judge(&self.values, || {
-            let open = self.polls.range(..want.until);
-            let mut polls: Vec<Time> = open
-                .chain(self.crashed_polls.range(..want.until))
-                .copied()
-                .collect();
+            let mut polls: Vec<Time> = self.open_polls(want).copied().collect();
             polls.sort_unstable();
             polls
         })
+    }
+
+    /// When the polls were called that are open, and were when `want` returned.
+    fn open_polls(&self, want: &Want<O>) -> impl Iterator<Item = &Time> {
+        let open = self.polls.range(..want.until);
+        open.chain(self.crashed_polls.range(..want.until))
+    }
+
+    fn blocked(&self, want: &Want<O>) -> Stop<O> {
+        want.blocked(&self.values, self.open_polls(want).count())
     }
 
     /// Judges an operation that returns now.
     fn begin(&mut self, want: Want<O>, now: Time) -> Result<(), Stop<O>> {
         match self.judge(&want) {
             Judgement::Fine(gap) => self.found(want, Moment { gap, found: now }),
-            Judgement::Blocked => return Err(want.blocked(&self.values)),
+            Judgement::Blocked => return Err(self.blocked(&want)),
             Judgement::Waits(needs) => {
                 let blocks = self.values.held_above(want.value.as_ref());
                 let blocks: Vec<&Value> = blocks.map(|(value, _)| value).collect();
@@ -156,7 +162,7 @@ impl<O: Observable> Priority<O> {
             match self.judge(&want) {
                 Judgement::Fine(gap) => self.found(want, Moment { gap, found: now }),
                 Judgement::Waits(needs) => self.waiting.push(Waiting { want, needs }),
-                Judgement::Blocked => return Err(want.blocked(&self.values)),
+                Judgement::Blocked => return Err(self.blocked(&want)),
             }
         }
         self.forget();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 
 use super::super::{EXPLAINED, Observable, Op, Stop, Time};
+use crate::claim::Claim;
 use crate::history::precedes;
 use crate::value::Value;
 
@@ -65,7 +66,7 @@ pub(super) struct Peeked {
 
 /// The values of a priority queue.
 pub(super) struct Values<O: Observable> {
-    served: Served,
+    pub(super) served: Served,
     /// Those whose insertion is pending, and which no operation has returned.
     coming: HashMap<Value, Op<O>>,
     /// Those that are in, whatever the order.
@@ -78,6 +79,8 @@ pub(super) struct Values<O: Observable> {
     gone_left: usize,
     /// The last ones that were forgotten, and who took them. They decide nothing, but explain a late removal.
     past: VecDeque<(Value, Op<O>)>,
+    /// Whether further ones were forgotten altogether.
+    has_forgotten: bool,
 }
 
 /// Whether a list of which so many were left last time has grown enough to be swept again.
@@ -85,6 +88,16 @@ pub(super) fn is_worth_sweeping(now: usize, left: usize) -> bool {
     /// Short lists are not worth the while, except in tests, which have no others.
     const FEW: usize = if cfg!(test) { 0 } else { 16 };
     now > 2 * left + FEW
+}
+
+impl Served {
+    /// How values compare that are served before others.
+    pub(super) fn how(self) -> &'static str {
+        match self {
+            Served::Largest => "larger",
+            Served::Smallest => "smaller",
+        }
+    }
 }
 
 impl<O: Observable> Values<O> {
@@ -97,6 +110,7 @@ impl<O: Observable> Values<O> {
             ends: BTreeMap::new(),
             gone_left: 0,
             past: VecDeque::new(),
+            has_forgotten: false,
         }
     }
 
@@ -163,13 +177,16 @@ impl<O: Observable> Values<O> {
             self.coming.remove(value);
             return Ok(());
         }
-        let sentence = format!("{value} was seen, but {op} did not happen");
         let held = self.held.get(value);
         let life = held.or_else(|| self.gone.get(value).map(|gone| &gone.life));
-        Err(match life {
-            Some(life) => Stop::violation(&life.first.1, [Op::clone(op)], sentence),
-            None => Stop::violation(op, [], sentence),
-        })
+        let claim = match life {
+            Some(life) => self.never_put(&life.first.1, value),
+            None => Claim::Contradiction {
+                op: Op::clone(op),
+                others: Vec::new(),
+            },
+        };
+        Err(Stop::violation(claim).since_failed(op))
     }
 
     /// The insertion `op` returns.
@@ -250,10 +267,24 @@ impl<O: Observable> Values<O> {
         if let Some((_, by)) = self.past.iter().rev().find(|(past, _)| past == value) {
             return taken_before(op, value, by);
         }
-        let sentence = format!(
-            "{op} is impossible: {value} was never put in, or taken out long before this was called"
-        );
-        Stop::violation(op, [], sentence)
+        if self.has_forgotten {
+            return Stop::violation(Claim::LongGone {
+                op: Op::clone(op),
+                value: value.clone(),
+            });
+        }
+        Stop::violation(self.never_put(op, value))
+    }
+
+    /// That no insertion of `value` was called before `op` returned.
+    fn never_put(&self, op: &Op<O>, value: &Value) -> Claim<Op<O>> {
+        let past = self.past.iter().map(|(value, _)| value);
+        let known = self.coming.keys().chain(self.held.keys());
+        Claim::never_put(
+            Op::clone(op),
+            value,
+            known.chain(self.gone.keys()).chain(past),
+        )
     }
 
     /// Forgets, now and then, what is gone and neither can be seen by a peek that is open nor blocks anything after
@@ -273,12 +304,17 @@ impl<O: Observable> Values<O> {
             }
             stays
         });
-        past.drain(..past.len().saturating_sub(EXPLAINED));
+        let more = past.len().saturating_sub(EXPLAINED);
+        self.has_forgotten |= more > 0;
+        past.drain(..more);
         self.gone_left = self.gone.len();
     }
 }
 
 fn taken_before<O: Observable>(op: &Op<O>, value: &Value, by: &Op<O>) -> Stop<O> {
-    let sentence = format!("{op} is impossible: {value} was put in once, and {by} took it out");
-    Stop::violation(op, [Op::clone(by)], sentence)
+    Stop::violation(Claim::TakenBefore {
+        op: Op::clone(op),
+        value: value.clone(),
+        by: Op::clone(by),
+    })
 }

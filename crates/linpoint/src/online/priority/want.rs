@@ -2,6 +2,7 @@
 
 use super::super::{Observable, Op, Stop, Time};
 use super::values::{Life, Values};
+use crate::claim::Claim;
 use crate::value::Value;
 
 /// An operation that needs a moment at which nothing blocks it.
@@ -125,10 +126,8 @@ impl<O: Observable> Want<O> {
         })
     }
 
-    /// The violation: something blocks it at every moment.
-    pub(super) fn blocked(&self, values: &Values<O>) -> Stop<O> {
-        /// No more than these are named.
-        const MOST: usize = 3;
+    /// The violation: something blocks it at every moment, although `polls` may have taken values that are open.
+    pub(super) fn blocked(&self, values: &Values<O>, polls: usize) -> Stop<O> {
         let limit = self.value.as_ref();
         let gone = values
             .gone_above(limit, self.from)
@@ -141,38 +140,34 @@ impl<O: Observable> Want<O> {
             .filter(|(_, life, _)| life.has_begun(self.until - 1));
         let mut blocks: Vec<_> = all.collect();
         blocks.sort_by_key(|(_, life, end)| (life.first.0, Time::MAX - end));
-        let op = &self.op;
-        let mut covers = blocks
-            .iter()
-            .filter(|(_, life, end)| life.has_begun(self.from) && *end >= self.until);
-        if let Some((value, life, end)) = covers.next() {
-            let (first, latest) = (&life.first.1, &life.latest.1);
-            let (until, others) = match *end {
-                Time::MAX => ("no operation took it".to_owned(), vec![first]),
-                _ => (format!("{latest} was called after it"), vec![first, latest]),
-            };
-            let sentence = format!(
-                "{op} is impossible: {value} was there all the time, since {first} had returned before, and {until}"
-            );
-            return Stop::violation(op, others.into_iter().cloned(), sentence);
-        }
-        let named: Vec<String> = blocks
-            .iter()
-            .take(MOST)
-            .map(|(value, ..)| value.to_string())
-            .collect();
-        let more = match blocks.len().saturating_sub(MOST) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
+        let covers = |(_, life, end): &&(&Value, &Life<O>, Time)| {
+            life.has_begun(self.from) && *end >= self.until
         };
-        let sentence = format!(
-            "{op} is impossible: at every moment some of the values that go first was there: {}{more}",
-            named.join(", ")
-        );
-        let others = blocks
+        // One that is seen again after this operation cannot have been taken by then.
+        let is_sure = |(_, life, _): &&(&Value, &Life<O>, Time)| life.latest.0 >= self.until;
+        let covering: Vec<_> = blocks.iter().filter(covers).copied().collect();
+        let blocks = match covering.iter().find(is_sure) {
+            Some(sure) => vec![*sure],
+            None if covering.len() > polls => covering[..=polls].to_vec(),
+            None => blocks,
+        };
+        let named = blocks
             .iter()
-            .take(MOST)
-            .map(|(_, life, _)| Op::clone(&life.first.1));
-        Stop::violation(op, others, sentence)
+            .map(|(value, ..)| Value::clone(value))
+            .collect();
+        let op = Op::clone(&self.op);
+        let claim = match limit {
+            None => Claim::NotEmpty { op, values: named },
+            Some(_) => Claim::PassedOver {
+                op,
+                urgent: named,
+                how: values.served.how(),
+            },
+        };
+        let shown_by = blocks.iter().flat_map(|(_, life, end)| {
+            let until = (*end != Time::MAX).then_some(&life.latest.1);
+            [&life.first.1].into_iter().chain(until)
+        });
+        Stop::violation(claim).shown_by(shown_by.cloned())
     }
 }

@@ -99,27 +99,23 @@ impl Case {
         })
     }
 
-    /// What is wrong, in words: `describe` names the operation at a position of the task.
-    pub(crate) fn sentence(
-        &self,
-        task: &dyn Facts,
-        describe: &dyn Fn(u32) -> String,
-    ) -> Option<String> {
+    /// What is wrong with a scan, by positions in the task, with what it shows there and what that is compared with.
+    pub(crate) fn fault(&self, task: &dyn Facts) -> Option<(Fault<u32>, Value, Value)> {
         let Some(Kind::Snapshot(initial)) = task.kind() else {
             return None;
         };
         let fault = self.run().ok()?.fault?;
-        let at = |&op: &u32| self.positions[op as usize];
-        Some(fault.sentence(
-            |op| describe(at(op)),
-            |scan, entry| match task.role(task.ops()[at(scan) as usize]) {
-                Role::Scans(values) => {
-                    let value = values.get(entry as usize).and_then(Option::as_ref);
-                    value.unwrap_or(initial).to_string()
-                }
-                _ => String::new(),
-            },
-        ))
+        let fault = fault.map(&|op: u32| self.positions[op as usize]);
+        let shown = |scan: u32, entry: u32| {
+            let value = match task.role(task.ops()[scan as usize]) {
+                Role::Scans(values) => values.into_iter().nth(entry as usize).flatten(),
+                _ => None,
+            };
+            value.unwrap_or_else(|| initial.clone())
+        };
+        let compared = fault.compared();
+        let compared = compared.map_or(Value::Nil, |(scan, entry)| shown(*scan, entry));
+        Some((fault.clone(), shown(fault.scan, fault.entry), compared))
     }
 
     pub(super) fn values(&self, act: Act) -> &[u32] {

@@ -79,6 +79,43 @@ impl<T> Fault<T> {
         }
     }
 
+    /// The same fault of operations that have other names.
+    pub(crate) fn map<U>(self, name: &dyn Fn(T) -> U) -> Fault<U> {
+        Fault {
+            scan: name(self.scan),
+            entry: self.entry,
+            kind: match self.kind {
+                FaultKind::Stale(update) => FaultKind::Stale(name(update)),
+                FaultKind::Future { forgets } => FaultKind::Future { forgets },
+                FaultKind::Decreasing(earlier) => FaultKind::Decreasing(name(earlier)),
+                FaultKind::Inversion { other, entry } => FaultKind::Inversion {
+                    other: name(other),
+                    entry,
+                },
+                FaultKind::Order {
+                    missed,
+                    seen,
+                    entry,
+                } => FaultKind::Order {
+                    missed: name(missed),
+                    seen: name(seen),
+                    entry,
+                },
+            },
+        }
+    }
+
+    /// What the sentence compares the value with that the scan shows: the value of this operation in this entry.
+    pub(crate) fn compared(&self) -> Option<(&T, u32)> {
+        match &self.kind {
+            FaultKind::Stale(_) | FaultKind::Future { .. } => None,
+            FaultKind::Decreasing(other) | FaultKind::Inversion { other, .. } => {
+                Some((other, self.entry))
+            }
+            FaultKind::Order { entry, .. } => Some((&self.scan, *entry)),
+        }
+    }
+
     /// The sentence, with the property: `describe` names operations, `returned` tells what a scan returned in an entry.
     pub fn sentence<D: fmt::Display>(
         &self,

@@ -179,15 +179,15 @@ impl<V: Clone + Eq + Hash, T: Clone> General<V, T> {
     pub fn undo_update(&mut self, number: u32, effect: UpdateEffect) -> Result<(), T> {
         self.tick();
         let place = self.entry(number);
-        let latest = self.chain.values().next_back();
+        let mut scans = self.chain.values();
         let entry = &mut self.entries[place];
         entry.is_busy = false;
         if effect == UpdateEffect::Nothing {
             return Ok(());
         }
-        if let Some(link) = latest
-            && link.saw(place) == entry.last_index()
-        {
+        // Of the scans that saw it, the first one.
+        let last = entry.last_index();
+        if let Some(link) = scans.find(|link| link.saw(place) == last) {
             return Err(link.scan.clone());
         }
         if let Some(update) = entry.updates.pop_back() {

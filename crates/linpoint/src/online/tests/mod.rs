@@ -2,6 +2,8 @@
 //!
 //! `LINPOINT_TRIALS` sets the number of histories for each kind.
 
+mod words;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -219,12 +221,21 @@ enum Patience {
 
 fn compare<S: Simulated + Clone + 'static>(clients: &Clients<'_, S>, patience: Patience) -> Counts {
     let mut counts = Counts::default();
+    let mut compared = words::Compared::default();
     for seed in 0..trials() {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let events = clients.random_events(&mut rng);
         one_history(clients, patience, seed, &events, &mut counts);
+        if seed < words::histories() {
+            let object = ObjectType::new(clients.object.clone());
+            compared.compare_events(object, &events, seed);
+        }
     }
-    println!("{counts:?}");
+    println!("{counts:?} {compared:?}");
+    assert!(
+        compared.same > trials().min(words::histories()) / 20,
+        "{compared:?}"
+    );
     assert!(counts.violations * 20 > trials(), "{counts:?}");
     assert!(counts.linearizable * 20 > trials(), "{counts:?}");
     counts

@@ -1,0 +1,673 @@
+//! Claims: what an explanation says, as data, with the sentence that says it.
+//!
+//! Checks of recorded histories and online monitors make the same claims, so they explain a violation in the same words. A
+//! check compares a claim about values or members with the whole beginning of the history by its definition before it shows
+//! it, so a sentence never says more than the recorded operations do.
+
+mod sentence;
+
+use crate::engine::monitor::snapshot::Fault;
+use crate::history::OpId;
+use crate::value::Value;
+
+/// What is wrong with a history, as data. [`Claim::sentence`] says it in words. `I` names operations.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Claim<I = OpId> {
+    /// In every order of what came before, the operation could only have answered otherwise.
+    OnlyAnswers {
+        /// The operation.
+        op: I,
+        /// The states in which it could have taken effect, each as a clause.
+        states: Listed,
+        /// What it could have answered.
+        answers: Listed,
+    },
+    /// In no order of what came before could the operation have taken effect.
+    CannotHappen {
+        /// The operation.
+        op: I,
+        /// The states that were possible until it returned, each as a clause.
+        states: Listed,
+    },
+    /// The operation saw a value that no operation had put there by then.
+    NeverPut {
+        /// The operation.
+        op: I,
+        /// The value.
+        value: Value,
+        /// A value that was put there and is written alike: 1 and "1".
+        alike: Option<Value>,
+    },
+    /// A value was taken out more often than it was put in.
+    TakenTooOften {
+        /// The value.
+        value: Value,
+        /// The operations that took it out.
+        taken: Vec<I>,
+        /// How many operations had put it in, or may have.
+        put: usize,
+    },
+    /// A member was added more often than it was absent.
+    AddedTooOften {
+        /// The member.
+        value: Value,
+        /// The operations that added it.
+        added: Vec<I>,
+        /// How many operations had removed it, or may have.
+        removed: usize,
+    },
+    /// A value was used after it had been taken out, and it was put in only once.
+    UsedAfterRemoval {
+        /// The value.
+        value: Value,
+        /// The operation that took it out.
+        removal: I,
+        /// The later operation on it.
+        later: I,
+    },
+    /// The operation found the container empty, and at every moment of it one of these values was there.
+    NotEmpty {
+        /// The operation.
+        op: I,
+        /// The values.
+        values: Vec<Value>,
+    },
+    /// Of two values in a queue, the one that was put in later was served first.
+    Overtaken {
+        /// The value that was put in first.
+        first: Value,
+        /// The value that was served first.
+        second: Value,
+        /// The operation that served it.
+        op: I,
+    },
+    /// A value was served from under a later one that was on top of it in a stack.
+    Buried {
+        /// The value below.
+        lower: Value,
+        /// The value on top of it.
+        upper: Value,
+        /// The operation that served the lower one.
+        op: I,
+    },
+    /// An operation served a value, and at every moment of it one of these more urgent ones was there.
+    PassedOver {
+        /// The operation.
+        op: I,
+        /// The values that should have been served.
+        urgent: Vec<Value>,
+        /// How they compare to the one that was served: "larger" or "smaller".
+        how: &'static str,
+    },
+    /// Another operation had taken out what the operation saw, and no operation put it in again.
+    TakenBefore {
+        /// The operation.
+        op: I,
+        /// The value.
+        value: Value,
+        /// The operation that took it out.
+        by: I,
+    },
+    /// The operation saw a value that no operation had put there, or that was gone long before: which is forgotten.
+    LongGone {
+        /// The operation.
+        op: I,
+        /// The value.
+        value: Value,
+    },
+    /// The operation saw a value of a register that had been replaced before it was called.
+    Replaced {
+        /// The operation.
+        op: I,
+        /// The value that it saw.
+        value: Value,
+        /// An operation that had written or seen this value; `None` for the initial value.
+        before: Option<I>,
+        /// An operation that wrote or saw another value, and was called when `before` had returned.
+        by: I,
+        /// An operation on that other value that returned before `op` was called; `None` if `by` did.
+        until: Option<I>,
+    },
+    /// An object of two states was in the one in which the operation is impossible, and no operation changed that.
+    NotChanged {
+        /// The operation.
+        op: I,
+        /// The member that the states are about, where the object is a set.
+        member: Option<Value>,
+        /// The state.
+        state: bool,
+        /// Since when the object was in it.
+        since: Since<I>,
+    },
+    /// An earlier result shows a change that only the operation can have made, and it did not.
+    NoOther {
+        /// The operation.
+        op: I,
+        /// The operation whose result shows the change.
+        shown_by: I,
+        /// The change.
+        change: Change,
+    },
+    /// Two operations that raise a counter saw the same count, and no operation lowers it.
+    CountedTwice {
+        /// The operation that returned last.
+        op: I,
+        /// The other one.
+        other: I,
+        /// The count that both saw.
+        count: i64,
+    },
+    /// An operation saw a lower count than operations before it had left, and no operation lowers it.
+    CountTooLow {
+        /// The operation.
+        op: I,
+        /// The count that it saw.
+        count: i64,
+        /// The least count when it was called.
+        least: i64,
+        /// How many operations that raise the count had returned by then.
+        raised: usize,
+    },
+    /// An operation saw a higher count than all operations that were called before it returned can leave.
+    CountTooHigh {
+        /// The operation.
+        op: I,
+        /// The count that it saw.
+        count: i64,
+        /// The largest count until it returned.
+        most: i64,
+    },
+    /// An operation saw a lower count than an earlier operation shows, and no operation lowers it.
+    CountFell {
+        /// The operation.
+        op: I,
+        /// The count that it saw.
+        count: i64,
+        /// The least count when the earlier operation had returned.
+        least: i64,
+        /// The earlier operation, which returned before `op` was called.
+        since: I,
+    },
+    /// An operation saw a count that is not reached by steps of the amount that every operation adds.
+    BetweenSteps {
+        /// The operation.
+        op: I,
+        /// The count that it saw.
+        count: i64,
+        /// The count at first.
+        initial: i64,
+        /// What every operation adds that raises the count.
+        by: i64,
+    },
+    /// The operation does not show a member that had been added, and that no operation removed.
+    Missed {
+        /// The operation.
+        op: I,
+        /// The member.
+        value: Value,
+        /// The operation that had added it.
+        put: I,
+    },
+    /// Operations contradict each other by what they say about one place of the object.
+    AtPlace {
+        /// The operation that returned last.
+        op: I,
+        /// The place.
+        place: Value,
+        /// The other operations.
+        others: Vec<I>,
+    },
+    /// A scan of a snapshot shows what it cannot have seen.
+    WrongScan {
+        /// What is wrong with it.
+        fault: Fault<I>,
+        /// What it shows in the entry in which it is wrong.
+        shown: Value,
+        /// What the scan shows there that it is compared with, or what it shows in the entry that it is compared with.
+        compared: Value,
+    },
+    /// The limits ended before anything was reduced: no order that was found goes past the return of the operation.
+    Stuck {
+        /// The operation.
+        op: I,
+        /// Some of the states, each as a clause, that were reached before that return.
+        states: Vec<String>,
+    },
+    /// The results and times of the operations contradict each other; nothing simpler is known.
+    Contradiction {
+        /// The operation that returned last.
+        op: I,
+        /// The other operations whose results count.
+        others: Vec<I>,
+    },
+}
+
+/// Since when an object of two states was in one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Since<I = OpId> {
+    /// Since the beginning.
+    Beginning,
+    /// Since this operation returned, which was before the other one was called.
+    Return(I),
+    /// Since this operation, which overlaps the other one, made the change that the other one claims to have made.
+    Change(I),
+    /// Since this operation, which overlaps the other one, saw the change; that was made by a further operation.
+    Sight(I),
+}
+
+/// A change of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The object of two states got into the second one, as a set does that is given this member.
+    Put(Option<Value>),
+    /// It got back.
+    Taken(Option<Value>),
+    /// A count was raised.
+    Raised,
+}
+
+/// Some texts of a larger number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The first ones, in ascending order.
+    pub shown: Vec<String>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Listed {
+    /// The least `most` of these texts.
+    pub(crate) fn of(texts: impl IntoIterator<Item = String>, most: usize) -> Self {
+        let mut shown: Vec<String> = texts.into_iter().collect();
+        // Numbers of different lengths are in their order so.
+        shown.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+        shown.dedup();
+        let count = shown.len();
+        shown.truncate(most);
+        Listed { shown, count }
+    }
+
+    /// `a`, `a or b`, `a, b or c`, or `one of 7: a, b, c, …`. Words that all begin with stand once.
+    pub fn alternatives(&self) -> String {
+        let common = match self.shown.as_slice() {
+            [] | [_] => 0,
+            [first, rest @ ..] => rest
+                .iter()
+                .map(|text| common_words(first, text))
+                .min()
+                .unwrap_or(0),
+        };
+        let ends: Vec<&str> = self.shown.iter().map(|text| &text[common..]).collect();
+        let start = self.shown.first().map_or("", |text| &text[..common]);
+        match ends.as_slice() {
+            [] => String::new(),
+            _ if self.count > ends.len() => {
+                format!("{start}one of {}: {}, …", self.count, ends.join(", "))
+            }
+            [only] => format!("{start}{only}"),
+            [all @ .., last] => format!("{start}{} or {last}", all.join(", ")),
+        }
+    }
+}
+
+/// How many bytes of whole words two texts have in common at their beginnings, before any list or quoted text.
+fn common_words(a: &str, b: &str) -> usize {
+    let is_plain = |byte: u8| !matches!(byte, b'[' | b'{' | b'"');
+    let pairs = a.bytes().zip(b.bytes());
+    let same = pairs.take_while(|(a, b)| a == b && is_plain(*a)).count();
+    a.as_bytes()[..same]
+        .iter()
+        .rposition(|&byte| byte == b' ')
+        .map_or(0, |space| space + 1)
+}
+
+impl<I> Claim<I> {
+    /// The operation that the claim is about, if it is about one.
+    pub fn op(&self) -> Option<&I> {
+        match self {
+            Claim::OnlyAnswers { op, .. }
+            | Claim::CannotHappen { op, .. }
+            | Claim::NeverPut { op, .. }
+            | Claim::NotEmpty { op, .. }
+            | Claim::Overtaken { op, .. }
+            | Claim::Buried { op, .. }
+            | Claim::PassedOver { op, .. }
+            | Claim::TakenBefore { op, .. }
+            | Claim::LongGone { op, .. }
+            | Claim::Replaced { op, .. }
+            | Claim::NotChanged { op, .. }
+            | Claim::NoOther { op, .. }
+            | Claim::CountedTwice { op, .. }
+            | Claim::CountTooLow { op, .. }
+            | Claim::CountTooHigh { op, .. }
+            | Claim::CountFell { op, .. }
+            | Claim::BetweenSteps { op, .. }
+            | Claim::Missed { op, .. }
+            | Claim::AtPlace { op, .. }
+            | Claim::Stuck { op, .. }
+            | Claim::Contradiction { op, .. } => Some(op),
+            Claim::UsedAfterRemoval { later, .. } => Some(later),
+            Claim::WrongScan { fault, .. } => Some(&fault.scan),
+            Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => None,
+        }
+    }
+
+    /// The kind of the claim in one word, for machines.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Claim::OnlyAnswers { .. } => "only-answers",
+            Claim::CannotHappen { .. } => "cannot-happen",
+            Claim::NeverPut { .. } => "never-put",
+            Claim::TakenTooOften { .. } => "taken-too-often",
+            Claim::AddedTooOften { .. } => "added-too-often",
+            Claim::UsedAfterRemoval { .. } => "used-after-removal",
+            Claim::NotEmpty { .. } => "not-empty",
+            Claim::Overtaken { .. } => "overtaken",
+            Claim::Buried { .. } => "buried",
+            Claim::PassedOver { .. } => "passed-over",
+            Claim::TakenBefore { .. } => "taken-before",
+            Claim::LongGone { .. } => "long-gone",
+            Claim::Replaced { .. } => "replaced",
+            Claim::NotChanged { .. } => "not-changed",
+            Claim::NoOther { .. } => "no-other",
+            Claim::CountedTwice { .. } => "counted-twice",
+            Claim::CountTooLow { .. } => "count-too-low",
+            Claim::CountTooHigh { .. } => "count-too-high",
+            Claim::CountFell { .. } => "count-fell",
+            Claim::BetweenSteps { .. } => "between-steps",
+            Claim::Missed { .. } => "missed",
+            Claim::AtPlace { .. } => "at-place",
+            Claim::WrongScan { .. } => "wrong-scan",
+            Claim::Stuck { .. } => "stuck",
+            Claim::Contradiction { .. } => "contradiction",
+        }
+    }
+
+    /// The operations beside the [one](Self::op) that the claim is about.
+    pub fn others(&self) -> Vec<&I> {
+        match self {
+            Claim::TakenTooOften { taken: ops, .. }
+            | Claim::AddedTooOften { added: ops, .. }
+            | Claim::AtPlace { others: ops, .. }
+            | Claim::Contradiction { others: ops, .. } => ops.iter().collect(),
+            Claim::UsedAfterRemoval { removal: other, .. }
+            | Claim::TakenBefore { by: other, .. }
+            | Claim::NoOther {
+                shown_by: other, ..
+            }
+            | Claim::CountedTwice { other, .. }
+            | Claim::CountFell { since: other, .. }
+            | Claim::Missed { put: other, .. }
+            | Claim::NotChanged {
+                since: Since::Return(other) | Since::Change(other) | Since::Sight(other),
+                ..
+            } => vec![other],
+            Claim::Replaced {
+                before, by, until, ..
+            } => before.iter().chain([by]).chain(until).collect(),
+            Claim::WrongScan { fault, .. } => fault.others(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same claim about operations that have other names.
+    pub(crate) fn map<J>(self, name: &dyn Fn(I) -> J) -> Claim<J> {
+        let names = |ops: Vec<I>| ops.into_iter().map(name).collect();
+        match self {
+            Claim::OnlyAnswers {
+                op,
+                states,
+                answers,
+            } => Claim::OnlyAnswers {
+                op: name(op),
+                states,
+                answers,
+            },
+            Claim::CannotHappen { op, states } => Claim::CannotHappen {
+                op: name(op),
+                states,
+            },
+            Claim::NotChanged {
+                op,
+                member,
+                state,
+                since,
+            } => Claim::NotChanged {
+                op: name(op),
+                member,
+                state,
+                since: since.map(name),
+            },
+            Claim::NoOther {
+                op,
+                shown_by,
+                change,
+            } => Claim::NoOther {
+                op: name(op),
+                shown_by: name(shown_by),
+                change,
+            },
+            Claim::Missed { op, value, put } => Claim::Missed {
+                op: name(op),
+                value,
+                put: name(put),
+            },
+            Claim::AtPlace { op, place, others } => Claim::AtPlace {
+                op: name(op),
+                place,
+                others: names(others),
+            },
+            Claim::WrongScan {
+                fault,
+                shown,
+                compared,
+            } => Claim::WrongScan {
+                fault: fault.map(name),
+                shown,
+                compared,
+            },
+            Claim::Stuck { op, states } => Claim::Stuck {
+                op: name(op),
+                states,
+            },
+            Claim::Contradiction { op, others } => Claim::Contradiction {
+                op: name(op),
+                others: names(others),
+            },
+            Claim::CountedTwice { .. }
+            | Claim::CountTooLow { .. }
+            | Claim::CountTooHigh { .. }
+            | Claim::CountFell { .. }
+            | Claim::BetweenSteps { .. } => self.map_counts(name),
+            _ => self.map_values(name),
+        }
+    }
+
+    fn map_counts<J>(self, name: &dyn Fn(I) -> J) -> Claim<J> {
+        match self {
+            Claim::CountedTwice { op, other, count } => Claim::CountedTwice {
+                op: name(op),
+                other: name(other),
+                count,
+            },
+            Claim::CountTooLow {
+                op,
+                count,
+                least,
+                raised,
+            } => Claim::CountTooLow {
+                op: name(op),
+                count,
+                least,
+                raised,
+            },
+            Claim::CountTooHigh { op, count, most } => Claim::CountTooHigh {
+                op: name(op),
+                count,
+                most,
+            },
+            Claim::CountFell {
+                op,
+                count,
+                least,
+                since,
+            } => Claim::CountFell {
+                op: name(op),
+                count,
+                least,
+                since: name(since),
+            },
+            Claim::BetweenSteps {
+                op,
+                count,
+                initial,
+                by,
+            } => Claim::BetweenSteps {
+                op: name(op),
+                count,
+                initial,
+                by,
+            },
+            _ => unreachable!("bug: {} is not about counts", self.kind()),
+        }
+    }
+
+    fn map_values<J>(self, name: &dyn Fn(I) -> J) -> Claim<J> {
+        let names = |ops: Vec<I>| ops.into_iter().map(name).collect();
+        match self {
+            Claim::NeverPut { op, value, alike } => Claim::NeverPut {
+                op: name(op),
+                value,
+                alike,
+            },
+            Claim::TakenTooOften { value, taken, put } => Claim::TakenTooOften {
+                value,
+                taken: names(taken),
+                put,
+            },
+            Claim::AddedTooOften {
+                value,
+                added,
+                removed,
+            } => Claim::AddedTooOften {
+                value,
+                added: names(added),
+                removed,
+            },
+            Claim::UsedAfterRemoval {
+                value,
+                removal,
+                later,
+            } => Claim::UsedAfterRemoval {
+                value,
+                removal: name(removal),
+                later: name(later),
+            },
+            Claim::NotEmpty { op, values } => Claim::NotEmpty {
+                op: name(op),
+                values,
+            },
+            Claim::Overtaken { first, second, op } => Claim::Overtaken {
+                first,
+                second,
+                op: name(op),
+            },
+            Claim::Buried { lower, upper, op } => Claim::Buried {
+                lower,
+                upper,
+                op: name(op),
+            },
+            Claim::PassedOver { op, urgent, how } => Claim::PassedOver {
+                op: name(op),
+                urgent,
+                how,
+            },
+            Claim::TakenBefore { op, value, by } => Claim::TakenBefore {
+                op: name(op),
+                value,
+                by: name(by),
+            },
+            Claim::LongGone { op, value } => Claim::LongGone {
+                op: name(op),
+                value,
+            },
+            Claim::Replaced {
+                op,
+                value,
+                before,
+                by,
+                until,
+            } => Claim::Replaced {
+                op: name(op),
+                value,
+                before: before.map(name),
+                by: name(by),
+                until: until.map(name),
+            },
+            _ => unreachable!("bug: {} is not about values", self.kind()),
+        }
+    }
+
+    /// That the operation saw a value that no operation had put there; these are some that were.
+    pub(crate) fn never_put<'v>(
+        op: I,
+        value: &Value,
+        put: impl Iterator<Item = &'v Value>,
+    ) -> Self {
+        let plain = |value: &Value| value.plain_text().trim_end_matches(".0").to_owned();
+        let text = plain(value);
+        Claim::NeverPut {
+            op,
+            value: value.clone(),
+            // The most common slip of recorders: 1 here, "1" or 1.0 there.
+            alike: put
+                .filter(|put| *put != value && plain(put) == text)
+                .min()
+                .cloned(),
+        }
+    }
+
+    /// The same claim about this member of a set.
+    pub(crate) fn of_member(mut self, key: &Value) -> Self {
+        if let Claim::NotChanged { member, .. }
+        | Claim::NoOther {
+            change: Change::Put(member) | Change::Taken(member),
+            ..
+        } = &mut self
+        {
+            *member = Some(key.clone());
+        }
+        self
+    }
+}
+
+impl<I> Since<I> {
+    fn map<J>(self, name: &dyn Fn(I) -> J) -> Since<J> {
+        match self {
+            Since::Beginning => Since::Beginning,
+            Since::Return(op) => Since::Return(name(op)),
+            Since::Change(op) => Since::Change(name(op)),
+            Since::Sight(op) => Since::Sight(name(op)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alternatives_share_their_first_words() {
+        let listed = |texts: &[&str]| Listed::of(texts.iter().map(|&text| text.to_owned()), 3);
+        let queue = listed(&["the queue held [2]", "the queue held [1]"]);
+        assert_eq!(queue.alternatives(), "the queue held [1] or [2]");
+        assert_eq!(listed(&["5"]).alternatives(), "5");
+        let many = listed(&["1", "2", "3", "4", "4"]);
+        assert_eq!(many.alternatives(), "one of 4: 1, 2, 3, …");
+        let lists = listed(&["held [1, 2, 3]", "held [1, 2, 4]"]);
+        assert_eq!(lists.alternatives(), "held [1, 2, 3] or [1, 2, 4]");
+        let lock = listed(&["the lock was free", "the lock was held"]);
+        assert_eq!(lock.alternatives(), "the lock was free or held");
+    }
+}

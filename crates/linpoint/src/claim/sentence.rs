@@ -1,0 +1,339 @@
+//! The sentences that say claims in words.
+
+use super::{Change, Claim, Listed, Since};
+use crate::spec::Vocabulary;
+use crate::value::Value;
+
+/// The most values that a sentence lists.
+const MOST_VALUES: usize = 6;
+
+/// Names an operation: its call, its result, its process, and its line.
+type Describe<'d, I> = &'d dyn Fn(&I) -> String;
+
+impl<I> Claim<I> {
+    /// The claim in words. `describe` names an operation: its call, its result, its process, and its line.
+    pub fn sentence(&self, words: &Vocabulary, describe: &dyn Fn(&I) -> String) -> String {
+        match self {
+            Claim::OnlyAnswers {
+                op,
+                states,
+                answers,
+            } => {
+                let (what, states) = (describe(op), states.alternatives());
+                format!(
+                    "{what} is impossible: {states}, whatever the order, so the answer can only be {}",
+                    answers.alternatives()
+                )
+            }
+            Claim::CannotHappen { op, states } => {
+                let (what, states) = (describe(op), states.alternatives());
+                format!(
+                    "{what} is impossible: {states} as long as it was open, whatever the order, so it could not take effect"
+                )
+            }
+            Claim::WrongScan {
+                fault,
+                shown,
+                compared,
+            } => fault.sentence(describe, |scan, entry| {
+                let is_wrong = std::ptr::eq(scan, &fault.scan) && entry == fault.entry;
+                if is_wrong { shown } else { compared }.to_string()
+            }),
+            Claim::Stuck { op, states } => {
+                let stuck = format!("no order found so far goes past the return of {}", describe(op));
+                match states.len() {
+                    0 => stuck,
+                    count => {
+                        let states = Listed::of(states.iter().cloned(), count).alternatives();
+                        format!("{stuck}; in orders that reach it, {states} just before")
+                    }
+                }
+            }
+            Claim::Contradiction { op, others } => {
+                let what = describe(op);
+                match others.as_slice() {
+                    [] => format!("{what} is impossible, whatever the order"),
+                    [other] => format!(
+                        "{what} is impossible together with {}, whatever the order",
+                        describe(other)
+                    ),
+                    _ => format!(
+                        "{what} is impossible together with the results of {} other operations, whatever the order",
+                        others.len()
+                    ),
+                }
+            }
+            Claim::CountedTwice { .. }
+            | Claim::CountTooLow { .. }
+            | Claim::CountTooHigh { .. }
+            | Claim::CountFell { .. }
+            | Claim::BetweenSteps { .. } => self.sentence_on_counts(describe),
+            Claim::NotChanged { .. } | Claim::NoOther { .. } => {
+                self.sentence_on_changes(words, describe)
+            }
+            Claim::Missed { .. } | Claim::AtPlace { .. } => self.sentence_on_place(words, describe),
+            _ => self.sentence_on_values(words, describe),
+        }
+    }
+
+    fn sentence_on_values(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
+        let Vocabulary {
+            object, put, taken, ..
+        } = words;
+        match self {
+            Claim::NeverPut { op, value, alike } => {
+                let what = describe(op);
+                let hint = alike.as_ref().map_or_else(String::new, |alike| {
+                    format!(
+                        "; {} {alike} had been, and that is not {} {value}",
+                        alike.kind_name(),
+                        value.kind_name()
+                    )
+                });
+                format!("{what} is impossible: {value} had not been {put} by then{hint}")
+            }
+            Claim::TakenTooOften {
+                value,
+                taken: ops,
+                put: count,
+            } => {
+                let (often, seldom) = (times(ops.len()), at_most(*count));
+                format!("{value} was {taken} {often} and {put} {seldom}")
+            }
+            Claim::AddedTooOften {
+                value,
+                added,
+                removed,
+            } => {
+                let often = times(added.len());
+                match removed {
+                    0 => format!("{value} was {put} {often} and never {taken} in between"),
+                    _ => {
+                        format!(
+                            "{value} was {put} {often} and {taken} {}",
+                            at_most(*removed)
+                        )
+                    }
+                }
+            }
+            Claim::UsedAfterRemoval {
+                value,
+                removal,
+                later,
+            } => format!(
+                "{} was called after {} had returned, and {value} was {put} only once",
+                describe(later),
+                describe(removal)
+            ),
+            Claim::NotEmpty { op, values } => {
+                let what = describe(op);
+                match values.as_slice() {
+                    [only] => {
+                        format!("{what} found {object} empty, but {only} was in it all the time")
+                    }
+                    _ => format!("{what} found {object} empty, but {} in it", one_of(values)),
+                }
+            }
+            Claim::Overtaken { first, second, op } => format!(
+                "{first} was {put} before {second}, but {} served {second} before {first}",
+                describe(op)
+            ),
+            Claim::Buried { lower, upper, op } => format!(
+                "{} served {lower} while {upper}, {put} after it, was on top of it",
+                describe(op)
+            ),
+            Claim::PassedOver { op, urgent, how } => match urgent.as_slice() {
+                [only] => format!(
+                    "{} passed over {only}, which is {how} and was in {object} all the time",
+                    describe(op)
+                ),
+                _ => format!(
+                    "{} passed over {how} values: {} in {object}",
+                    describe(op),
+                    one_of(urgent)
+                ),
+            },
+            Claim::TakenBefore { op, value, by } => format!(
+                "{} is impossible: {} took {value} out, and it was not {put} again",
+                describe(op),
+                describe(by)
+            ),
+            Claim::LongGone { op, value } => format!(
+                "{} is impossible: {value} was never {put}, or gone long before it was called",
+                describe(op)
+            ),
+            Claim::Replaced {
+                op,
+                value,
+                before,
+                by,
+                until,
+            } => {
+                let (what, by) = (describe(op), describe(by));
+                match (before.as_ref().map(describe), until.as_ref().map(describe)) {
+                    (None, _) => format!(
+                        "{what} is impossible: {by} had returned before it was called, so {value}, the initial value, was no longer there"
+                    ),
+                    (Some(before), None) => format!(
+                        "{what} is impossible: {by}, called after {before} had returned, had returned before it was called, so {value} was no longer there"
+                    ),
+                    (Some(before), Some(until)) => format!(
+                        "{what} is impossible: {by} was called after {before} had returned, and {until} had returned before it was called, so {value} was no longer there"
+                    ),
+                }
+            }
+            _ => unreachable!("bug: {} is not about values", self.kind()),
+        }
+    }
+
+    fn sentence_on_counts(&self, describe: Describe<'_, I>) -> String {
+        match self {
+            Claim::CountedTwice { op, other, count } => format!(
+                "{} and {} both saw the count {count}, but each raises it and no operation lowers it",
+                describe(op),
+                describe(other)
+            ),
+            Claim::CountTooLow {
+                op, least, raised, ..
+            } => {
+                let raised = match raised {
+                    1 => "1 operation that raises it".to_owned(),
+                    n => format!("{n} operations that raise it"),
+                };
+                format!(
+                    "{} is too low: {raised} had returned before it was called, so the count was at least {least}",
+                    describe(op)
+                )
+            }
+            Claim::CountTooHigh { op, most, .. } => format!(
+                "{} is too high: with everything that was called before it returned, the count was at most {most}",
+                describe(op)
+            ),
+            Claim::CountFell {
+                op, least, since, ..
+            } => format!(
+                "{} is too low: when {} had returned, before it was called, the count was at least {least}",
+                describe(op),
+                describe(since)
+            ),
+            Claim::BetweenSteps {
+                op, initial, by, ..
+            } => format!(
+                "{} is impossible: the count was {initial} at first, and every operation that raises it adds {by}",
+                describe(op)
+            ),
+            _ => unreachable!("bug: {} is not about counts", self.kind()),
+        }
+    }
+
+    fn sentence_on_changes(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
+        let verb = |to: bool| if to { words.put } else { words.taken };
+        match self {
+            Claim::NotChanged {
+                op,
+                member,
+                state,
+                since,
+            } => {
+                let (what, undone) = (describe(op), verb(!state));
+                let clause = |state| words.two_states(state, member.as_ref());
+                let was = clause(*state);
+                match since {
+                    Since::Beginning => format!(
+                        "{what} is impossible: {was}, and no operation was open that can have {undone} it"
+                    ),
+                    Since::Return(since) => format!(
+                        "{what} is impossible: when {} had returned {was}, and no operation can have {undone} it since",
+                        describe(since)
+                    ),
+                    Since::Change(other) => format!(
+                        "{what} is impossible together with {}: both tell that {} before, and no operation can have {undone} it in between",
+                        describe(other),
+                        clause(!state)
+                    ),
+                    Since::Sight(other) => format!(
+                        "{what} is impossible: when {} returned {was} by another operation, and no operation can have {undone} it in between",
+                        describe(other)
+                    ),
+                }
+            }
+            Claim::NoOther {
+                op,
+                shown_by,
+                change,
+            } => {
+                let subject = |member: &Option<Value>| match member {
+                    Some(member) => member.to_string(),
+                    None => words.object.to_owned(),
+                };
+                let changed = match change {
+                    Change::Put(member) => format!("{} had been {}", subject(member), words.put),
+                    Change::Taken(member) => {
+                        format!("{} had been {}", subject(member), words.taken)
+                    }
+                    Change::Raised => "the count had been raised".to_owned(),
+                };
+                format!(
+                    "{} is impossible: {} shows that {changed} by then, and no other operation is left that can have done so",
+                    describe(op),
+                    describe(shown_by)
+                )
+            }
+            _ => unreachable!("bug: {} is not about changes", self.kind()),
+        }
+    }
+
+    fn sentence_on_place(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
+        let taken = words.taken;
+        match self {
+            Claim::Missed { op, value, put: by } => format!(
+                "{} does not show {value}, although {} had returned before it was called, and no operation {taken} it",
+                describe(op),
+                describe(by)
+            ),
+            Claim::AtPlace { op, place, others } => {
+                let named: Vec<String> = others.iter().map(describe).collect();
+                let place_name = words.place;
+                match named.as_slice() {
+                    [] => format!("{} cannot be true about {place_name} {place}", describe(op)),
+                    _ => format!(
+                        "{} and {} contradict each other about {place_name} {place}",
+                        named.join(", "),
+                        describe(op)
+                    ),
+                }
+            }
+            _ => unreachable!("bug: {} is not about a place", self.kind()),
+        }
+    }
+}
+
+/// `at any time one of 5, 7 was`.
+fn one_of(values: &[Value]) -> String {
+    let listed: Vec<String> = values
+        .iter()
+        .take(MOST_VALUES)
+        .map(Value::to_string)
+        .collect();
+    let listed = listed.join(", ");
+    match values.len() {
+        ..=MOST_VALUES => format!("at any time one of {listed} was"),
+        count => format!("at any time one of {count} values ({listed}, …) was"),
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
+}
+
+fn at_most(count: usize) -> String {
+    match count {
+        0 => "never".to_owned(),
+        1 => "only once".to_owned(),
+        n => format!("only {}", times(n)),
+    }
+}
