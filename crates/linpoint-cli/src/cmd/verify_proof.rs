@@ -39,12 +39,13 @@ pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
         results.finish()
     });
     let mut failed = None;
-    args.input.read(args.limits.memory, args.limits.timeout, &mut |recorded| {
-        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (None, false, Some(results)) = (&failed, verifier.is_over, results.as_mut()) {
-            failed = verifier.take(recorded, results).err();
-        }
-    });
+    args.input
+        .read(args.limits.memory, args.limits.timeout, &mut |recorded| {
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (None, false, Some(results)) = (&failed, verifier.is_over, results.as_mut()) {
+                failed = verifier.take(recorded, results).err();
+            }
+        });
     let mut results = interrupt::all_is_read(&results);
     if let Some(error) = failed {
         return Err(error);

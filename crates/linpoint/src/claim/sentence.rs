@@ -40,7 +40,10 @@ impl<I> Claim<I> {
                 if is_wrong { shown } else { compared }.to_string()
             }),
             Claim::Stuck { op, states } => {
-                let stuck = format!("no order found so far goes past the return of {}", describe(op));
+                let stuck = format!(
+                    "no order found so far goes past the return of {}",
+                    describe(op)
+                );
                 match states.len() {
                     0 => stuck,
                     count => {
@@ -131,7 +134,10 @@ impl<I> Claim<I> {
                     [only] => {
                         format!("{what} found {object} empty, but {only} was in it all the time")
                     }
-                    _ => format!("{what} found {object} empty, but {} in it", one_of(values)),
+                    _ => format!(
+                        "{what} found {object} empty, but at any time one of {} was in it",
+                        listed(values)
+                    ),
                 }
             }
             Claim::Overtaken { first, second, op } => format!(
@@ -144,13 +150,13 @@ impl<I> Claim<I> {
             ),
             Claim::PassedOver { op, urgent, how } => match urgent.as_slice() {
                 [only] => format!(
-                    "{} passed over {only}, which is {how} and was in {object} all the time",
+                    "{} passed over {only}, which is {how} and was in {object} whenever it can have taken effect",
                     describe(op)
                 ),
                 _ => format!(
-                    "{} passed over {how} values: {} in {object}",
+                    "{} passed over {how} values: whenever it can have taken effect, one of {} was in {object}",
                     describe(op),
-                    one_of(urgent)
+                    listed(urgent)
                 ),
             },
             Claim::TakenBefore { op, value, by } => format!(
@@ -308,17 +314,13 @@ impl<I> Claim<I> {
     }
 }
 
-/// `at any time one of 5, 7 was`.
-fn one_of(values: &[Value]) -> String {
-    let listed: Vec<String> = values
-        .iter()
-        .take(MOST_VALUES)
-        .map(Value::to_string)
-        .collect();
-    let listed = listed.join(", ");
+/// `5, 7`, or `80 values (1, 2, 3, 4, 5, 6, …)`.
+fn listed(values: &[Value]) -> String {
+    let first = values.iter().take(MOST_VALUES).map(Value::to_string);
+    let first = first.collect::<Vec<_>>().join(", ");
     match values.len() {
-        ..=MOST_VALUES => format!("at any time one of {listed} was"),
-        count => format!("at any time one of {count} values ({listed}, …) was"),
+        ..=MOST_VALUES => first,
+        count => format!("{count} values ({first}, …)"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
 use super::{Claim, Confirmation, Core, Possible, Stuck, Violation, certify, projection, propose};
-use crate::engine::{Answer, Budget, Facts, Task, TaskOp, until};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::online::{self, Explained};
@@ -180,12 +180,9 @@ fn follows_from_others<S: Spec>(
             let only = words.two_states(*state, member.as_ref());
             possible.is_some_and(|possible| possible.states.shown == [only])
         }
-        Claim::NoOther { op, shown_by, .. } => {
-            let Some(shown) = beginning.op(*shown_by) else {
-                return false;
-            };
-            let mut others = until(&beginning.ops, shown.ret);
-            others.retain(|other| other.id != *op);
+        Claim::NoOther { op, .. } => {
+            let others = beginning.ops.iter().filter(|other| other.id != *op);
+            let others: Vec<TaskOp> = others.copied().collect();
             matches!(decide(&others, budget), Ok(Answer::NotLinearizable { .. }))
         }
         _ => true,
@@ -357,13 +354,17 @@ impl<S: Spec> Evidence<'_, '_, S> {
             return Ok(core);
         }
         let reduced = self.reduced_with_premises(smaller);
-        if !reduced.as_ref().is_some_and(is_small) {
+        let is_told = |count: usize| self.told.is_empty() || count <= self.told.len();
+        let is_enough = |reduced: &Reduced| is_small(reduced) && is_told(count_returned(reduced));
+        if !reduced.as_ref().is_some_and(is_enough) {
             let share = reduced
                 .as_ref()
                 .map_or(self.budget.left() / 2, |_| self.budget.left());
             let is_better = |core: &Found| {
-                let returned = reduced.as_ref().map(count_returned);
-                returned.is_none_or(|count| core.ops.len() < count || count <= FEW_OPS)
+                reduced.as_ref().is_none_or(|reduced| {
+                    let count = count_returned(reduced);
+                    core.ops.len() < count || !is_small(reduced) && count <= FEW_OPS
+                })
             };
             if let Some(core) = anchored(&self.budget.slice(share)).filter(is_better) {
                 return Ok(core);

@@ -41,6 +41,24 @@ impl Uses {
         uses
     }
 
+    /// The uses since the last insertion, if what was put in before had been taken out by then.
+    fn latest(mut self) -> Self {
+        let Some(begin) = self.insertions.iter().map(|op| op.call).max() else {
+            return self;
+        };
+        let is_over = |op: &TaskOp| precedes(op.ret, begin);
+        let over = |ops: &[TaskOp]| ops.iter().filter(|op| is_over(op)).count();
+        let all = self.insertions.iter().chain(&self.removals);
+        let overlaps = |op: &TaskOp| op.call < begin && !is_over(op);
+        let is_balanced = over(&self.insertions) == over(&self.removals);
+        if is_balanced && !all.chain(&self.peeks).any(overlaps) {
+            self.insertions.retain(|op| !is_over(op));
+            self.removals.retain(|op| !is_over(op));
+            self.peeks.retain(|op| !is_over(op));
+        }
+        self
+    }
+
     /// The only insertion, if there is one.
     fn insertion(&self) -> Option<TaskOp> {
         match self.insertions.as_slice() {
@@ -199,7 +217,8 @@ impl Claim {
         })
     }
 
-    /// Whether a claim about the writes of a register follows.
+    /// Whether the operations on a register that a claim names are what it says. That the value was no longer there then
+    /// follows: the operation is one that no order explains.
     fn follows_from_writes(&self, facts: &dyn Facts) -> Option<bool> {
         let Claim::Replaced {
             op,
@@ -216,34 +235,23 @@ impl Claim {
         };
         let op = find(facts, *op).filter(|op| op.ret != NEVER)?;
         let by = find(facts, *by)?;
-        let other = written_or_seen(facts, by)?;
         let until = match until {
             Some(until) => find(facts, *until)?,
             None => by,
         };
-        let writes = |value: &Value| {
-            let writes = facts.ops().iter().filter(|op| may_put(facts, **op, value));
-            writes.copied().collect::<Vec<TaskOp>>()
-        };
-        // The other value was there in one stretch of time, or the same operation shows that it was.
-        let is_one_stretch = until == by || *initial != other && writes(&other).len() == 1;
+        let other = written_or_seen(facts, by)?;
         let is_before = match before {
             Some(before) => {
                 let before = find(facts, *before)?;
-                let writes = writes(value);
-                let is_shown = writes.len() == 1 && *initial != *value;
-                written_or_seen(facts, before)? == *value
-                    && before.precedes(by)
-                    && (is_shown || writes.iter().all(|write| write.precedes(by)))
+                written_or_seen(facts, before)? == *value && before.precedes(by)
             }
-            None => *initial == *value && writes(value).is_empty(),
+            None => *initial == *value,
         };
         Some(
             written_or_seen(facts, op)? == *value
                 && other != *value
                 && written_or_seen(facts, until)? == other
                 && until.precedes(op)
-                && is_one_stretch
                 && is_before,
         )
     }
@@ -373,7 +381,8 @@ impl Claim {
 
 /// Whether at any time between two ranks one of these values was in the container.
 fn has_one_of(facts: &dyn Facts, values: &[Value], from: u32, to: u32) -> Option<bool> {
-    let uses: Vec<Uses> = values.iter().map(|value| Uses::of(facts, value)).collect();
+    let uses = values.iter().map(|value| Uses::of(facts, value).latest());
+    let uses: Vec<Uses> = uses.collect();
     let mut presences = Vec::new();
     for uses in &uses {
         presences.push((uses, uses.presence_but_for_takers()?));

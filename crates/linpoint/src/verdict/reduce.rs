@@ -250,7 +250,7 @@ pub(super) fn with_premises(
         place.ok().map(|place| reduced.ops[place])
     };
     let is_premise =
-        |op: &TaskOp| op.ret <= reduced.cut && facts.is_pure(*op) && !facts.is_pure(op.relaxed());
+        |op: &TaskOp| op.ret <= end && facts.is_pure(*op) && !facts.is_pure(op.relaxed());
     let dropped = facts.ops().iter().filter(|op| kept(op).is_none());
     let candidates: Vec<OpId> = dropped
         .filter(|op| is_premise(op))

@@ -10,7 +10,8 @@ use crate::engine::{Budget, GaveUp, brute};
 use crate::history::{History, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
 use crate::spec::{
-    Container, ContainerOp, Counter, CounterOp, Discipline, Recorded, Sampler, Simulated,
+    Container, ContainerOp, Counter, CounterOp, Discipline, Mutex, MutexOp, Recorded, Sampler,
+    Simulated,
 };
 use crate::{Call, Checker, HistoryBuilder, Ties};
 
@@ -325,6 +326,29 @@ fn the_independent_check_ends_with_its_budget() {
         let little = Budget::new(None, Some(1));
         assert_eq!(certified(little), Confirmation::Unconfirmed);
     }
+}
+
+/// Three processes acquired a lock that one operation released, and two failed to: with another result, either would explain it.
+#[test]
+fn a_premise_may_return_last() {
+    use MutexOp::{Acquire, Release, TryRelease};
+    let mut history = TypedHistory::new();
+    let first = history.call(0, Acquire);
+    let release = history.call(1, Release);
+    let (early, late) = (history.call(2, TryRelease), history.call(3, TryRelease));
+    history.ret(early, Value::Bool(false));
+    history.ret(first, Value::Nil);
+    let (second, third) = (history.call(4, Acquire), history.call(5, Acquire));
+    history.ret(release, Value::Nil);
+    history.ret(second, Value::Nil);
+    history.ret(third, Value::Nil);
+    history.ret(late, Value::Bool(false));
+    let report = Checker::default().check(&Mutex, &history);
+    let Verdict::Violation(violation) = report.expect("it can be checked").verdict else {
+        panic!("it is no violation");
+    };
+    assert_eq!(violation.last, late);
+    assert!(violation.core.ops().contains(&late), "{violation:?}");
 }
 
 /// The operations of a recorded history take memory when they are decoded.

@@ -152,9 +152,9 @@ impl<O: Observable> Values<O> {
         self.held.get(value)
     }
 
-    /// The last call on a value that is gone.
-    pub(super) fn end(&self, value: &Value) -> Option<Time> {
-        self.gone.get(value).map(|gone| gone.life.latest.0)
+    /// The last call on a value that is gone, and its operation.
+    pub(super) fn latest(&self, value: &Value) -> Option<&(Time, Op<O>)> {
+        self.gone.get(value).map(|gone| &gone.life.latest)
     }
 
     /// The insertion `op` of `value` is called.

@@ -15,6 +15,8 @@ pub(super) struct Want<O: Observable> {
     /// Its window: after the first of these events and before the second.
     pub(super) from: Time,
     pub(super) until: Time,
+    /// The operation whose call is the first of these events.
+    since: Op<O>,
 }
 
 /// What there is to say of an operation now.
@@ -34,16 +36,22 @@ impl<O: Observable> Want<O> {
             is_poll: true,
             from: life.latest.0,
             until: now,
+            since: Op::clone(&life.latest.1),
         }
     }
 
     pub(super) fn peek(op: &Op<O>, value: &Value, life: &Life<O>, now: Time) -> Self {
+        let since = match life.add.called > op.called {
+            true => &life.add,
+            false => op,
+        };
         Want {
             op: Op::clone(op),
             value: Some(value.clone()),
             is_poll: false,
-            from: op.called.max(life.add.called),
+            from: since.called,
             until: now,
+            since: Op::clone(since),
         }
     }
 
@@ -54,6 +62,7 @@ impl<O: Observable> Want<O> {
             is_poll: false,
             from: op.called,
             until: now,
+            since: Op::clone(op),
         }
     }
 
@@ -61,7 +70,9 @@ impl<O: Observable> Want<O> {
     pub(super) fn narrow(&mut self, values: &Values<O>) {
         if let Some(value) = self.value.as_ref().filter(|_| self.is_poll) {
             // A value that is forgotten has not been seen again.
-            self.from = values.end(value).unwrap_or(self.from);
+            if let Some((from, since)) = values.latest(value) {
+                (self.from, self.since) = (*from, Op::clone(since));
+            }
         }
     }
 
@@ -168,6 +179,7 @@ impl<O: Observable> Want<O> {
             let until = (*end != Time::MAX).then_some(&life.latest.1);
             [&life.first.1].into_iter().chain(until)
         });
-        Stop::violation(claim).shown_by(shown_by.cloned())
+        let since = (self.since.called != self.op.called).then_some(&self.since);
+        Stop::violation(claim).shown_by(shown_by.chain(since).cloned())
     }
 }

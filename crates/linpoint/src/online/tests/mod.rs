@@ -232,6 +232,7 @@ fn compare<S: Simulated + Clone + 'static>(clients: &Clients<'_, S>, patience: P
         }
     }
     println!("{counts:?} {compared:?}");
+    compared.check();
     assert!(
         compared.same > trials().min(words::histories()) / 20,
         "{compared:?}"
