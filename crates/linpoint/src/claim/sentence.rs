@@ -249,7 +249,7 @@ impl<I> Claim<I> {
                         "{what} is impossible: {was}, and no operation was open that can have {undone} it"
                     ),
                     Since::Return(since) => format!(
-                        "{what} is impossible: when {} had returned {was}, and no operation can have {undone} it since",
+                        "{what} is impossible: when {} had returned, {was}, and no operation can have {undone} it since",
                         describe(since)
                     ),
                     Since::Change(other) => format!(
@@ -258,7 +258,7 @@ impl<I> Claim<I> {
                         clause(!state)
                     ),
                     Since::Sight(other) => format!(
-                        "{what} is impossible: when {} returned {was} by another operation, and no operation can have {undone} it in between",
+                        "{what} is impossible: when {} returned, {was} by another operation, and no operation can have {undone} it in between",
                         describe(other)
                     ),
                 }

@@ -381,6 +381,11 @@ impl Claim {
 
 /// Whether at any time between two ranks one of these values was in the container.
 fn has_one_of(facts: &dyn Facts, values: &[Value], from: u32, to: u32) -> Option<bool> {
+    /// More values are not looked at: each takes a pass.
+    const MOST_VALUES: usize = 64;
+    if values.len() > MOST_VALUES {
+        return None;
+    }
     let uses = values.iter().map(|value| Uses::of(facts, value).latest());
     let uses: Vec<Uses> = uses.collect();
     let mut presences = Vec::new();
