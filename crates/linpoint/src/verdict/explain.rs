@@ -250,7 +250,9 @@ fn shortest_bad_prefix<S: Spec>(
     decide: Decide<'_>,
 ) -> BadPrefix {
     let part = budget.slice(budget.left() / 2);
-    let walked = approach.and_then(|approach| approach.first_bad(known_bad, &part).ok()?);
+    // The walk leaves time for decisions about beginnings.
+    let walk = part.slice(part.left() / 2);
+    let walked = approach.and_then(|approach| approach.first_bad(known_bad, &walk).ok()?);
     let known = findings.first_bad.map(|rank| task.events_until(rank));
     let Some(events) = known.or(walked) else {
         let (reached, partial) = (findings.reached, findings.partial.to_vec());
