@@ -216,7 +216,7 @@ fn claim(claim: &Claim) -> Value {
             fields["place"] = place.to_json();
             fields["others"] = ids(others);
         }
-        Claim::Stuck(stuck) => fields["states"] = json!(stuck.states),
+        Claim::Stuck { states, .. } => fields["states"] = json!(states),
         Claim::Contradiction { others, .. } => fields["others"] = ids(others),
         _ => {}
     }

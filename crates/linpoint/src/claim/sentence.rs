@@ -75,14 +75,16 @@ impl<I> Claim<I> {
                 self.sentence_on_changes(words, describe)
             }
             Claim::Missed { .. } | Claim::AtPlace { .. } => self.sentence_on_place(words, describe),
+            Claim::NeverPut { .. }
+            | Claim::TakenBefore { .. }
+            | Claim::LongGone { .. }
+            | Claim::Replaced { .. } => self.sentence_on_absence(words.put, describe),
             _ => self.sentence_on_values(words, describe),
         }
     }
 
-    fn sentence_on_values(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
-        let Vocabulary {
-            object, put, taken, ..
-        } = words;
+    /// That an operation saw a value that was not there. `put` is how values get there.
+    fn sentence_on_absence(&self, put: &str, describe: Describe<'_, I>) -> String {
         match self {
             Claim::NeverPut { op, value, alike } => {
                 let what = describe(op);
@@ -95,6 +97,44 @@ impl<I> Claim<I> {
                 });
                 format!("{what} is impossible: {value} had not been {put} by then{hint}")
             }
+            Claim::TakenBefore { op, value, by } => format!(
+                "{} is impossible: {} took {value} out, and it was not {put} again",
+                describe(op),
+                describe(by)
+            ),
+            Claim::LongGone { op, value } => format!(
+                "{} is impossible: {value} was never {put}, or gone long before it was called",
+                describe(op)
+            ),
+            Claim::Replaced {
+                op,
+                value,
+                before,
+                by,
+                until,
+            } => {
+                let (what, by) = (describe(op), describe(by));
+                match (before.as_ref().map(describe), until.as_ref().map(describe)) {
+                    (None, _) => format!(
+                        "{what} is impossible: {by} had returned before it was called, so {value}, the initial value, was no longer there"
+                    ),
+                    (Some(before), None) => format!(
+                        "{what} is impossible: {by}, called after {before} had returned, had returned before it was called, so {value} was no longer there"
+                    ),
+                    (Some(before), Some(until)) => format!(
+                        "{what} is impossible: {by} was called after {before} had returned, and {until} had returned before it was called, so {value} was no longer there"
+                    ),
+                }
+            }
+            _ => unreachable!("bug: {} is not about a value that is missing", self.kind()),
+        }
+    }
+
+    fn sentence_on_values(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
+        let Vocabulary {
+            object, put, taken, ..
+        } = words;
+        match self {
             Claim::TakenTooOften {
                 value,
                 taken: ops,
@@ -159,35 +199,6 @@ impl<I> Claim<I> {
                     listed(urgent)
                 ),
             },
-            Claim::TakenBefore { op, value, by } => format!(
-                "{} is impossible: {} took {value} out, and it was not {put} again",
-                describe(op),
-                describe(by)
-            ),
-            Claim::LongGone { op, value } => format!(
-                "{} is impossible: {value} was never {put}, or gone long before it was called",
-                describe(op)
-            ),
-            Claim::Replaced {
-                op,
-                value,
-                before,
-                by,
-                until,
-            } => {
-                let (what, by) = (describe(op), describe(by));
-                match (before.as_ref().map(describe), until.as_ref().map(describe)) {
-                    (None, _) => format!(
-                        "{what} is impossible: {by} had returned before it was called, so {value}, the initial value, was no longer there"
-                    ),
-                    (Some(before), None) => format!(
-                        "{what} is impossible: {by}, called after {before} had returned, had returned before it was called, so {value} was no longer there"
-                    ),
-                    (Some(before), Some(until)) => format!(
-                        "{what} is impossible: {by} was called after {before} had returned, and {until} had returned before it was called, so {value} was no longer there"
-                    ),
-                }
-            }
             _ => unreachable!("bug: {} is not about values", self.kind()),
         }
     }

@@ -75,12 +75,7 @@ pub(crate) fn violation<S: Spec>(
     let smaller = match clash {
         Some(clash) if prefix.events >= clash_events => Some(clash),
         // The prefix is bad for another reason, and these operations contradict each other later.
-        Some(_) => match decide(&beginning, budget) {
-            Ok(Answer::NotLinearizable { contradicting, .. }) => {
-                contradicting.and_then(|ops| clashing(task, &ops, budget, decide))
-            }
-            _ => None,
-        },
+        Some(_) => clashing_by_engine(task, &beginning, budget, decide),
         None => None,
     };
     let at_place = at_place.filter(|_| smaller.is_none() && prefix.events == clash_events);
@@ -101,7 +96,7 @@ pub(crate) fn violation<S: Spec>(
         None => smaller,
     };
     let evidence = Evidence {
-        told: told.as_ref().map_or(&[], |told| &told.ops),
+        told: told.as_ref(),
         task,
         beginning: &beginning,
         observed: observed.as_ref(),
@@ -113,22 +108,10 @@ pub(crate) fn violation<S: Spec>(
         Some(clash) => clash.found(),
         None => evidence.core(smaller)?,
     };
-    let possible = observed.map(|observed| observed.possible);
-    let told = told.map(|told| told.claim).filter(|claim| {
-        claim.holds(&beginning)
-            && follows_from_others(claim, &beginning, possible.as_ref(), budget, decide)
-    });
-    let claim = match (at_place, told) {
-        (Some(clash), _) => clash.claim(&beginning),
-        (None, Some(claim)) => claim,
-        (None, None) => match propose::claim(&beginning, &found, possible.as_ref()) {
-            // Which operation is to blame is not known yet.
-            claim @ Claim::Contradiction { .. } if !prefix.shortest && !found.minimal => {
-                let stuck = Stuck::after(task, prefix.explained, &[], &prefix.partial, budget);
-                stuck.map_or(claim, Stuck::into_claim)
-            }
-            claim => claim,
-        },
+    let possible = evidence.observed.map(|observed| observed.possible.clone());
+    let claim = match at_place {
+        Some(clash) => clash.claim(&beginning),
+        None => evidence.claim(&found, possible.as_ref(), &prefix),
     };
     let core = Core {
         sentence: claim.sentence(&task.spec.vocabulary(), &|id| describe(*id)),
@@ -240,6 +223,21 @@ fn clashing<S: Spec>(
     matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
 }
 
+/// The same for the operations that an engine finds contradictory in a beginning of the task.
+fn clashing_by_engine<S: Spec>(
+    task: &Task<'_, S>,
+    beginning: &[TaskOp],
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Vec<TaskOp>> {
+    match decide(beginning, budget) {
+        Ok(Answer::NotLinearizable { contradicting, .. }) => {
+            clashing(task, &contradicting?, budget, decide)
+        }
+        _ => None,
+    }
+}
+
 /// The shortest bad beginning of a task, of which a beginning is known to be bad.
 fn shortest_bad_prefix<S: Spec>(
     task: &Task<'_, S>,
@@ -320,8 +318,8 @@ struct Evidence<'a, 'b, S: Spec> {
     budget: &'a Budget,
     whole: &'a Budget,
     decide: Decide<'a>,
-    /// Operations that an online monitor names.
-    told: &'a [OpId],
+    /// What the online monitor of the object says about the first bad event.
+    told: Option<&'a Explained>,
 }
 
 impl<S: Spec> Evidence<'_, '_, S> {
@@ -329,21 +327,47 @@ impl<S: Spec> Evidence<'_, '_, S> {
         reduce::reduce(self.task, ops, pure, budget, self.decide)
     }
 
+    /// What is wrong with a core of the beginning.
+    fn claim(&self, found: &Found, possible: Option<&Possible>, prefix: &BadPrefix) -> Claim {
+        let is_sure = |claim: &&Claim| {
+            let (beginning, budget) = (self.beginning, self.budget);
+            claim.holds(beginning)
+                && follows_from_others(claim, beginning, possible, budget, self.decide)
+        };
+        if let Some(claim) = self.told.map(|told| &told.claim).filter(is_sure) {
+            return claim.clone();
+        }
+        match propose::claim(self.beginning, found, possible) {
+            // Which operation is to blame is not known yet.
+            claim @ Claim::Contradiction { .. } if !prefix.shortest && !found.minimal => {
+                let (reached, order) = (prefix.explained, &prefix.partial);
+                let stuck = Stuck::after(self.task, reached, &[], order, self.budget);
+                stuck.map_or(claim, Stuck::into_claim)
+            }
+            claim => claim,
+        }
+    }
+
+    /// The operations that the online monitor names.
+    fn told_ops(&self) -> &[OpId] {
+        self.told.map_or(&[], |told| &told.ops)
+    }
+
     /// The smaller one of the cores that start from the initial state and from an anchor. `smaller` is a reduced history
     /// that is not linearizable either, if one is known.
     fn core(&self, smaller: Option<Vec<TaskOp>>) -> Result<Found, Error> {
         let anchored = |budget: &Budget| {
             let observed = self.observed?;
-            anchor::core(self.beginning, observed, self.told, budget)
+            anchor::core(self.beginning, observed, self.told_ops(), budget)
         };
         let is_told = smaller.as_ref().is_some_and(|ops| {
             let returned = ops.iter().filter(|op| op.ret != NEVER);
-            returned.count() <= self.told.len()
+            returned.count() <= self.told_ops().len()
         });
-        if !self.told.is_empty()
+        if !self.told_ops().is_empty()
             && !is_told
             && let Some(core) = anchored(&self.budget.slice(self.budget.left() / 2))
-            && core.ops.len() <= self.told.len()
+            && core.ops.len() <= self.told_ops().len()
         {
             return Ok(core);
         }
@@ -356,7 +380,7 @@ impl<S: Spec> Evidence<'_, '_, S> {
             return Ok(core);
         }
         let reduced = self.reduced_with_premises(smaller);
-        let is_told = |count: usize| self.told.is_empty() || count <= self.told.len();
+        let is_told = |count: usize| self.told_ops().is_empty() || count <= self.told_ops().len();
         let is_enough = |reduced: &Reduced| is_small(reduced) && is_told(count_returned(reduced));
         if !reduced.as_ref().is_some_and(is_enough) {
             let share = reduced
