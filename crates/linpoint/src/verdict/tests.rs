@@ -283,7 +283,8 @@ fn without_time_the_furthest_place_is_told() {
     let mut history = TypedHistory::new();
     let add = history.call(0, ContainerOp::Add(1.into()));
     history.ret(add, Value::Nil);
-    for size in [1, 2, 1] {
+    // So many that no walk over all of them ends before the first look at the clock.
+    for size in [[1; 30].as_slice(), &[2], &[1; 30]].concat() {
         let op = history.call(0, ContainerOp::Size);
         history.ret(op, Value::Int(size));
     }
@@ -291,8 +292,8 @@ fn without_time_the_furthest_place_is_told() {
     let queue = Container::unbounded(Discipline::Fifo);
     let task = Task::new(&queue, &history, &ids);
     let findings = EngineFindings {
-        reached: 5,
-        partial: &ids[..2],
+        reached: 63,
+        partial: &ids[..31],
         first_bad: None,
         contradicting: None,
     };
@@ -303,9 +304,9 @@ fn without_time_the_furthest_place_is_told() {
     let core = violation.expect("no certificate fails").core;
     assert_eq!(
         core.sentence(),
-        "no order found so far goes past the return of 2"
+        "no order found so far goes past the return of 31"
     );
-    assert_eq!(core.claim().op(), Some(&ids[2]));
+    assert_eq!(core.claim().op(), Some(&ids[31]));
 }
 
 #[test]
