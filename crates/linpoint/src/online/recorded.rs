@@ -52,6 +52,7 @@ impl Observable for Roles {
 /// A monitor that is given the operations of a recorded history.
 struct Follower<'f> {
     facts: &'f dyn Facts,
+    never_returns: &'f dyn Fn(OpId) -> bool,
     object: Arc<Roles>,
     monitor: Box<dyn Online<Roles>>,
     /// The operations that were called, by their place.
@@ -95,16 +96,27 @@ impl Follower<'_> {
             result: OnceLock::new(),
         });
         self.called[place] = Some(Arc::clone(&observed));
-        self.monitor.call(&observed)
+        self.monitor.call(&observed)?;
+        if self.facts.is_pure(op.relaxed()) && (self.never_returns)(op.id) {
+            self.monitor.crash(&observed);
+        }
+        Ok(())
     }
 }
 
 /// What the monitor of the object finds wrong with the last event of a history; `None` if there is no monitor, or if it
 /// does not find the violation at this event.
-pub(crate) fn explain(facts: &dyn Facts, budget: &Budget) -> Option<Explained> {
+///
+/// `never_returns` tells the operations apart that are pending for ever, not only at this event.
+pub(crate) fn explain(
+    facts: &dyn Facts,
+    never_returns: &dyn Fn(OpId) -> bool,
+    budget: &Budget,
+) -> Option<Explained> {
     let object = Arc::new(Roles(facts.kind()?.clone()));
     let mut follower = Follower {
         facts,
+        never_returns,
         monitor: monitor(&object.0, &object)?,
         object,
         called: vec![None; facts.ops().len()],

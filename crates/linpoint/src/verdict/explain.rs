@@ -88,7 +88,7 @@ pub(crate) fn violation<S: Spec>(
         _ => None,
     };
     let told = match prefix.shortest && at_place.is_none() {
-        true => told(&beginning, budget),
+        true => told(task, &beginning, budget),
         false => None,
     };
     let smaller = match &told {
@@ -133,8 +133,14 @@ pub(crate) fn violation<S: Spec>(
 }
 
 /// What the online monitor of the object says about the last event, which no order explains.
-fn told<S: Spec>(beginning: &Task<'_, S>, budget: &Budget) -> Option<Explained> {
-    let mut told = online::explain(beginning, &budget.slice(budget.left() / 4))?;
+fn told<S: Spec>(
+    task: &Task<'_, S>,
+    beginning: &Task<'_, S>,
+    budget: &Budget,
+) -> Option<Explained> {
+    let never_returns = |id: OpId| task.op(id).is_some_and(|op| op.ret == NEVER);
+    let time = budget.slice(budget.left() / 4);
+    let mut told = online::explain(beginning, &never_returns, &time)?;
     let is_member = beginning.spec.vocabulary().keys == Keys::Members;
     if let Some(member) = beginning.only_key().filter(|_| is_member) {
         told.claim = told.claim.of_member(&member);

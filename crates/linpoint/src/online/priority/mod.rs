@@ -257,7 +257,9 @@ impl<O: Observable> Online<O> for Priority<O> {
         if let Some(want) = want {
             self.begin(want, now)?;
         }
-        self.settle(&change, now)
+        // What this operation did not take was there.
+        let settled = self.settle(&change, now);
+        settled.map_err(|stop| stop.shown_by([Op::clone(op)]))
     }
 
     fn fail(&mut self, op: &Op<O>, now: Time) -> Result<(), Stop<O>> {
@@ -270,7 +272,8 @@ impl<O: Observable> Online<O> for Priority<O> {
             value: None,
             moved: None,
         };
-        self.settle(&change, now)
+        let settled = self.settle(&change, now);
+        settled.map_err(|stop| stop.since_failed(op))
     }
 
     fn crash(&mut self, op: &Op<O>) {
