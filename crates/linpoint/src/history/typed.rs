@@ -1,6 +1,7 @@
 //! Histories of typed operations, which the engines decide. They are decoded from a recorded history, or recorded by a program.
 
 use std::hash::{BuildHasher, Hash};
+use std::ops::Deref;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -214,6 +215,7 @@ impl<O> TypedHistory<O, Value> {
         typed
             .actions
             .reserve(history.count_values().min(history.len()));
+        let values = history.values();
         for i in 0..history.len() as u32 {
             if firsts.len() == REMEMBERED {
                 firsts.clear();
@@ -228,7 +230,9 @@ impl<O> TypedHistory<O, Value> {
                 Entry::Vacant(slot) => {
                     ticker.tick().map_err(Error::limit)?;
                     let number = typed.actions.len() as u32;
-                    typed.actions.push(decode_action(object, history, OpId(i))?);
+                    let value = |number: u32| &values[number as usize];
+                    let action = decode_with(object, history, OpId(i), value)?;
+                    typed.actions.push(action);
                     slot.insert((i, number));
                     number
                 }
@@ -250,21 +254,33 @@ impl<O> TypedHistory<O, Value> {
     }
 }
 
+/// What one operation does, without listing all values of the history.
 pub(crate) fn decode_action<S: Recorded>(
     object: &S,
     history: &History,
     id: OpId,
 ) -> Result<Action<S::Op, Value>, Error> {
+    decode_with(object, history, id, |number| history.value(number))
+}
+
+/// What one operation does; `value` finds values by their numbers.
+#[inline]
+fn decode_with<S: Recorded, V: Deref<Target = Value>>(
+    object: &S,
+    history: &History,
+    id: OpId,
+    value: impl Fn(u32) -> V,
+) -> Result<Action<S::Op, Value>, Error> {
     let row = id.index();
     let at = |error: DecodeError| history.locate(id, error.into_error());
-    let argument = history.value(history.argument[row].0);
+    let argument = value(history.argument[row].0);
     let call = CallView {
         process: &history.processes[history.process[row].0 as usize],
         method: &history.methods[history.method[row].0 as usize],
         argument: &argument,
     };
     let op = object.decode(call).map_err(at)?;
-    let result = (history.ret[row] != NEVER).then(|| history.value(history.result[row].0));
+    let result = (history.ret[row] != NEVER).then(|| value(history.result[row].0));
     let ret = result
         .map(|result| object.decode_result(&op, &result))
         .transpose();

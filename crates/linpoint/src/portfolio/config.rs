@@ -12,6 +12,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// The limit on memory, in bytes; four fifths of the available memory by default.
     pub memory: Option<u64>,
+    /// The time for explaining all violations of a history together, within the limit on time; a second by default.
+    pub explanation: Option<Duration>,
     /// The number of threads; one for each core by default. A check that is called on a thread of a rayon pool uses that pool.
     pub threads: Option<usize>,
     /// The parts that the history is split into.
@@ -75,6 +77,13 @@ impl Config {
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Returns the configuration with this time for explaining violations. Larger cores may be reduced further in more time.
+    #[must_use]
+    pub fn with_explanation(mut self, time: Duration) -> Self {
+        self.explanation = Some(time);
         self
     }
 

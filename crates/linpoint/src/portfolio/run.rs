@@ -35,7 +35,7 @@ pub(super) struct Check<'a, S: Spec> {
     pub(super) findings: &'a Findings,
 }
 
-/// The time for reducing and explaining all violations of one history together.
+/// The time for reducing and explaining all violations of one history together, unless the configuration says otherwise.
 const EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
 /// The result of a plan: the answer of the last engine that was tried.
@@ -79,7 +79,8 @@ impl<'a, S: Spec> Check<'a, S> {
             Some((task, decided))
         });
         let looked_at = parts.len().min(first_bad.into_inner().saturating_add(1));
-        let explanation = self.budget.slice_with_grace(EXPLANATION_TIME);
+        let time = self.config.explanation.unwrap_or(EXPLANATION_TIME);
+        let explanation = self.budget.slice_with_grace(time);
         let reports = in_parallel(looked_at, &|i| {
             let decided = decided[i].as_ref();
             let (task, decided) =

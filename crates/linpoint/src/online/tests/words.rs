@@ -2,6 +2,8 @@
 //!
 //! `LINPOINT_EXPLANATIONS` sets the number of histories for each kind and type.
 
+use std::time::Duration;
+
 use super::super::{Finding, OnlineChecker, Violation};
 use super::Event;
 use crate::generate::Generator;
@@ -129,7 +131,9 @@ impl Compared {
 
     fn compare(&mut self, object: ObjectType, stream: &Stream, name: &str) {
         let history = record(stream);
-        let checker = Checker::new(Config::default().with_all_parts());
+        // What is said must not depend on how busy the machine is.
+        let config = Config::default().with_explanation(Duration::from_secs(60));
+        let checker = Checker::new(config.with_all_parts());
         let report = checker.check_recorded(&object, &history).unwrap();
         for (line, violation) in watch(object, stream) {
             let part = report.parts.iter().find(|part| part.key == violation.key);

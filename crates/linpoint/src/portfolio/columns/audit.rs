@@ -2,11 +2,11 @@
 //!
 //! Patterns say what methods do, and the monitors believe them. To notice a pattern, or a reader, that is wrong:
 //!
-//! * the calls and results of a sample of the operations are decoded, and the roles that the specification gives them must be
-//!   what was read. The sample has all operations of an object with up to [`ALL`] of them, and [`SAMPLE`] operations
-//!   spread evenly over a larger one; and all operations of a contradiction.
-//! * the first [`ALL`] operations of every witness are replayed on the specification itself. That is the whole witness of an
-//!   object with up to so many operations; of a larger one the rest is replayed on integers only (`verdict/replay.rs`).
+//! * the calls and results of a [sample](sample_size) of the operations are decoded, and the roles that the specification gives
+//!   them must be what was read. The sample is spread evenly over the operations; the first operation of each method and all
+//!   operations of a contradiction are compared too.
+//! * as many operations at the beginning of every witness are replayed on the specification itself. The whole witness is
+//!   replayed on integers (`verdict/replay.rs`).
 //!
 //! What does not agree is a bug, of linpoint or of a specification whose patterns break their contract, never a verdict.
 
@@ -19,11 +19,15 @@ use crate::spec::Recorded;
 use crate::value::Value;
 use crate::verdict::certify;
 
-/// Objects with up to this many operations are compared completely, and as many operations of a witness are replayed.
-const ALL: usize = 2048;
-
-/// How many operations of a larger object are compared.
-const SAMPLE: usize = 1024;
+/// How many operations of an object with `len` of them are compared: all of few, and a 64th of many, which adds little to the
+/// time of a verdict.
+fn sample_size(len: usize) -> usize {
+    const FEW: usize = 256;
+    match len {
+        ..=FEW => len,
+        _ => (len / 64).clamp(64, 1024),
+    }
+}
 
 /// What the value column of a log stands for.
 pub(super) enum Column {
@@ -51,8 +55,22 @@ where
     /// Compares a sample of the operations of an object.
     pub(super) fn sample(&self, of: &Gathered<M::Act>) -> Result<(), Error> {
         let len = of.log.len();
-        let step = if len <= ALL { 1 } else { len / SAMPLE };
-        self.compare(of, (0..len as u32).step_by(step))
+        let step = (len / sample_size(len).max(1)).max(1);
+        let spread = (0..len as u32).step_by(step);
+        self.compare(of, spread.chain(self.first_of_methods(of)))
+    }
+
+    /// The first operation of each method that the object has: patterns are those of methods.
+    fn first_of_methods(&self, of: &Gathered<M::Act>) -> Vec<u32> {
+        let mut unseen = vec![true; self.history.methods().len()];
+        let is_first = |op: &u32| {
+            let method = self.history.method_column()[of.id(*op).index()];
+            std::mem::take(&mut unseen[method.0 as usize])
+        };
+        let ops = 0..of.log.len() as u32;
+        ops.filter(is_first)
+            .take(self.history.methods().len())
+            .collect()
     }
 
     /// Compares the operations at these positions of a log.
@@ -102,7 +120,7 @@ where
 
     /// Replays the beginning of a witness on the specification. The caller must have checked that the witness obeys real time.
     pub(super) fn replay(&self, of: &Gathered<M::Act>, order: &[u32]) -> Result<(), Error> {
-        let mut ops: Vec<u32> = order[..order.len().min(ALL)].to_vec();
+        let mut ops: Vec<u32> = order[..sample_size(order.len())].to_vec();
         ops.sort_unstable();
         // A history of these operations alone; their numbers are their places in `ops`.
         let column =
