@@ -25,7 +25,7 @@ fn sample_size(len: usize) -> usize {
     const FEW: usize = 256;
     match len {
         ..=FEW => len,
-        _ => (len / 64).clamp(64, 1024),
+        _ => (len / 64).clamp(16, 1024),
     }
 }
 
