@@ -12,7 +12,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// The limit on memory, in bytes; four fifths of the available memory by default.
     pub memory: Option<u64>,
-    /// The time for explaining all violations of a history together, within the limit on time; a second by default.
+    /// The time for explaining all violations of a history together, within the limit on time; by default about a second, and as
+    /// long again as deciding took.
     pub explanation: Option<Duration>,
     /// The number of threads; one for each core by default. A check that is called on a thread of a rayon pool uses that pool.
     pub threads: Option<usize>,

@@ -35,8 +35,9 @@ pub(super) struct Check<'a, S: Spec> {
     pub(super) findings: &'a Findings,
 }
 
-/// The time for reducing and explaining all violations of one history together, unless the configuration says otherwise.
-const EXPLANATION_TIME: Duration = Duration::from_secs(1);
+/// The time for reducing and explaining all violations of one history together, besides as much time as deciding took, unless the
+/// configuration says otherwise. With the certificates of the cores it is at most a second.
+const EXPLANATION_TIME: Duration = Duration::from_millis(750);
 
 /// The result of a plan: the answer of the last engine that was tried.
 struct Decided {
@@ -63,6 +64,7 @@ impl<'a, S: Spec> Check<'a, S> {
         // The first part with a violation. All earlier parts are decided, so the result does not depend on the schedule of
         // the threads.
         let first_bad = AtomicUsize::new(usize::MAX);
+        let deciding = Stopwatch::start();
         // All parts are decided before any violation is explained, so that explanations take no time from other parts.
         let decided = in_parallel(parts.len(), &|i| {
             if i > first_bad.load(Relaxed) {
@@ -79,7 +81,10 @@ impl<'a, S: Spec> Check<'a, S> {
             Some((task, decided))
         });
         let looked_at = parts.len().min(first_bad.into_inner().saturating_add(1));
-        let time = self.config.explanation.unwrap_or(EXPLANATION_TIME);
+        let time = self
+            .config
+            .explanation
+            .unwrap_or(EXPLANATION_TIME + deciding.elapsed());
         let explanation = self.budget.slice_with_grace(time);
         let reports = in_parallel(looked_at, &|i| {
             let decided = decided[i].as_ref();

@@ -13,7 +13,7 @@ use crate::spec::{Keys, Kind, Spec};
 use crate::value::Value;
 
 /// How long the independent check of one core may take.
-const CERTIFICATION_TIME: Duration = Duration::from_secs(1);
+const CERTIFICATION_TIME: Duration = Duration::from_millis(200);
 
 /// What an engine found out about a task that is not linearizable.
 #[derive(Clone, Copy, Debug)]
@@ -104,10 +104,7 @@ pub(crate) fn violation<S: Spec>(
         whole,
         decide,
     };
-    let found = match &at_place {
-        Some(clash) => clash.found(),
-        None => evidence.core(smaller)?,
-    };
+    let (found, at_place) = evidence.found(at_place, smaller)?;
     let possible = evidence.observed.map(|observed| observed.possible.clone());
     let claim = match at_place {
         Some(clash) => clash.claim(&beginning),
@@ -359,20 +356,42 @@ impl<S: Spec> Evidence<'_, '_, S> {
         self.told.map_or(&[], |told| &told.ops)
     }
 
+    /// The core: that of a place, if operations contradict each other there, unless one that starts from an anchor is smaller.
+    /// It comes with the place that it is about.
+    fn found(
+        &self,
+        at_place: Option<projection::Clash>,
+        smaller: Option<Vec<TaskOp>>,
+    ) -> Result<(Found, Option<projection::Clash>), Error> {
+        let Some(clash) = at_place else {
+            return Ok((self.core(smaller)?, None));
+        };
+        // Operations that change a place step by step are many.
+        if clash.ops.len() > FEW_OPS
+            && let Some(core) = self.anchored(&self.budget.slice(self.budget.left() / 2))
+            && core.ops.len() < clash.ops.len()
+        {
+            return Ok((core, None));
+        }
+        Ok((clash.found(), Some(clash)))
+    }
+
+    /// The smallest core that starts from an anchor, if there is any.
+    fn anchored(&self, budget: &Budget) -> Option<Found> {
+        let observed = self.observed?;
+        anchor::core(self.beginning, observed, self.told_ops(), budget)
+    }
+
     /// The smaller one of the cores that start from the initial state and from an anchor. `smaller` is a reduced history
     /// that is not linearizable either, if one is known.
     fn core(&self, smaller: Option<Vec<TaskOp>>) -> Result<Found, Error> {
-        let anchored = |budget: &Budget| {
-            let observed = self.observed?;
-            anchor::core(self.beginning, observed, self.told_ops(), budget)
-        };
         let is_told = smaller.as_ref().is_some_and(|ops| {
             let returned = ops.iter().filter(|op| op.ret != NEVER);
             returned.count() <= self.told_ops().len()
         });
         if !self.told_ops().is_empty()
             && !is_told
-            && let Some(core) = anchored(&self.budget.slice(self.budget.left() / 2))
+            && let Some(core) = self.anchored(&self.budget.slice(self.budget.left() / 2))
             && core.ops.len() <= self.told_ops().len()
         {
             return Ok(core);
@@ -382,7 +401,8 @@ impl<S: Spec> Evidence<'_, '_, S> {
             self.task.kind(),
             None | Some(Kind::Counter(_) | Kind::Semaphore(_))
         );
-        if !has_values && let Some(core) = anchored(&self.budget.slice(self.budget.left() / 2)) {
+        if !has_values && let Some(core) = self.anchored(&self.budget.slice(self.budget.left() / 2))
+        {
             return Ok(core);
         }
         let reduced = self.reduced_with_premises(smaller);
@@ -398,7 +418,7 @@ impl<S: Spec> Evidence<'_, '_, S> {
                     core.ops.len() < count || !is_small(reduced) && count <= FEW_OPS
                 })
             };
-            if let Some(core) = anchored(&self.budget.slice(share)).filter(is_better) {
+            if let Some(core) = self.anchored(&self.budget.slice(share)).filter(is_better) {
                 return Ok(core);
             }
         }
