@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::configurations::{Configuration, Results, Set, Stopped, Walk, events, initial};
+use super::configurations::{About, Configuration, Results, Set, Stopped, Walk, events, initial};
 use super::explain::Found;
 use super::reduce::last_rank;
 use super::{Claim, Confirmation, Listed};
@@ -173,7 +173,7 @@ impl<S: Spec> Approach<S> {
         }
         let mut explained = beginning.clone();
         explained.ops[last as usize].ret = NEVER;
-        let mut walk = self.walk(&explained, budget).asking(last);
+        let mut walk = self.walk(&explained, budget).asking(last, About::Effects);
         let mut anchors = VecDeque::new();
         let mut foreseen = self.foreseen.clone();
         for (i, &(op, kind)) in before.iter().enumerate().skip(self.events) {
@@ -197,14 +197,19 @@ impl<S: Spec> Approach<S> {
             }
         }
         let effects = walk.effects(last)?;
-        let states = match effects.possible.as_slice() {
-            [] => clauses(beginning, effects.waiting.iter()),
-            effects => clauses(beginning, effects.iter().map(|effect| &effect.before)),
+        let answers = effects.iter().filter_map(|effect| effect.answer.as_ref());
+        let answers: Vec<String> = answers.map(|answer| format!("{answer:?}")).collect();
+        let effects = match effects.is_empty() {
+            true => {
+                let mut walk = self.walk(&explained, budget).asking(last, About::States);
+                for &(op, kind) in before.iter().skip(self.events) {
+                    walk.event(op, kind)?;
+                }
+                walk.effects(last)?
+            }
+            false => effects,
         };
-        let answers = effects
-            .possible
-            .iter()
-            .map(|effect| format!("{:?}", effect.answer));
+        let states = clauses(beginning, effects.iter().map(|effect| &effect.before));
         Ok(Observed {
             possible: Possible {
                 states,

@@ -46,7 +46,7 @@ pub(super) enum Results {
 pub(super) struct Configuration<S: Spec> {
     pub(super) taken: Vec<Taken>,
     pub(super) state: S::State,
-    /// How the operation that is [asked about](Walk::ask) took effect, if it did.
+    /// How the operation that is [asked about](Walk::asking) took effect, if it did.
     asked: Option<Effect<S>>,
 }
 
@@ -54,15 +54,17 @@ pub(super) struct Configuration<S: Spec> {
 pub(super) struct Effect<S: Spec> {
     /// The state before it.
     pub(super) before: S::State,
-    pub(super) answer: S::Ret,
+    /// `None` where only the state is asked for.
+    pub(super) answer: Option<S::Ret>,
 }
 
-/// What an open operation may have done by now.
-pub(super) struct Effects<S: Spec> {
-    /// How it can have taken effect.
-    pub(super) possible: Vec<Effect<S>>,
-    /// The states in which it may not have done so yet.
-    pub(super) waiting: HashSet<S::State>,
+/// What is asked about an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    /// In which states it can take effect, and what it answers there.
+    Effects,
+    /// Which states are possible while it is open, as if it took effect in each and changed nothing.
+    States,
 }
 
 // Not derived: that would ask for traits of `S`, not of its state.
@@ -145,7 +147,7 @@ pub(super) struct Walk<'w, S: Spec> {
     open: Vec<u32>,
     possible: Set<S>,
     /// The operation whose effects are noted, whatever it answers.
-    asked: Option<u32>,
+    asked: Option<(u32, About)>,
     results: Results,
     /// The most configurations that are kept at a time.
     most: usize,
@@ -206,20 +208,16 @@ impl<'w, S: Spec> Walk<'w, S> {
     }
 
     /// The same walk, which notes how `op` takes effect. The task must have it as a pending operation.
-    pub(super) fn asking(mut self, op: u32) -> Self {
-        self.asked = Some(op);
+    pub(super) fn asking(mut self, op: u32, about: About) -> Self {
+        self.asked = Some((op, about));
         self
     }
 
     /// How the operation that is asked about, which is open, can have taken effect by now.
-    pub(super) fn effects(&mut self, op: u32) -> Result<Effects<S>, Stopped> {
-        let (without, with_op) = self.close(op)?;
+    pub(super) fn effects(&mut self, op: u32) -> Result<Vec<Effect<S>>, Stopped> {
+        let (_, with_op) = self.close(op)?;
         let effects = with_op.into_iter().filter_map(|with_op| with_op.asked);
-        let waiting = without.into_iter().map(|without| without.state);
-        Ok(Effects {
-            possible: effects.collect(),
-            waiting: waiting.collect(),
-        })
+        Ok(effects.collect())
     }
 
     /// The configurations that open operations lead to: those in which `op` did not take effect, and those in which it
@@ -322,14 +320,17 @@ impl<'w, S: Spec> Walk<'w, S> {
             };
             (fits, next)
         };
-        if self.asked == Some(op) {
-            let outcomes = spec.apply(state, operation).into_pairs().into_iter();
+        if let Some((_, about)) = self.asked.filter(|(asked, _)| *asked == op) {
             let effect = |answer| Effect {
                 before: state.clone(),
                 answer,
             };
+            if about == About::States {
+                return vec![with(true, state.clone(), Some(effect(None)))];
+            }
+            let outcomes = spec.apply(state, operation).into_pairs().into_iter();
             return outcomes
-                .map(|(answer, next)| with(true, next, Some(effect(answer))))
+                .map(|(answer, next)| with(true, next, Some(effect(Some(answer)))))
                 .collect();
         }
         let fitting = spec.step(state, operation, ret);
@@ -382,7 +383,8 @@ impl<'w, S: Spec> Walk<'w, S> {
     /// exchanging the two changes nothing, so only the earlier one is tried.
     fn repeats_earlier(&self, i: usize, configuration: &Configuration<S>) -> bool {
         let action = |op: u32| {
-            let is_free = self.task.ops[op as usize].ret == NEVER && self.asked != Some(op);
+            let is_asked = self.asked.is_some_and(|(asked, _)| asked == op);
+            let is_free = self.task.ops[op as usize].ret == NEVER && !is_asked;
             is_free.then(|| self.task.action(op as usize).0)
         };
         action(self.open[i]).is_some_and(|same| {
