@@ -131,7 +131,10 @@ fn claim(claim: &Claim) -> Value {
     let mut fields = json!({ "kind": claim.kind(), "operation": claim.op().map(|id| id.0) });
     let ids = |ids: &[OpId]| json!(ids.iter().map(|id| id.0).collect::<Vec<_>>());
     match claim {
-        Claim::NeverPut { value, alike, .. } => {
+        Claim::NeverPut {
+            key, value, alike, ..
+        } => {
+            fields["key"] = json!(key.as_ref().map(|key| key.to_json()));
             fields["value"] = value.to_json();
             fields["alike"] = json!(alike.as_ref().map(|alike| alike.to_json()));
         }

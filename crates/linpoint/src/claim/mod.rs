@@ -8,6 +8,7 @@ mod sentence;
 
 use crate::engine::monitor::snapshot::Fault;
 use crate::history::OpId;
+use crate::spec::Keys;
 use crate::value::Value;
 
 /// What is wrong with a history, as data. [`Claim::sentence`] says it in words. `I` names operations.
@@ -34,6 +35,8 @@ pub enum Claim<I = OpId> {
     NeverPut {
         /// The operation.
         op: I,
+        /// The key that it is on, where keys name places that hold values.
+        key: Option<Value>,
         /// The value.
         value: Value,
         /// A value that was put there and is written alike: 1 and "1".
@@ -113,6 +116,8 @@ pub enum Claim<I = OpId> {
     LongGone {
         /// The operation.
         op: I,
+        /// The key that it is on, where keys name places that hold values.
+        key: Option<Value>,
         /// The value.
         value: Value,
     },
@@ -149,58 +154,58 @@ pub enum Claim<I = OpId> {
         /// The change.
         change: Change,
     },
-    /// Two operations that raise a counter saw the same count, and no operation lowers it.
+    /// Two operations that raise a counter found the same count, and no operation had lowered it.
     CountedTwice {
         /// The operation that returned last.
         op: I,
         /// The other one.
         other: I,
-        /// The count that both saw.
+        /// The count that both found.
         count: i64,
     },
-    /// An operation saw a lower count than operations before it had left, and no operation lowers it.
+    /// An operation found a lower count than operations before it had left, and no operation had lowered it.
     CountTooLow {
         /// The operation.
         op: I,
-        /// The count that it saw.
+        /// The count that it found.
         count: i64,
         /// The least count when it was called.
         least: i64,
         /// How many operations that raise the count had returned by then.
         raised: usize,
     },
-    /// An operation saw a higher count than all operations that were called before it returned can leave.
+    /// An operation found a higher count than all operations that were called before it returned can leave.
     CountTooHigh {
         /// The operation.
         op: I,
-        /// The count that it saw.
+        /// The count that it found.
         count: i64,
         /// The largest count until it returned.
         most: i64,
     },
-    /// An operation saw a lower count than an earlier operation shows, and no operation lowers it.
+    /// An operation found a lower count than an earlier operation shows, and no operation had lowered it.
     CountFell {
         /// The operation.
         op: I,
-        /// The count that it saw.
+        /// The count that it found.
         count: i64,
         /// The least count when the earlier operation had returned.
         least: i64,
         /// The earlier operation, which returned before `op` was called.
         since: I,
     },
-    /// An operation saw a count that is not reached by steps of the amount that every operation adds.
+    /// An operation found a count that is not reached by steps of the amount that every operation adds.
     BetweenSteps {
         /// The operation.
         op: I,
-        /// The count that it saw.
+        /// The count that it found.
         count: i64,
         /// The count at first.
         initial: i64,
         /// What every operation adds that raises the count.
         by: i64,
     },
-    /// The operation does not show a member that had been added, and that no operation removed.
+    /// The operation misses a member that had been added, and that no operation had removed.
     Missed {
         /// The operation.
         op: I,
@@ -536,8 +541,14 @@ impl<I> Claim<I> {
     fn map_values<J>(self, name: &dyn Fn(I) -> J) -> Claim<J> {
         let names = |ops: Vec<I>| ops.into_iter().map(name).collect();
         match self {
-            Claim::NeverPut { op, value, alike } => Claim::NeverPut {
+            Claim::NeverPut {
+                op,
+                key,
+                value,
+                alike,
+            } => Claim::NeverPut {
                 op: name(op),
+                key,
                 value,
                 alike,
             },
@@ -588,8 +599,9 @@ impl<I> Claim<I> {
                 value,
                 by: name(by),
             },
-            Claim::LongGone { op, value } => Claim::LongGone {
+            Claim::LongGone { op, key, value } => Claim::LongGone {
                 op: name(op),
+                key,
                 value,
             },
             Claim::Replaced {
@@ -619,6 +631,7 @@ impl<I> Claim<I> {
         let text = plain(value);
         Claim::NeverPut {
             op,
+            key: None,
             value: value.clone(),
             // The most common slip of recorders: 1 here, "1" or 1.0 there.
             alike: put
@@ -628,15 +641,24 @@ impl<I> Claim<I> {
         }
     }
 
-    /// The same claim about this member of a set.
-    pub(crate) fn of_member(mut self, key: &Value) -> Self {
-        if let Claim::NotChanged { member, .. }
-        | Claim::NoOther {
-            change: Change::Put(member) | Change::Taken(member),
-            ..
-        } = &mut self
-        {
-            *member = Some(key.clone());
+    /// The same claim about a part of the object: a member of a set, or what is at a key.
+    pub(crate) fn at_key(mut self, keys: Keys, of_part: &Value) -> Self {
+        match (keys, &mut self) {
+            (
+                Keys::Members,
+                Claim::NotChanged { member: part, .. }
+                | Claim::NoOther {
+                    change: Change::Put(part) | Change::Taken(part),
+                    ..
+                },
+            )
+            | (
+                Keys::Places,
+                Claim::NeverPut { key: part, .. } | Claim::LongGone { key: part, .. },
+            ) => {
+                *part = Some(of_part.clone());
+            }
+            _ => {}
         }
         self
     }

@@ -78,16 +78,26 @@ impl<I> Claim<I> {
             Claim::NeverPut { .. }
             | Claim::TakenBefore { .. }
             | Claim::LongGone { .. }
-            | Claim::Replaced { .. } => self.sentence_on_absence(words.put, describe),
+            | Claim::Replaced { .. } => self.sentence_on_absence(words, describe),
             _ => self.sentence_on_values(words, describe),
         }
     }
 
-    /// That an operation saw a value that was not there. `put` is how values get there.
-    fn sentence_on_absence(&self, put: &str, describe: Describe<'_, I>) -> String {
+    /// That an operation saw a value that was not there.
+    fn sentence_on_absence(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
+        let put = words.put;
+        let at = |key: &Option<Value>| {
+            let key = key.as_ref();
+            key.map_or_else(String::new, |key| format!(" at {} {key}", words.place))
+        };
         match self {
-            Claim::NeverPut { op, value, alike } => {
-                let what = describe(op);
+            Claim::NeverPut {
+                op,
+                key,
+                value,
+                alike,
+            } => {
+                let (what, at) = (describe(op), at(key));
                 let hint = alike.as_ref().map_or_else(String::new, |alike| {
                     format!(
                         "; {} {alike} had been, and that is not {} {value}",
@@ -95,16 +105,17 @@ impl<I> Claim<I> {
                         value.kind_name()
                     )
                 });
-                format!("{what} is impossible: {value} had not been {put} by then{hint}")
+                format!("{what} is impossible: {value} had not been {put}{at} by then{hint}")
             }
             Claim::TakenBefore { op, value, by } => format!(
                 "{} is impossible: {} took {value} out, and it was not {put} again",
                 describe(op),
                 describe(by)
             ),
-            Claim::LongGone { op, value } => format!(
-                "{} is impossible: {value} was never {put}, or gone long before it was called",
-                describe(op)
+            Claim::LongGone { op, key, value } => format!(
+                "{} is impossible: {value} was never {put}{}, or gone long before it was called",
+                describe(op),
+                at(key)
             ),
             Claim::Replaced {
                 op,
@@ -206,7 +217,7 @@ impl<I> Claim<I> {
     fn sentence_on_counts(&self, describe: Describe<'_, I>) -> String {
         match self {
             Claim::CountedTwice { op, other, count } => format!(
-                "{} and {} both saw the count {count}, but each raises it and no operation lowers it",
+                "{} and {} both raised the count from {count}, and no operation had lowered it",
                 describe(op),
                 describe(other)
             ),
@@ -218,12 +229,12 @@ impl<I> Claim<I> {
                     n => format!("{n} operations that raise it"),
                 };
                 format!(
-                    "{} is too low: {raised} had returned before it was called, so the count was at least {least}",
+                    "{} is too low: {raised} had returned before it was called, so the count was at least {least} when it was called",
                     describe(op)
                 )
             }
             Claim::CountTooHigh { op, most, .. } => format!(
-                "{} is too high: with everything that was called before it returned, the count was at most {most}",
+                "{} is too high: with everything else that was called before it returned, the count before it was at most {most}",
                 describe(op)
             ),
             Claim::CountFell {
@@ -304,7 +315,7 @@ impl<I> Claim<I> {
         let taken = words.taken;
         match self {
             Claim::Missed { op, value, put: by } => format!(
-                "{} does not show {value}, although {} had returned before it was called, and no operation {taken} it",
+                "{} misses {value}, although {} had returned before it was called, and no operation had {taken} it",
                 describe(op),
                 describe(by)
             ),

@@ -12,7 +12,7 @@ use super::{
     CannotTell, Finding, Observable, Observed, Online, Op, OpFacts, Stop, Time, Violation, monitor,
 };
 use crate::error::Error;
-use crate::spec::{DecodeError, Keys, Kind, Role};
+use crate::spec::{DecodeError, Kind, Role};
 use crate::value::Value;
 
 /// Checks a history while it happens, one event at a time.
@@ -354,8 +354,8 @@ fn finding<O: Observable>(
         } => {
             let words = watched.vocabulary();
             let claim = match &key {
-                Some(member) if words.keys == Keys::Members => claim.of_member(member),
-                _ => claim,
+                Some(key) => claim.at_key(words.keys, key),
+                None => claim,
             };
             let Some(op) = claim.op().map(Arc::clone) else {
                 unreachable!("bug: {} is about no operation", claim.kind());

@@ -137,6 +137,7 @@ impl<O: Observable> Register<O> {
         if self.has_forgotten {
             return Stop::violation(Claim::LongGone {
                 op: Op::clone(op),
+                key: None,
                 value: value.clone(),
             });
         }
@@ -146,7 +147,11 @@ impl<O: Observable> Register<O> {
     /// That no write of `value` was called before `op` returned.
     fn never_written(&self, op: &Op<O>, value: &Value) -> Claim<Op<O>> {
         let past = self.past.iter().map(|cluster| &cluster.value);
-        let written = self.values.keys().chain(past);
+        // What is pending may not have been written.
+        let is_written =
+            |(_, state): &(&Value, &ValueState<O>)| matches!(state, ValueState::Seen(_));
+        let values = self.values.iter().filter(is_written);
+        let written = values.map(|(value, _)| value).chain(past);
         let written = written.filter(|written| **written != self.initial);
         Claim::never_put(Op::clone(op), value, written)
     }

@@ -9,7 +9,7 @@ use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::online::{self, Explained};
-use crate::spec::{Keys, Kind, Spec};
+use crate::spec::{Kind, Spec};
 use crate::value::Value;
 
 /// How long the independent check of one core may take.
@@ -72,14 +72,17 @@ pub(crate) fn violation<S: Spec>(
             "a history in which nothing returned was called a violation",
         ));
     };
+    let beginning = task.with_ops(beginning);
     let smaller = match clash {
-        Some(clash) if prefix.events >= clash_events => Some(clash),
+        Some(clash) if prefix.events >= clash_events && follows_in(&beginning, &clash) => {
+            Some(clash)
+        }
         // The prefix is bad for another reason, and these operations contradict each other later.
-        Some(_) => clashing_by_engine(task, &beginning, budget, decide),
+        Some(_) => clashing_by_engine(task, &beginning.ops, budget, decide)
+            .filter(|clash| follows_in(&beginning, clash)),
         None => None,
     };
     let at_place = at_place.filter(|_| smaller.is_none() && prefix.events == clash_events);
-    let beginning = task.with_ops(beginning);
     let observed = match approach {
         Some(approach) if prefix.shortest => {
             let walk = budget.slice(budget.left() / 2);
@@ -92,7 +95,9 @@ pub(crate) fn violation<S: Spec>(
         false => None,
     };
     let smaller = match &told {
-        Some(told) => clashing(task, &returned(&beginning, &told.ops), budget, decide).or(smaller),
+        Some(told) => clashing(task, &returned(&beginning, &told.ops), budget, decide)
+            .filter(|clash| follows_in(&beginning, clash))
+            .or(smaller),
         None => smaller,
     };
     let evidence = Evidence {
@@ -108,7 +113,10 @@ pub(crate) fn violation<S: Spec>(
     let possible = evidence.observed.map(|observed| observed.possible.clone());
     let claim = match at_place {
         Some(clash) => clash.claim(&beginning),
-        None => evidence.claim(&found, possible.as_ref(), &prefix),
+        None => {
+            let about_possible = possible.as_ref().map(|possible| possible.claim(last));
+            evidence.claim(&found, possible.as_ref(), about_possible, &prefix)
+        }
     };
     let core = Core {
         sentence: claim.sentence(&task.spec.vocabulary(), &|id| describe(*id)),
@@ -138,9 +146,8 @@ fn told<S: Spec>(
     let never_returns = |id: OpId| task.op(id).is_some_and(|op| op.ret == NEVER);
     let time = budget.slice(budget.left() / 4);
     let mut told = online::explain(beginning, &never_returns, &time)?;
-    let is_member = beginning.spec.vocabulary().keys == Keys::Members;
-    if let Some(member) = beginning.only_key().filter(|_| is_member) {
-        told.claim = told.claim.of_member(&member);
+    if let Some(key) = beginning.only_key() {
+        told.claim = told.claim.at_key(beginning.spec.vocabulary().keys, &key);
     }
     Some(told)
 }
@@ -212,6 +219,17 @@ impl Clashes {
             events: last_rank.map_or(task.events(), |rank| task.events_until(rank)),
         }
     }
+}
+
+/// Whether a reduced history follows from a beginning of the task: operations may have been left out because of results that
+/// they returned later.
+fn follows_in<S: Spec>(beginning: &Task<'_, S>, clash: &[TaskOp]) -> bool {
+    let clash = Reduced {
+        ops: clash.to_vec(),
+        cut: reduce::last_rank(clash),
+        minimal: false,
+    };
+    certify::reductions(beginning, &clash).is_ok()
 }
 
 /// What is left of a task if only these operations are kept, as far as that is sound, if it is not linearizable.
@@ -330,8 +348,14 @@ impl<S: Spec> Evidence<'_, '_, S> {
         reduce::reduce(self.task, ops, pure, budget, self.decide)
     }
 
-    /// What is wrong with a core of the beginning.
-    fn claim(&self, found: &Found, possible: Option<&Possible>, prefix: &BadPrefix) -> Claim {
+    /// What is wrong with a core of the beginning. `about_possible` says of the first bad operation what was `possible`.
+    fn claim(
+        &self,
+        found: &Found,
+        possible: Option<&Possible>,
+        about_possible: Option<Claim>,
+        prefix: &BadPrefix,
+    ) -> Claim {
         let is_sure = |claim: &&Claim| {
             let (beginning, budget) = (self.beginning, self.budget);
             claim.holds(beginning)
@@ -340,7 +364,7 @@ impl<S: Spec> Evidence<'_, '_, S> {
         if let Some(claim) = self.told.map(|told| &told.claim).filter(is_sure) {
             return claim.clone();
         }
-        match propose::claim(self.beginning, found, possible) {
+        match propose::claim(self.beginning, found, about_possible) {
             // Which operation is to blame is not known yet.
             claim @ Claim::Contradiction { .. } if !prefix.shortest && !found.minimal => {
                 let (reached, order) = (prefix.explained, &prefix.partial);

@@ -73,6 +73,7 @@ impl Clash {
             },
             [] if is_member && found(true) => Claim::NeverPut {
                 op: op.id,
+                key: None,
                 value: self.place,
                 alike: None,
             },

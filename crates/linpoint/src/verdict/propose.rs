@@ -1,7 +1,7 @@
 //! Finds the claim that says best what is wrong: proposes simple ones and takes the first that holds.
 
 use super::explain::Found;
-use super::{Claim, Possible, held};
+use super::{Claim, held};
 use crate::engine::monitor::snapshot;
 use crate::engine::{Facts, Task, TaskOp};
 use crate::history::{NEVER, OpId};
@@ -11,11 +11,12 @@ use crate::value::Value;
 /// The most values of a core that are compared with each other.
 const MOST_VALUES: usize = 6;
 
-/// What is wrong with the core of `beginning`, which ends with the first bad event.
+/// What is wrong with the core of `beginning`, which ends with the first bad event. `about_possible` says what was possible
+/// then, if that is known.
 pub(super) fn claim<S: Spec>(
     beginning: &Task<'_, S>,
     core: &Found,
-    possible: Option<&Possible>,
+    about_possible: Option<Claim>,
 ) -> Claim {
     let ops: Vec<TaskOp> = core.ops.iter().filter_map(|&id| beginning.op(id)).collect();
     let Some(last) = ops.iter().max_by_key(|op| op.ret) else {
@@ -34,7 +35,7 @@ pub(super) fn claim<S: Spec>(
     let simple = proposals.into_iter().find(|claim| claim.holds(facts));
     simple
         .or_else(|| wrong_scan(facts))
-        .or_else(|| Some(possible?.claim(last.id)))
+        .or(about_possible)
         .unwrap_or_else(|| Claim::Contradiction {
             op: last.id,
             others: ops
@@ -47,8 +48,9 @@ pub(super) fn claim<S: Spec>(
 
 /// That the operation saw a value that no operation had put there.
 fn never_put(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
-    // What a lock or a member of a set holds is no value that a person has put there.
-    if matches!(facts.kind(), Some(Kind::Slot(Value::Bool(_)))) {
+    // What a lock or a member of a set holds is no value that a person has put there. Without a kind, roles are about keys that
+    // differ.
+    if matches!(facts.kind(), None | Some(Kind::Slot(Value::Bool(_)))) {
         return None;
     }
     let value = match facts.role(op) {
@@ -70,8 +72,14 @@ fn never_put(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
         | Role::Adds(put) => Some(put),
         _ => None,
     };
-    let put: Vec<Value> = facts.ops().iter().filter_map(put).collect();
-    Some(Claim::never_put(op.id, &value, put.iter()))
+    // What is pending may not have put it there.
+    let returned = facts.ops().iter().filter(|op| op.ret != NEVER);
+    let put: Vec<Value> = returned.filter_map(put).collect();
+    let claim = Claim::never_put(op.id, &value, put.iter());
+    Some(match facts.key(op) {
+        Some(key) => claim.at_key(Keys::Places, &key),
+        None => claim,
+    })
 }
 
 /// What can be wrong with a count that the operation saw.

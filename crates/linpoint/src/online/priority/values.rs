@@ -270,6 +270,7 @@ impl<O: Observable> Values<O> {
         if self.has_forgotten {
             return Stop::violation(Claim::LongGone {
                 op: Op::clone(op),
+                key: None,
                 value: value.clone(),
             });
         }
@@ -279,12 +280,9 @@ impl<O: Observable> Values<O> {
     /// That no insertion of `value` was called before `op` returned.
     fn never_put(&self, op: &Op<O>, value: &Value) -> Claim<Op<O>> {
         let past = self.past.iter().map(|(value, _)| value);
-        let known = self.coming.keys().chain(self.held.keys());
-        Claim::never_put(
-            Op::clone(op),
-            value,
-            known.chain(self.gone.keys()).chain(past),
-        )
+        // What is pending, and was not seen, may not have been put in.
+        let known = self.held.keys().chain(self.gone.keys());
+        Claim::never_put(Op::clone(op), value, known.chain(past))
     }
 
     /// Forgets, now and then, what is gone and neither can be seen by a peek that is open nor blocks anything after
