@@ -72,7 +72,7 @@ fn show_violation(
     let history = &checked.recorded.history;
     let core = &violation.core;
     writeln!(out, "\n  {}\n", core.sentence())?;
-    if let Some(possible) = possible_text(violation) {
+    if let Some(possible) = possible_text(history, violation) {
         writeln!(out, "  {possible}\n")?;
     }
     if let Claim::NeverPut { value, .. } = core.claim() {
@@ -115,8 +115,9 @@ fn show_violation(
 }
 
 /// What the first bad operation could have answered, unless the sentence says it already.
-fn possible_text(violation: &Violation) -> Option<String> {
-    let is_said = |possible: &&Possible| match violation.core.claim() {
+fn possible_text(history: &History, violation: &Violation) -> Option<String> {
+    let claim = violation.core.claim();
+    let is_said = |possible: &&Possible| match claim {
         Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. } => true,
         Claim::NotChanged { .. } => possible.answers.count == 0,
         _ => false,
@@ -124,13 +125,26 @@ fn possible_text(violation: &Violation) -> Option<String> {
     let possible = violation.possible.as_ref();
     let possible = possible.filter(|possible| !is_said(possible))?;
     let states = possible.states.alternatives();
-    Some(match possible.answers.count {
-        0 => format!(
+    // The sentence may be about another operation than the one that this is about.
+    let is_named = claim.op() == Some(&violation.last);
+    let describe = || history.describe(violation.last);
+    Some(match (possible.answers.count, is_named) {
+        (0, true) => format!(
             "whatever the order, {states} as long as it was open, so it could not take effect"
         ),
-        _ => {
+        (0, false) => {
+            let op = describe();
+            format!(
+                "whatever the order, {states} as long as {op} was open, so it could not take effect"
+            )
+        }
+        (_, true) => {
             let answers = possible.answers.alternatives();
             format!("whatever the order, {states}, so the answer could only be {answers}")
+        }
+        (_, false) => {
+            let (op, answers) = (describe(), possible.answers.alternatives());
+            format!("whatever the order, {states}, so the answer of {op} could only be {answers}")
         }
     })
 }
@@ -173,7 +187,7 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if !core.premises().is_empty() {
         lines.push(String::new());
         lines.push(
-            "these changed nothing, as their answers tell, and that is why they are here:"
+            "these changed nothing, as their answers tell, and without any one of these answers there is an order:"
                 .to_owned(),
         );
         let premises = core.premises().iter().take(MOST_LISTED);
