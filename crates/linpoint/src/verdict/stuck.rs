@@ -93,7 +93,7 @@ mod tests {
     use std::time::Duration;
 
     use super::super::reduce::prefix;
-    use super::super::tests::clients;
+    use super::super::tests::random::clients;
     use super::*;
     use crate::engine::hitting::Hitting;
     use crate::engine::{Engine, Evidence, brute};
@@ -183,7 +183,7 @@ mod tests {
     impl Visit for Told {
         fn visit<S: Simulated>(&self, name: &str, object: &S) {
             for seed in 0..40 {
-                let Some(history) = clients(object, seed, |_| 24, 40) else {
+                let Some(history) = clients(name, object, seed, |_| 24, 40) else {
                     continue;
                 };
                 let Ok(typed) = TypedHistory::decode(object, &history) else {

@@ -2,16 +2,25 @@
 //!
 //! `LINPOINT_EVIDENCE` sets the number of histories per type.
 
-use std::collections::BTreeSet;
+mod claims;
+mod orders;
+mod places;
+pub(super) mod random;
+mod scans;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use self::claims::{Case, Tally};
+use self::random::random;
 use super::*;
 use crate::engine::{Budget, GaveUp, brute};
 use crate::history::{History, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
 use crate::spec::{
-    Container, ContainerOp, Counter, CounterOp, Discipline, Mutex, MutexOp, Recorded, Sampler,
-    Simulated,
+    Container, ContainerOp, Counter, CounterOp, Discipline, Mutex, MutexOp, Recorded, Simulated,
 };
 use crate::{Call, Checker, HistoryBuilder, Ties};
 
@@ -23,96 +32,6 @@ fn histories() -> u64 {
     given.map_or(HISTORIES, |n| {
         n.parse().expect("LINPOINT_EVIDENCE is a number")
     })
-}
-
-/// A history of clients of `object`, with some results changed.
-fn random<S: Simulated>(object: &S, seed: u64) -> Option<History> {
-    clients(object, seed, |sampler| 3 + sampler.below(6), 5)
-}
-
-/// A history of clients of `object` that make so many calls. Of this many results, one is changed.
-pub(super) fn clients<S: Simulated>(
-    object: &S,
-    seed: u64,
-    calls: impl FnOnce(&mut Sampler) -> usize,
-    changed: usize,
-) -> Option<History> {
-    let mut sampler = Sampler::new(seed, Some(3));
-    let processes = 2 + sampler.below(3);
-    let mut builder = HistoryBuilder::new();
-    let mut state = object.init();
-    // Open calls by process: the operation, and its result once it took effect.
-    let mut open: Vec<Option<(S::Op, Option<Value>)>> = vec![None; processes];
-    let mut calls = calls(&mut sampler);
-    for _ in 0..200 {
-        let process = sampler.below(processes);
-        let name = Value::Int(process as i64);
-        match open[process].take() {
-            None if calls > 0 => {
-                calls -= 1;
-                let (method, argument) = object.sample(&state, process as u32, &mut sampler);
-                let call = crate::spec::CallView {
-                    process: &name,
-                    method,
-                    argument: &argument,
-                };
-                let op = object.decode(call).ok()?;
-                builder.call(0, name, Call::new(method, argument)).ok()?;
-                open[process] = Some((op, None));
-            }
-            None => {}
-            Some((op, None)) => {
-                let outcomes = object.apply(&state, &op).into_pairs();
-                let result = if outcomes.is_empty() {
-                    None
-                } else {
-                    let (answer, next) = sampler.pick(&outcomes);
-                    state = next;
-                    Some(answer)
-                };
-                open[process] = Some((op, result));
-            }
-            Some((op, Some(result))) => {
-                if sampler.below(12) == 0 {
-                    // It stays pending.
-                    open[process] = Some((op, Some(result)));
-                    continue;
-                }
-                let result = match sampler.below(changed) {
-                    0 => nudged(&result, &mut sampler),
-                    _ => result,
-                };
-                if object.decode_result(&op, &result).is_err() {
-                    return None;
-                }
-                builder.ret(0, &name, result).ok()?;
-            }
-        }
-    }
-    builder.finish(Ties::default()).ok()
-}
-
-fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
-    match value {
-        Value::Bool(truth) => Value::Bool(!truth),
-        Value::Int(number) => Value::Int(number + sampler.pick(&[-1, 1])),
-        Value::Nil => Value::Int(sampler.below(3) as i64),
-        Value::List(items) => {
-            let mut items = items.to_vec();
-            if !items.is_empty() {
-                let chosen = sampler.below(items.len());
-                items[chosen] = nudged(&items[chosen], sampler);
-            }
-            Value::list(items)
-        }
-        Value::Text(text) => match (text.as_str(), text.as_str().parse::<i64>()) {
-            ("true", _) => "false".into(),
-            ("false", _) => "true".into(),
-            (_, Ok(number)) => (number + 1).to_string().into(),
-            _ => sampler.pick(&["null", "0", "1"]).into(),
-        },
-        other => other.clone(),
-    }
 }
 
 fn has_order<S: Spec>(task: &Task<'_, S>) -> bool {
@@ -199,16 +118,34 @@ fn compare<S: Spec>(task: &Task<'_, S>, violation: &Violation, name: &str) {
     }
 }
 
-struct Evidence;
+/// What was found about the random histories of all types.
+#[derive(Default)]
+struct Evidence {
+    tally: RefCell<Tally>,
+    /// For each kind of failure how many there are, and the first.
+    failures: RefCell<BTreeMap<String, (usize, String)>>,
+}
 
 impl Visit for Evidence {
     fn visit<S: Simulated>(&self, name: &str, object: &S) {
         let mut violations = 0;
         for seed in 0..histories() {
-            let Some(history) = random(object, seed) else {
+            let Some(history) = random(name, object, seed) else {
                 continue;
             };
-            check_one(object, &history, name, &mut violations);
+            let tally = &mut self.tally.borrow_mut();
+            let check = || check_one(object, &history, name, seed, tally);
+            match catch_unwind(AssertUnwindSafe(check)) {
+                Ok(found) => violations += found,
+                Err(panic) => {
+                    let message = panic.downcast::<String>();
+                    let message = *message.expect("a failure says what is wrong");
+                    let kind = message.lines().next().unwrap_or_default().to_owned();
+                    let mut failures = self.failures.borrow_mut();
+                    let failure = failures.entry(kind).or_insert((0, message));
+                    failure.0 += 1;
+                }
+            }
         }
         assert!(
             violations > histories() / 50,
@@ -217,26 +154,109 @@ impl Visit for Evidence {
     }
 }
 
-fn check_one<S: Recorded>(object: &S, history: &History, name: &str, violations: &mut u64) {
+/// Checks the evidence of all violations of a history. Returns how many there are.
+fn check_one<S: Recorded>(
+    object: &S,
+    history: &History,
+    name: &str,
+    seed: u64,
+    tally: &mut Tally,
+) -> u64 {
     let Ok(typed) = TypedHistory::decode(object, history) else {
-        return;
+        return 0;
     };
     let report = Checker::default().check_recorded(object, history);
     let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
     let parts = partition(object, &typed, report.partitioning);
+    let mut violations = 0;
     for part in &report.parts {
-        if let Verdict::Violation(violation) = &part.verdict {
-            let of_part = parts.iter().find(|other| other.key == part.key);
-            let ops = &of_part.expect("a part").ops;
-            compare(&Task::new(object, &typed, ops), violation, name);
-            *violations += 1;
+        let Verdict::Violation(violation) = &part.verdict else {
+            continue;
+        };
+        let of_part = parts.iter().find(|other| other.key == part.key);
+        let ids = &of_part.expect("a part").ops;
+        let task = Task::new(object, &typed, ids);
+        compare(&task, violation, name);
+        let case = |violation| Case {
+            name,
+            object,
+            history,
+            typed: &typed,
+            ids,
+            key: part.key.as_ref(),
+            violation,
+            cut: last_event(&task, violation),
+        };
+        case(violation).check(tally);
+        if seed.is_multiple_of(8) {
+            case(&in_no_time(&task, |id| history.describe(id))).check(tally);
         }
+        violations += 1;
     }
+    violations
 }
+
+/// The rank of the last event of the bad beginning.
+fn last_event<S: Spec>(task: &Task<'_, S>, violation: &Violation) -> u32 {
+    let beginning = prefix(&task.ops, violation.prefix_events);
+    reduce::last_rank(&beginning)
+}
+
+/// The evidence if the time is over when the violation is found.
+fn in_no_time<S: Spec>(task: &Task<'_, S>, describe: impl Fn(OpId) -> String) -> Violation {
+    let over = Budget::new(Some(Duration::ZERO), None);
+    let findings = EngineFindings {
+        reached: 0,
+        partial: &[],
+        first_bad: None,
+        contradicting: None,
+    };
+    let refused = |_: &[TaskOp], budget: &Budget| match budget.check() {
+        Err(limit) => Err(GaveUp::from(limit)),
+        Ok(()) => panic!("a decision is begun when the time is over"),
+    };
+    let violation = violation(task, findings, &over, &over, &refused, &describe);
+    violation.expect("no certificate fails")
+}
+
+/// Every kind of claim, and what is printed besides.
+const FACTS: [&str; 21] = [
+    "only-answers",
+    "cannot-happen",
+    "never-put",
+    "taken-too-often",
+    "added-too-often",
+    "used-after-removal",
+    "not-empty",
+    "overtaken",
+    "buried",
+    "passed-over",
+    "counted-twice",
+    "count-too-low",
+    "count-too-high",
+    "missed",
+    "at-place",
+    "wrong-scan",
+    "contradiction",
+    "possible",
+    "anchor",
+    "premise",
+    "alike",
+];
 
 #[test]
 fn evidence_is_what_the_definitions_say() {
-    for_each_type(&Evidence);
+    let evidence = Evidence::default();
+    for_each_type(&evidence);
+    let tally = evidence.tally.borrow();
+    println!("true facts: {:?}", tally.all());
+    for (count, first) in evidence.failures.borrow().values() {
+        println!("{count} times: {first}\n");
+    }
+    assert!(evidence.failures.borrow().is_empty());
+    for fact in FACTS {
+        assert!(tally.of(fact) > 0, "no {fact} among {:?}", tally.all());
+    }
 }
 
 /// A counter to which many operations added 1, two of which saw the same count.
@@ -254,20 +274,7 @@ fn a_limit_ends_the_explanation_but_not_the_verdict() {
     let history = counted_twice(300);
     let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
     let task = Task::new(&Counter { initial: 0 }, &history, &ids);
-    let over = Budget::new(Some(Duration::ZERO), None);
-    let findings = EngineFindings {
-        reached: 0,
-        partial: &[],
-        first_bad: None,
-        contradicting: None,
-    };
-    let refused = |_: &[TaskOp], budget: &Budget| match budget.check() {
-        Err(limit) => Err(GaveUp::from(limit)),
-        Ok(()) => panic!("a decision is begun when the time is over"),
-    };
-    let describe = |id: OpId| format!("{}", id.0);
-    let violation = violation(&task, findings, &over, &over, &refused, &describe);
-    let violation = violation.expect("no certificate fails");
+    let violation = in_no_time(&task, |id| format!("{}", id.0));
     let core = &violation.core;
     assert!(!violation.shortest && !core.is_minimal() && !core.is_certified());
     assert_eq!(core.stopped_by(), Some(Limit::Time(Duration::ZERO)));

@@ -1,0 +1,187 @@
+//! Whether what is printed about one place of an object is true: a member of a set, a register of several, an index of a list.
+
+use super::claims::{Case, Treated};
+use super::orders::{AllOrders, Given};
+use crate::history::{NEVER, Op, OpId};
+use crate::spec::{CallView, MultiRegister, Recorded, Register, Set};
+use crate::value::Value;
+
+/// "[Operation] misses [value], although [put] had returned before it was called, and no operation had removed it": as the
+/// times, calls and answers say; and the value is there in all orders of the others, during the whole operation.
+pub(super) fn check_missed<S: Recorded>(case: &Case<'_, S>, id: OpId, value: &Value, put: OpId) {
+    let (op, put) = (case.op(id), case.op(put));
+    let misses = match (op.method, op.result) {
+        ("read", Some(Value::List(members))) => !members.contains(value),
+        ("contains" | "remove", Some(answer)) => {
+            op.argument == value && *answer == Value::Bool(false)
+        }
+        _ => false,
+    };
+    case.expect(misses, "the operation misses the value");
+    case.expect(put.method == "add" && put.argument == value, "it was added");
+    case.expect(put.ret < op.call, "it was added before");
+    let mut called = case.called();
+    let is_removed = called.any(|other| {
+        let is_refused = case.has_returned(&other) && other.result == Some(&Value::Bool(false));
+        let removes = other.method == "remove" && other.argument == value;
+        removes && !is_refused
+    });
+    case.expect(!is_removed, "no operation removed it");
+    let orders = case.orders(|other| match other == id {
+        true => Treated::LeftOut,
+        false => Treated::AsRecorded,
+    });
+    let mut states = orders.states_between(op.call, op.ret);
+    let is_there = states.all(|state| {
+        let state = case.object.state_value(state);
+        state
+            .as_list()
+            .is_some_and(|members| members.contains(value))
+    });
+    case.expect(is_there, "the value is there");
+}
+
+/// "[Others] and [operation] contradict each other about [place]": what these operations say about the place has no order,
+/// whatever the other operations did there, and has one without any of these results, unless one operation contradicts itself.
+pub(super) fn check<S: Recorded>(case: &Case<'_, S>, op: OpId, place: &Value, others: &[OpId]) {
+    let named: Vec<OpId> = others.iter().copied().chain([op]).collect();
+    let has_order = |told: &[OpId]| match case.name {
+        "set" => has_order_at(case, &Set, told, |op| about_member(op, place)),
+        "multi-register" => {
+            let registers = MultiRegister {
+                initial: Value::Nil,
+            };
+            has_order_at(case, &registers, told, |op| about_register(op, place))
+        }
+        "list" => {
+            let index = Register {
+                initial: Value::Nil,
+                cas: true,
+            };
+            has_order_at(case, &index, told, |op| about_index(op, place))
+        }
+        name => panic!("{name} has no places"),
+    };
+    case.expect(!has_order(&named), "they contradict each other");
+    let contradicts_itself = |&id: &OpId| !has_order(&[id]);
+    for &id in named
+        .iter()
+        .filter(|_| !named.iter().any(contradicts_itself))
+    {
+        let rest: Vec<OpId> = named.iter().copied().filter(|&other| other != id).collect();
+        case.expect(has_order(&rest), "each of them is needed");
+    }
+    let treated = |id: OpId| match named.contains(&id) {
+        true => Treated::AsRecorded,
+        false => Treated::Open,
+    };
+    case.expect(
+        case.orders(treated).is_empty(),
+        "the history has no such order",
+    );
+}
+
+/// What an operation says about one place: a call, and the result if the record tells it.
+struct Said {
+    method: &'static str,
+    argument: Value,
+    result: Option<Value>,
+}
+
+/// Whether there is an order of what the operations of the beginning say about one place, of which only these have results.
+fn has_order_at<S: Recorded, P: Recorded>(
+    case: &Case<'_, S>,
+    place: &P,
+    told: &[OpId],
+    about: impl Fn(&Op<'_>) -> Option<Said>,
+) -> bool {
+    let called = case.called().filter(|op| case.ids.contains(&op.id));
+    let said: Vec<_> = called
+        .filter_map(|mut op| {
+            let is_told = told.contains(&op.id) && case.has_returned(&op);
+            op.result = op.result.filter(|_| is_told);
+            let said = about(&op)?;
+            let call = CallView {
+                process: op.process,
+                method: said.method,
+                argument: &said.argument,
+            };
+            let decoded = place.decode(call).expect("a call of the place");
+            let result = said.result.map(|result| {
+                let result = place.decode_result(&decoded, &result);
+                result.expect("a result of the place")
+            });
+            Some((op, is_told, decoded, result))
+        })
+        .collect();
+    let given = said.iter().map(|(op, is_told, decoded, result)| Given {
+        id: op.id,
+        call: op.call,
+        ret: if *is_told { op.ret } else { NEVER },
+        op: decoded,
+        result: result.as_ref(),
+    });
+    !AllOrders::of(place, given.collect()).is_empty()
+}
+
+/// A read says of each member whether it is there.
+fn about_member(op: &Op<'_>, member: &Value) -> Option<Said> {
+    let (method, result) = match (op.method, op.result) {
+        ("add", result) => ("add", result.cloned()),
+        ("remove", result) => ("remove", result.cloned()),
+        ("contains", Some(result)) => ("contains", Some(result.clone())),
+        ("read", Some(Value::List(members))) => {
+            let is_there = Value::Bool(members.contains(member));
+            ("contains", Some(is_there))
+        }
+        _ => return None,
+    };
+    let is_about = op.method == "read" || op.argument == member;
+    is_about.then(|| Said {
+        method,
+        argument: member.clone(),
+        result,
+    })
+}
+
+/// The steps of a transaction on one register.
+fn about_register(op: &Op<'_>, register: &Value) -> Option<Said> {
+    let is_about = |step: &&Value| {
+        let step = step.as_list().expect("a step");
+        step[1] == *register
+    };
+    let steps = |list: &Value| {
+        let steps = list.as_list().expect("a transaction");
+        Value::list(steps.iter().filter(is_about).cloned())
+    };
+    let argument = steps(op.argument);
+    let has_steps = argument.as_list() != Some(&[]);
+    // A transaction that only writes may answer nil.
+    let result = op.result.map(|result| match result {
+        Value::List(_) => steps(result),
+        _ => argument.clone(),
+    });
+    has_steps.then_some(Said {
+        method: "txn",
+        argument,
+        result,
+    })
+}
+
+/// An index holds nothing until one append gets it, and what that appended from then on.
+fn about_index(op: &Op<'_>, index: &Value) -> Option<Said> {
+    let held = |value: &Value| Value::list([value.clone()]);
+    match (op.method, op.result) {
+        ("append", result) if result.is_none_or(|result| result == index) => Some(Said {
+            method: "cas",
+            argument: Value::list([Value::Nil, held(op.argument)]),
+            result: result.map(|_| Value::Bool(true)),
+        }),
+        ("get", Some(found)) if op.argument == index && !found.is_nil() => Some(Said {
+            method: "read",
+            argument: Value::Nil,
+            result: Some(held(found)),
+        }),
+        _ => None,
+    }
+}
