@@ -77,12 +77,18 @@ impl Uses {
 
     /// The same if the operations that may have removed it, and do not say so, did not.
     fn presence_but_for_takers(&self) -> Option<(u32, u32)> {
-        let insertion = self.insertion()?;
-        let uses = self.removals.iter().chain(&self.peeks);
-        let from = uses.map(|op| op.ret).fold(insertion.ret, u32::min);
         let to = self.removals.iter().map(|op| op.call).min();
         let to = to.map(|to| to.max(self.last_peek()));
-        Some((from, to.unwrap_or(NEVER)))
+        Some((self.in_by()?, to.unwrap_or(NEVER)))
+    }
+
+    /// The rank by which the value was certainly put in, if it was put in once. `None` if an operation used it before that was
+    /// called, so that nothing is certain.
+    fn in_by(&self) -> Option<u32> {
+        let insertion = self.insertion()?;
+        let uses = self.removals.iter().chain(&self.peeks);
+        let by = uses.map(|op| op.ret).fold(insertion.ret, u32::min);
+        (insertion.call < by).then_some(by)
     }
 
     /// The rank of the last call of an operation that saw the value; 0 if there is none.
@@ -348,13 +354,9 @@ impl Claim {
             Claim::Buried { lower, upper, op } => {
                 let op = find(facts, *op)?;
                 let (a, b) = (Uses::of(facts, lower), Uses::of(facts, upper));
-                let a_from = a.insertion().map(|insertion| {
-                    let uses = a.removals.iter().chain(&a.peeks);
-                    uses.map(|op| op.ret).fold(insertion.ret, u32::min)
-                });
                 lower != upper
                     && served(facts, op).as_ref() == Some(lower)
-                    && precedes(a_from?, b.insertion()?.call)
+                    && precedes(a.in_by()?, b.insertion()?.call)
                     && b.spans(op)
             }
             Claim::PassedOver { op, urgent, how } => {
