@@ -154,18 +154,23 @@ impl<'a, S: Recorded> Case<'a, S> {
         self.orders(|other| if other == id { LeftOut } else { if_none(other) })
     }
 
-    /// The same; only operations that put one of the values in or took it out, as they say themselves, or may have done so
-    /// because they did not return, are kept if there are none.
+    /// The same. If there are none, only operations are kept that are on one of the values, as they say themselves, or may be
+    /// because they did not return; if there are none of these either, only those of them that put it in or took it out.
     fn orders_of(&self, values: &[Value], id: OpId) -> AllOrders<'a, S> {
-        self.orders_without(id, |other| {
+        let if_on = |other: OpId, seen: &dyn Fn(&Op<'a>) -> Option<&'a Value>| {
             let op = self.op(other);
             let put = self.puts(&op).map(|(_, put)| put);
-            let is_on = |value: &Value| put == Some(value) || self.takes(&op) == Some(value);
+            let is_on = |value: &Value| put == Some(value) || seen(&op) == Some(value);
             match values.iter().any(is_on) || !self.has_returned(&op) {
                 true => AsRecorded,
                 false => LeftOut,
             }
-        })
+        };
+        let orders = self.orders_without(id, |other| if_on(other, &|op| self.sees(op)));
+        match orders.is_empty() {
+            true => self.orders_without(id, |other| if_on(other, &|op| self.takes(op))),
+            false => orders,
+        }
     }
 
     pub(super) fn op(&self, id: OpId) -> Op<'a> {
@@ -256,7 +261,8 @@ impl<'a, S: Recorded> Case<'a, S> {
         });
         self.expect(!changes, "a premise changed nothing");
         let core = &self.violation.core;
-        let is_open = |id: OpId| core.anchor().is_some() || core.relaxed().contains(&id);
+        let starts_from_all = core.anchor().is_some() || core.place().is_some();
+        let is_open = |id: OpId| starts_from_all || core.relaxed().contains(&id);
         let with = |treated: Treated| {
             let orders = self.orders(|other| match () {
                 () if other == id => treated,
