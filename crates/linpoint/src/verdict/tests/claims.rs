@@ -4,13 +4,14 @@
 //! Nothing here is shared with the code that proposes claims and checks them before they are printed. Sentences are read as a
 //! user reads them: by methods, arguments and results, not by roles.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::counts;
 use super::orders::{AllOrders, Given};
 use super::places;
 use super::scans;
 use crate::history::{History, NEVER, Op, OpId, TypedHistory};
-use crate::spec::Recorded;
+use crate::spec::{Container, ContainerOp, Discipline, Recorded};
 use crate::value::Value;
 use crate::verdict::{Anchor, Claim, Listed, Possible, Violation};
 
@@ -60,7 +61,7 @@ pub(super) enum Treated {
     LeftOut,
 }
 
-use Treated::{AnyResult, AsRecorded, LeftOut, Open};
+use Treated::{AsRecorded, LeftOut, Open};
 
 impl<'a, S: Recorded> Case<'a, S> {
     /// Checks every fact that is printed about the violation.
@@ -183,7 +184,7 @@ impl<'a, S: Recorded> Case<'a, S> {
     }
 
     /// The result of an operation, if it returned in the beginning.
-    fn result(&self, id: OpId) -> Option<&'a Value> {
+    pub(super) fn result(&self, id: OpId) -> Option<&'a Value> {
         let op = self.op(id);
         op.result.filter(|_| self.has_returned(&op))
     }
@@ -317,7 +318,7 @@ impl<'a, S: Recorded> Case<'a, S> {
                 self.check_changes(claim, tally);
             }
             Claim::CountedTwice { .. } | Claim::CountTooLow { .. } | Claim::CountTooHigh { .. } => {
-                self.check_counts(claim);
+                counts::check(self, claim);
             }
             Claim::Missed { op, value, put } => places::check_missed(self, *op, value, *put),
             Claim::AtPlace { op, place, others } => places::check(self, *op, place, others),
@@ -507,6 +508,44 @@ impl<'a, S: Recorded> Case<'a, S> {
         !orders.is_empty() && states.all(|state| holds(&content(state)))
     }
 
+    /// Whether one of the values is there during an operation in all orders of the operations that put them in or took them
+    /// out, or may have done so, if any value may be taken out at any time: the others may contradict each other.
+    fn is_in_bag(&self, op: &Op<'a>, values: &[Value]) -> bool {
+        let bag = Container::unbounded(Discipline::Any);
+        let others = self.called().filter(|other| other.id != op.id);
+        let on_values: Vec<(Op<'a>, ContainerOp)> = others
+            .filter_map(|other| {
+                let put = self.puts(&other).map(|(_, put)| put.clone());
+                let is_meant = |value: &&Value| values.contains(value);
+                if let Some(put) = put {
+                    return values
+                        .contains(&put)
+                        .then_some((other, ContainerOp::Add(put)));
+                }
+                let may_take = !self.has_returned(&other) && !other.method.starts_with("peek");
+                let takes = self.takes(&other).filter(is_meant).is_some() || may_take;
+                takes.then_some((other, ContainerOp::Remove))
+            })
+            .collect();
+        let given = on_values.iter().map(|(other, in_bag)| Given {
+            id: other.id,
+            call: other.call,
+            ret: if self.has_returned(other) {
+                other.ret
+            } else {
+                NEVER
+            },
+            op: in_bag,
+            result: match in_bag {
+                ContainerOp::Remove => self.takes(other),
+                _ => None,
+            },
+        });
+        let orders = AllOrders::of(&bag, given.collect());
+        let is_there = |content: &VecDeque<Value>| values.iter().any(|v| content.contains(v));
+        !orders.is_empty() && orders.states_between(op.call, op.ret).all(is_there)
+    }
+
     fn check_uses(&self, claim: &Claim) {
         let serves = |op: &Op<'a>, value: &Value| {
             self.expect(
@@ -542,8 +581,7 @@ impl<'a, S: Recorded> Case<'a, S> {
                         values.iter().any(|value| content.contains(value))
                     })
                 };
-                let mut single = values.iter().map(std::slice::from_ref);
-                let is_true = is_there(values) || single.any(is_there);
+                let is_true = is_there(values) || self.is_in_bag(&op, values);
                 self.expect(is_true, "one of the values is there");
             }
             // "[First] was put in before [second], but [operation] served [second] before [first]": in every order of the
@@ -600,74 +638,5 @@ impl<'a, S: Recorded> Case<'a, S> {
         let (first, second) = (self.only_put(first), self.only_put(second));
         let is_before = !orders.is_empty() && orders.always_before(first.id, second.id);
         self.expect(is_before, "one value was put in before the other");
-    }
-
-    /// What an operation adds to the counter, and the count that it found.
-    fn counts(&self, op: &Op<'a>) -> (i64, Option<i64>) {
-        let by = match (op.method, op.argument.as_int()) {
-            ("get" | "read", _) => 0,
-            ("inc" | "inc_and_get", None) => 1,
-            ("dec", None) => -1,
-            (_, by) => by.expect("an amount"),
-        };
-        let answer = self.result(op.id).and_then(Value::as_int);
-        let found = match op.method {
-            "inc_and_get" | "add_and_get" => answer.map(|answer| answer - by),
-            "get" | "read" | "fetch_add" => answer,
-            _ => None,
-        };
-        (by, found)
-    }
-
-    fn check_counts(&self, claim: &Claim) {
-        let lowers = |op: &Op<'a>| self.counts(op).0 < 0;
-        self.expect(
-            !self.called().any(|op| lowers(&op)),
-            "nothing lowers the count",
-        );
-        match claim {
-            // "[One] and [other] both raised the count from n, and no operation had lowered it."
-            Claim::CountedTwice { op, other, count } => {
-                for id in [op, other] {
-                    let (by, found) = self.counts(&self.op(*id));
-                    self.expect(by > 0, "the operation raises the count");
-                    self.expect(found == Some(*count), "the operation found the count");
-                }
-                self.expect(op != other, "there are two operations");
-            }
-            // "[Operation] is too low: n operations that raise it had returned before it was called, so the count was at least
-            // m when it was called": as the calls say, and in every order of the others, during the whole operation.
-            Claim::CountTooLow {
-                op,
-                count,
-                least,
-                raised,
-            } => {
-                let op = self.op(*op);
-                let before = self.called().filter(|other| other.ret < op.call);
-                let raises = before.filter(|other| self.counts(other).0 > 0);
-                self.expect(raises.count() == *raised, "so many raise it");
-                self.expect(self.counts(&op).1 == Some(*count), "it found the count");
-                self.expect(count < least, "it is too low");
-                self.expect_count(&op, |now| now >= *least);
-            }
-            // "[Operation] is too high: with everything else that was called before it returned, the count before it
-            // was at most m."
-            Claim::CountTooHigh { op, count, most } => {
-                let op = self.op(*op);
-                self.expect(self.counts(&op).1 == Some(*count), "it found the count");
-                self.expect(count > most, "it is too high");
-                self.expect_count(&op, |now| now <= *most);
-            }
-            _ => unreachable!("{claim:?}"),
-        }
-    }
-
-    fn expect_count(&self, op: &Op<'a>, fits: impl Fn(i64) -> bool) {
-        let orders = self.orders_without(op.id, |_| AnyResult);
-        let mut states = orders.states_between(op.call, op.ret);
-        let count = |state: &S::State| self.object.state_value(state).as_int();
-        let all_fit = !orders.is_empty() && states.all(|state| count(state).is_some_and(&fits));
-        self.expect(all_fit, "the count is within the bound");
     }
 }
