@@ -21,7 +21,11 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, id: OpId, sentence: &str) -
         wrong == format!(" has {value} in entry {entry}"),
         "the scan shows the value",
     );
-    let orders = case.orders_without(id, |_| Treated::AnyResult);
+    // What was recorded after the scan may be wrong too.
+    let orders = case.orders_without(id, |other| match case.op(other).ret < scan.ret {
+        true => Treated::AsRecorded,
+        false => Treated::Open,
+    });
     let never = |is_seen: &dyn Fn(&[Value]) -> bool| {
         let mut states = orders.states_between(scan.call, scan.ret);
         let is_never = !orders.is_empty() && states.all(|state| !is_seen(&entries(case, state)));
@@ -30,7 +34,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, id: OpId, sentence: &str) -
     let at = |entries: &[Value], entry: usize| entries.get(entry).cloned().unwrap_or(initial(case));
     let named = |text: &str| named_in(case, text, id);
     if reason.contains("no update of that entry with it had begun") {
-        let mut called = case.called();
+        let mut called = case.called().filter(|op| op.call < scan.ret);
         let puts = called.any(|op| update(case, &op) == Some((entry, value.clone())));
         case.expect(
             !puts && value != initial(case),
