@@ -62,8 +62,8 @@ use crate::value::Value;
 /// assert_eq!(violation.op.call, Op::Count);
 /// assert_eq!(
 ///     violation.sentence(),
-///     "Count → Some(0) by process 1 is too low: \
-///      1 operation that raises it had returned before it was called, so the count was at least 1"
+///     "Count → Some(0) by process 1 is too low: 1 operation that raises it had returned before it was called, \
+///      so the count was at least 1 when it was called"
 /// );
 /// # Ok::<(), linpoint::Error>(())
 /// ```

@@ -7,7 +7,9 @@
 
 use std::collections::VecDeque;
 
-use super::configurations::{About, Configuration, Results, Set, Stopped, Walk, events, initial};
+use super::configurations::{
+    About, Configuration, Effects, Results, Set, Stopped, Walk, events, initial,
+};
 use super::explain::Found;
 use super::reduce::last_rank;
 use super::{Claim, Confirmation, Listed};
@@ -67,6 +69,8 @@ impl Possible {
 /// What a walk over a beginning of a history found that ends with the first bad event.
 pub(super) struct Observed<S: Spec> {
     pub(super) possible: Possible,
+    /// The states, each as a clause, in which the last operation may not have taken effect yet when it returned.
+    pub(super) at_return: Listed,
     anchors: Vec<Point<S>>,
 }
 
@@ -196,7 +200,10 @@ impl<S: Spec> Approach<S> {
                 });
             }
         }
-        let effects = walk.effects(last)?;
+        let Effects {
+            possible: effects,
+            waiting,
+        } = walk.effects(last)?;
         let answers = effects.iter().filter_map(|effect| effect.answer.as_ref());
         let answers: Vec<String> = answers.map(|answer| format!("{answer:?}")).collect();
         let effects = match effects.is_empty() {
@@ -205,7 +212,7 @@ impl<S: Spec> Approach<S> {
                 for &(op, kind) in before.iter().skip(self.events) {
                     walk.event(op, kind)?;
                 }
-                walk.effects(last)?
+                walk.effects(last)?.possible
             }
             false => effects,
         };
@@ -215,6 +222,7 @@ impl<S: Spec> Approach<S> {
                 states,
                 answers: Listed::of(answers, MOST_ANSWERS),
             },
+            at_return: clauses(beginning, waiting.iter()),
             anchors: anchors.into(),
         })
     }

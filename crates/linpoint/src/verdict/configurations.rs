@@ -58,6 +58,14 @@ pub(super) struct Effect<S: Spec> {
     pub(super) answer: Option<S::Ret>,
 }
 
+/// What an open operation may have done by now.
+pub(super) struct Effects<S: Spec> {
+    /// How it can have taken effect.
+    pub(super) possible: Vec<Effect<S>>,
+    /// The states in which it may not have done so yet.
+    pub(super) waiting: HashSet<S::State>,
+}
+
 /// What is asked about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
@@ -214,10 +222,14 @@ impl<'w, S: Spec> Walk<'w, S> {
     }
 
     /// How the operation that is asked about, which is open, can have taken effect by now.
-    pub(super) fn effects(&mut self, op: u32) -> Result<Vec<Effect<S>>, Stopped> {
-        let (_, with_op) = self.close(op)?;
+    pub(super) fn effects(&mut self, op: u32) -> Result<Effects<S>, Stopped> {
+        let (without, with_op) = self.close(op)?;
         let effects = with_op.into_iter().filter_map(|with_op| with_op.asked);
-        Ok(effects.collect())
+        let waiting = without.into_iter().map(|without| without.state);
+        Ok(Effects {
+            possible: effects.collect(),
+            waiting: waiting.collect(),
+        })
     }
 
     /// The configurations that open operations lead to: those in which `op` did not take effect, and those in which it

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
-use super::{Claim, Confirmation, Core, Possible, Stuck, Violation, certify, projection, propose};
+use super::{Claim, Confirmation, Core, Since, Stuck, Violation, certify, projection, propose};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
@@ -115,7 +115,7 @@ pub(crate) fn violation<S: Spec>(
         Some(clash) => clash.claim(&beginning),
         None => {
             let about_possible = possible.as_ref().map(|possible| possible.claim(last));
-            evidence.claim(&found, possible.as_ref(), about_possible, &prefix)
+            evidence.claim(&found, about_possible, &prefix)
         }
     };
     let core = Core {
@@ -158,20 +158,35 @@ fn returned<S: Spec>(beginning: &Task<'_, S>, ids: &[OpId]) -> Vec<TaskOp> {
     ops.filter(|op| op.ret != NEVER).collect()
 }
 
-/// Whether a claim about changes follows from all operations up to the first bad event. It is derived from the states that
-/// were possible, and by a decision about fewer operations.
+/// Whether a claim about changes follows from all operations up to the first bad event. It is derived from what was `observed`
+/// there, and by a decision about fewer operations.
 fn follows_from_others<S: Spec>(
     claim: &Claim,
     beginning: &Task<'_, S>,
-    possible: Option<&Possible>,
+    observed: Option<&anchor::Observed<S>>,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> bool {
     match claim {
-        Claim::NotChanged { member, state, .. } => {
+        Claim::NotChanged {
+            member,
+            state,
+            since,
+            ..
+        } => {
             let words = beginning.spec.vocabulary();
             let only = words.two_states(*state, member.as_ref());
-            possible.is_some_and(|possible| possible.states.shown == [only])
+            observed.is_some_and(|observed| {
+                let possible = &observed.possible;
+                let states = match since {
+                    // An operation that cannot take effect may have been called in the other state.
+                    Since::Change(_) | Since::Sight(_) if possible.answers.count == 0 => {
+                        &observed.at_return
+                    }
+                    _ => &possible.states,
+                };
+                states.shown == [only]
+            })
         }
         Claim::NoOther { op, .. } => {
             let others = beginning.ops.iter().filter(|other| other.id != *op);
@@ -348,18 +363,12 @@ impl<S: Spec> Evidence<'_, '_, S> {
         reduce::reduce(self.task, ops, pure, budget, self.decide)
     }
 
-    /// What is wrong with a core of the beginning. `about_possible` says of the first bad operation what was `possible`.
-    fn claim(
-        &self,
-        found: &Found,
-        possible: Option<&Possible>,
-        about_possible: Option<Claim>,
-        prefix: &BadPrefix,
-    ) -> Claim {
+    /// What is wrong with a core of the beginning. `about_possible` says of the first bad operation what was possible.
+    fn claim(&self, found: &Found, about_possible: Option<Claim>, prefix: &BadPrefix) -> Claim {
         let is_sure = |claim: &&Claim| {
-            let (beginning, budget) = (self.beginning, self.budget);
+            let (beginning, observed) = (self.beginning, self.observed);
             claim.holds(beginning)
-                && follows_from_others(claim, beginning, possible, budget, self.decide)
+                && follows_from_others(claim, beginning, observed, self.budget, self.decide)
         };
         if let Some(claim) = self.told.map(|told| &told.claim).filter(is_sure) {
             return claim.clone();
