@@ -251,7 +251,7 @@ pub enum Claim<I = OpId> {
 /// Since when an object of two states was in one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Since<I = OpId> {
-    /// Since the beginning.
+    /// Since the beginning, or since a change that is forgotten.
     Beginning,
     /// Since this operation returned, which was before the other one was called.
     Return(I),

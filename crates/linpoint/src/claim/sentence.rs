@@ -275,12 +275,12 @@ impl<I> Claim<I> {
                         describe(since)
                     ),
                     Since::Change(other) => format!(
-                        "{what} is impossible together with {}: both tell that {} before, and no operation can have {undone} it in between",
+                        "{what} is impossible together with {}: both tell that {} before, and no operation is left that can have {undone} it in between",
                         describe(other),
                         clause(!state)
                     ),
                     Since::Sight(other) => format!(
-                        "{what} is impossible: when {} returned, {was} by another operation, and no operation can have {undone} it in between",
+                        "{what} is impossible: when {} returned, {was} by another operation, and no operation is left that can have {undone} it in between",
                         describe(other)
                     ),
                 }

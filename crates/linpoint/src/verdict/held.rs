@@ -251,7 +251,7 @@ impl Claim {
                 let before = find(facts, *before)?;
                 written_or_seen(facts, before)? == *value && before.precedes(by)
             }
-            None => *initial == *value,
+            None => *initial == *value && by.precedes(op),
         };
         Some(
             written_or_seen(facts, op)? == *value
@@ -367,13 +367,14 @@ impl Claim {
                     _ => *value < served,
                 };
                 // It cannot have taken effect before its value was put in, nor have taken that out before it was seen.
-                let uses = Uses::of(facts, &served);
-                let begun = uses.insertions.iter().map(|op| op.call).max().unwrap_or(0);
-                let begun = match facts.role(op) {
-                    Role::Removes(_) => begun.max(uses.last_peek()),
-                    _ => begun,
+                let uses = Uses::of(facts, &served).latest();
+                let begun = match (uses.insertion(), facts.role(op)) {
+                    (Some(insertion), Role::Removes(_)) => insertion.call.max(uses.last_peek()),
+                    (Some(insertion), _) => insertion.call,
+                    (None, _) => 0,
                 };
                 urgent.iter().all(is_urgent)
+                    && begun < op.ret
                     && has_one_of(facts, urgent, op.call.max(begun), op.ret)?
             }
             _ => return None,
