@@ -2,6 +2,8 @@
 //!
 //! `LINPOINT_EVIDENCE` sets the number of histories per type.
 
+mod bag;
+mod changes;
 mod claims;
 mod counts;
 mod orders;
@@ -35,11 +37,13 @@ fn histories() -> u64 {
     })
 }
 
-fn has_order<S: Spec>(task: &Task<'_, S>) -> bool {
+fn order_of<S: Spec>(task: &Task<'_, S>) -> Option<Vec<OpId>> {
     let always: &mut dyn FnMut() -> Result<(), ()> = &mut || Ok(());
-    brute::try_all_orders(task, always)
-        .expect("no limit")
-        .is_some()
+    brute::try_all_orders(task, always).expect("no limit")
+}
+
+fn has_order<S: Spec>(task: &Task<'_, S>) -> bool {
+    order_of(task).is_some()
 }
 
 /// Compares the evidence of a violation with what the definitions say.
@@ -139,6 +143,7 @@ impl Visit for Evidence {
             match catch_unwind(AssertUnwindSafe(check)) {
                 Ok(found) => violations += found,
                 Err(panic) => {
+                    violations += 1;
                     let message = panic.downcast::<String>();
                     let message = *message.expect("a failure says what is wrong");
                     let kind = message.lines().next().unwrap_or_default().to_owned();
@@ -190,7 +195,10 @@ fn check_one<S: Recorded>(
         };
         case(violation).check(tally);
         if seed.is_multiple_of(8) {
-            case(&in_no_time(&task, |id| history.describe(id))).check(tally);
+            let events = violation.prefix_events - 1;
+            let reached = [0, events][seed as usize / 8 % 2];
+            let told = in_no_time(&task, reached, |id| history.describe(id));
+            case(&told).check(tally);
         }
         violations += 1;
     }
@@ -203,12 +211,17 @@ fn last_event<S: Spec>(task: &Task<'_, S>, violation: &Violation) -> u32 {
     reduce::last_rank(&beginning)
 }
 
-/// The evidence if the time is over when the violation is found.
-fn in_no_time<S: Spec>(task: &Task<'_, S>, describe: impl Fn(OpId) -> String) -> Violation {
+/// The evidence if the time is over when the violation is found, and an order of so many events is known.
+fn in_no_time<S: Spec>(
+    task: &Task<'_, S>,
+    reached: usize,
+    describe: impl Fn(OpId) -> String,
+) -> Violation {
     let over = Budget::new(Some(Duration::ZERO), None);
+    let beginning = task.with_ops(prefix(&task.ops, reached));
     let findings = EngineFindings {
-        reached: 0,
-        partial: &[],
+        reached,
+        partial: &order_of(&beginning).expect("it has an order"),
         first_bad: None,
         contradicting: None,
     };
@@ -220,8 +233,8 @@ fn in_no_time<S: Spec>(task: &Task<'_, S>, describe: impl Fn(OpId) -> String) ->
     violation.expect("no certificate fails")
 }
 
-/// Every kind of claim, and what is printed besides.
-const FACTS: [&str; 21] = [
+/// Every kind of claim that checks make, and what is printed besides.
+const FACTS: [&str; 28] = [
     "only-answers",
     "cannot-happen",
     "never-put",
@@ -232,12 +245,19 @@ const FACTS: [&str; 21] = [
     "overtaken",
     "buried",
     "passed-over",
+    "taken-before",
+    "replaced",
+    "not-changed",
+    "no-other",
     "counted-twice",
     "count-too-low",
     "count-too-high",
+    "count-fell",
+    "between-steps",
     "missed",
     "at-place",
     "wrong-scan",
+    "stuck",
     "contradiction",
     "possible",
     "anchor",
@@ -276,7 +296,7 @@ fn a_limit_ends_the_explanation_but_not_the_verdict() {
     let history = counted_twice(300);
     let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
     let task = Task::new(&Counter { initial: 0 }, &history, &ids);
-    let violation = in_no_time(&task, |id| format!("{}", id.0));
+    let violation = in_no_time(&task, 0, |id| format!("{}", id.0));
     let core = &violation.core;
     assert!(!violation.shortest && !core.is_minimal() && !core.is_certified());
     assert_eq!(core.stopped_by(), Some(Limit::Time(Duration::ZERO)));

@@ -4,14 +4,16 @@
 //! Nothing here is shared with the code that proposes claims and checks them before they are printed. Sentences are read as a
 //! user reads them: by methods, arguments and results, not by roles.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::bag;
+use super::changes;
 use super::counts;
 use super::orders::{AllOrders, Given};
 use super::places;
 use super::scans;
 use crate::history::{History, NEVER, Op, OpId, TypedHistory};
-use crate::spec::{Container, ContainerOp, Discipline, Recorded};
+use crate::spec::Recorded;
 use crate::value::Value;
 use crate::verdict::{Anchor, Claim, Listed, Possible, Violation};
 
@@ -317,9 +319,15 @@ impl<'a, S: Recorded> Case<'a, S> {
             Claim::NeverPut { .. } | Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => {
                 self.check_changes(claim, tally);
             }
-            Claim::CountedTwice { .. } | Claim::CountTooLow { .. } | Claim::CountTooHigh { .. } => {
-                counts::check(self, claim);
+            Claim::CountedTwice { .. }
+            | Claim::CountTooLow { .. }
+            | Claim::CountTooHigh { .. }
+            | Claim::CountFell { .. }
+            | Claim::BetweenSteps { .. } => counts::check(self, claim),
+            Claim::Replaced { .. } | Claim::NotChanged { .. } | Claim::NoOther { .. } => {
+                tally.add(changes::check(self, claim));
             }
+            Claim::Stuck { op, states } => self.check_stuck(*op, states),
             Claim::Missed { op, value, put } => places::check_missed(self, *op, value, *put),
             Claim::AtPlace { op, place, others } => places::check(self, *op, place, others),
             Claim::WrongScan { fault, .. } => {
@@ -342,9 +350,21 @@ impl<'a, S: Recorded> Case<'a, S> {
         self.expect(orders.is_empty(), "they contradict each other");
     }
 
+    /// "No order found so far goes past the return of [operation]; in orders that reach it, [states] just before": there are
+    /// orders of everything up to that return, and some of them lead to each of the states.
+    fn check_stuck(&self, id: OpId, states: &[String]) {
+        let op = self.op(id);
+        self.expect(self.has_returned(&op), "the operation returned");
+        let orders = self.orders_until(op.ret - 1, |_| AsRecorded);
+        self.expect(!orders.is_empty(), "there is an order up to the return");
+        let ends = self.words(orders.ends().into_iter().cloned());
+        let is_possible = states.iter().all(|state| ends.contains(state));
+        self.expect(is_possible, "the states are possible");
+    }
+
     /// What an operation puts into the object, as its method and argument say, unless its answer says that it did not; and
     /// the key it does that at.
-    fn puts(&self, op: &Op<'a>) -> Option<(Option<&'a Value>, &'a Value)> {
+    pub(super) fn puts(&self, op: &Op<'a>) -> Option<(Option<&'a Value>, &'a Value)> {
         if self.result(op.id) == Some(&Value::Bool(false)) {
             return None;
         }
@@ -361,7 +381,7 @@ impl<'a, S: Recorded> Case<'a, S> {
     }
 
     /// What an operation took out, as its answer says.
-    fn takes(&self, op: &Op<'a>) -> Option<&'a Value> {
+    pub(super) fn takes(&self, op: &Op<'a>) -> Option<&'a Value> {
         match (self.name, op.method, self.result(op.id)?) {
             ("set", "remove", Value::Bool(true)) => Some(op.argument),
             ("set", ..) | (_, _, Value::Nil) => None,
@@ -371,7 +391,7 @@ impl<'a, S: Recorded> Case<'a, S> {
     }
 
     /// What an operation saw, be it that it took it out or not.
-    fn sees(&self, op: &Op<'a>) -> Option<&'a Value> {
+    pub(super) fn sees(&self, op: &Op<'a>) -> Option<&'a Value> {
         let result = self.result(op.id);
         match op.method {
             "peek" | "peek_front" | "peek_back" => result.filter(|seen| !seen.is_nil()),
@@ -394,9 +414,13 @@ impl<'a, S: Recorded> Case<'a, S> {
     }
 
     /// Whether the object holds a value in a state, be it at a key.
-    fn holds(&self, state: &S::State, key: Option<&Value>, value: &Value) -> bool {
+    pub(super) fn holds(&self, state: &S::State, key: Option<&Value>, value: &Value) -> bool {
         let state = self.object.state_value(state);
         match (key, state.as_list()) {
+            (Some(key), Some(pairs)) if value.is_nil() => {
+                let is_on = |pair: &Value| pair.as_list().is_some_and(|pair| pair[0] == *key);
+                !pairs.iter().any(is_on)
+            }
             (Some(key), Some(pairs)) => pairs.contains(&Value::list([key.clone(), value.clone()])),
             (None, Some(values)) => values.contains(value),
             (_, None) => state == *value,
@@ -407,7 +431,7 @@ impl<'a, S: Recorded> Case<'a, S> {
         match claim {
             // "[Operation] is impossible: [value] had not been put by then": no call that was made until it returned puts it,
             // and in no order of the other operations the object holds it in that time. "[Alike] had been": a call that
-            // returned in that time put that.
+            // returned in that time put that, or one whose value was seen.
             Claim::NeverPut {
                 op,
                 key,
@@ -441,8 +465,10 @@ impl<'a, S: Recorded> Case<'a, S> {
                 if let Some(alike) = alike {
                     tally.add("alike");
                     let mut called = self.called();
+                    let is_seen = || self.called().any(|op| self.result(op.id) == Some(alike));
                     let is_put = called.any(|put| {
-                        self.has_returned(&put) && self.puts(&put) == Some((key.as_ref(), alike))
+                        let is_on = self.puts(&put) == Some((key.as_ref(), alike));
+                        is_on && (self.has_returned(&put) || is_seen())
                     });
                     let texts = [alike, value].map(|value| value.to_string().replace('"', ""));
                     self.expect(is_put && alike != value, "the other value was put there");
@@ -508,44 +534,6 @@ impl<'a, S: Recorded> Case<'a, S> {
         !orders.is_empty() && states.all(|state| holds(&content(state)))
     }
 
-    /// Whether one of the values is there during an operation in all orders of the operations that put them in or took them
-    /// out, or may have done so, if any value may be taken out at any time: the others may contradict each other.
-    fn is_in_bag(&self, op: &Op<'a>, values: &[Value]) -> bool {
-        let bag = Container::unbounded(Discipline::Any);
-        let others = self.called().filter(|other| other.id != op.id);
-        let on_values: Vec<(Op<'a>, ContainerOp)> = others
-            .filter_map(|other| {
-                let put = self.puts(&other).map(|(_, put)| put.clone());
-                let is_meant = |value: &&Value| values.contains(value);
-                if let Some(put) = put {
-                    return values
-                        .contains(&put)
-                        .then_some((other, ContainerOp::Add(put)));
-                }
-                let may_take = !self.has_returned(&other) && !other.method.starts_with("peek");
-                let takes = self.takes(&other).filter(is_meant).is_some() || may_take;
-                takes.then_some((other, ContainerOp::Remove))
-            })
-            .collect();
-        let given = on_values.iter().map(|(other, in_bag)| Given {
-            id: other.id,
-            call: other.call,
-            ret: if self.has_returned(other) {
-                other.ret
-            } else {
-                NEVER
-            },
-            op: in_bag,
-            result: match in_bag {
-                ContainerOp::Remove => self.takes(other),
-                _ => None,
-            },
-        });
-        let orders = AllOrders::of(&bag, given.collect());
-        let is_there = |content: &VecDeque<Value>| values.iter().any(|v| content.contains(v));
-        !orders.is_empty() && orders.states_between(op.call, op.ret).all(is_there)
-    }
-
     fn check_uses(&self, claim: &Claim) {
         let serves = |op: &Op<'a>, value: &Value| {
             self.expect(
@@ -567,6 +555,17 @@ impl<'a, S: Recorded> Case<'a, S> {
                 self.expect(is_used, "the later operation is on the value");
                 self.expect(removal.ret < later.call, "it was called later");
             }
+            // "[Operation] is impossible: [by] took [value] out, and it was not put in again": every operation that puts it in
+            // comes before that in every order of the others on this value, and there is none with the operation too.
+            Claim::TakenBefore { op, value, by } => {
+                let (op, by) = (self.op(*op), self.op(*by));
+                serves(&op, value);
+                self.expect(self.takes(&by) == Some(value), "it took the value out");
+                self.expect(
+                    bag::is_gone_after(self, &op, &by, value),
+                    "the value was not put in again",
+                );
+            }
             // "[Operation] found the object empty, but at any time one of [values] was in it": in every order of the others,
             // during the whole operation.
             Claim::NotEmpty { op, values } => {
@@ -581,7 +580,7 @@ impl<'a, S: Recorded> Case<'a, S> {
                         values.iter().any(|value| content.contains(value))
                     })
                 };
-                let is_true = is_there(values) || self.is_in_bag(&op, values);
+                let is_true = is_there(values) || bag::has_one_of(self, &op, values);
                 self.expect(is_true, "one of the values is there");
             }
             // "[First] was put in before [second], but [operation] served [second] before [first]": in every order of the
@@ -609,7 +608,8 @@ impl<'a, S: Recorded> Case<'a, S> {
                 self.expect_during(&op, &values, is_above, "the upper value is there, on top");
             }
             // "[Operation] passed over larger values: whenever it can have taken effect, one of [urgent] was there": whenever
-            // the served value was there during the operation, in every order of the others.
+            // it serves its value in an order, if any value may be served at any time; or during the whole operation, since what
+            // is recorded of its own value may be wrong too.
             Claim::PassedOver { op, urgent, how } => {
                 let op = self.op(*op);
                 let Some(served) = self.sees(&op) else {
@@ -622,11 +622,9 @@ impl<'a, S: Recorded> Case<'a, S> {
                 };
                 let is_urgent = |value: &Value| value.cmp(served) == expected;
                 self.expect(urgent.iter().all(is_urgent), "the values are more urgent");
-                let is_there = |content: &[Value]| {
-                    !content.contains(served) || urgent.iter().any(|value| content.contains(value))
-                };
-                let values: Vec<Value> = urgent.iter().chain([served]).cloned().collect();
-                self.expect_during(&op, &values, is_there, "an urgent value is there");
+                let passes_over = bag::serves_beside_one_of(self, &op, served, urgent)
+                    || bag::has_one_of(self, &op, urgent);
+                self.expect(passes_over, "an urgent value is there");
             }
             _ => unreachable!("{claim:?}"),
         }

@@ -7,7 +7,7 @@ use crate::value::Value;
 use crate::verdict::Claim;
 
 /// What an operation adds to the counter, and the count that it found.
-fn counts<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>) -> (i64, Option<i64>) {
+pub(super) fn counts<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>) -> (i64, Option<i64>) {
     let by = match (op.method, op.argument.as_int()) {
         ("get" | "read", _) => 0,
         ("inc" | "inc_and_get", None) => 1,
@@ -54,7 +54,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
             case.expect(raises.count() == *raised, "so many raise it");
             case.expect(counts(case, &op).1 == Some(*count), "it found the count");
             case.expect(count < least, "it is too low");
-            expect_count(case, &op, |now| now >= *least);
+            expect_count(case, &op, op.call, |now| now >= *least);
         }
         // "[Operation] is too high: with everything else that was called before it returned, the count before it
         // was at most m."
@@ -62,16 +62,55 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
             let op = case.op(*op);
             case.expect(counts(case, &op).1 == Some(*count), "it found the count");
             case.expect(count > most, "it is too high");
-            expect_count(case, &op, |now| now <= *most);
+            expect_count(case, &op, op.call, |now| now <= *most);
+        }
+        // "[Operation] is too low: when [since] had returned, before it was called, the count was at least m": in every order of
+        // the others.
+        Claim::CountFell {
+            op,
+            count,
+            least,
+            since,
+        } => {
+            let (op, since) = (case.op(*op), case.op(*since));
+            case.expect(since.ret < op.call, "it returned before");
+            case.expect(counts(case, &op).1 == Some(*count), "it found the count");
+            case.expect(count < least, "it is too low");
+            expect_count(case, &op, since.ret, |now| now >= *least);
+        }
+        // "[Operation] is impossible: the count was n at first, and every operation that raises it adds m."
+        Claim::BetweenSteps {
+            op,
+            count,
+            initial,
+            by,
+        } => {
+            let op = case.op(*op);
+            let is_step = |op: &Op<'_>| [0, *by].contains(&counts(case, op).0);
+            case.expect(case.called().all(|op| is_step(&op)), "all add so much");
+            case.expect(counts(case, &op).1 == Some(*count), "it found the count");
+            case.expect((count - initial) % by != 0, "it is between two steps");
+            let orders = case.orders(|_| Treated::LeftOut);
+            let at_first =
+                |state: &S::State| case.object.state_value(state) == Value::Int(*initial);
+            case.expect(
+                orders.ends().into_iter().all(at_first),
+                "it was so at first",
+            );
         }
         _ => unreachable!("{claim:?}"),
     }
 }
 
-/// In every order of the others, the count fits during the whole operation.
-fn expect_count<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>, fits: impl Fn(i64) -> bool) {
+/// In every order of the others, the count fits from this event until the operation returns.
+fn expect_count<S: Recorded>(
+    case: &Case<'_, S>,
+    op: &Op<'_>,
+    from: u32,
+    fits: impl Fn(i64) -> bool,
+) {
     let orders = case.orders_without(op.id, |_| Treated::AnyResult);
-    let mut states = orders.states_between(op.call, op.ret);
+    let mut states = orders.states_between(from, op.ret);
     let count = |state: &S::State| case.object.state_value(state).as_int();
     let all_fit = !orders.is_empty() && states.all(|state| count(state).is_some_and(&fits));
     case.expect(all_fit, "the count is within the bound");
