@@ -2,8 +2,12 @@
 
 use std::io::Write;
 
+use linpoint::history::{FailedOp, Op};
+use linpoint::object::RecordedCall;
+use linpoint::online::Observable;
+use linpoint::spec::{Keys, Role};
 use linpoint::verdict::{Claim, Core, PartReport, Possible, Violation};
-use linpoint::{History, Value, Verdict};
+use linpoint::{History, ObjectType, Value, Verdict};
 
 use super::{Summary, core_table};
 use crate::results::{Checked, Outcome};
@@ -75,8 +79,13 @@ fn show_violation(
     if let Some(possible) = possible_text(history, violation) {
         writeln!(out, "  {possible}\n")?;
     }
-    if let Claim::NeverPut { value, .. } = core.claim() {
-        for failed in failed_with(history, value) {
+    if let Claim::NeverPut { op, key, value, .. } = core.claim() {
+        let seen = Seen {
+            op: history.op(*op),
+            key: key.as_ref(),
+            value,
+        };
+        for failed in seen.failed(history, &checked.object) {
             writeln!(out, "  {failed} failed, and yet {value} was seen\n")?;
         }
     }
@@ -149,20 +158,50 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     })
 }
 
-/// The operations that failed and would have put `value` there.
-fn failed_with(history: &History, value: &Value) -> impl Iterator<Item = String> {
-    let failed = history.failed().iter().filter(move |failed| {
-        let argument = &failed.call.argument;
-        let items = argument.as_list().unwrap_or_default();
-        argument == value || items.contains(value)
-    });
-    failed.take(MOST_LISTED).map(|failed| {
-        let (call, process) = (failed.call_text(), &failed.process);
-        match failed.line {
-            0 => format!("{call} by process {process}"),
-            line => format!("{call} by process {process} (line {line})"),
+/// A value that was seen where no operation had put it.
+struct Seen<'a> {
+    /// The operation that saw it.
+    op: Op<'a>,
+    /// The key at which it did, where keys name places that hold values.
+    key: Option<&'a Value>,
+    value: &'a Value,
+}
+
+impl Seen<'_> {
+    /// The operations that were called before the value was seen, failed, and would have put it there.
+    fn failed(&self, history: &History, object: &ObjectType) -> Vec<String> {
+        let is_before = |failed: &&FailedOp| {
+            failed.called <= self.op.ret && failed.call.object == *self.op.object
+        };
+        let failed = history.failed().iter().filter(is_before);
+        let failed = failed.filter(|failed| self.would_be_put(failed, object));
+        let described = failed.take(MOST_LISTED).map(|failed| {
+            let (call, process) = (failed.call_text(), &failed.process);
+            match failed.line {
+                0 => format!("{call} by process {process}"),
+                line => format!("{call} by process {process} (line {line})"),
+            }
+        });
+        described.collect()
+    }
+
+    fn would_be_put(&self, failed: &FailedOp, object: &ObjectType) -> bool {
+        let call = RecordedCall::from(failed.call.clone());
+        let Ok(facts) = object.facts(&failed.process, &call, None) else {
+            return false;
+        };
+        match (object.vocabulary().keys, facts.role) {
+            // The member of a set is its key.
+            (Keys::Members, Role::Slot { leaves, .. }) => {
+                facts.key.as_ref() == Some(self.value) && leaves == Some(Value::Bool(true))
+            }
+            (Keys::Places, Role::Slot { leaves, .. }) => {
+                facts.key.as_ref() == self.key && leaves.as_ref() == Some(self.value)
+            }
+            (Keys::Places, Role::Adds(put)) => facts.key.as_ref() == self.key && put == *self.value,
+            _ => false,
         }
-    })
+    }
 }
 
 /// More operations of a kind than this are only counted.
