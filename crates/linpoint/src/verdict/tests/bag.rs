@@ -23,7 +23,9 @@ fn on_values<'a, S: Recorded>(
     match case.sees(op).filter(is_meant) {
         Some(seen) if is_peek => Some((ContainerOp::Peek, Some(seen))),
         Some(taken) => Some((ContainerOp::Remove, Some(taken))),
-        None if !case.has_returned(op) && !is_peek => Some((ContainerOp::Remove, None)),
+        None if !case.has_returned(op) && !is_peek && op.method != "size" => {
+            Some((ContainerOp::Remove, None))
+        }
         None => None,
     }
 }
