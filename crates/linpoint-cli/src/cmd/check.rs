@@ -109,6 +109,7 @@ fn config(args: &CheckArgs) -> Config {
     Config {
         timeout: args.limits.timeout,
         memory: args.limits.memory,
+        explanation: None,
         threads: None,
         partitioning: if args.whole {
             Partitioning::ByObject

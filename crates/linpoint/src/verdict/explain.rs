@@ -40,22 +40,13 @@ pub(crate) fn violation<S: Spec>(
     decide: Decide<'_>,
     describe: &dyn Fn(OpId) -> String,
 ) -> Result<Violation, Error> {
+    let clashes = Clashes::find(task, findings, budget, decide);
+    let known_bad = clashes.known_bad(task, budget, decide);
     let Clashes {
         ops: clash,
         at_place,
         events: clash_events,
-    } = Clashes::find(task, findings, budget, decide);
-    // They may contradict each other only with results of operations that returned after the prefix.
-    let is_bad = |events| {
-        let answer = decide(&reduce::prefix(&task.ops, events), budget);
-        matches!(answer, Ok(Answer::NotLinearizable { .. }))
-    };
-    let is_shorter = clash_events < task.events();
-    let bad = match is_shorter && (at_place.is_some() || is_bad(clash_events)) {
-        true => clash_events,
-        false => task.events(),
-    };
-    let known_bad = task.with_ops(reduce::prefix(&task.ops, bad));
+    } = clashes;
     let approach = Approach::to_bad(&known_bad, &budget.slice(budget.left() / 2));
     let approach = approach.ok().flatten();
     let prefix = shortest_bad_prefix(
@@ -232,6 +223,22 @@ impl Clashes {
             ops,
             at_place,
             events: last_rank.map_or(task.events(), |rank| task.events_until(rank)),
+        }
+    }
+
+    /// A beginning of the task that is known to be bad.
+    fn known_bad<'b, S: Spec>(
+        &self,
+        task: &Task<'b, S>,
+        budget: &Budget,
+        decide: Decide<'_>,
+    ) -> Task<'b, S> {
+        let cut = reduce::prefix(&task.ops, self.events);
+        // The operations may contradict each other only with results of some that returned after the prefix.
+        let is_bad = || matches!(decide(&cut, budget), Ok(Answer::NotLinearizable { .. }));
+        match self.events < task.events() && (self.at_place.is_some() || is_bad()) {
+            true => task.with_ops(cut),
+            false => task.with_ops(task.ops.clone()),
         }
     }
 }

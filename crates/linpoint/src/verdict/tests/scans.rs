@@ -44,27 +44,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, id: OpId, sentence: &str) -
         return "scan: future";
     }
     if let Some((_, rest)) = reason.split_once("although it has ") {
-        let other_entry = number_after(rest, "in entry ");
-        let other_value = shown(case, &scan, other_entry);
-        case.expect(
-            rest.starts_with(&format!("{other_value} in entry {other_entry} and ")),
-            "the scan shows the other value",
-        );
-        let (missed, seen) = rest
-            .split_once(" had finished before ")
-            .expect("two updates");
-        let (missed, seen) = (named(missed), named(seen));
-        case.expect(missed.ret < seen.call, "one update came before the other");
-        let missed = update(case, &missed).expect("an update");
-        let seen = update(case, &seen);
-        case.expect(
-            missed.0 == entry && missed.1 != value,
-            "the missed update is of the entry",
-        );
-        case.expect(
-            seen == Some((other_entry, other_value.clone())),
-            "the scan saw the other update",
-        );
+        let (other_entry, other_value) = check_order(case, &scan, entry, rest);
         never(&|entries| at(entries, entry) == value && at(entries, other_entry) == other_value);
         return "scan: order";
     }
@@ -114,6 +94,39 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, id: OpId, sentence: &str) -
     );
     never(&|entries| at(entries, entry) == value);
     "scan: stale"
+}
+
+/// Checks that the scan missed an update of `entry` that came before one that it saw. Returns the entry and the value of that one.
+fn check_order<S: Recorded>(
+    case: &Case<'_, S>,
+    scan: &Op<'_>,
+    entry: usize,
+    rest: &str,
+) -> (usize, Value) {
+    let value = shown(case, scan, entry);
+    let named = |text: &str| named_in(case, text, scan.id);
+    let other_entry = number_after(rest, "in entry ");
+    let other_value = shown(case, scan, other_entry);
+    case.expect(
+        rest.starts_with(&format!("{other_value} in entry {other_entry} and ")),
+        "the scan shows the other value",
+    );
+    let (missed, seen) = rest
+        .split_once(" had finished before ")
+        .expect("two updates");
+    let (missed, seen) = (named(missed), named(seen));
+    case.expect(missed.ret < seen.call, "one update came before the other");
+    let missed = update(case, &missed).expect("an update");
+    let seen = update(case, &seen);
+    case.expect(
+        missed.0 == entry && missed.1 != value,
+        "the missed update is of the entry",
+    );
+    case.expect(
+        seen == Some((other_entry, other_value.clone())),
+        "the scan saw the other update",
+    );
+    (other_entry, other_value)
 }
 
 fn initial<S: Recorded>(case: &Case<'_, S>) -> Value {
