@@ -214,7 +214,7 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if let Some(anchor) = core.anchor() {
         let after = history.describe(anchor.after);
         lines.push(format!(
-            "when {after} had returned, apart from what was still open,"
+            "when {after} had returned, before operations that were open then did more,"
         ));
         lines.push(format!(
             "  {}, whatever the order",

@@ -108,7 +108,7 @@ impl<I> Claim<I> {
                 format!("{what} is impossible: {value} had not been {put}{at} by then{hint}")
             }
             Claim::TakenBefore { op, value, by } => format!(
-                "{} is impossible: {} took {value} out, and it was not {put} again",
+                "{} is impossible: {} took {value} out, and it was not {put} again by then",
                 describe(op),
                 describe(by)
             ),
@@ -152,7 +152,7 @@ impl<I> Claim<I> {
                 put: count,
             } => {
                 let (often, seldom) = (times(ops.len()), at_most(*count));
-                format!("{value} was {taken} {often} and {put} {seldom}")
+                format!("{value} was {taken} {often} and {put} {seldom} by then")
             }
             Claim::AddedTooOften {
                 value,
@@ -164,7 +164,7 @@ impl<I> Claim<I> {
                     0 => format!("{value} was {put} {often} and never {taken} in between"),
                     _ => {
                         format!(
-                            "{value} was {put} {often} and {taken} {}",
+                            "{value} was {put} {often} and {taken} {} by then",
                             at_most(*removed)
                         )
                     }
@@ -175,7 +175,7 @@ impl<I> Claim<I> {
                 removal,
                 later,
             } => format!(
-                "{} was called after {} had returned, and {value} was {put} only once",
+                "{} was called after {} had returned, and {value} was {put} only once by then",
                 describe(later),
                 describe(removal)
             ),

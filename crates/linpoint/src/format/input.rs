@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(not(feature = "archives"))]
 use super::feature::missing;
-use crate::engine::Budget;
+use crate::engine::{Budget, Limit};
 use crate::error::Error;
 
 /// What an input holds.
@@ -150,6 +150,11 @@ enum Packing {
 }
 
 fn read_error(error: &io::Error, packing: Packing) -> Error {
+    if error.kind() == io::ErrorKind::OutOfMemory
+        && let Some(limit) = Budget::address_space()
+    {
+        return Error::limit(Limit::AddressSpace(limit));
+    }
     match packing {
         Packing::None => Error::unreadable(error.to_string()),
         Packing::Compressed => Error::malformed(format!("cannot be decompressed: {error}")),

@@ -302,7 +302,7 @@ impl<S: Spec> Builder<'_, S> {
         let after = self.describe(*after);
         let states = states.alternatives();
         format!(
-            "After {after} had returned, apart from what was still open, {states}, whatever the order"
+            "When {after} had returned, before operations that were open then did more, {states}, whatever the order"
         )
     }
 

@@ -232,7 +232,7 @@ impl<'a, S: Recorded> Case<'a, S> {
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
-    /// "When [operation] had returned, apart from what was still open, [states], whatever the order": some order of everything
+    /// "When [operation] had returned, before operations that were open then did more, [states], whatever the order": some order of everything
     /// up to that return leads to each of the states, and every order leads to one of them and on from there by what
     /// operations did that were still open.
     fn check_anchor(&self, anchor: &Anchor) {

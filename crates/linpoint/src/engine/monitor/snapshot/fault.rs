@@ -162,6 +162,6 @@ impl<T> Fault<T> {
                 describe(seen)
             ),
         };
-        format!("{sentence} ({})", self.property())
+        format!("{sentence} (violates {})", self.property())
     }
 }
