@@ -170,6 +170,26 @@ impl Reader<Rw> for Writes {
             select_unpredictable(writes, row.argument, row.result),
         )))
     }
+
+    /// In one pass without branches, if all operations returned and no result has to be looked up.
+    fn many(
+        &self,
+        columns: &Columns<'_>,
+        start: usize,
+        acts: &mut [Rw],
+        values: &mut [u32],
+    ) -> bool {
+        let (mut are_common, nil) = (true, columns.nil);
+        let rows = columns.rows(start..start + acts.len());
+        for (row, (act, value)) in rows.zip(acts.iter_mut().zip(values.iter_mut())) {
+            let writes = columns.pattern(row) == Pattern::Writes;
+            *act = select_unpredictable(writes, Rw::Write, Rw::Read);
+            *value = select_unpredictable(writes, row.argument, row.result);
+            let other = select_unpredictable(writes, row.result, row.argument);
+            are_common &= !row.is_pending & ((other == nil) | (writes & (other == *value)));
+        }
+        are_common || one_by_one(self, columns, start, acts, values)
+    }
 }
 
 /// Reads operations on a set or a lock.
