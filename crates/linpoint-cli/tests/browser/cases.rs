@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::json;
 
 use crate::chromium::Browser;
+use crate::large::million;
 use crate::live::live;
 use crate::{Case, Pages};
 
@@ -63,7 +63,7 @@ impl Pages {
     }
 
     /// Checks a history that is written here.
-    fn history(&self, name: &str, text: &str, more: &[&str]) -> PathBuf {
+    pub(crate) fn history(&self, name: &str, text: &str, more: &[&str]) -> PathBuf {
         let file = self.file(&format!("{name}.jsonl"));
         std::fs::write(&file, text).expect("the history can be written");
         let mut args = vec!["check", file.to_str().expect("a path")];
@@ -72,7 +72,7 @@ impl Pages {
     }
 
     /// Checks a history from `linpoint generate`.
-    fn generated(&self, name: &str, generate: &[&str], check: &[&str]) -> PathBuf {
+    pub(crate) fn generated(&self, name: &str, generate: &[&str], check: &[&str]) -> PathBuf {
         let file = self.file(&format!("{name}.jsonl"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
         command.arg("generate").args(generate).arg("-o").arg(&file);
@@ -119,7 +119,7 @@ fn window(browser: &mut Browser) -> (f64, f64) {
     (number(0), number(1))
 }
 
-fn selected(browser: &mut Browser) -> String {
+pub(crate) fn selected(browser: &mut Browser) -> String {
     browser.text("document.body.dataset.selected ?? ''")
 }
 
@@ -636,66 +636,4 @@ fn verify(browser: &mut Browser, pages: &Pages) {
     let execution = browser.text("document.querySelector('#execution').innerText");
     assert!(execution.contains("memory after"), "{execution}");
     pages.picture(browser, "verify");
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn million(browser: &mut Browser, pages: &Pages) {
-    let ops = if pages.is_required {
-        "1000000"
-    } else {
-        "20000"
-    };
-    let empty = pages.history("empty", "", &[]);
-    let violation = pages.generated(
-        "million",
-        &[
-            "-t",
-            "queue",
-            "--ops",
-            ops,
-            "--processes",
-            "16",
-            "--violation",
-        ],
-        &[],
-    );
-    let fine = pages.generated(
-        "million-fine",
-        &["-t", "register", "--ops", ops, "--processes", "16"],
-        &[],
-    );
-    // The browser has to warm up as well.
-    browser.open(&empty, READY);
-    for (name, page) in [("million", &violation), ("million-fine", &fine)] {
-        // Usable is what is drawn; the order through the operations may come a moment later.
-        let drawn = "document.querySelector('#timeline')?.dataset.drawn > 0";
-        // In turns, so that what else the machine does slows down both.
-        let turns = (0..5).map(|_| (browser.open(&empty, READY), browser.open(page, drawn)));
-        let (empty_times, times): (Vec<Duration>, Vec<Duration>) = turns.unzip();
-        let (empty_time, time) = (median(empty_times), median(times));
-        let ratio = time.as_secs_f64() / empty_time.as_secs_f64();
-        let bytes = std::fs::metadata(page).map_or(0, |file| file.len());
-        eprintln!(
-            "page: {name}: {ops} operations, {bytes} bytes, opened in {time:.2?}; an empty page in {empty_time:.2?}: {ratio:.1} times"
-        );
-        assert!(time < Duration::from_secs(3), "{time:?}");
-        assert!(ratio < 10.0, "{ratio} times an empty page");
-        pages.picture(browser, name);
-        // Everything is drawn at once, and near.
-        browser.press("0");
-        pages.picture(browser, &format!("{name}-all"));
-        for _ in 0..4 {
-            browser.press("+");
-        }
-        browser.press("ArrowRight");
-        assert_ne!(selected(browser), "");
-    }
-    browser.open(&violation, READY);
-    core(browser);
-    browser.press("e");
-    assert_ne!(selected(browser), "");
 }

@@ -6,6 +6,7 @@
 
 mod cases;
 mod chromium;
+mod large;
 mod live;
 
 use std::path::PathBuf;
