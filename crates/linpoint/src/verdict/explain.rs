@@ -86,9 +86,17 @@ pub(crate) fn violation<S: Spec>(
         false => None,
     };
     let smaller = match &told {
-        Some(told) => clashing(task, &returned(&beginning, &told.ops), budget, decide)
-            .filter(|clash| follows_in(&beginning, clash))
-            .or(smaller),
+        Some(told) => {
+            let start = reduce::start_from(task, &returned(&beginning, &told.ops));
+            let is_bare = start.iter().all(|op| op.ret != NEVER);
+            match smaller {
+                // With relaxed operations it is harder to reduce than what the engine found.
+                Some(smaller) if !is_bare => Some(smaller),
+                smaller => clash_within(start, &budget.slice(budget.left() / 4), decide)
+                    .filter(|clash| follows_in(&beginning, clash))
+                    .or(smaller),
+            }
+        }
         None => smaller,
     };
     let evidence = Evidence {
@@ -261,9 +269,13 @@ fn clashing<S: Spec>(
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Option<Vec<TaskOp>> {
-    let start = reduce::start_from(task, contradicting);
-    let answer = decide(&start, budget);
-    matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(start)
+    clash_within(reduce::start_from(task, contradicting), budget, decide)
+}
+
+/// These operations, if they are known to be not linearizable.
+fn clash_within(ops: Vec<TaskOp>, budget: &Budget, decide: Decide<'_>) -> Option<Vec<TaskOp>> {
+    let answer = decide(&ops, budget);
+    matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(ops)
 }
 
 /// The same for the operations that an engine finds contradictory in a beginning of the task.
