@@ -68,7 +68,13 @@ pub(crate) fn failure(
     }
     let page_data = match program.has_spec() {
         true => spec_page.map(|page| page::with_execution(page, moves)),
-        false => page::of_violation(&**program, serial, violation, &sentence, moves),
+        false => {
+            let told = page::of_violation(&**program, serial, violation, &sentence, moves);
+            told.map(|(page, told)| {
+                sentence = told;
+                page
+            })
+        }
     };
     let token = Token {
         object: program.identity(),

@@ -27,14 +27,14 @@ const SOME_ANSWER: &str = "some answer";
 /// A test has at most 64 operations.
 const MOST_OPS: usize = 1000;
 
-/// The page about a violation, with the steps of its execution.
+/// The page about a violation, with the steps of its execution, and its sentence with what the serial executions allow.
 pub(crate) fn of_violation(
     program: &dyn Test,
     serial: &Serial,
     violation: &Violation,
     sentence: &str,
     execution: Vec<Move>,
-) -> Option<PageData> {
+) -> Option<(PageData, String)> {
     let history = &violation.history;
     let mut behaviour = Behaviour::default();
     match &violation.kind {
@@ -67,15 +67,20 @@ pub(crate) fn of_violation(
     };
     let typed = typed(program, history, &violation.kind);
     let mut report = Checker::default().check(&behaviour, &typed).ok()?;
+    let mut sentence = sentence.trim_end_matches('.').to_owned();
     for part in &mut report.parts {
         let Verdict::Violation(found) = &mut part.verdict else {
             return None;
         };
+        if let (ViolationKind::Results, Some(clause)) =
+            (&violation.kind, instead(program, &typed, found))
+        {
+            sentence = format!("{sentence}: {clause}");
+        }
         let ids = (0..typed.len() as u32).map(OpId);
         let returned = ids.filter(|&id| typed.action(id).ret.is_some()).collect();
         // The operations that did not return had no effect, so the core leaves them out.
-        let sentence = sentence.trim_end_matches('.').to_owned();
-        found.core = Core::confirmed_by_harness(returned, sentence, evidence);
+        found.core = Core::confirmed_by_harness(returned, sentence.clone(), evidence);
         part.engine = program.engine().name();
         part.reason = "the serial executions of the test are its specification".to_owned();
     }
@@ -85,7 +90,26 @@ pub(crate) fn of_violation(
         most_ops: MOST_OPS,
     };
     let data = page_data(options, &behaviour, &typed, &report);
-    Some(with_execution(data, execution))
+    Some((with_execution(data, execution), format!("{sentence}.")))
+}
+
+/// What the first operation that no serial order explains could have answered, given what happened before it returned.
+fn instead(
+    program: &dyn Test,
+    typed: &TypedHistory<Call, Answer>,
+    found: &linpoint::verdict::Violation,
+) -> Option<String> {
+    let action = typed.action(found.last);
+    let (op, answer) = (action.op.op?, action.ret.as_ref()?);
+    let answers = &found.possible.as_ref().filter(|_| found.shortest)?.answers;
+    let could = match answers.count {
+        0 => "could not have returned yet".to_owned(),
+        _ => format!("could only answer {}", answers.alternatives()),
+    };
+    let (name, answer) = (name(program, op), &answer.0);
+    Some(format!(
+        "{name} answered {answer}, but after the answers before it, it {could}"
+    ))
 }
 
 /// Adds the names of the threads and the steps of the execution to a page.

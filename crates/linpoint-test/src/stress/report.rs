@@ -163,6 +163,10 @@ impl fmt::Display for Failure {
             Verdict::Violation(violation) => {
                 let core = &violation.core;
                 writeln!(f, "{}", core.sentence())?;
+                if let Some(anchor) = core.anchor() {
+                    let clause = anchor.clause(|id| self.history.describe(id));
+                    writeln!(f, "{clause}")?;
+                }
                 shown.extend(core.ops());
                 shown.sort_unstable();
                 relaxed = core.relaxed();

@@ -78,7 +78,7 @@ fn a_lost_increment_is_caught_and_saved_with_the_same_verdict() {
     let text = report.to_string();
     assert!(text.starts_with("NOT LINEARIZABLE: run "), "{text}");
     assert!(
-        text.contains("thread 0") && text.contains("inc()"),
+        text.contains("thread 0") && text.contains("get() → "),
         "{text}"
     );
     std::fs::remove_dir_all(folder).expect("just made");

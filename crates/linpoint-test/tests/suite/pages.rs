@@ -30,7 +30,8 @@ fn results_without_witness() {
         r#""verdict":"not linearizable""#,
         r#""process":"thread A""#,
         r#""call":"inc""#,
-        "No serial order of the operations",
+        "No serial order of the operations that respects real time gives these results: \
+         B.get answered 1, but after the answers before it, it could only answer 2",
         "no serial execution of the object explains it (all 3 serial executions were run)",
         "as constructed",
         // How far one gets, and what the object would have answered then.

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Recorded, Spec};
 use crate::value::Value;
-use crate::verdict::{Anchor, Core, PartReport, Report, Stuck, Undecided, Verdict, Violation};
+use crate::verdict::{Core, PartReport, Report, Stuck, Undecided, Verdict, Violation};
 
 /// The largest number of steps that are shown with their states, in all parts together.
 const MOST_STATES: usize = 20_000;
@@ -283,7 +283,9 @@ impl<S: Spec> Builder<'_, S> {
         };
         CoreData {
             sentence: core.sentence().to_owned(),
-            anchor: core.anchor().map(|anchor| self.anchor(anchor)),
+            anchor: core
+                .anchor()
+                .map(|anchor| anchor.clause(|id| self.describe(id))),
             extent: core.extent(),
             confirmation: core.confirmation().to_string(),
             operations: core.ops().len(),
@@ -294,16 +296,6 @@ impl<S: Spec> Builder<'_, S> {
             attempts: found.attempts,
             initial: state_text(&self.spec.init()),
         }
-    }
-
-    /// What the core starts from, as a sentence.
-    fn anchor(&self, anchor: &Anchor) -> String {
-        let Anchor { after, states } = anchor;
-        let after = self.describe(*after);
-        let states = states.alternatives();
-        format!(
-            "When {after} had returned, before operations that were open then did more, {states}, whatever the order"
-        )
     }
 
     /// Why a part is undecided, and where the orders end that were tried.

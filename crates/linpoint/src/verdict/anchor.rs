@@ -42,6 +42,16 @@ pub struct Anchor {
     pub states: Listed,
 }
 
+impl Anchor {
+    /// What was known, as a clause. `describe` names an operation.
+    pub fn clause(&self, describe: impl Fn(OpId) -> String) -> String {
+        let (after, states) = (describe(self.after), self.states.alternatives());
+        format!(
+            "when {after} had returned, before operations that were open then did more, {states}, whatever the order"
+        )
+    }
+}
+
 /// What was possible when an operation returned that no order explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Possible {

@@ -42,7 +42,7 @@ export class CorePicture {
           element('button', { type: 'button', id: 'in-history', title: 'The same operations in the whole history (h)',
             onclick: () => this.actions.showInHistory() }, 'Show in the whole history'))),
       element('p', { class: 'sentence' }, `${visible(core.sentence)}.`),
-      core.anchor && element('p', { class: 'note', id: 'anchor' }, `${visible(core.anchor)}.`),
+      core.anchor && element('p', { class: 'note', id: 'anchor' }, `The core starts here: ${visible(core.anchor)}.`),
       core.rows.length < all && element('p', { class: 'note' }, `The last ${core.rows.length} of ${counted(all, 'operation')} are drawn.`),
       element('div', { class: 'picture' }, this.picture),
       element('div', { class: 'why' }, this.constraints(), core.attempts.length > 0 && this.attempts()),
