@@ -15,6 +15,9 @@ use crate::value::Value;
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_millis(200);
 
+/// How long it may take to find out whether an operation of a core about one place is a premise.
+const PREMISE_TIME: Duration = Duration::from_millis(20);
+
 /// What an engine found out about a task that is not linearizable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EngineFindings<'a> {
@@ -120,7 +123,7 @@ pub(crate) fn violation<S: Spec>(
     let core = Core {
         sentence: claim.sentence(&task.spec.vocabulary(), &|id| describe(*id)),
         premises: match found.minimal {
-            true => premises(&beginning, &found.ops, claim.op().copied()),
+            true => premises(&beginning, &found, claim.op().copied(), budget, decide),
             false => Vec::new(),
         },
         stopped_by: whole.stopped_by().filter(|_| !found.minimal),
@@ -523,14 +526,31 @@ fn is_small(reduced: &Reduced) -> bool {
 }
 
 /// The operations beside the one that the claim is about that changed nothing, as their results tell, but might have done so
-/// with another result.
-fn premises<S: Spec>(task: &Task<'_, S>, ids: &[OpId], claimed: Option<OpId>) -> Vec<OpId> {
+/// with another result, which would explain the contradiction.
+fn premises<S: Spec>(
+    task: &Task<'_, S>,
+    core: &Found,
+    claimed: Option<OpId>,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Vec<OpId> {
     let is_premise = |id: &OpId| {
         let op = task.op(*id);
         op.is_some_and(|op| task.is_pure(op) && !task.is_pure(op.relaxed()))
     };
-    let others = ids.iter().copied().filter(|&id| Some(id) != claimed);
-    others.filter(is_premise).collect()
+    // A core about one place may be contradictory at other places too, whatever this operation answers.
+    let explains = |id: &OpId| {
+        let counts = |op: &TaskOp| op.id != *id && core.ops.contains(&op.id);
+        let ops = task.ops.iter();
+        let ops = ops.map(|op| if counts(op) { *op } else { op.relaxed() });
+        let answer = decide(&ops.collect::<Vec<_>>(), &budget.slice(PREMISE_TIME));
+        matches!(answer, Ok(Answer::Linearizable { .. }))
+    };
+    let others = core.ops.iter().copied().filter(|&id| Some(id) != claimed);
+    let premises = others.filter(is_premise);
+    premises
+        .filter(|id| core.place.is_none() || explains(id))
+        .collect()
 }
 
 /// The operation that returned last.

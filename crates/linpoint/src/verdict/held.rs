@@ -14,8 +14,8 @@ struct Uses {
     insertions: Vec<TaskOp>,
     removals: Vec<TaskOp>,
     peeks: Vec<TaskOp>,
-    /// Some operation may have removed the value that does not say so.
-    may_be_removed: bool,
+    /// Some operation may have removed this value or another and does not say which.
+    has_takers: bool,
     /// Some operation may have put the value in that does not say so.
     may_be_put: bool,
 }
@@ -28,17 +28,21 @@ impl Uses {
                 Role::Adds(other) if other == *value => uses.insertions.push(op),
                 Role::Removes(other) if other == *value => uses.removals.push(op),
                 Role::Peeks(other) if other == *value => uses.peeks.push(op),
-                Role::RemovesSome => uses.may_be_removed = true,
+                Role::RemovesSome => uses.has_takers = true,
                 Role::Opaque if !facts.is_pure(op) => {
-                    uses.may_be_removed = true;
+                    uses.has_takers = true;
                     uses.may_be_put = true;
                 }
                 _ => {}
             }
         }
-        // The value was put in at most once, so an operation that says that it removed it leaves none for the others.
-        uses.may_be_removed &= uses.removals.is_empty();
         uses
+    }
+
+    /// Whether some operation may have removed the value that does not say so. If the value was put in at most once, an
+    /// operation that says that it removed it leaves none for the others.
+    fn may_be_removed(&self) -> bool {
+        self.has_takers && self.removals.is_empty()
     }
 
     /// The uses since the last insertion, if what was put in before had been taken out by then.
@@ -69,7 +73,7 @@ impl Uses {
 
     /// The ranks after and before which the value was certainly there, if it was put in once.
     fn presence(&self) -> Option<(u32, u32)> {
-        match self.may_be_removed {
+        match self.may_be_removed() {
             true => None,
             false => self.presence_but_for_takers(),
         }
@@ -415,7 +419,7 @@ fn has_one_of(facts: &dyn Facts, values: &[Value], from: u32, to: u32) -> Option
     Some(moments.into_iter().all(|moment| {
         let is_there = |(_, (begin, end)): &&(&Uses, (u32, u32))| *begin <= moment && moment < *end;
         let is_sure =
-            |(uses, _): &&(&Uses, (u32, u32))| !uses.may_be_removed || moment < uses.last_peek();
+            |(uses, _): &&(&Uses, (u32, u32))| !uses.may_be_removed() || moment < uses.last_peek();
         let there: Vec<_> = presences.iter().filter(is_there).collect();
         let taken = takers.iter().filter(|call| **call <= moment).count();
         there.iter().copied().any(|value| is_sure(&value)) || there.len() > taken

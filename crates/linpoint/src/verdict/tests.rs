@@ -6,6 +6,7 @@ mod bag;
 mod changes;
 mod claims;
 mod counts;
+mod found;
 mod orders;
 mod places;
 pub(super) mod random;
