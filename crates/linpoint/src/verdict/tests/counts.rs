@@ -54,7 +54,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
             case.expect(raises.count() == *raised, "so many raise it");
             case.expect(counts(case, &op).1 == Some(*count), "it found the count");
             case.expect(count < least, "it is too low");
-            expect_count(case, &op, op.call, |now| now >= *least);
+            expect_count(case, &op, None, |now| now >= *least);
         }
         // "[Operation] is too high: with everything else that was called before it returned, the count before it
         // was at most m."
@@ -62,7 +62,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
             let op = case.op(*op);
             case.expect(counts(case, &op).1 == Some(*count), "it found the count");
             case.expect(count > most, "it is too high");
-            expect_count(case, &op, op.call, |now| now <= *most);
+            expect_count(case, &op, None, |now| now <= *most);
         }
         // "[Operation] is too low: when [since] had returned, before it was called, the count was at least m": in every order of
         // the others.
@@ -76,7 +76,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
             case.expect(since.ret < op.call, "it returned before");
             case.expect(counts(case, &op).1 == Some(*count), "it found the count");
             case.expect(count < least, "it is too low");
-            expect_count(case, &op, since.ret, |now| now >= *least);
+            expect_count(case, &op, Some(&since), |now| now >= *least);
         }
         // "[Operation] is impossible: the count was n at first, and every operation that raises it adds m."
         Claim::BetweenSteps {
@@ -102,14 +102,19 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
     }
 }
 
-/// In every order of the others, the count fits from this event until the operation returns.
+/// In every order of the others, the count fits until the operation returns: from its call on, or since another returned,
+/// which has its result in any case.
 fn expect_count<S: Recorded>(
     case: &Case<'_, S>,
     op: &Op<'_>,
-    from: u32,
+    since: Option<&Op<'_>>,
     fits: impl Fn(i64) -> bool,
 ) {
-    let orders = case.orders_without(op.id, |_| Treated::AnyResult);
+    let orders = case.orders_without(op.id, |other| match since {
+        Some(since) if since.id == other => Treated::AsRecorded,
+        _ => Treated::AnyResult,
+    });
+    let from = since.map_or(op.call, |since| since.ret);
     let mut states = orders.states_between(from, op.ret);
     let count = |state: &S::State| case.object.state_value(state).as_int();
     let all_fit = !orders.is_empty() && states.all(|state| count(state).is_some_and(&fits));

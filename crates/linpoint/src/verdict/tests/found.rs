@@ -7,7 +7,7 @@ use crate::spec::Simulated;
 use crate::spec::laws::{Visit, for_each_type};
 
 /// The type, and the history.
-const FOUND: [(&str, &str); 3] = [
+const FOUND: [(&str, &str); 4] = [
     // A read of a member that was never added contradicts more than one fact: the answer of the failed add alone does not matter.
     (
         "set",
@@ -31,6 +31,15 @@ const FOUND: [(&str, &str); 3] = [
         {"process": 0, "method": "remove", "arg": 0, "ret": false, "call": 9, "return": 11}
         {"process": 2, "method": "read", "ret": [2], "call": 10, "return": 12}
         {"process": 0, "method": "contains", "arg": 0, "ret": true, "call": 13, "return": 14}"#,
+    ),
+    // Without the wrong operation, another one is wrong: what a third one saw still counts.
+    (
+        "counter",
+        r#"
+        {"process": 1, "method": "get", "ret": 1, "call": 0, "return": 3}
+        {"process": 3, "method": "get", "ret": 2, "call": 1, "return": 5}
+        {"process": 0, "method": "inc", "ret": null, "call": 2, "return": 13}
+        {"process": 1, "method": "fetch_add", "arg": 1, "ret": 0, "call": 4, "return": 6}"#,
     ),
     // A removal that had not returned may have taken a value that was put in a second time.
     (

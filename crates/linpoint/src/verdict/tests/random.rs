@@ -83,7 +83,7 @@ pub(in crate::verdict) fn clients<S: Simulated>(
 fn decode<S: Simulated>(
     object: &S,
     process: &Value,
-    (method, argument): &(&'static str, Value),
+    (method, argument): &(&str, Value),
 ) -> Option<S::Op> {
     let call = CallView {
         process,
