@@ -4,12 +4,15 @@
 //! check compares a claim about values or members with the whole beginning of the history by its definition before it shows
 //! it, so a sentence never says more than the recorded operations do.
 
+mod listed;
 mod sentence;
 
 use crate::engine::monitor::snapshot::Fault;
 use crate::history::OpId;
 use crate::spec::Keys;
 use crate::value::Value;
+
+pub use listed::Listed;
 
 /// What is wrong with a history, as data. [`Claim::sentence`] says it in words. `I` names operations.
 #[derive(Clone, Debug, PartialEq)]
@@ -270,61 +273,6 @@ pub enum Change {
     Taken(Option<Value>),
     /// A count was raised.
     Raised,
-}
-
-/// Some texts of a larger number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
-    /// The first ones, in ascending order.
-    pub shown: Vec<String>,
-    /// How many there are.
-    pub count: usize,
-}
-
-impl Listed {
-    /// The least `most` of these texts.
-    pub(crate) fn of(texts: impl IntoIterator<Item = String>, most: usize) -> Self {
-        let mut shown: Vec<String> = texts.into_iter().collect();
-        // Numbers of different lengths are in their order so.
-        shown.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
-        shown.dedup();
-        let count = shown.len();
-        shown.truncate(most);
-        Listed { shown, count }
-    }
-
-    /// `a`, `a or b`, `a, b or c`, or `one of 7: a, b, c, …`. Words that all begin with stand once.
-    pub fn alternatives(&self) -> String {
-        let common = match self.shown.as_slice() {
-            [] | [_] => 0,
-            [first, rest @ ..] => rest
-                .iter()
-                .map(|text| common_words(first, text))
-                .min()
-                .unwrap_or(0),
-        };
-        let ends: Vec<&str> = self.shown.iter().map(|text| &text[common..]).collect();
-        let start = self.shown.first().map_or("", |text| &text[..common]);
-        match ends.as_slice() {
-            [] => String::new(),
-            _ if self.count > ends.len() => {
-                format!("{start}one of {}: {}, …", self.count, ends.join(", "))
-            }
-            [only] => format!("{start}{only}"),
-            [all @ .., last] => format!("{start}{} or {last}", all.join(", ")),
-        }
-    }
-}
-
-/// How many bytes of whole words two texts have in common at their beginnings, before any list or quoted text.
-fn common_words(a: &str, b: &str) -> usize {
-    let is_plain = |byte: u8| !matches!(byte, b'[' | b'{' | b'"');
-    let pairs = a.bytes().zip(b.bytes());
-    let same = pairs.take_while(|(a, b)| a == b && is_plain(*a)).count();
-    a.as_bytes()[..same]
-        .iter()
-        .rposition(|&byte| byte == b' ')
-        .map_or(0, |space| space + 1)
 }
 
 impl<I> Claim<I> {
@@ -672,24 +620,5 @@ impl<I> Since<I> {
             Since::Change(op) => Since::Change(name(op)),
             Since::Sight(op) => Since::Sight(name(op)),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn alternatives_share_their_first_words() {
-        let listed = |texts: &[&str]| Listed::of(texts.iter().map(|&text| text.to_owned()), 3);
-        let queue = listed(&["the queue held [2]", "the queue held [1]"]);
-        assert_eq!(queue.alternatives(), "the queue held [1] or [2]");
-        assert_eq!(listed(&["5"]).alternatives(), "5");
-        let many = listed(&["1", "2", "3", "4", "4"]);
-        assert_eq!(many.alternatives(), "one of 4: 1, 2, 3, …");
-        let lists = listed(&["held [1, 2, 3]", "held [1, 2, 4]"]);
-        assert_eq!(lists.alternatives(), "held [1, 2, 3] or [1, 2, 4]");
-        let lock = listed(&["the lock was free", "the lock was held"]);
-        assert_eq!(lock.alternatives(), "the lock was free or held");
     }
 }

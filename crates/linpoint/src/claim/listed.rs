@@ -1,0 +1,158 @@
+//! Lists of texts in sentences: states, and answers.
+
+/// Some texts of a larger number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The first ones, in ascending order.
+    pub shown: Vec<String>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Listed {
+    /// The least `most` of these texts, one of them replaced if all others begin with words that not all texts begin with.
+    pub(crate) fn of(texts: impl IntoIterator<Item = String>, most: usize) -> Self {
+        let mut shown: Vec<String> = texts.into_iter().collect();
+        // Numbers of different lengths are in their order so.
+        shown.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+        shown.dedup();
+        let count = shown.len();
+        let hidden = shown.split_off(most.min(count));
+        if let Some((first, others)) = shown.split_first_mut()
+            && let Some(last) = others.last_mut()
+            && let Some(odd) = hidden.iter().min_by_key(|text| common_words(first, text))
+            && common_words(first, odd) < common_words(first, last)
+        {
+            last.clone_from(odd);
+        }
+        Listed { shown, count }
+    }
+
+    /// `a`, `a or b`, `a, b or c`, or `one of 7: a, b, c, …`. Words that all begin with stand once: `the queue held 1 or 2`.
+    /// Of clauses that differ in more than a value, some of many are `the lock was in one of 7 states: it was free, …`.
+    pub fn alternatives(&self) -> String {
+        let common = match self.shown.as_slice() {
+            [] | [_] => 0,
+            [first, rest @ ..] => rest
+                .iter()
+                .map(|text| common_words(first, text))
+                .min()
+                .unwrap_or(0),
+        };
+        let ends: Vec<&str> = self.shown.iter().map(|text| &text[common..]).collect();
+        let start = self.shown.first().map_or("", |text| &text[..common]);
+        match ends.as_slice() {
+            [] => String::new(),
+            _ if self.count > ends.len() => self
+                .some_states(&ends)
+                .unwrap_or_else(|| format!("{start}one of {}: {}, …", self.count, ends.join(", "))),
+            [only] => format!("{start}{only}"),
+            [all @ .., last] => format!("{start}{} or {last}", all.join(", ")),
+        }
+    }
+
+    /// Some clauses of many, where one of their `ends` is more than a value.
+    fn some_states(&self, ends: &[&str]) -> Option<String> {
+        if ends.iter().all(|end| word_starts(end).next().is_none()) {
+            return None;
+        }
+        let verb = verb_start(self.shown.first()?)?;
+        let object = &self.shown[0][..verb];
+        let predicates = self.shown.iter().map(|text| text.strip_prefix(object));
+        let predicates = predicates.collect::<Option<Vec<&str>>>()?.join(", ");
+        let count = self.count;
+        Some(format!(
+            "{object}was in one of {count} states: it {predicates}, …"
+        ))
+    }
+}
+
+/// How many bytes of whole words two texts have in common at their beginnings. Lists and quoted texts are not split.
+fn common_words(a: &str, b: &str) -> usize {
+    let pairs = a.bytes().zip(b.bytes());
+    let same = pairs.take_while(|(a, b)| a == b).count();
+    word_starts(a)
+        .take_while(|&start| start <= same)
+        .last()
+        .unwrap_or(0)
+}
+
+/// Where the verb of a clause about a state begins.
+fn verb_start(clause: &str) -> Option<usize> {
+    const VERBS: [&str; 3] = ["was ", "held ", "had "];
+    let is_verb = |start: &usize| VERBS.iter().any(|verb| clause[*start..].starts_with(verb));
+    word_starts(clause).find(is_verb)
+}
+
+/// Where the words after the first one begin, outside of lists and quoted texts.
+fn word_starts(text: &str) -> impl Iterator<Item = usize> {
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    text.bytes().enumerate().filter_map(move |(i, byte)| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'[' | b'{' | b'(' => depth += 1,
+            b']' | b'}' | b')' => depth = depth.saturating_sub(1),
+            b' ' if depth == 0 => return Some(i + 1),
+            _ => {}
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alternatives_share_their_first_words() {
+        let listed = |texts: &[&str]| Listed::of(texts.iter().map(|&text| text.to_owned()), 3);
+        let queue = listed(&["the queue held [2]", "the queue held [1]"]);
+        assert_eq!(queue.alternatives(), "the queue held [1] or [2]");
+        assert_eq!(listed(&["5"]).alternatives(), "5");
+        let many = listed(&["1", "2", "3", "4", "4"]);
+        assert_eq!(many.alternatives(), "one of 4: 1, 2, 3, …");
+        let lists = listed(&["held [1, 2, 3]", "held [1, 2, 4]"]);
+        assert_eq!(lists.alternatives(), "held [1, 2, 3] or [1, 2, 4]");
+        let lock = listed(&["the lock was free", "the lock was held"]);
+        assert_eq!(lock.alternatives(), "the lock was free or held");
+        let quoted = listed(&["key \"x y\" held \"a b\"", "key \"x y\" held \"a c\""]);
+        let told = "key \"x y\" held \"a b\" or \"a c\"";
+        assert_eq!(quoted.alternatives(), told);
+    }
+
+    #[test]
+    fn some_of_many_states_are_a_clause() {
+        let listed = |texts: &[&str]| Listed::of(texts.iter().map(|&text| text.to_owned()), 2);
+        let values = listed(&[
+            "the queue held [1]",
+            "the queue held [2]",
+            "the queue held [3]",
+        ]);
+        let told = "the queue held one of 3: [1], [2], …";
+        assert_eq!(values.alternatives(), told);
+        let stack = listed(&[
+            "the stack was empty",
+            "the stack held [1]",
+            "the stack held [2]",
+        ]);
+        let told = "the stack was in one of 3 states: it held [1], was empty, …";
+        assert_eq!(stack.alternatives(), told);
+        let lock = listed(&[
+            "the lock was free",
+            "the lock was held by 2 readers",
+            "the lock was held by a writer",
+        ]);
+        let told = "the lock was in one of 3 states: it was free, was held by a writer, …";
+        assert_eq!(lock.alternatives(), told);
+        let counter = listed(&[
+            "the counter was at 1",
+            "the counter was at 2",
+            "the counter was at 3",
+        ]);
+        let told = "the counter was at one of 3: 1, 2, …";
+        assert_eq!(counter.alternatives(), told);
+    }
+}
