@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(
             violation.sentence(),
             "scan() → [] by process 4 has 0 in entry 1, although update(1) by process 1 had finished \
-             before the scan began (violates appropriateness)"
+             before the scan began"
         );
     }
 

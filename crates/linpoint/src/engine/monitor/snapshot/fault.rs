@@ -44,17 +44,6 @@ pub enum FaultKind<T> {
 }
 
 impl<T> Fault<T> {
-    /// The property that does not hold, after the paper's names.
-    pub fn property(&self) -> &'static str {
-        match self.kind {
-            FaultKind::Stale(_) | FaultKind::Future { .. } | FaultKind::Order { .. } => {
-                "appropriateness"
-            }
-            FaultKind::Decreasing(_) => "non-decreasing",
-            FaultKind::Inversion { .. } => "no inversion",
-        }
-    }
-
     /// The name of the kind, one word.
     pub fn name(&self) -> &'static str {
         match self.kind {
@@ -116,7 +105,7 @@ impl<T> Fault<T> {
         }
     }
 
-    /// The sentence, with the property: `describe` names operations, `returned` tells what a scan returned in an entry.
+    /// The sentence: `describe` names operations, `returned` tells what a scan returned in an entry.
     pub fn sentence<D: fmt::Display>(
         &self,
         describe: impl Fn(&T) -> D,
@@ -127,7 +116,7 @@ impl<T> Fault<T> {
             "{scan} has {} in entry {entry}",
             returned(&self.scan, entry)
         );
-        let sentence = match &self.kind {
+        match &self.kind {
             FaultKind::Stale(update) => format!(
                 "{wrong}, although {} had finished before the scan began",
                 describe(update)
@@ -161,7 +150,6 @@ impl<T> Fault<T> {
                 describe(missed),
                 describe(seen)
             ),
-        };
-        format!("{sentence} (violates {})", self.property())
+        }
     }
 }
