@@ -191,6 +191,11 @@ pub trait Spec: Send + Sync {
         let _ = key;
         format!("the state was {state:?}")
     }
+
+    /// An answer as explanations write it. Different answers must look different.
+    fn answer_words(&self, answer: &Self::Ret) -> String {
+        format!("{answer:?}")
+    }
 }
 
 /// What an operation may answer in a state, with the states it leaves.

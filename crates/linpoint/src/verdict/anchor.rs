@@ -215,7 +215,8 @@ impl<S: Spec> Approach<S> {
             waiting,
         } = walk.effects(last)?;
         let answers = effects.iter().filter_map(|effect| effect.answer.as_ref());
-        let answers: Vec<String> = answers.map(|answer| format!("{answer:?}")).collect();
+        let words = |answer| beginning.spec.answer_words(answer);
+        let answers: Vec<String> = answers.map(words).collect();
         let effects = match effects.is_empty() {
             true => {
                 let mut walk = self.walk(&explained, budget).asking(last, About::States);

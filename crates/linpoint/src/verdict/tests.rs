@@ -79,7 +79,10 @@ fn compare<S: Spec>(task: &Task<'_, S>, violation: &Violation, name: &str) {
         .unwrap_or_else(|| panic!("{}", told()));
     let always: &mut dyn FnMut() -> Result<(), ()> = &mut || Ok(());
     let answers = brute::possible_results(&beginning, last, always).expect("no limit");
-    let answers: BTreeSet<String> = answers.iter().map(|answer| format!("{answer:?}")).collect();
+    let answers: BTreeSet<String> = answers
+        .iter()
+        .map(|answer| task.spec.answer_words(answer))
+        .collect();
     assert_eq!(
         possible.answers.count,
         answers.len(),

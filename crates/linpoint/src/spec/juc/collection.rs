@@ -243,6 +243,10 @@ impl Spec for JavaCollection {
         words::members("the collection", state)
     }
 
+    fn answer_words(&self, answer: &Value) -> String {
+        render::unquoted(answer)
+    }
+
     fn state_value(&self, state: &Vec<i64>) -> Value {
         Value::list(state.iter().copied().map(Value::Int))
     }

@@ -196,6 +196,10 @@ impl Spec for JavaMap {
         format!("the map held {state:?}")
     }
 
+    fn answer_words(&self, answer: &Value) -> String {
+        render::unquoted(answer)
+    }
+
     fn state_value(&self, state: &Pairs) -> Value {
         let pairs = state.iter();
         Value::list(pairs.map(|(&key, &value)| Value::list([Value::Int(key), Value::Int(value)])))

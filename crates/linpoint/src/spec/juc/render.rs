@@ -72,6 +72,14 @@ pub(super) fn entry((key, value): (&i64, &i64)) -> String {
     format!("{key}={value}")
 }
 
+/// An answer without quotes: the text that Java prints stands for a number, a boolean, null, a list or an exception.
+pub(super) fn unquoted(answer: &Value) -> String {
+    match answer {
+        Value::Text(text) => text.to_string(),
+        _ => answer.to_string(),
+    }
+}
+
 /// Returns a recorded result of a method that is not void, in the form of these specifications.
 pub(super) fn recorded(result: &Value) -> Result<Value, DecodeError> {
     match result {
@@ -108,6 +116,13 @@ mod tests {
             Ok(ILLEGAL_STATE.into())
         );
         assert!(recorded_void(&"true".into()).is_err());
+    }
+
+    #[test]
+    fn answers_have_no_quotes() {
+        assert_eq!(unquoted(&text(2)), "2");
+        assert_eq!(unquoted(&NULL.into()), "null");
+        assert_eq!(unquoted(&Value::Nil), "nil");
     }
 
     #[test]
