@@ -37,7 +37,9 @@ impl<S: Recorded> CheckRecorded for S {
             report
         };
         let describe = |id| history.describe(id);
-        let report = checker.check_history(self, history, budget, &describe)?;
+        let fitted = self.fitted_to(history);
+        let object = fitted.as_ref().unwrap_or(self);
+        let report = checker.check_history(object, history, budget, &describe)?;
         Ok(named(report))
     }
 

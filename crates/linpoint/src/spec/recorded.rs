@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Spec;
 use crate::error::Error;
+use crate::history::History;
 use crate::value::Value;
 
 /// Parameters of a type: `capacity`, `initial`, ...
@@ -84,6 +85,17 @@ pub trait Recorded: Spec<Ret = Value> {
     /// Returns the result of `op` in the form in which [`apply`](Spec::apply) answers, or the reason why `op` never answers
     /// `result`.
     fn decode_result(&self, op: &Self::Op, result: &Value) -> Result<Value, DecodeError>;
+
+    /// Returns this object with what a history tells and the parameters leave open, if there is such: the number of entries.
+    ///
+    /// It must decide the history alike, and serves explanations, which then show what the history shows.
+    fn fitted_to(&self, history: &History) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = history;
+        None
+    }
 
     /// Returns how the roles of all calls of a method follow from the columns of a history, if they do.
     ///

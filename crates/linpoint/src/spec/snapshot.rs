@@ -4,10 +4,14 @@ use super::{
     CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
     decode, words,
 };
+use crate::history::{History, Op};
 use crate::value::Value;
 
 /// The most entries of an object whose states list them all; a larger number is a mistake.
 pub(crate) const MOST_ENTRIES: usize = 1 << 16;
+
+/// The most entries that [`Snapshot::fitted_to`] counts: sentences list fewer, and each answer takes the memory of all.
+const MOST_FITTED: usize = 64;
 
 /// A snapshot: updates change one entry, a scan sees all entries at once.
 #[derive(Clone, Debug)]
@@ -47,11 +51,30 @@ impl Snapshot {
         }
     }
 
-    /// The answer of a scan that sees these entries.
-    fn listed(&self, mut entries: Vec<Value>) -> Value {
+    /// With the initial values at the end, as far as the number of entries is known.
+    fn padded(&self, mut entries: Vec<Value>) -> Vec<Value> {
         let length = self.processes.unwrap_or(0).max(entries.len());
         entries.resize(length, self.initial.clone());
-        Value::list(entries)
+        entries
+    }
+
+    /// The answer of a scan that sees these entries.
+    fn listed(&self, entries: Vec<Value>) -> Value {
+        Value::list(self.padded(entries))
+    }
+
+    /// How many entries a recorded operation shows that there are, at least.
+    fn shown_entries(&self, op: &Op<'_>) -> usize {
+        let call = CallView {
+            process: op.process,
+            method: op.method,
+            argument: op.argument,
+        };
+        match self.decode(call) {
+            Ok(SnapshotOp::Update(entry, _)) => entry + 1,
+            Ok(SnapshotOp::Scan) => op.result.and_then(Value::as_list).map_or(0, <[_]>::len),
+            Err(_) => 0,
+        }
     }
 
     fn entry(&self, number: &Value) -> Result<usize, DecodeError> {
@@ -85,8 +108,13 @@ impl Spec for Snapshot {
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
         match state.as_slice() {
-            [] => format!("every entry of the snapshot held {}", self.initial),
-            entries => words::members("the snapshot", entries),
+            [] if self.processes.is_none() => {
+                format!("the snapshot held only {}", self.initial)
+            }
+            entries => {
+                let entries = self.padded(entries.to_vec());
+                words::members("the snapshot", &entries)
+            }
         }
     }
 
@@ -171,6 +199,17 @@ impl Recorded for Snapshot {
                 }
             }
         }
+    }
+
+    fn fitted_to(&self, history: &History) -> Option<Self> {
+        if self.processes.is_some() {
+            return None;
+        }
+        let entries = history.ops().map(|op| self.shown_entries(&op)).max()?;
+        (1..=MOST_FITTED).contains(&entries).then(|| Snapshot {
+            processes: Some(entries),
+            ..self.clone()
+        })
     }
 }
 
