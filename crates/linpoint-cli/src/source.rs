@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
-use linpoint::object::{ObjectType, find_type, guess_type};
+use linpoint::object::{ObjectType, find_type, guess_type, why_no_type};
 use linpoint::proof::Specification;
 use linpoint::spec::Params;
 use linpoint::{Error, ErrorKind, Value, object_type};
@@ -197,8 +197,10 @@ pub(crate) fn type_of(
             .iter()
             .map(|method| format!("{method:?}"))
             .collect();
+        let hint =
+            why_no_type(&recorded.history).map_or_else(String::new, |why| format!(" ({why})"));
         let reason = format!(
-            "the methods ({}) do not determine the type of the object: name it with --type (see `linpoint types`)",
+            "the methods ({}) do not determine the type of the object{hint}: name it with --type (see `linpoint types`)",
             methods.join(", ")
         );
         return Err(recorded.locate(Error::usage(reason)));

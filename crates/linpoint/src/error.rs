@@ -72,6 +72,14 @@ pub enum ErrorKind {
 /// Part of a message about an unknown name: `did you mean ...? ` with the most similar known name, or an empty text if none
 /// is similar.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    most_similar(name, known).map_or(String::new(), |known| format!("did you mean {known}? "))
+}
+
+/// The most similar one of the known names, if any is similar.
+pub(crate) fn most_similar<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     const ALIKE: f64 = 0.85;
     let name = name.to_lowercase();
     let likeness = known
@@ -79,9 +87,7 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a s
         .map(|known| (known, strsim::jaro_winkler(&name, known)));
     let alike = likeness.filter(|(_, likeness)| *likeness >= ALIKE);
     let best = alike.max_by(|(_, a), (_, b)| a.total_cmp(b));
-    best.map_or(String::new(), |(known, _)| {
-        format!("did you mean {known}? ")
-    })
+    best.map(|(known, _)| known)
 }
 
 impl Error {

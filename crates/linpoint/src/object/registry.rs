@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::ObjectType;
 use super::catalog::TYPES;
-use crate::error::{Error, did_you_mean};
+use crate::error::{Error, did_you_mean, most_similar};
 use crate::history::History;
 use crate::spec::{MethodInfo, Params};
 use crate::value::Value;
@@ -238,9 +238,78 @@ fn type_with_methods(methods: &[String]) -> Option<&'static str> {
     SIGNS.iter().find(fits).map(|&(name, ..)| name)
 }
 
+/// Returns why the methods of a history identify no type: a clause that names the types that have them, or a method that may
+/// be misspelt.
+pub fn why_no_type(history: &History) -> Option<String> {
+    hint_on_methods(history.methods())
+}
+
+fn hint_on_methods(methods: &[String]) -> Option<String> {
+    let unknown_in = |(_, signs, others): &(&str, &[&str], &[&str])| {
+        let is_known = |name: &&str| signs.contains(name) || others.contains(name);
+        let names = methods.iter().map(String::as_str);
+        names
+            .filter(|name| !is_known(name))
+            .collect::<Vec<&'_ str>>()
+    };
+    let with_all = SIGNS.iter().filter(|sign| unknown_in(sign).is_empty());
+    let with_all: Vec<&str> = with_all.map(|&(name, ..)| name).collect();
+    match with_all.as_slice() {
+        [] => {}
+        [only] => return Some(format!("type {only} has them, and others may")),
+        [all @ .., last] => {
+            let all = all.join(", ");
+            return Some(format!("types {all} and {last} have them, and others may"));
+        }
+    }
+    // The type that has the most of them, if every other one is like one of its methods.
+    let nearest = SIGNS.iter().filter_map(|sign| {
+        let (name, signs, others) = sign;
+        let unknown = unknown_in(sign);
+        let alike = |method: &&str| most_similar(method, signs.iter().chain(*others).copied());
+        let meant: Option<Vec<&str>> = unknown.iter().map(alike).collect();
+        let methods = signs.len() + others.len();
+        Some((
+            (unknown.len(), methods),
+            *name,
+            *unknown.first()?,
+            *meant?.first()?,
+        ))
+    });
+    if let Some((_, name, method, meant)) = nearest.min_by_key(|(unknown, ..)| *unknown) {
+        return Some(format!(
+            "type {name} has no {method:?}; did you mean {meant}?"
+        ));
+    }
+    let signed = SIGNS.iter().filter(|(_, signs, _)| {
+        let is_sign = |method: &String| signs.contains(&method.as_str());
+        methods.iter().any(is_sign)
+    });
+    let nearest = signed.min_by_key(|sign| unknown_in(sign).len())?;
+    let unknown = *unknown_in(nearest).first()?;
+    Some(format!("type {} has no {unknown:?}", nearest.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn methods_that_identify_no_type_are_explained() {
+        let hint = |methods: &[&str]| {
+            let methods: Vec<String> = methods.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(type_with_methods(&methods), None);
+            hint_on_methods(&methods).unwrap_or_default()
+        };
+        let queue = r#"type queue has no "dequeu"; did you mean dequeue?"#;
+        assert_eq!(hint(&["enq", "dequeu"]), queue);
+        let register = r#"type register has no "wrtie"; did you mean write?"#;
+        assert_eq!(hint(&["wrtie", "read"]), register);
+        let several = "types set, bag and counter have them, and others may";
+        assert_eq!(hint(&["add"]), several);
+        assert_eq!(hint(&["enq", "launch"]), r#"type queue has no "launch""#);
+        assert_eq!(hint(&["launch"]), "");
+    }
 
     #[test]
     fn names_are_unique() {

@@ -82,6 +82,23 @@ impl Keys {
         }
         Keys(set)
     }
+
+    fn has(self, key: Key) -> bool {
+        self.0 & (1 << key as u32) != 0
+    }
+
+    /// The key of this set that is more likely meant by one which is not in it.
+    fn instead_of(self, name: &str) -> Option<Key> {
+        let likely: &[Key] = match name {
+            "type" if self.has(Key::Process) => return Some(Key::Event),
+            "value" => &[Key::Arg, Key::Ret],
+            "ok" => &[Key::Ret],
+            "inv" => &[Key::Call],
+            "res" => &[Key::Return, Key::Ret],
+            _ => &[],
+        };
+        likely.iter().copied().find(|key| self.has(*key))
+    }
 }
 
 /// The fields of a line, not yet decoded. An absent field is `None`; a `null` is not.
@@ -201,14 +218,130 @@ impl<'a> Fields<'a> {
     pub(super) fn only(&self, what: &str, keys: Keys) -> Result<(), String> {
         let stray = self.given.0 & !(keys.0 | INFORMATIONAL.0);
         match NAMES.get(stray.trailing_zeros() as usize) {
-            Some(name) => Err(format!("{name:?} does not belong on {what}")),
+            Some(name) => {
+                let meant = keys.instead_of(name);
+                let meant =
+                    meant.map_or_else(String::new, |key| format!("; did you mean {}?", key.name()));
+                Err(format!("{name:?} does not belong on {what}{meant}"))
+            }
             None => Ok(()),
         }
     }
 }
 
+/// Names that other formats have for keys of this one.
+const USUAL_NAMES: &[(Key, &[&str])] = &[
+    (
+        Key::Process,
+        &[
+            "thread",
+            "client",
+            "worker",
+            "session",
+            "proc",
+            "pid",
+            "tid",
+            "actor",
+            "node",
+            "client_id",
+            "thread_id",
+            "clientid",
+            "threadid",
+        ],
+    ),
+    (Key::Event, &["kind", "phase", "status", "state"]),
+    (Key::Object, &["obj", "instance", "target"]),
+    (
+        Key::Method,
+        &[
+            "f",
+            "fn",
+            "func",
+            "function",
+            "op",
+            "operation",
+            "name",
+            "command",
+            "cmd",
+            "action",
+        ],
+    ),
+    (
+        Key::Arg,
+        &[
+            "args",
+            "argument",
+            "arguments",
+            "input",
+            "in",
+            "param",
+            "parameter",
+            "parameters",
+        ],
+    ),
+    (
+        Key::Ret,
+        &[
+            "result",
+            "results",
+            "output",
+            "out",
+            "response",
+            "answer",
+            "returned",
+            "returns",
+            "retval",
+            "return_value",
+            "val",
+        ],
+    ),
+    (
+        Key::Call,
+        &[
+            "start",
+            "begin",
+            "invoke",
+            "invocation",
+            "called",
+            "start_time",
+            "call_time",
+            "starttime",
+            "calltime",
+            "invoke_time",
+        ],
+    ),
+    (
+        Key::Return,
+        &[
+            "end",
+            "finish",
+            "stop",
+            "complete",
+            "completion",
+            "end_time",
+            "return_time",
+            "endtime",
+            "returntime",
+            "complete_time",
+        ],
+    ),
+    (Key::Time, &["timestamp", "ts", "at"]),
+    (Key::Index, &["id", "i", "seq"]),
+];
+
+/// The key that other formats call `name`.
+fn usual_key(name: &str) -> Option<Key> {
+    let name = name.to_lowercase().replace('-', "_");
+    let known = USUAL_NAMES.iter();
+    let key = known.filter(|(_, names)| names.contains(&name.as_str()));
+    key.map(|(key, _)| *key).next()
+}
+
 fn unknown_key(name: &str) -> String {
-    let meant = did_you_mean(name, NAMES.iter().copied());
+    let meant = match usual_key(name) {
+        Some(key) => format!("did you mean {}? ", key.name()),
+        None => did_you_mean(name, NAMES.iter().copied()),
+    };
     format!(
         "unknown key {name:?}; {meant}known are {}, and keys of your own that begin with x-",
         NAMES.join(", ")

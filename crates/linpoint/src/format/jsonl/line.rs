@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::super::{ReadOptions, json};
 use super::fields::{Fields, Key, Keys, missing, named};
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::history::{HistoryBuilder, OperationParts, Ties};
 use crate::spec::{Params, value_is_result};
 use crate::value::{Value, ValueRef};
@@ -217,7 +217,8 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
         }
         other => {
             return Err(format!(
-                "unknown event {other:?}; known are call, return, fail, crash, info, note"
+                "unknown event {other:?}; {}known are call, return, fail, crash, info, note",
+                usual_event(other)
             ));
         }
     };
@@ -228,6 +229,19 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
         // Other tools may use the key for something else.
         time: fields.integer(Time).unwrap_or(None),
     }))
+}
+
+/// Part of a message about an unknown event: the one that other formats call so.
+fn usual_event(name: &str) -> String {
+    const KNOWN: [&str; 6] = ["call", "return", "fail", "crash", "info", "note"];
+    let meant = match name.to_lowercase().as_str() {
+        "invoke" | "invocation" | "inv" | "start" | "begin" | "request" => "call",
+        "ok" | "ret" | "response" | "res" | "complete" | "end" | "finish" => "return",
+        "failed" | "failure" => "fail",
+        "timeout" | "unknown" | "pending" => "crash",
+        _ => return did_you_mean(name, KNOWN),
+    };
+    format!("did you mean {meant}? ")
 }
 
 fn header<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {

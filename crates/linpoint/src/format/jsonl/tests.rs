@@ -188,6 +188,42 @@ const REFUSED: &[(&str, &str)] = &[
         r#"{"method":"read","call":0,"retrun":1}"#,
         r#"unknown key "retrun"; did you mean return? known are process, event, object, method, arg, ret, call, "#,
     ),
+    (
+        r#"{"process":1,"event":"return","result":1}"#,
+        r#"unknown key "result"; did you mean ret? known are "#,
+    ),
+    (
+        r#"{"thread":1,"event":"call","method":"read"}"#,
+        r#"unknown key "thread"; did you mean process? known are "#,
+    ),
+    (
+        r#"{"process":1,"type":"invoke","f":"read"}"#,
+        r#"unknown key "f"; did you mean method? known are "#,
+    ),
+    (
+        r#"{"process":1,"event":"call","method":"write","args":[1]}"#,
+        r#"unknown key "args"; did you mean arg? known are "#,
+    ),
+    (
+        r#"{"method":"read","Output":1,"call":0}"#,
+        r#"unknown key "Output"; did you mean ret? known are "#,
+    ),
+    (
+        r#"{"process":1,"type":"call","method":"read"}"#,
+        r#""type" does not belong on an operation; did you mean event?"#,
+    ),
+    (
+        r#"{"process":1,"event":"call","method":"write","value":1}"#,
+        r#""value" does not belong on a call; did you mean arg?"#,
+    ),
+    (
+        r#"{"process":1,"event":"return","value":1}"#,
+        r#""value" does not belong on a return; did you mean ret?"#,
+    ),
+    (
+        r#"{"process":1,"event":"invoke","method":"read"}"#,
+        r#"unknown event "invoke"; did you mean call? known are "#,
+    ),
     (r#"{"method":"read"}"#, r#""call" is missing"#),
     (
         r#"{"method":3,"call":0}"#,
@@ -223,7 +259,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"event":"begin","process":1}"#,
-        r#"unknown event "begin"; known are call, return, fail, crash, info, note"#,
+        r#"unknown event "begin"; did you mean call? known are call, return, fail, crash, info, note"#,
     ),
     (r#"{"event":"note"}"#, r#""text" is missing"#),
     (
