@@ -178,8 +178,11 @@ fn claim(claim: &Claim) -> Value {
             fields["value"] = value.to_json();
             fields["others"] = json!(claim.others().iter().map(|id| id.0).collect::<Vec<_>>());
         }
-        Claim::NotChanged { .. } => {
+        Claim::NotChanged { used_up, .. } => {
             fields["since"] = json!(claim.others().first().map(|id| id.0));
+            if let Some(used) = used_up {
+                fields["used_up"] = json!({"by": used.by.0, "after": used.after.0});
+            }
         }
         Claim::NoOther { shown_by, .. } => fields["shown_by"] = json!(shown_by.0),
         Claim::CountFell {

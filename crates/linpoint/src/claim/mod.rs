@@ -147,6 +147,8 @@ pub enum Claim<I = OpId> {
         state: bool,
         /// Since when the object was in it.
         since: Since<I>,
+        /// An operation that overlaps the one that the state is known from, and had changed it before.
+        used_up: Option<UsedUp<I>>,
     },
     /// An earlier result shows a change that only the operation can have made, and it did not.
     NoOther {
@@ -262,6 +264,15 @@ pub enum Since<I = OpId> {
     Change(I),
     /// Since this operation, which overlaps the other one, saw the change; that was made by a further operation.
     Sight(I),
+}
+
+/// An operation that changed a state which an earlier operation had left, so it did not change that state again later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedUp<I = OpId> {
+    /// The operation.
+    pub by: I,
+    /// The earlier operation.
+    pub after: I,
 }
 
 /// A change of an object.
@@ -386,11 +397,16 @@ impl<I> Claim<I> {
                 member,
                 state,
                 since,
+                used_up,
             } => Claim::NotChanged {
                 op: name(op),
                 member,
                 state,
                 since: since.map(name),
+                used_up: used_up.map(|UsedUp { by, after }| UsedUp {
+                    by: name(by),
+                    after: name(after),
+                }),
             },
             Claim::NoOther {
                 op,

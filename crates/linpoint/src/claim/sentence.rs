@@ -152,19 +152,20 @@ impl<I> Claim<I> {
                 put: count,
             } => {
                 let (often, seldom) = (times(ops.len()), at_most(*count));
-                format!("{value} was {taken} {often} and {put} {seldom} by then")
+                let by = all_named(ops, describe);
+                format!("{value} was {taken} {often} and {put} {seldom} by then: {by}")
             }
             Claim::AddedTooOften {
                 value,
                 added,
                 removed,
             } => {
-                let often = times(added.len());
+                let (often, by) = (times(added.len()), all_named(added, describe));
                 match removed {
-                    0 => format!("{value} was {put} {often} and never {taken} in between"),
+                    0 => format!("{value} was {put} {often} and never {taken} in between: {by}"),
                     _ => {
                         format!(
-                            "{value} was {put} {often} and {taken} {} by then",
+                            "{value} was {put} {often} and {taken} {} by then: {by}",
                             at_most(*removed)
                         )
                     }
@@ -262,11 +263,16 @@ impl<I> Claim<I> {
                 member,
                 state,
                 since,
+                used_up,
             } => {
                 let (what, undone) = (describe(op), verb(!state));
                 let clause = |state| words.two_states(state, member.as_ref());
                 let was = clause(*state);
-                match since {
+                let by_whom = used_up.as_ref().map_or_else(String::new, |used| {
+                    let (by, after) = (describe(&used.by), describe(&used.after));
+                    format!(": {by} is the one that {undone} it after {after}")
+                });
+                let sentence = match since {
                     Since::Beginning => format!(
                         "{what} is impossible: {was}, and no operation was open that can have {undone} it"
                     ),
@@ -283,7 +289,8 @@ impl<I> Claim<I> {
                         "{what} is impossible: when {} returned, {was} by another operation, and no operation is left that can have {undone} it in between",
                         describe(other)
                     ),
-                }
+                };
+                sentence + &by_whom
             }
             Claim::NoOther {
                 op,
@@ -333,6 +340,20 @@ impl<I> Claim<I> {
             }
             _ => unreachable!("bug: {} is not about a place", self.kind()),
         }
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`, or `a, b, c and 7 more`.
+fn all_named<I>(ops: &[I], describe: Describe<'_, I>) -> String {
+    const MOST_NAMED: usize = 3;
+    let mut named: Vec<String> = ops.iter().take(MOST_NAMED).map(describe).collect();
+    if ops.len() > MOST_NAMED {
+        named.push(format!("{} more", ops.len() - MOST_NAMED));
+    }
+    match named.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
 }
 

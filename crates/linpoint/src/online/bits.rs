@@ -174,6 +174,7 @@ fn not_changed<O: Observable>(op: &Op<O>, state: bool, since: Since<Op<O>>) -> C
         member: None,
         state,
         since,
+        used_up: None,
     }
 }
 

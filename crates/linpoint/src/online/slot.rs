@@ -78,6 +78,7 @@ impl<O: Observable> Slot<O> {
                 member: None,
                 state: *state,
                 since: Since::Beginning,
+                used_up: None,
             },
             (
                 Role::Slot {

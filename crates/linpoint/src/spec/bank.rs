@@ -110,6 +110,20 @@ impl Spec for Bank {
         words::members("the accounts", &balances)
     }
 
+    fn answer_reason(&self, op: &BankOp, answer: &str) -> Option<String> {
+        match (op, answer) {
+            (BankOp::Transfer { from, amount, .. }, "false") => {
+                Some(format!("account {from} had less than {amount}"))
+            }
+            (BankOp::Transfer { from, amount, .. }, "true")
+                if self.overdraft == Overdraft::Refused =>
+            {
+                Some(format!("account {from} had at least {amount}"))
+            }
+            _ => None,
+        }
+    }
+
     fn state_value(&self, state: &Vec<i64>) -> Value {
         listed(state)
     }

@@ -170,6 +170,14 @@ impl Spec for Container {
         words::members(self.vocabulary().object, state)
     }
 
+    fn answer_reason(&self, op: &ContainerOp, answer: &str) -> Option<String> {
+        match (op, answer) {
+            (ContainerOp::Add(_), "false") => words::limit("full", self.capacity),
+            (ContainerOp::Add(_), "true") => words::limit("not full", self.capacity),
+            _ => None,
+        }
+    }
+
     fn state_value(&self, state: &VecDeque<Value>) -> Value {
         Value::list(state.iter().cloned())
     }

@@ -196,6 +196,13 @@ pub trait Spec: Send + Sync {
     fn answer_words(&self, answer: &Self::Ret) -> String {
         format!("{answer:?}")
     }
+
+    /// Why `op` gives this answer, written as by [`answer_words`](Self::answer_words), where states do not show it: a clause,
+    /// in the past tense, that is true in every state in which it does. "It was full, with a capacity of 2".
+    fn answer_reason(&self, op: &Self::Op, answer: &str) -> Option<String> {
+        let _ = (op, answer);
+        None
+    }
 }
 
 /// What an operation may answer in a state, with the states it leaves.

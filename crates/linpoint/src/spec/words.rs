@@ -100,6 +100,11 @@ pub(super) fn members<T: Display>(
     }
 }
 
+/// That a container with a capacity was "full" or "not full".
+pub(super) fn limit(how: &str, capacity: Option<usize>) -> Option<String> {
+    capacity.map(|most| format!("it was {how}, with a capacity of {most}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::anchor::{self, Anchor, Approach};
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
-use super::{Claim, Confirmation, Core, Since, Stuck, Violation, certify, projection, propose};
+use super::{
+    Claim, Confirmation, Core, Since, Stuck, Violation, certify, projection, propose, used_up,
+};
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
@@ -121,7 +123,7 @@ pub(crate) fn violation<S: Spec>(
         }
     };
     let core = Core {
-        sentence: claim.sentence(&task.spec.vocabulary(), &|id| describe(*id)),
+        sentence: propose::sentence(task, &claim, &|id| describe(*id)),
         premises: match found.minimal {
             true => premises(&beginning, &found, claim.op().copied(), budget, decide),
             false => Vec::new(),
@@ -393,7 +395,7 @@ impl<S: Spec> Evidence<'_, '_, S> {
                 && follows_from_others(claim, beginning, observed, self.budget, self.decide)
         };
         if let Some(claim) = self.told.map(|told| &told.claim).filter(is_sure) {
-            return claim.clone();
+            return used_up::completed(claim.clone(), self.beginning);
         }
         match propose::claim(self.beginning, found, about_possible) {
             // Which operation is to blame is not known yet.

@@ -108,7 +108,7 @@ impl Uses {
     }
 }
 
-fn find(facts: &dyn Facts, id: OpId) -> Option<TaskOp> {
+pub(super) fn find(facts: &dyn Facts, id: OpId) -> Option<TaskOp> {
     let ops = facts.ops();
     let place = ops.binary_search_by_key(&id, |op| op.id).ok()?;
     Some(ops[place])

@@ -15,6 +15,7 @@ pub(crate) mod replay;
 mod stuck;
 #[cfg(test)]
 mod tests;
+mod used_up;
 
 pub use self::core::{Confirmation, Core, HarnessEvidence};
 pub use anchor::{Anchor, Possible};
@@ -26,7 +27,7 @@ pub use stuck::Stuck;
 
 use std::fmt;
 
-pub use crate::claim::{Change, Claim, Listed, Since};
+pub use crate::claim::{Change, Claim, Listed, Since, UsedUp};
 pub use crate::engine::{Cause, Limit};
 use crate::engine::{Task, TaskOp};
 use crate::history::{NEVER, OpId, Partitioning};

@@ -46,6 +46,28 @@ pub(super) fn claim<S: Spec>(
         })
 }
 
+/// A claim about a task in words, with the reason why the only possible answer is the only one.
+pub(super) fn sentence<S: Spec>(
+    task: &Task<'_, S>,
+    claim: &Claim,
+    describe: &dyn Fn(&OpId) -> String,
+) -> String {
+    let sentence = claim.sentence(&task.spec.vocabulary(), describe);
+    let reason = match claim {
+        Claim::OnlyAnswers { op, answers, .. } if answers.count == 1 => {
+            let op = task.op(*op).map(|op| task.action_of(op).0);
+            let answer = answers.shown.first();
+            op.zip(answer)
+                .and_then(|(op, answer)| task.spec.answer_reason(op, answer))
+        }
+        _ => None,
+    };
+    match reason {
+        Some(reason) => format!("{sentence}: {reason}"),
+        None => sentence,
+    }
+}
+
 /// That the operation saw a value that no operation had put there.
 fn never_put(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
     // What a lock or a member of a set holds is no value that a person has put there. Without a kind, roles are about keys that

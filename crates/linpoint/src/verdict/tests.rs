@@ -172,6 +172,8 @@ fn check_one<S: Recorded>(
     seed: u64,
     tally: &mut Tally,
 ) -> u64 {
+    let fitted = object.fitted_to(history);
+    let object = fitted.as_ref().unwrap_or(object);
     let Ok(typed) = TypedHistory::decode(object, history) else {
         return 0;
     };

@@ -247,6 +247,14 @@ impl Spec for JavaCollection {
         render::unquoted(answer)
     }
 
+    fn answer_reason(&self, op: &CollectionOp, answer: &str) -> Option<String> {
+        match (op, answer) {
+            (CollectionOp::Add(..), "false" | ILLEGAL_STATE) => words::limit("full", self.capacity),
+            (CollectionOp::Add(..), "true") => words::limit("not full", self.capacity),
+            _ => None,
+        }
+    }
+
     fn state_value(&self, state: &Vec<i64>) -> Value {
         Value::list(state.iter().copied().map(Value::Int))
     }

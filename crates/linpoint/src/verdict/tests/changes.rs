@@ -5,7 +5,7 @@ use super::counts::counts;
 use crate::history::{Op, OpId};
 use crate::spec::Recorded;
 use crate::value::Value;
-use crate::verdict::{Change, Claim, Since};
+use crate::verdict::{Change, Claim, Since, UsedUp};
 
 /// Checks a claim about changes. Returns its kind.
 pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) -> &'static str {
@@ -26,9 +26,17 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) -> &'static 
             member,
             state,
             since,
+            used_up,
         } => {
             case.expect(member.as_ref() == case.key, "it is the member of the part");
-            not_changed(case, &case.op(*op), *state, since)
+            if let Some(used) = used_up {
+                used_up_before(case, used, *op, *state, since);
+            }
+            let kind = not_changed(case, &case.op(*op), *state, since);
+            match used_up {
+                Some(_) => "not changed: used up",
+                None => kind,
+            }
         }
         Claim::NoOther {
             op,
@@ -156,6 +164,46 @@ fn not_changed<S: Recorded>(
             "not changed: sight"
         }
     }
+}
+
+/// "[By] is the one that changed it after [after]": the operation from which the state is known was called when that had
+/// returned, both leave the state, and without `by` no operation can change it in between.
+fn used_up_before<S: Recorded>(
+    case: &Case<'_, S>,
+    used: &UsedUp,
+    op: OpId,
+    state: bool,
+    since: &Since,
+) {
+    let (Since::Return(entry) | Since::Change(entry)) = *since else {
+        panic!(
+            "{}: {since:?} names no operation that changed it",
+            case.name
+        );
+    };
+    let (after, entry) = (case.op(used.after), case.op(entry));
+    case.expect(after.ret < entry.call, "it was changed again later");
+    let named = [used.by, after.id, entry.id, op];
+    let are_distinct = (1..named.len()).all(|i| !named[..i].contains(&named[i]));
+    case.expect(are_distinct, "they are different operations");
+    let leaves = |id: OpId, state: bool| {
+        let action = case.typed.action(id);
+        let everything = case.orders(|_| Treated::Open);
+        let mut met = everything.met();
+        met.all(|met| {
+            let next = case.object.step(met, &action.op, action.ret.as_ref());
+            next.iter().all(|next| state_of(case, next) == state)
+        })
+    };
+    case.expect(leaves(after.id, state), "the earlier one enters the state");
+    case.expect(leaves(entry.id, state), "the later one enters the state");
+    case.expect(leaves(used.by, !state), "the one between leaves the state");
+    let without = case.orders(|id| match id {
+        id if id == used.by || id == op => Treated::LeftOut,
+        id if id == entry.id || case.op(id).ret <= after.ret => Treated::AsRecorded,
+        _ => Treated::Open,
+    });
+    case.expect(without.is_empty(), "no other operation can leave the state");
 }
 
 /// "[Operation] is impossible: [shown by] shows that [change] by then, and no other operation is left that can have done so": the

@@ -228,7 +228,9 @@ impl<'a, S: Recorded> Case<'a, S> {
         }
         let states = effects.iter().map(|(before, _)| before.clone());
         self.expect_listed(&possible.states, &self.words(states), "the states");
-        let answers = effects.iter().map(|(_, answer)| format!("{answer:?}"));
+        let answers = effects
+            .iter()
+            .map(|(_, answer)| self.object.answer_words(answer));
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
