@@ -211,6 +211,10 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) timeout_total: Option<Duration>,
 
+    /// Explain the violations of a history for this long, within `--timeout` [default: 0.75s, and as long as deciding took]
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) explanation: Option<Duration>,
+
     /// Do not split objects by key
     #[arg(long)]
     pub(crate) whole: bool,

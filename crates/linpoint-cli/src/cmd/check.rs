@@ -109,7 +109,7 @@ fn config(args: &CheckArgs) -> Config {
     Config {
         timeout: args.limits.timeout,
         memory: args.limits.memory,
-        explanation: None,
+        explanation: args.explanation,
         threads: None,
         partitioning: if args.whole {
             Partitioning::ByObject

@@ -6,7 +6,7 @@ use linpoint::history::{FailedOp, Op};
 use linpoint::object::RecordedCall;
 use linpoint::online::Observable;
 use linpoint::spec::{Keys, Role};
-use linpoint::verdict::{Claim, Core, PartReport, Possible, Violation};
+use linpoint::verdict::{Claim, Core, Limit, PartReport, Possible, Violation};
 use linpoint::{History, ObjectType, Value, Verdict};
 
 use super::{Summary, core_table};
@@ -79,14 +79,20 @@ fn show_violation(
     if let Some(possible) = possible_text(history, violation) {
         writeln!(out, "  {possible}\n")?;
     }
-    if let Claim::NeverPut { op, key, value, .. } = core.claim() {
-        let seen = Seen {
-            op: history.op(*op),
-            key: key.as_ref(),
-            value,
+    if let Some(seen) = Seen::in_violation(history, violation, part) {
+        let value = seen.value;
+        let how = match core.claim() {
+            Claim::NeverPut { .. } => "seen".to_owned(),
+            Claim::TakenTooOften { .. } => {
+                format!(
+                    "{} more often than it was there",
+                    checked.object.vocabulary().taken
+                )
+            }
+            _ => "seen again".to_owned(),
         };
         for failed in seen.failed(history, &checked.object) {
-            writeln!(out, "  {failed} failed, and yet {value} was seen\n")?;
+            writeln!(out, "  {failed} failed, and yet {value} was {how}\n")?;
         }
     }
     for line in core_lines(history, core) {
@@ -118,9 +124,30 @@ fn show_violation(
     let confirmed = core.confirmation();
     writeln!(
         out,
-        "  core: {}, {size}, {confirmed}\n",
+        "  core: {}, {size}, {confirmed}",
         counted(core.ops().len(), "operation")
-    )
+    )?;
+    if let Some(advice) = advice_on(core) {
+        writeln!(out, "  {advice}")?;
+    }
+    writeln!(out)
+}
+
+/// What lets a core be reduced further, if it is not minimal.
+fn advice_on(core: &Core) -> Option<&'static str> {
+    if core.is_minimal() {
+        return None;
+    }
+    match core.stopped_by() {
+        None => Some("it may be reduced further with a longer --explanation"),
+        Some(Limit::Time(_)) => Some("it may be reduced further with a longer --timeout"),
+        Some(Limit::TotalTime(_)) => {
+            Some("it may be reduced further with a longer --timeout-total")
+        }
+        Some(Limit::Memory(_)) => Some("it may be reduced further with a larger --memory"),
+        Some(Limit::AddressSpace(_)) => Some("it may be reduced further with a larger ulimit -v"),
+        _ => None,
+    }
 }
 
 /// What the first bad operation could have answered, unless the sentence says it already.
@@ -167,7 +194,27 @@ struct Seen<'a> {
     value: &'a Value,
 }
 
-impl Seen<'_> {
+impl<'a> Seen<'a> {
+    /// The value that a violation is about, if it was seen where it was not, or not any more.
+    fn in_violation(
+        history: &'a History,
+        violation: &'a Violation,
+        part: &'a PartReport,
+    ) -> Option<Self> {
+        let (op, key, value) = match violation.core.claim() {
+            Claim::NeverPut { op, key, value, .. } => (op, key.as_ref(), value),
+            Claim::TakenTooOften { value, .. } => (&violation.last, None, value),
+            Claim::UsedAfterRemoval { value, later, .. } => (later, part.key.as_ref(), value),
+            Claim::TakenBefore { value, op, .. } => (op, part.key.as_ref(), value),
+            _ => return None,
+        };
+        Some(Seen {
+            op: history.op(*op),
+            key,
+            value,
+        })
+    }
+
     /// The operations that were called before the value was seen, failed, and would have put it there.
     fn failed(&self, history: &History, object: &ObjectType) -> Vec<String> {
         let is_before = |failed: &&FailedOp| {
@@ -246,7 +293,9 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     for &id in core.relaxed().iter().take(MOST_LISTED) {
         let op = history.op(id);
         let call = core_table::cut(&op.call_text());
-        lines.push(format!("  {call} by process {}", op.process));
+        let place = history.place(id);
+        let place = place.map_or_else(String::new, |place| format!(", called {place}"));
+        lines.push(format!("  {call} by process {}{place}", op.process));
     }
     if core.relaxed().len() > MOST_LISTED {
         lines.push(format!("  and {} more", core.relaxed().len() - MOST_LISTED));

@@ -24,6 +24,8 @@ pub(crate) struct Printer {
     quiet: bool,
     /// The unit of positions in the input.
     unit: &'static str,
+    /// Whether it was said what to do about objects that cannot be watched.
+    has_advised: bool,
     out: Output,
 }
 
@@ -79,6 +81,7 @@ impl Printer {
             style,
             quiet: args.quiet,
             unit: "line",
+            has_advised: false,
             out,
         }
     }
@@ -111,6 +114,12 @@ impl Printer {
                     "{}:{line}: cannot tell any further{part}: {reason}",
                     self.input
                 )?;
+                if !std::mem::replace(&mut self.has_advised, true) {
+                    writeln!(
+                        self.out,
+                        "  `linpoint check` can, when the history is recorded"
+                    )?;
+                }
             }
         }
         // A reader at the other end of a pipe gets each line when it is printed.

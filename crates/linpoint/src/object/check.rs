@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::history::{History, TypedHistory};
 use crate::portfolio::Checker;
 use crate::spec::Recorded;
-use crate::verdict::Report;
+use crate::verdict::{Report, Verdict};
 
 /// An object whose recorded histories a [`Checker`] decides: every [`Recorded`] type, and [`ObjectType`].
 pub trait CheckRecorded {
@@ -33,6 +33,16 @@ impl<S: Recorded> CheckRecorded for S {
             for part in &mut report.parts {
                 let object = history.objects().get(part.object_number as usize);
                 part.object = object.cloned().unwrap_or_default();
+                if history.objects().len() > 1
+                    && let Verdict::Violation(violation) = &mut part.verdict
+                {
+                    violation.core.name_object(&part.object);
+                    if let Verdict::Violation(first) = &mut report.verdict
+                        && first.last == violation.last
+                    {
+                        first.core.name_object(&part.object);
+                    }
+                }
             }
             report
         };

@@ -75,6 +75,13 @@ impl Core {
         }
     }
 
+    /// Names the object in the sentence, for histories that have several.
+    pub(crate) fn name_object(&mut self, object: &Value) {
+        if !object.is_nil() {
+            self.sentence = format!("on object {object}, {}", self.sentence);
+        }
+    }
+
     /// The operations that contradict each other, in the order of their calls.
     pub fn ops(&self) -> &[OpId] {
         &self.ops
