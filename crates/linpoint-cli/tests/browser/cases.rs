@@ -223,7 +223,7 @@ fn snapshot(browser: &mut Browser, pages: &Pages) {
     browser.open(&page, READY);
     let core = core(browser);
     assert!(
-        core.contains("scan()") && core.contains("inversion"),
+        core.contains("scan()") && core.contains("although it is ahead of that in entry"),
         "{core}"
     );
     pages.picture(browser, "snapshot");

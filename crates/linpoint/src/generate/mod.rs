@@ -12,7 +12,7 @@ pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShap
 pub use workload::Workload;
 
 use crate::error::Error;
-use crate::history::{Call, History, HistoryBuilder, OpId, Ties};
+use crate::history::{Call, History, HistoryBuilder, Op, OpId, Ties};
 use crate::object::{ObjectType, Simulation};
 use crate::portfolio::Checker;
 use crate::spec::Sampler;
@@ -181,7 +181,8 @@ impl Generator {
         Ok(builder.finish(Ties::default())?.without_failed())
     }
 
-    /// A history of `object` that is not linearizable: one result near the end is wrong.
+    /// A history of `object` that is not linearizable: one result near the end is wrong. Mostly it is what another call of the
+    /// method answered shortly before: a stale value, or one that was served already.
     ///
     /// `checker` confirms this, so it takes as long as checking, and fails if the checker cannot decide.
     pub fn violating(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
@@ -203,18 +204,26 @@ impl Generator {
     /// The same, but with the seed of this generator only.
     fn violating_one(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
         const ATTEMPTS: u64 = 50;
+        /// The first attempts, with results that a broken object is likely to give.
+        const ATTEMPTS_NEAR: u64 = 35;
         let history = self.linearizable(object)?;
         let mut sampler = Sampler::new(self.seed ^ 0x5EED, None);
         let mut undecided = false;
         let tail = (history.len() / 20).max(10).min(history.len());
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
             if history.is_empty() {
                 break;
             }
             let id = OpId((history.len() - 1 - sampler.below(tail)) as u32);
-            let results = history.values().len();
-            let changed =
-                history.with_result(id, &history.values()[sampler.below(results)].clone());
+            let near = match attempt < ATTEMPTS_NEAR {
+                true => result_near(&history, id, &mut sampler),
+                false => None,
+            };
+            let result = near.unwrap_or_else(|| {
+                let values = history.values();
+                values[sampler.below(values.len())].clone()
+            });
+            let changed = history.with_result(id, &result);
             if object.validate(&changed).is_err() {
                 continue;
             }
@@ -232,5 +241,76 @@ impl Generator {
         Err(Error::usage(format!(
             "no violation found: {why}; use more operations or another seed"
         )))
+    }
+}
+
+/// What another call of the method answered shortly before, if that was something else: with the same argument, if there is
+/// one.
+fn result_near(history: &History, id: OpId, sampler: &mut Sampler) -> Option<Value> {
+    /// How many operations before are looked at.
+    const NEAR: usize = 40;
+    let op = history.op(id);
+    let before = (id.index().saturating_sub(NEAR)..id.index()).map(|i| history.op(OpId(i as u32)));
+    let alike = before.filter(|other| {
+        other.method == op.method && other.object == op.object && other.result != op.result
+    });
+    let alike: Vec<Op<'_>> = alike.filter(|other| other.result.is_some()).collect();
+    let same_argument = alike.iter().filter(|other| other.argument == op.argument);
+    let same_argument: Vec<&Op<'_>> = same_argument.collect();
+    let chosen = match (same_argument.len(), alike.len()) {
+        (0, 0) => return None,
+        (0, count) => &alike[sampler.below(count)],
+        (count, _) => same_argument[sampler.below(count)],
+    };
+    chosen.result.cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object_type;
+    use crate::portfolio::Config;
+
+    /// The wrong result is mostly one that a broken object gives: what another call answered shortly before.
+    #[test]
+    fn violations_are_realistic() {
+        for name in [
+            "register",
+            "queue",
+            "stack",
+            "counter",
+            "cas-register",
+            "set",
+        ] {
+            let object = object_type(name, &Default::default()).expect("a type");
+            let checker = Checker::new(Config::default().verdicts_only());
+            let mut realistic = 0;
+            for seed in 0..20 {
+                let generator = Generator {
+                    ops: 200,
+                    seed,
+                    ..Generator::default()
+                };
+                let right = generator.linearizable(&object).expect("a history");
+                let wrong = generator.violating(&object, &checker).expect("a violation");
+                let again = generator.violating(&object, &checker).expect("a violation");
+                let results = |history: &History| -> Vec<Option<Value>> {
+                    history.ops().map(|op| op.result.cloned()).collect()
+                };
+                assert_eq!(results(&wrong), results(&again), "{name}, seed {seed}");
+                let pairs = right.ops().zip(wrong.ops());
+                let mut changed = pairs.filter(|(right, wrong)| right.result != wrong.result);
+                let changed = changed.next().map(|(_, wrong)| wrong);
+                // Another seed was taken if all changes are still right.
+                let Some(changed) = changed else { continue };
+                let first = changed.id.index().saturating_sub(40);
+                let near = wrong.ops().skip(first).take(changed.id.index() - first);
+                realistic += usize::from(
+                    near.filter(|other| other.method == changed.method)
+                        .any(|other| other.result == changed.result),
+                );
+            }
+            assert!(realistic >= 12, "{name}: {realistic} of 20");
+        }
     }
 }
