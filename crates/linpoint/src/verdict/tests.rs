@@ -240,7 +240,7 @@ fn in_no_time<S: Spec>(
 }
 
 /// Every kind of claim that checks make, and what is printed besides.
-const FACTS: [&str; 28] = [
+const FACTS: [&str; 29] = [
     "only-answers",
     "cannot-happen",
     "never-put",
@@ -269,6 +269,7 @@ const FACTS: [&str; 28] = [
     "anchor",
     "premise",
     "alike",
+    "why",
 ];
 
 #[test]

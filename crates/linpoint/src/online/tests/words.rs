@@ -215,7 +215,18 @@ impl Told<'_> {
             return;
         }
         assert_eq!(Some(watched.op.call.line), blamed, "{}", shown());
-        assert_eq!(sentence, core.sentence(), "{}", shown());
+        // Which operation had changed the state before depends on operations that a stream has forgotten.
+        let adds_to_it = matches!(
+            core.claim(),
+            Claim::NotChanged {
+                used_up: Some(_),
+                ..
+            }
+        );
+        match adds_to_it {
+            true => assert!(core.sentence().starts_with(&sentence), "{}", shown()),
+            false => assert_eq!(sentence, core.sentence(), "{}", shown()),
+        }
         // A count, and that no other operation is left, depend on operations that a stream has forgotten.
         let is_counted = matches!(
             watched.claim,

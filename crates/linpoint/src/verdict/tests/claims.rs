@@ -70,9 +70,7 @@ impl<'a, S: Recorded> Case<'a, S> {
     pub(super) fn check(&self, tally: &mut Tally) {
         let core = &self.violation.core;
         let claim = core.claim();
-        let words = self.object.vocabulary();
-        let said = claim.sentence(&words, &|id| self.history.describe(*id));
-        self.expect(core.sentence() == said, "the sentence says the claim");
+        self.check_sentence(claim, core.sentence(), tally);
         if let Some(possible) = &self.violation.possible {
             self.check_possible(possible);
             tally.add("possible");
@@ -87,6 +85,27 @@ impl<'a, S: Recorded> Case<'a, S> {
         }
         self.check_claim(claim, tally);
         tally.add(claim.kind());
+    }
+
+    /// The sentence says the claim, and why the only answer is the only one, as the object says.
+    fn check_sentence(&self, claim: &Claim, sentence: &str, tally: &mut Tally) {
+        let words = self.object.vocabulary();
+        let said = claim.sentence(&words, &|id| self.history.describe(*id));
+        let why = match claim {
+            Claim::OnlyAnswers { op, answers, .. } if answers.count == 1 => {
+                let action = self.typed.action(*op);
+                self.object.answer_reason(&action.op, &answers.shown[0])
+            }
+            _ => None,
+        };
+        let said = match why {
+            Some(why) => {
+                tally.add("why");
+                format!("{said}: {why}")
+            }
+            None => said,
+        };
+        self.expect(sentence == said, "the sentence says the claim");
     }
 
     #[track_caller]
