@@ -100,8 +100,10 @@ fn show_violation(
         writeln!(out, "{}", line.trim_end())?;
     }
     let last = history.op(violation.last);
+    let returned = history.return_place(last.id);
+    let returned = returned.map_or_else(String::new, |place| format!(" {place}"));
     let place = history.place(last.id);
-    let place = place.map_or(String::new(), |place| format!(", called {place}"));
+    let place = place.map_or_else(String::new, |place| format!(", called {place}"));
     let of_part = part_name(part);
     let at_the_latest = match violation.shortest {
         true => "",
@@ -109,7 +111,7 @@ fn show_violation(
     };
     writeln!(
         out,
-        "\n  not linearizable{at_the_latest} from the return of {} by process {}{place}",
+        "\n  not linearizable{at_the_latest} from the return of {} by process {}{returned}{place}",
         core_table::cut(&last.text()),
         last.process,
     )?;

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
+use super::event_lines::EventLines;
 use super::order::{Ranks, Times, precedes};
 use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
 use crate::error::{Error, Unit};
@@ -31,6 +32,8 @@ pub(crate) struct Columns {
     /// The number of a pending operation has no meaning.
     pub(crate) result: Vec<ValueId>,
     pub(crate) line: Lines,
+    /// By rank. Unknown unless the input has calls and returns one by one.
+    pub(crate) event_lines: EventLines,
     pub(crate) processes: Vec<Value>,
     pub(crate) objects: Vec<Value>,
     pub(crate) methods: Vec<String>,
@@ -363,6 +366,7 @@ impl Columns {
             argument: self.argument,
             result: self.result,
             line: self.line,
+            event_lines: self.event_lines,
             call: Arc::new(ranks.call),
             ret: Arc::new(ranks.ret),
             times,

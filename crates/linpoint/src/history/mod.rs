@@ -7,6 +7,7 @@
 
 mod build;
 mod columns;
+mod event_lines;
 mod failed;
 mod order;
 mod partition;
@@ -18,6 +19,7 @@ pub use build::{Call, HistoryBuilder, Operation};
 pub use columns::ONE_OPEN_CALL;
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
+pub(crate) use event_lines::EventLines;
 pub use failed::FailedOp;
 pub(crate) use order::{EventKind, Interval, events_in_order, precedes};
 #[cfg(feature = "parquet")]
@@ -90,6 +92,7 @@ pub struct History {
     call: Arc<Vec<u32>>,
     ret: Arc<Vec<u32>>,
     line: columns::Lines,
+    event_lines: EventLines,
     times: Option<order::Times>,
     processes: Vec<Value>,
     objects: Vec<Value>,
@@ -197,6 +200,12 @@ impl History {
     pub fn place(&self, id: OpId) -> Option<String> {
         let is_known = self.line.of(id.index()) != 0;
         is_known.then(|| self.line.place(id.index()))
+    }
+
+    /// The place in the input where an operation returned, if calls and returns have lines of their own: `on line 9`.
+    pub fn return_place(&self, id: OpId) -> Option<String> {
+        let line = self.event_lines.of(self.ret[id.index()])?;
+        Some(format!("on line {line}"))
     }
 
     /// The operation in words, with its process and the place of its call: `deq() → 2 by process 1 (line 5)`.

@@ -26,8 +26,8 @@ use super::{Column, FAILED, HEADER, NOTES, ORDER, RANKS, beside};
 use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{
-    Annotation, Columns, FailedOp, Lines, MethodId, NEVER, NO_PROCESS, ObjectId, ProcessId, Ranks,
-    Ties, Timed, Times, Values,
+    Annotation, Columns, EventLines, FailedOp, Lines, MethodId, NEVER, NO_PROCESS, ObjectId,
+    ProcessId, Ranks, Ties, Timed, Times, Values,
 };
 use crate::value::{Interner, Value, ValueId, ValueTable};
 
@@ -93,6 +93,7 @@ fn read<R: ChunkReader + 'static>(
         argument,
         result,
         line: Lines::InOrder,
+        event_lines: EventLines::default(),
         processes,
         objects,
         methods,

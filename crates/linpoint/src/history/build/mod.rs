@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::columns::{Columns, Lines, NO_PROCESS, ONE_OPEN_CALL, Timed, check_interval};
+use super::event_lines::EventLines;
 use super::order::{EventKind, Ranks, Times};
 use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
 use crate::budget::{Budget, Pace};
@@ -124,6 +125,8 @@ pub struct HistoryBuilder {
     rows: Vec<Row>,
     /// Calls and returns in the order of time. Empty if whole operations are added.
     events: Vec<RowEvent>,
+    /// The lines of these.
+    event_lines: EventLines,
     /// The times of the first events, up to the first event without a time.
     clock: Vec<i64>,
     /// The times of calls and returns by row. Empty if events are added.
@@ -207,6 +210,7 @@ impl HistoryBuilder {
         let row = self.push_row(line, process, object, &call.method, argument)?;
         self.open[process as usize] = Some(row);
         self.events.push(RowEvent::call(row));
+        self.event_lines.push(line);
         Ok(())
     }
 
@@ -219,6 +223,7 @@ impl HistoryBuilder {
         row_data.result = result;
         row_data.state = RowState::Returned;
         self.events.push(RowEvent::ret(row));
+        self.event_lines.push(line);
         Ok(())
     }
 
@@ -232,6 +237,7 @@ impl HistoryBuilder {
             self.clock.push(NO_TIME);
         }
         self.events.push(RowEvent::ret(row));
+        self.event_lines.push(line);
         Ok(())
     }
 
@@ -434,6 +440,14 @@ impl HistoryBuilder {
             rank += 1;
         }
         annotations.for_each(|note| note.rank = rank);
+        let all = (0u32..).zip(&self.events);
+        let happened = all.filter(|(_, event)| self.rows[event.row()].state != RowState::Failed);
+        self.event_lines = match rank as usize == self.events.len() {
+            true => std::mem::take(&mut self.event_lines),
+            false => self
+                .event_lines
+                .picked(happened.map(|(position, _)| position)),
+        };
         let mut happened = self.rows.iter().map(|row| row.state != RowState::Failed);
         ret.retain(|_| happened.next().unwrap_or_default());
         call.retain(|&rank| rank != NEVER);
@@ -518,6 +532,7 @@ impl HistoryBuilder {
             argument: Vec::with_capacity(count),
             result: Vec::with_capacity(count),
             line: Lines::InOrder,
+            event_lines: self.event_lines,
             processes: self.processes.into_items(),
             objects: self.objects.into_items(),
             methods: self.methods.into_items(),
