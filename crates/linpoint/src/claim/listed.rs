@@ -67,7 +67,7 @@ impl Listed {
     }
 }
 
-/// How many bytes of whole words two texts have in common at their beginnings. Lists and quoted texts are not split.
+/// How many bytes of whole words two texts have in common at their beginnings, before any list. Quoted texts are not split.
 fn common_words(a: &str, b: &str) -> usize {
     let pairs = a.bytes().zip(b.bytes());
     let same = pairs.take_while(|(a, b)| a == b).count();
@@ -84,22 +84,22 @@ fn verb_start(clause: &str) -> Option<usize> {
     word_starts(clause).find(is_verb)
 }
 
-/// Where the words after the first one begin, outside of lists and quoted texts.
+/// Where the words after the first one begin, outside of quoted texts and before any list.
 fn word_starts(text: &str) -> impl Iterator<Item = usize> {
-    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
-    text.bytes().enumerate().filter_map(move |(i, byte)| {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let bytes = text.bytes().enumerate().map_while(move |(i, byte)| {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' if is_quoted => is_escaped = true,
             b'"' => is_quoted = !is_quoted,
             _ if is_quoted => {}
-            b'[' | b'{' | b'(' => depth += 1,
-            b']' | b'}' | b')' => depth = depth.saturating_sub(1),
-            b' ' if depth == 0 => return Some(i + 1),
+            b'[' | b'{' => return None,
+            b' ' => return Some(Some(i + 1)),
             _ => {}
         }
-        None
-    })
+        Some(None)
+    });
+    bytes.flatten()
 }
 
 #[cfg(test)]
@@ -116,6 +116,9 @@ mod tests {
         assert_eq!(many.alternatives(), "one of 4: 1, 2, 3, …");
         let lists = listed(&["held [1, 2, 3]", "held [1, 2, 4]"]);
         assert_eq!(lists.alternatives(), "held [1, 2, 3] or [1, 2, 4]");
+        let long = listed(&["held [1, 2, …] (20 values)", "held [1, 2, …] (30 values)"]);
+        let told = "held [1, 2, …] (20 values) or [1, 2, …] (30 values)";
+        assert_eq!(long.alternatives(), told);
         let lock = listed(&["the lock was free", "the lock was held"]);
         assert_eq!(lock.alternatives(), "the lock was free or held");
         let quoted = listed(&["key \"x y\" held \"a b\"", "key \"x y\" held \"a c\""]);

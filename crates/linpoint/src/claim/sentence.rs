@@ -28,7 +28,7 @@ impl<I> Claim<I> {
             Claim::CannotHappen { op, states } => {
                 let (what, states) = (describe(op), states.alternatives());
                 format!(
-                    "{what} is impossible: {states} as long as it was open, whatever the order, so it could not take effect"
+                    "{what} is impossible: as long as it was open, {states}, whatever the order, so it could not take effect"
                 )
             }
             Claim::WrongScan {

@@ -215,14 +215,14 @@ impl Generator {
                 break;
             }
             let id = OpId((history.len() - 1 - sampler.below(tail)) as u32);
-            let near = match attempt < ATTEMPTS_NEAR {
+            let result = match attempt < ATTEMPTS_NEAR {
                 true => result_near(&history, id, &mut sampler),
-                false => None,
+                false => {
+                    let values = history.values();
+                    Some(values[sampler.below(values.len())].clone())
+                }
             };
-            let result = near.unwrap_or_else(|| {
-                let values = history.values();
-                values[sampler.below(values.len())].clone()
-            });
+            let Some(result) = result else { continue };
             let changed = history.with_result(id, &result);
             if object.validate(&changed).is_err() {
                 continue;

@@ -5,7 +5,7 @@ use super::catalog::MOST_PLACES;
 use super::registry::{Given, TypeInfo};
 use crate::error::Error;
 use crate::spec::juc::{
-    CollectionClass, JavaCollection, JavaMap, MapClass, collection_methods, map_methods,
+    CollectionClass, JavaCollection, JavaMap, MapClass, ResultForm, collection_methods, map_methods,
 };
 
 const CAPACITY: &str = "capacity";
@@ -26,7 +26,11 @@ macro_rules! collection {
             make: |given| {
                 let class = CollectionClass::$class;
                 let capacity = $capacity(given)?;
-                Ok(ObjectType::new(JavaCollection { class, capacity }))
+                Ok(ObjectType::new(JavaCollection {
+                    class,
+                    capacity,
+                    results: ResultForm::default(),
+                }))
             },
         };
     };
@@ -42,7 +46,10 @@ macro_rules! map {
             methods: map_methods(MapClass::$class),
             make: |_| {
                 let class = MapClass::$class;
-                Ok(ObjectType::new(JavaMap { class }))
+                Ok(ObjectType::new(JavaMap {
+                    class,
+                    results: ResultForm::default(),
+                }))
             },
         };
     };

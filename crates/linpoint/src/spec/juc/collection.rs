@@ -4,7 +4,8 @@
 use super::argument::{Argument, arguments};
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
-use super::{Bounds, Direction, Relation, Separator, heap};
+use super::{Bounds, Direction, Relation, ResultForm, Separator, heap};
+use crate::history::History;
 use crate::spec::{
     CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, words,
 };
@@ -17,6 +18,8 @@ pub struct JavaCollection {
     pub class: CollectionClass,
     /// The capacity, for classes that are constructed with one.
     pub capacity: Option<usize>,
+    /// How results are written, in explanations too.
+    pub results: ResultForm,
 }
 
 /// The classes of [`JavaCollection`].
@@ -244,11 +247,11 @@ impl Spec for JavaCollection {
     }
 
     fn answer_words(&self, answer: &Value) -> String {
-        render::unquoted(answer)
+        self.results.answer(answer)
     }
 
     fn answer_reason(&self, op: &CollectionOp, answer: &str) -> Option<String> {
-        match (op, answer) {
+        match (op, answer.trim_matches('"')) {
             (CollectionOp::Add(..), "false" | ILLEGAL_STATE) => words::limit("full", self.capacity),
             (CollectionOp::Add(..), "true") => words::limit("not full", self.capacity),
             _ => None,
@@ -291,6 +294,13 @@ impl Spec for JavaCollection {
 }
 
 impl Recorded for JavaCollection {
+    fn fitted_to(&self, history: &History) -> Option<Self> {
+        Some(JavaCollection {
+            results: ResultForm::of(history),
+            ..self.clone()
+        })
+    }
+
     fn decode(&self, call: CallView<'_>) -> Result<CollectionOp, DecodeError> {
         use Argument::{Collection, Integer};
         use CollectionOp::*;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::argument::{Argument, arguments};
 use super::methods::{map_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
-use super::{Bounds, Direction, Relation, Separator};
+use super::{Bounds, Direction, Relation, ResultForm, Separator};
+use crate::history::History;
 use crate::spec::{
     CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, words,
 };
@@ -16,6 +17,8 @@ use crate::value::Value;
 pub struct JavaMap {
     /// Which one.
     pub class: MapClass,
+    /// How results are written, in explanations too.
+    pub results: ResultForm,
 }
 
 /// The classes of [`JavaMap`].
@@ -197,7 +200,7 @@ impl Spec for JavaMap {
     }
 
     fn answer_words(&self, answer: &Value) -> String {
-        render::unquoted(answer)
+        self.results.answer(answer)
     }
 
     fn state_value(&self, state: &Pairs) -> Value {
@@ -253,6 +256,13 @@ impl Spec for JavaMap {
 }
 
 impl Recorded for JavaMap {
+    fn fitted_to(&self, history: &History) -> Option<Self> {
+        Some(JavaMap {
+            results: ResultForm::of(history),
+            ..self.clone()
+        })
+    }
+
     fn decode(&self, call: CallView<'_>) -> Result<MapOp, DecodeError> {
         use Argument::{Integer, Map};
         use MapOp::*;

@@ -267,7 +267,7 @@ fn small_integers(sampler: &mut Sampler) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{JavaCollection, JavaMap};
+    use super::super::{JavaCollection, JavaMap, ResultForm};
     use super::*;
     use crate::spec::Recorded;
 
@@ -285,6 +285,7 @@ mod tests {
         let queue = JavaCollection {
             class: CollectionClass::ConcurrentLinkedQueue,
             capacity: None,
+            results: ResultForm::default(),
         };
         let (one, list) = (Value::Int(1), Value::list([Value::Int(1), Value::Int(2)]));
         let arguments = |items: &[&Value]| Value::list(items.iter().copied().cloned());
@@ -315,7 +316,14 @@ mod tests {
     fn keys_whose_order_is_unknown_are_refused() {
         let put = |class, key: i64| {
             let argument = Value::list([Value::Int(key), Value::Int(0)]);
-            refusal(&JavaMap { class }, "put", argument)
+            refusal(
+                &JavaMap {
+                    class,
+                    results: ResultForm::default(),
+                },
+                "put",
+                argument,
+            )
         };
         assert_eq!(put(MapClass::ConcurrentHashMap, 15), None);
         assert!(put(MapClass::ConcurrentHashMap, 16).is_some());

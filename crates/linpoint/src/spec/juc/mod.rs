@@ -17,4 +17,4 @@ pub use collection::{CollectionClass, CollectionOp, IfFull, IfNone, JavaCollecti
 pub use map::{JavaMap, MapClass, MapOp, MapView};
 pub(crate) use methods::{collection_methods, map_methods};
 pub use navigable::{Bounds, Relation};
-pub use render::{Direction, Separator};
+pub use render::{Direction, ResultForm, Separator};

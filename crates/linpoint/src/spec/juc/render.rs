@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::history::History;
 use crate::spec::DecodeError;
 use crate::value::Value;
 
@@ -72,11 +73,35 @@ pub(super) fn entry((key, value): (&i64, &i64)) -> String {
     format!("{key}={value}")
 }
 
-/// An answer without quotes: the text that Java prints stands for a number, a boolean, null, a list or an exception.
-pub(super) fn unquoted(answer: &Value) -> String {
-    match answer {
-        Value::Text(text) => text.to_string(),
-        _ => answer.to_string(),
+/// How a history writes results that are integers, booleans or null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ResultForm {
+    /// As the texts that Java prints.
+    #[default]
+    Texts,
+    /// As such.
+    Values,
+}
+
+impl ResultForm {
+    /// The form that the results of `history` have.
+    pub(super) fn of(history: &History) -> Self {
+        let is_value = |result: &Value| matches!(result, Value::Int(_) | Value::Bool(_));
+        match history.ops().filter_map(|op| op.result).any(is_value) {
+            true => ResultForm::Values,
+            false => ResultForm::Texts,
+        }
+    }
+
+    /// An answer, as the history writes it.
+    pub(super) fn answer(self, answer: &Value) -> String {
+        let is_value =
+            |text: &str| text.parse::<i64>().is_ok() || ["true", "false"].contains(&text);
+        match (self, answer.as_text()) {
+            (ResultForm::Values, Some(NULL)) => Value::Nil.to_string(),
+            (ResultForm::Values, Some(text)) if is_value(text) => text.to_owned(),
+            _ => answer.to_string(),
+        }
     }
 }
 
@@ -103,6 +128,7 @@ pub(super) fn recorded_void(result: &Value) -> Result<Value, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::{Call, HistoryBuilder, Ties};
 
     #[test]
     fn null_is_told_from_nothing() {
@@ -119,10 +145,21 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_no_quotes() {
-        assert_eq!(unquoted(&text(2)), "2");
-        assert_eq!(unquoted(&NULL.into()), "null");
-        assert_eq!(unquoted(&Value::Nil), "nil");
+    fn answers_are_written_as_in_the_history() {
+        let history = |result: Value| {
+            let mut builder = HistoryBuilder::new();
+            let call = Call::new("size", Value::Nil);
+            builder.call(1, 0.into(), call).expect("a call");
+            builder.ret(2, &0.into(), result).expect("a return");
+            builder.finish(Ties::default()).expect("a history")
+        };
+        let values = ResultForm::of(&history(3.into()));
+        let written = [text(2), text(true), NULL.into(), "[1,2]".into()];
+        let told = written.clone().map(|answer| values.answer(&answer));
+        assert_eq!(told, ["2", "true", "nil", r#""[1,2]""#]);
+        let texts = ResultForm::of(&history("3".into()));
+        let told = written.map(|answer| texts.answer(&answer));
+        assert_eq!(told, [r#""2""#, r#""true""#, r#""null""#, r#""[1,2]""#]);
     }
 
     #[test]

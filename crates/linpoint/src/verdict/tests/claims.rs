@@ -231,8 +231,8 @@ impl<'a, S: Recorded> Case<'a, S> {
     }
 
     /// "Whatever the order, [states], so the answer could only be [answers]": in all orders of the beginning in which the last
-    /// operation may answer anything, it takes effect in one of these states, with one of these answers. "[States] as long as
-    /// it was open, so it could not take effect": it takes effect in none, and these are the states in its time.
+    /// operation may answer anything, it takes effect in one of these states, with one of these answers. "As long as it was
+    /// open, [states], so it could not take effect": it takes effect in none, and these are the states in its time.
     fn check_possible(&self, possible: &Possible) {
         let last = self.violation.last;
         let orders = self.orders(|id| if id == last { Open } else { AsRecorded });
