@@ -48,12 +48,16 @@ struct Explained {
     peak_mib: f64,
 }
 
-/// `args`: the number of histories of each type and size, then names of types.
+/// `args`: the number of histories of each type and size, then names of types and numbers of operations; all, if there are
+/// none.
 pub fn run(args: &[&str]) -> anyhow::Result<()> {
-    let (seeds, names) = match args {
-        [seeds, names @ ..] => (seeds.parse().context("the number of histories")?, names),
+    let (seeds, rows) = match args {
+        [seeds, rows @ ..] => (seeds.parse().context("the number of histories")?, rows),
         [] => (SEEDS, &[][..]),
     };
+    let sizes: Vec<usize> = rows.iter().filter_map(|size| size.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { SIZES.to_vec() } else { sizes };
+    let names: Vec<&str> = rows.iter().copied().filter(|name| name.parse::<usize>().is_err()).collect();
     println!("## Cores\n");
     println!(
         "{seeds} histories of each type and size, 4 processes, one wrong result in the middle; {} s and {} MB for each. \"After\" is the longest time from the verdict to the explained core, and the peak memory that of the worst, the making of the history included.\n",
@@ -67,7 +71,7 @@ pub fn run(args: &[&str]) -> anyhow::Result<()> {
         if !names.is_empty() && !names.contains(&info.name) {
             continue;
         }
-        for size in SIZES {
+        for &size in &sizes {
             let explained: Vec<Explained> =
                 (0..seeds).filter_map(|seed| ask(info.name, size, seed).transpose()).collect::<anyhow::Result<_>>()?;
             rows += 1;
