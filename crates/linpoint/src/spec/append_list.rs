@@ -80,6 +80,13 @@ impl Spec for AppendList {
         }
     }
 
+    fn state_after(&self, op: &AppendListOp, ret: &Value) -> Option<Appended> {
+        match (op, ret) {
+            (AppendListOp::Read, Value::List(read)) => Some(read.iter().cloned().collect()),
+            _ => None,
+        }
+    }
+
     fn place_initially(&self) -> Option<Value> {
         Some(Value::Nil)
     }

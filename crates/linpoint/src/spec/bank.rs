@@ -158,6 +158,13 @@ impl Spec for Bank {
             }
         }
     }
+
+    fn state_after(&self, op: &BankOp, ret: &Value) -> Option<Vec<i64>> {
+        match op {
+            BankOp::Read => self.balances(ret).ok(),
+            BankOp::Transfer { .. } => None,
+        }
+    }
 }
 
 impl Recorded for Bank {

@@ -71,6 +71,15 @@ impl Spec for Counter {
         }
     }
 
+    fn state_after(&self, op: &CounterOp, ret: &Value) -> Option<i64> {
+        let answer = ret.as_int()?;
+        match *op {
+            CounterOp::Add(_) => None,
+            CounterOp::Get | CounterOp::AddAndGet(_) => Some(answer),
+            CounterOp::FetchAdd(n) => Some(answer.wrapping_add(n)),
+        }
+    }
+
     fn kind(&self) -> Option<Kind> {
         Some(Kind::Counter(self.initial))
     }

@@ -88,6 +88,10 @@ impl Spec for Deque {
         }
     }
 
+    fn state_after(&self, op: &DequeOp, ret: &Value) -> Option<VecDeque<Value>> {
+        (self.role(op, Some(ret)) == Role::Empty).then(VecDeque::new)
+    }
+
     fn kind(&self) -> Option<Kind> {
         Some(Kind::Deque)
     }

@@ -182,6 +182,9 @@ fn check_purity<S: Simulated>(object: &S, state: &S::State, op: &S::Op) {
             assert_eq!(next, *state, "{op:?} → {ret}");
         }
         assert!(object.step(state, op, Some(&ret)).contains(&next));
+        if let Some(told) = object.state_after(op, &ret) {
+            assert_eq!(next, told, "{op:?} → {ret}");
+        }
         assert!(object.step(state, op, None).contains(&next));
         for ret in [Some(&ret), Some(&Value::Nil), None] {
             let in_place = object.step_from(state.clone(), op, ret);

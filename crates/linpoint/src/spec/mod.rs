@@ -147,6 +147,15 @@ pub trait Spec: Send + Sync {
         false
     }
 
+    /// The state that `op` leaves when it answers `ret`, if that is the same whatever the state was before: a read of the whole
+    /// object tells it, and so does an operation that finds the object empty.
+    ///
+    /// Explanations of long histories begin at such operations, close to what is wrong.
+    fn state_after(&self, op: &Self::Op, ret: &Self::Ret) -> Option<Self::State> {
+        let _ = (op, ret);
+        None
+    }
+
     /// Which well-known object this is, as seen on one key. Makes [`role`](Self::role) count.
     fn kind(&self) -> Option<Kind> {
         None

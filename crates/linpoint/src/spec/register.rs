@@ -71,6 +71,14 @@ impl Spec for Register {
         }
     }
 
+    fn state_after(&self, op: &RegisterOp, ret: &Value) -> Option<Value> {
+        match op {
+            RegisterOp::Read => Some(ret.clone()),
+            RegisterOp::Write(value) => Some(value.clone()),
+            RegisterOp::Cas(_, to) => (*ret == Value::Bool(true)).then(|| to.clone()),
+        }
+    }
+
     fn kind(&self) -> Option<Kind> {
         Some(Kind::Slot(self.initial.clone()))
     }

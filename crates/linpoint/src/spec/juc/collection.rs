@@ -291,6 +291,26 @@ impl Spec for JavaCollection {
             | CollectionOp::View(_) => true,
         }
     }
+
+    fn state_after(&self, op: &CollectionOp, ret: &Value) -> Option<Vec<i64>> {
+        let answers = |text: &str| ret.as_text() == Some(text);
+        match op {
+            CollectionOp::Clear => Some(Vec::new()),
+            CollectionOp::List(direction, separator) => {
+                let mut listed = render::listed(ret.as_text()?, *separator)?;
+                if *direction == Direction::Backward {
+                    listed.reverse();
+                }
+                Some(listed)
+            }
+            CollectionOp::Take(..) | CollectionOp::Look(..) => {
+                (answers(NULL) || answers(NO_SUCH_ELEMENT)).then(Vec::new)
+            }
+            CollectionOp::IsEmpty => answers("true").then(Vec::new),
+            CollectionOp::Size => answers("0").then(Vec::new),
+            _ => None,
+        }
+    }
 }
 
 impl Recorded for JavaCollection {

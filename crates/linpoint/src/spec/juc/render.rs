@@ -20,6 +20,15 @@ pub enum Separator {
     CommaBlank,
 }
 
+impl Separator {
+    fn text(self) -> &'static str {
+        match self {
+            Separator::Comma => ",",
+            Separator::CommaBlank => ", ",
+        }
+    }
+}
+
 /// The direction of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -47,16 +56,23 @@ pub(super) fn braces(elements: impl Iterator<Item = impl Display>) -> Value {
     bracketed('{', elements, Separator::CommaBlank, '}')
 }
 
+/// The elements of a [`list`].
+pub(super) fn listed(text: &str, separator: Separator) -> Option<Vec<i64>> {
+    let elements = text.strip_prefix('[')?.strip_suffix(']')?;
+    if elements.is_empty() {
+        return Some(Vec::new());
+    }
+    let elements = elements.split(separator.text());
+    elements.map(|element| element.parse().ok()).collect()
+}
+
 fn bracketed(
     open: char,
     elements: impl Iterator<Item = impl Display>,
     separator: Separator,
     close: char,
 ) -> Value {
-    let separator = match separator {
-        Separator::Comma => ",",
-        Separator::CommaBlank => ", ",
-    };
+    let separator = separator.text();
     let mut text = String::from(open);
     for (i, element) in elements.enumerate() {
         if i > 0 {
@@ -166,6 +182,9 @@ mod tests {
     fn listings_are_spaced_as_in_java() {
         assert_eq!(list([1, 0].iter(), Separator::Comma), "[1,0]".into());
         assert_eq!(list([1, 0].iter(), Separator::CommaBlank), "[1, 0]".into());
+        assert_eq!(listed("[1,0]", Separator::Comma), Some(vec![1, 0]));
+        assert_eq!(listed("[]", Separator::CommaBlank), Some(Vec::new()));
+        assert_eq!(listed("[1, 0]", Separator::Comma), None);
         assert_eq!(
             braces([(&0, &1), (&2, &2)].into_iter().map(entry)),
             "{0=1, 2=2}".into()
