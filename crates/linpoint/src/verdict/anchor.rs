@@ -11,6 +11,7 @@ use super::configurations::{
     About, Configuration, Effects, Results, Set, Stopped, Walk, events, initial,
 };
 use super::explain::Found;
+use super::late::{self, ExplainedPrefix};
 use super::reduce::last_rank;
 use super::{Claim, Confirmation, Listed};
 use crate::engine::{Budget, Facts, Task};
@@ -106,33 +107,45 @@ pub(super) struct Approach<S: Spec> {
 impl<S: Spec> Approach<S> {
     /// The point before the first event.
     fn start(task: &Task<'_, S>) -> Self {
+        Approach::at(task, 0, Vec::new(), initial(task))
+    }
+
+    /// The point after so many events that a walk with foresight came to.
+    fn at(task: &Task<'_, S>, events: usize, open: Vec<u32>, configurations: Set<S>) -> Self {
+        let returns = |op: &u32| task.ops[*op as usize].ret != NEVER;
         Approach {
-            events: 0,
-            open: Vec::new(),
-            foreseen: Vec::new(),
-            configurations: initial(task),
+            events,
+            foreseen: open.iter().copied().filter(returns).collect(),
+            open,
+            configurations,
         }
     }
 
     /// Walks over the events of `task`, with foresight, until no configuration is left. Returns a point at least [`WINDOW`]
     /// events before that, or the start; `None` if some configuration is left in the end.
-    pub(super) fn to_bad(task: &Task<'_, S>, budget: &Budget) -> Result<Option<Self>, Stopped> {
-        let mut walk = Walk::new(task, MOST_CONFIGURATIONS, budget);
-        let (mut earlier, mut later) = (Approach::start(task), Approach::start(task));
-        for (i, (op, kind)) in events(task).into_iter().enumerate() {
+    ///
+    /// The walk begins close to the end of what is `explained`, if all that is possible there is known.
+    pub(super) fn to_bad(
+        task: &Task<'_, S>,
+        explained: ExplainedPrefix<'_>,
+        budget: &Budget,
+    ) -> Result<Option<Self>, Stopped> {
+        let late = late::start(task, explained, WINDOW, &budget.slice(budget.left() / 4));
+        let start = match late {
+            Some(late) => Approach::at(task, late.events, late.open, late.configurations),
+            None => Approach::start(task),
+        };
+        let (open, configurations) = (start.open.clone(), start.configurations.clone());
+        let mut walk = Walk::from(task, open, configurations, MOST_CONFIGURATIONS, budget);
+        let (first, mut earlier, mut later) = (start.events, None, start);
+        for (i, (op, kind)) in events(task).into_iter().enumerate().skip(first) {
             if i - later.events == WINDOW {
-                let returns = |op: &u32| task.ops[*op as usize].ret != NEVER;
                 let open = walk.open().to_vec();
-                let point = Approach {
-                    events: i,
-                    foreseen: open.iter().copied().filter(returns).collect(),
-                    open,
-                    configurations: walk.possible().clone(),
-                };
-                earlier = std::mem::replace(&mut later, point);
+                let point = Approach::at(task, i, open, walk.possible().clone());
+                earlier = Some(std::mem::replace(&mut later, point));
             }
             if !walk.event(op, kind)? {
-                return Ok(Some(earlier));
+                return Ok(Some(earlier.unwrap_or(later)));
             }
         }
         Ok(None)

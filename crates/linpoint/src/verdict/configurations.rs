@@ -109,6 +109,17 @@ impl<S: Spec> PartialEq for Configuration<S> {
 impl<S: Spec> Eq for Configuration<S> {}
 
 impl<S: Spec> Configuration<S> {
+    /// The state after these operations, among others, took effect with the results that they return.
+    pub(super) fn with_taken(ops: impl IntoIterator<Item = u32>, state: S::State) -> Self {
+        let mut taken: Vec<Taken> = ops.into_iter().map(|op| Taken { op, fits: true }).collect();
+        taken.sort_unstable();
+        Configuration {
+            taken,
+            state,
+            asked: None,
+        }
+    }
+
     /// Where an operation is among those that took effect, or would be.
     fn place(&self, op: u32) -> Result<usize, usize> {
         self.taken.binary_search_by_key(&op, |taken| taken.op)
@@ -195,6 +206,20 @@ impl<'w, S: Spec> Walk<'w, S> {
     /// The open operations after the events so far.
     pub(super) fn open(&self) -> &[u32] {
         &self.open
+    }
+
+    /// Whether this configuration, or one that is as good, is the only possible one.
+    pub(super) fn is_only(&self, configuration: Configuration<S>) -> bool {
+        let configuration = self.saturated(configuration, NO_OP);
+        let mut possible = self.possible.iter();
+        possible.all(|other| self.saturated(other.clone(), NO_OP) == configuration)
+    }
+
+    /// The possible configurations after the events so far, with all others that open operations lead to.
+    #[cfg(test)]
+    pub(super) fn closed(&mut self) -> Set<S> {
+        let (closed, _) = self.close(NO_OP).expect("no limit");
+        closed
     }
 
     /// Walks over one event. Returns whether any configuration is left.
@@ -408,11 +433,7 @@ impl<'w, S: Spec> Walk<'w, S> {
 
 /// What is possible before the first event.
 pub(super) fn initial<S: Spec>(task: &Task<'_, S>) -> Set<S> {
-    let start = Configuration {
-        taken: Vec::new(),
-        state: task.spec.init(),
-        asked: None,
-    };
+    let start = Configuration::with_taken([], task.spec.init());
     [start].into_iter().collect()
 }
 

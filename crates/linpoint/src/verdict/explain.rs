@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::anchor::{self, Anchor, Approach};
+use super::late::ExplainedPrefix;
 use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
 use super::{
     Claim, Confirmation, Core, Since, Stuck, Violation, certify, projection, propose, used_up,
@@ -52,7 +53,11 @@ pub(crate) fn violation<S: Spec>(
         at_place,
         events: clash_events,
     } = clashes;
-    let approach = Approach::to_bad(&known_bad, &budget.slice(budget.left() / 2));
+    let explained = ExplainedPrefix {
+        events: findings.reached,
+        order: findings.partial,
+    };
+    let approach = Approach::to_bad(&known_bad, explained, &budget.slice(budget.left() / 2));
     let approach = approach.ok().flatten();
     let prefix = shortest_bad_prefix(
         task,

@@ -6,6 +6,7 @@ mod configurations;
 mod core;
 mod explain;
 mod held;
+mod late;
 mod pairs;
 mod projection;
 mod propose;
