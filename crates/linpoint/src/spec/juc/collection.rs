@@ -2,6 +2,7 @@
 //! them.
 
 use super::argument::{Argument, arguments};
+use super::elements::Elements;
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
 use super::{Bounds, Direction, Relation, ResultForm, Separator, heap};
@@ -227,10 +228,10 @@ impl Spec for JavaCollection {
     type Op = CollectionOp;
     type Ret = Value;
     /// The elements in the order in which iterators show them.
-    type State = Vec<i64>;
+    type State = Elements;
 
-    fn init(&self) -> Vec<i64> {
-        Vec::new()
+    fn init(&self) -> Elements {
+        Elements::default()
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -243,7 +244,7 @@ impl Spec for JavaCollection {
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        words::members("the collection", state)
+        words::members("the collection", state.to_vec())
     }
 
     fn answer_words(&self, answer: &Value) -> String {
@@ -258,13 +259,17 @@ impl Spec for JavaCollection {
         }
     }
 
-    fn state_value(&self, state: &Vec<i64>) -> Value {
-        Value::list(state.iter().copied().map(Value::Int))
+    fn state_value(&self, state: &Elements) -> Value {
+        Value::list(state.to_vec().into_iter().map(Value::Int))
     }
 
-    fn apply(&self, state: &Vec<i64>, op: &CollectionOp) -> Outcomes<Value, Vec<i64>> {
-        let mut next = state.clone();
-        let answer = self.perform(&mut next, op);
+    fn apply(&self, state: &Elements, op: &CollectionOp) -> Outcomes<Value, Elements> {
+        let mut elements = state.to_vec();
+        let answer = self.perform(&mut elements, op);
+        let next = match self.is_pure(op, None) {
+            true => state.clone(),
+            false => elements.into(),
+        };
         Outcomes::One(answer, next)
     }
 
@@ -292,22 +297,22 @@ impl Spec for JavaCollection {
         }
     }
 
-    fn state_after(&self, op: &CollectionOp, ret: &Value) -> Option<Vec<i64>> {
+    fn state_after(&self, op: &CollectionOp, ret: &Value) -> Option<Elements> {
         let answers = |text: &str| ret.as_text() == Some(text);
         match op {
-            CollectionOp::Clear => Some(Vec::new()),
+            CollectionOp::Clear => Some(Elements::default()),
             CollectionOp::List(direction, separator) => {
                 let mut listed = render::listed(ret.as_text()?, *separator)?;
                 if *direction == Direction::Backward {
                     listed.reverse();
                 }
-                Some(listed)
+                Some(listed.into())
             }
             CollectionOp::Take(..) | CollectionOp::Look(..) => {
-                (answers(NULL) || answers(NO_SUCH_ELEMENT)).then(Vec::new)
+                (answers(NULL) || answers(NO_SUCH_ELEMENT)).then(Elements::default)
             }
-            CollectionOp::IsEmpty => answers("true").then(Vec::new),
-            CollectionOp::Size => answers("0").then(Vec::new),
+            CollectionOp::IsEmpty => answers("true").then(Elements::default),
+            CollectionOp::Size => answers("0").then(Elements::default),
             _ => None,
         }
     }
@@ -381,7 +386,7 @@ impl Recorded for JavaCollection {
 }
 
 impl Simulated for JavaCollection {
-    fn sample(&self, _: &Vec<i64>, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+    fn sample(&self, _: &Elements, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         sample(collection_methods(self.class), sampler)
     }
 }

@@ -7,6 +7,7 @@
 
 mod argument;
 mod collection;
+mod elements;
 mod heap;
 mod map;
 mod methods;
@@ -14,6 +15,7 @@ mod navigable;
 mod render;
 
 pub use collection::{CollectionClass, CollectionOp, IfFull, IfNone, JavaCollection};
+pub use elements::Elements;
 pub use map::{JavaMap, MapClass, MapOp, MapView};
 pub(crate) use methods::{collection_methods, map_methods};
 pub use navigable::{Bounds, Relation};
