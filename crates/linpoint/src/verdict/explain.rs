@@ -225,7 +225,11 @@ impl Clashes {
     ) -> Self {
         let ops = match findings.contradicting {
             Some(contradicting) => clashing(task, contradicting, budget, decide),
-            None => reduce::contradictory_family(task, budget, decide),
+            None => {
+                // Most families are not contradictory, and there may be many.
+                let part = budget.slice(budget.left() / 4);
+                reduce::contradictory_family(task, findings.reached, &part, decide)
+            }
         };
         let at_place = match task.kind() {
             // Values tell more.
@@ -323,9 +327,12 @@ fn shortest_bad_prefix<S: Spec>(
         return reduce::shortest_bad_prefix(&task.ops, bad, reached, partial, &part, decide);
     };
     let explained = reduce::prefix(&task.ops, events - 1);
-    let partial = match decide(&explained, &part) {
-        Ok(Answer::Linearizable { order, .. }) => order,
-        _ => findings.partial.to_vec(),
+    let partial = match findings.reached == events - 1 {
+        true => findings.partial.to_vec(),
+        false => match decide(&explained, &part) {
+            Ok(Answer::Linearizable { order, .. }) => order,
+            _ => findings.partial.to_vec(),
+        },
     };
     BadPrefix {
         events,
@@ -338,6 +345,9 @@ fn shortest_bad_prefix<S: Spec>(
 /// A core of so few operations, with so few relaxed ones, is small.
 const FEW_OPS: usize = 4;
 const FEW_RELAXED: usize = 40;
+
+/// The most operations of a history that is reduced by many searches.
+const MOST_SEARCHED: usize = 20_000;
 
 /// A core, before it is put in words.
 pub(super) struct Found {
@@ -463,7 +473,12 @@ impl<S: Spec> Evidence<'_, '_, S> {
             self.task.kind(),
             None | Some(Kind::Counter(_) | Kind::Semaphore(_))
         );
-        if !has_values && let Some(core) = self.anchored(&self.budget.slice(self.budget.left() / 2))
+        // Each decision about a long history of a deque takes a search.
+        let is_slow = smaller.is_none()
+            && self.task.kind() == Some(&Kind::Deque)
+            && self.beginning.ops.len() > MOST_SEARCHED;
+        if (!has_values || is_slow)
+            && let Some(core) = self.anchored(&self.budget.slice(self.budget.left() / 2))
         {
             return Ok(core);
         }

@@ -18,7 +18,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::certify;
-use crate::engine::{Answer, Budget, Facts, GaveUp, Stopwatch, TaskOp, count_events, until};
+use crate::engine::{
+    Answer, Budget, Facts, GaveUp, Stopwatch, TaskOp, count_events, first_return_after, until,
+};
 use crate::history::{NEVER, OpId};
 use crate::spec::{Need, Role};
 use crate::value::Value;
@@ -432,40 +434,43 @@ fn families(facts: &dyn Facts, ops: &[TaskOp]) -> Option<Vec<Vec<OpId>>> {
 }
 
 /// The operations on some value, or on values that belong together, that contradict each other by themselves, if there are
-/// such; of several, those that do so first.
+/// such; of several, those that do so first. The first `explained` events of the whole are linearizable.
 pub(super) fn contradictory_family(
     facts: &dyn Facts,
+    explained: usize,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Option<Vec<TaskOp>> {
     /// Larger families are not looked at.
     const MOST_OPS: usize = 12;
-    let mut best: Option<Vec<TaskOp>> = None;
-    for family in families(facts, facts.ops())? {
-        if family.len() > MOST_OPS {
-            continue;
-        }
+    // What returned earlier contradicts nothing, so neither does a family of which everything did.
+    let unexplained = first_return_after(facts.ops(), explained)?.ret;
+    let of_family = |id: &OpId| {
+        let place = facts.ops().binary_search_by_key(id, |op| op.id).ok()?;
+        Some(facts.ops()[place])
+    };
+    let families = families(facts, facts.ops())?.into_iter();
+    let families = families.filter(|family| family.len() <= MOST_OPS);
+    let families = families.map(|family| family.iter().filter_map(of_family).collect());
+    let mut suspects: Vec<(u32, Vec<TaskOp>)> = families
+        .map(|ops: Vec<TaskOp>| (last_rank(&ops), ops))
+        .filter(|(last, _)| *last >= unexplained)
+        .collect();
+    suspects.sort_unstable_by_key(|(last, _)| *last);
+    for (cut, ops) in suspects {
         budget.check().ok()?;
-        let of_family = |id: &OpId| {
-            let place = facts.ops().binary_search_by_key(id, |op| op.id).ok()?;
-            Some(facts.ops()[place])
-        };
-        let ops: Vec<TaskOp> = family.iter().filter_map(of_family).collect();
-        let is_first = best
-            .as_deref()
-            .is_none_or(|best| last_rank(&ops) < last_rank(best));
-        if is_first && matches!(decide(&ops, budget), Ok(Answer::NotLinearizable { .. })) {
+        if matches!(decide(&ops, budget), Ok(Answer::NotLinearizable { .. })) {
             let alone = Reduced {
-                cut: last_rank(&ops),
+                cut,
                 ops,
                 minimal: false,
             };
             if certify::reductions(facts, &alone).is_ok() {
-                best = Some(alone.ops);
+                return Some(alone.ops);
             }
         }
     }
-    best
+    None
 }
 
 /// Disjoint sets of values.
