@@ -195,13 +195,21 @@ fn violating(
     Ok(None)
 }
 
-/// Another result for an operation: that of a random one, or, of a list, with one item taken from another list.
+/// Another result for an operation: that of a random one, or, of a list, with one item taken from another list. Of an item that
+/// is a list too, such as a step of a transaction, only the end is taken.
 fn other_result(history: &History, id: OpId, sampler: &mut Sampler) -> Option<Value> {
     let other = history.values()[sampler.below(history.values().len())].clone();
     let (Some(Value::List(items)), Value::List(others)) = (history.op(id).result, &other) else {
         return Some(other);
     };
     let (mut items, chosen) = (items.to_vec(), sampler.below(items.len().max(1)));
-    *items.get_mut(chosen)? = others.get(sampler.below(others.len().max(1)))?.clone();
+    let (item, other) = (items.get_mut(chosen)?, others.get(sampler.below(others.len().max(1)))?);
+    *item = match (&*item, other) {
+        (Value::List(of_item), Value::List(of_other)) => {
+            let (_, start) = of_item.split_last()?;
+            Value::list(start.iter().chain(of_other.last()).cloned())
+        }
+        _ => other.clone(),
+    };
     Some(Value::list(items))
 }
