@@ -185,6 +185,29 @@ fn claim(claim: &Claim) -> Value {
             }
         }
         Claim::NoOther { shown_by, .. } => fields["shown_by"] = json!(shown_by.0),
+        Claim::CountFell { .. }
+        | Claim::BetweenSteps { .. }
+        | Claim::CountedTwice { .. }
+        | Claim::CountTooLow { .. }
+        | Claim::CountTooHigh { .. } => count_fields(claim, &mut fields),
+        Claim::Missed { value, put, .. } => {
+            fields["value"] = value.to_json();
+            fields["put"] = json!(put.0);
+        }
+        Claim::AtPlace { place, others, .. } => {
+            fields["place"] = place.to_json();
+            fields["others"] = ids(others);
+        }
+        Claim::Stuck { states, .. } => fields["states"] = json!(states),
+        Claim::Contradiction { others, .. } => fields["others"] = ids(others),
+        _ => {}
+    }
+    fields
+}
+
+/// Adds what a claim about a count names.
+fn count_fields(claim: &Claim, fields: &mut Value) {
+    match claim {
         Claim::CountFell {
             count,
             least,
@@ -214,19 +237,8 @@ fn claim(claim: &Claim) -> Value {
             fields["count"] = json!(count);
             fields["most"] = json!(most);
         }
-        Claim::Missed { value, put, .. } => {
-            fields["value"] = value.to_json();
-            fields["put"] = json!(put.0);
-        }
-        Claim::AtPlace { place, others, .. } => {
-            fields["place"] = place.to_json();
-            fields["others"] = ids(others);
-        }
-        Claim::Stuck { states, .. } => fields["states"] = json!(states),
-        Claim::Contradiction { others, .. } => fields["others"] = ids(others),
         _ => {}
     }
-    fields
 }
 
 fn undecided(history: &History, undecided: &Undecided) -> Value {

@@ -37,7 +37,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::{Error, Unit};
-use crate::spec::value_is_result;
+use crate::spec::{CallView, value_is_result};
 use crate::text::shortened;
 use crate::value::{Value, ValueId};
 
@@ -241,6 +241,18 @@ impl History {
     /// All operations, in the order of their calls.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = Op<'_>> {
         (0..self.len() as u32).map(|i| self.op(OpId(i)))
+    }
+
+    /// The operations as a [specification](crate::spec::Recorded) sees them.
+    pub(crate) fn recorded_ops(&self) -> impl Iterator<Item = (CallView<'_>, Option<&Value>)> {
+        self.ops().map(|op| {
+            let call = CallView {
+                process: op.process,
+                method: op.method,
+                argument: op.argument,
+            };
+            (call, op.result)
+        })
     }
 
     /// The ranks of the calls, by operation.

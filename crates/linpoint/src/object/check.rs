@@ -47,7 +47,7 @@ impl<S: Recorded> CheckRecorded for S {
             report
         };
         let describe = |id| history.describe(id);
-        let fitted = self.fitted_to(history);
+        let fitted = self.fitted_to(&mut history.recorded_ops());
         let object = fitted.as_ref().unwrap_or(self);
         let report = checker.check_history(object, history, budget, &describe)?;
         Ok(named(report))

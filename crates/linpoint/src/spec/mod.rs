@@ -38,7 +38,9 @@ pub use entries::Entries;
 pub use key_value::{KeyValue, KeyValueOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
-pub use recorded::{CallView, DecodeError, MethodInfo, Params, Pattern, Recorded, value_is_result};
+pub use recorded::{
+    CallView, DecodeError, MethodInfo, Params, Pattern, Recorded, RecordedOps, value_is_result,
+};
 pub use reentrant_mutex::{ReentrantMutex, ReentrantMutexOp};
 pub use register::{Register, RegisterOp};
 pub use rw_lock::{Access, Holders, RwLock, RwLockOp};

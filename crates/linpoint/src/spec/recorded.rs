@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use super::Spec;
 use crate::error::Error;
-use crate::history::History;
 use crate::value::Value;
 
 /// Parameters of a type: `capacity`, `initial`, ...
@@ -31,6 +30,9 @@ pub struct CallView<'a> {
     /// The argument: [`Value::Nil`] for none, a list for several.
     pub argument: &'a Value,
 }
+
+/// The operations of a history: each call, and its result unless it is pending.
+pub type RecordedOps<'i, 'h> = &'i mut dyn Iterator<Item = (CallView<'h>, Option<&'h Value>)>;
 
 /// The reason why a call or a result is not one of an object. The caller adds file and line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +91,7 @@ pub trait Recorded: Spec<Ret = Value> {
     /// Returns this object with what a history tells and the parameters leave open, if there is such: the number of entries.
     ///
     /// It must decide the history alike, and serves explanations, which then show what the history shows.
-    fn fitted_to(&self, history: &History) -> Option<Self>
+    fn fitted_to(&self, history: RecordedOps<'_, '_>) -> Option<Self>
     where
         Self: Sized,
     {

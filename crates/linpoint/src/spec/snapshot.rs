@@ -1,10 +1,9 @@
 //! Atomic snapshots, with one writer for each entry or with several.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
-    decode, words,
+    CallView, DecodeError, Kind, Outcomes, Recorded, RecordedOps, Role, Sampler, Simulated, Spec,
+    Vocabulary, decode, words,
 };
-use crate::history::{History, Op};
 use crate::value::Value;
 
 /// The most entries of an object whose states list them all; a larger number is a mistake.
@@ -64,15 +63,10 @@ impl Snapshot {
     }
 
     /// How many entries a recorded operation shows that there are, at least.
-    fn shown_entries(&self, op: &Op<'_>) -> usize {
-        let call = CallView {
-            process: op.process,
-            method: op.method,
-            argument: op.argument,
-        };
+    fn shown_entries(&self, call: CallView<'_>, result: Option<&Value>) -> usize {
         match self.decode(call) {
             Ok(SnapshotOp::Update(entry, _)) => entry + 1,
-            Ok(SnapshotOp::Scan) => op.result.and_then(Value::as_list).map_or(0, <[_]>::len),
+            Ok(SnapshotOp::Scan) => result.and_then(Value::as_list).map_or(0, <[_]>::len),
             Err(_) => 0,
         }
     }
@@ -201,11 +195,13 @@ impl Recorded for Snapshot {
         }
     }
 
-    fn fitted_to(&self, history: &History) -> Option<Self> {
+    fn fitted_to(&self, history: RecordedOps<'_, '_>) -> Option<Self> {
         if self.processes.is_some() {
             return None;
         }
-        let entries = history.ops().map(|op| self.shown_entries(&op)).max()?;
+        let entries = history
+            .map(|(call, result)| self.shown_entries(call, result))
+            .max()?;
         (1..=MOST_FITTED).contains(&entries).then(|| Snapshot {
             processes: Some(entries),
             ..self.clone()

@@ -96,17 +96,7 @@ pub(crate) fn violation<S: Spec>(
         false => None,
     };
     let smaller = match &told {
-        Some(told) => {
-            let start = reduce::start_from(task, &returned(&beginning, &told.ops));
-            let is_bare = start.iter().all(|op| op.ret != NEVER);
-            match smaller {
-                // With relaxed operations it is harder to reduce than what the engine found.
-                Some(smaller) if !is_bare => Some(smaller),
-                smaller => clash_within(start, &budget.slice(budget.left() / 4), decide)
-                    .filter(|clash| follows_in(&beginning, clash))
-                    .or(smaller),
-            }
-        }
+        Some(told) => clash_of_told(&beginning, told, smaller, budget, decide),
         None => smaller,
     };
     let evidence = Evidence {
@@ -159,6 +149,25 @@ fn told<S: Spec>(
         told.claim = told.claim.at_key(beginning.spec.vocabulary().keys, &key);
     }
     Some(told)
+}
+
+/// The operations that the online monitor names, if they are known to be not linearizable and easier to reduce than what the
+/// engine found.
+fn clash_of_told<S: Spec>(
+    beginning: &Task<'_, S>,
+    told: &Explained,
+    found: Option<Vec<TaskOp>>,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Vec<TaskOp>> {
+    let start = reduce::start_from(beginning, &returned(beginning, &told.ops));
+    // Relaxed operations make it harder.
+    if found.is_some() && start.iter().any(|op| op.ret == NEVER) {
+        return found;
+    }
+    clash_within(start, &budget.slice(budget.left() / 4), decide)
+        .filter(|clash| follows_in(beginning, clash))
+        .or(found)
 }
 
 /// Those of the operations that returned.

@@ -172,7 +172,7 @@ fn check_one<S: Recorded>(
     seed: u64,
     tally: &mut Tally,
 ) -> u64 {
-    let fitted = object.fitted_to(history);
+    let fitted = object.fitted_to(&mut history.recorded_ops());
     let object = fitted.as_ref().unwrap_or(object);
     let Ok(typed) = TypedHistory::decode(object, history) else {
         return 0;

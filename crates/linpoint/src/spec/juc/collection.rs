@@ -6,9 +6,9 @@ use super::elements::Elements;
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
 use super::{Bounds, Direction, Relation, ResultForm, Separator, heap};
-use crate::history::History;
 use crate::spec::{
-    CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, words,
+    CallView, DecodeError, End, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
+    Vocabulary, words,
 };
 use crate::value::Value;
 
@@ -319,7 +319,7 @@ impl Spec for JavaCollection {
 }
 
 impl Recorded for JavaCollection {
-    fn fitted_to(&self, history: &History) -> Option<Self> {
+    fn fitted_to(&self, history: RecordedOps<'_, '_>) -> Option<Self> {
         Some(JavaCollection {
             results: ResultForm::of(history),
             ..self.clone()

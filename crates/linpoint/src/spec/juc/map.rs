@@ -6,9 +6,9 @@ use super::argument::{Argument, arguments};
 use super::methods::{map_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
 use super::{Bounds, Direction, Relation, ResultForm, Separator};
-use crate::history::History;
 use crate::spec::{
-    CallView, DecodeError, End, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, words,
+    CallView, DecodeError, End, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
+    Vocabulary, words,
 };
 use crate::value::Value;
 
@@ -256,7 +256,7 @@ impl Spec for JavaMap {
 }
 
 impl Recorded for JavaMap {
-    fn fitted_to(&self, history: &History) -> Option<Self> {
+    fn fitted_to(&self, history: RecordedOps<'_, '_>) -> Option<Self> {
         Some(JavaMap {
             results: ResultForm::of(history),
             ..self.clone()

@@ -2,8 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::history::History;
-use crate::spec::DecodeError;
+use crate::spec::{DecodeError, RecordedOps};
 use crate::value::Value;
 
 pub(super) const ILLEGAL_ARGUMENT: &str = "java.lang.IllegalArgumentException";
@@ -101,9 +100,9 @@ pub enum ResultForm {
 
 impl ResultForm {
     /// The form that the results of `history` have.
-    pub(super) fn of(history: &History) -> Self {
+    pub(super) fn of(history: RecordedOps<'_, '_>) -> Self {
         let is_value = |result: &Value| matches!(result, Value::Int(_) | Value::Bool(_));
-        match history.ops().filter_map(|op| op.result).any(is_value) {
+        match history.filter_map(|(_, result)| result).any(is_value) {
             true => ResultForm::Values,
             false => ResultForm::Texts,
         }
@@ -144,7 +143,7 @@ pub(super) fn recorded_void(result: &Value) -> Result<Value, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Call, HistoryBuilder, Ties};
+    use crate::spec::CallView;
 
     #[test]
     fn null_is_told_from_nothing() {
@@ -162,18 +161,19 @@ mod tests {
 
     #[test]
     fn answers_are_written_as_in_the_history() {
-        let history = |result: Value| {
-            let mut builder = HistoryBuilder::new();
-            let call = Call::new("size", Value::Nil);
-            builder.call(1, 0.into(), call).expect("a call");
-            builder.ret(2, &0.into(), result).expect("a return");
-            builder.finish(Ties::default()).expect("a history")
+        let form = |result: &Value| {
+            let call = CallView {
+                process: &Value::Nil,
+                method: "size",
+                argument: &Value::Nil,
+            };
+            ResultForm::of(&mut [(call, Some(result))].into_iter())
         };
-        let values = ResultForm::of(&history(3.into()));
+        let values = form(&3.into());
         let written = [text(2), text(true), NULL.into(), "[1,2]".into()];
         let told = written.clone().map(|answer| values.answer(&answer));
         assert_eq!(told, ["2", "true", "nil", r#""[1,2]""#]);
-        let texts = ResultForm::of(&history("3".into()));
+        let texts = form(&"3".into());
         let told = written.map(|answer| texts.answer(&answer));
         assert_eq!(told, [r#""2""#, r#""true""#, r#""null""#, r#""[1,2]""#]);
     }
