@@ -94,7 +94,8 @@ impl<'a, S: Recorded> Case<'a, S> {
         let why = match claim {
             Claim::OnlyAnswers { op, answers, .. } if answers.count == 1 => {
                 let action = self.typed.action(*op);
-                self.object.answer_reason(&action.op, &answers.shown[0])
+                let why = self.object.answer_reason(&action.op, &answers.shown[0]);
+                why.inspect(|why| self.check_reason(*op, &answers.shown[0], why))
             }
             _ => None,
         };
@@ -106,6 +107,35 @@ impl<'a, S: Recorded> Case<'a, S> {
             None => said,
         };
         self.expect(sentence == said, "the sentence says the claim");
+    }
+
+    /// "It was [not] full, with a capacity of [n]", "account [i] had less than [n]", "at least [n]": that is true in all states of
+    /// orders of the others in which the operation gives the answer.
+    fn check_reason(&self, op: OpId, answer: &str, why: &str) {
+        let numbers = why.split(' ').filter_map(|word| word.parse::<i64>().ok());
+        let numbers: Vec<i64> = numbers.collect();
+        let action = self.typed.action(op);
+        let orders = self.orders_without(op, |_| LeftOut);
+        for state in orders.met() {
+            let outcomes = self.object.apply(state, &action.op).into_pairs();
+            let mut answers = outcomes
+                .iter()
+                .map(|(ret, _)| self.object.answer_words(ret));
+            if !answers.any(|other| other == answer) {
+                continue;
+            }
+            let held = self.object.state_value(state);
+            let held = held.as_list().unwrap_or_default();
+            let is_true = match numbers.as_slice() {
+                [capacity] => (held.len() as i64 >= *capacity) != why.contains("not full"),
+                [account, amount] => {
+                    let balance = held.get(*account as usize).and_then(Value::as_int);
+                    (balance < Some(*amount)) == why.contains("less than")
+                }
+                _ => false,
+            };
+            self.expect(is_true, "the reason is true");
+        }
     }
 
     #[track_caller]
