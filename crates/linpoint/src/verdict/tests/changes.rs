@@ -198,8 +198,18 @@ fn used_up_before<S: Recorded>(
     case.expect(leaves(after.id, state), "the earlier one enters the state");
     case.expect(leaves(entry.id, state), "the later one enters the state");
     case.expect(leaves(used.by, !state), "the one between leaves the state");
+    let changes_nothing = |id: OpId| {
+        let action = case.typed.action(id);
+        let everything = case.orders(|_| Treated::Open);
+        let mut met = everything.met();
+        case.has_returned(&case.op(id))
+            && met.all(|met| {
+                let next = case.object.step(met, &action.op, action.ret.as_ref());
+                next.iter().all(|next| next == met)
+            })
+    };
     let without = case.orders(|id| match id {
-        id if id == used.by || id == op => Treated::LeftOut,
+        id if id == used.by || id == op || changes_nothing(id) => Treated::LeftOut,
         id if id == entry.id || case.op(id).ret <= after.ret => Treated::AsRecorded,
         _ => Treated::Open,
     });
