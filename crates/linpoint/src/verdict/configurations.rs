@@ -446,7 +446,7 @@ pub(super) fn events<S: Spec>(task: &Task<'_, S>) -> Vec<(u32, EventKind)> {
 
 /// Returns whether no order explains `task`; `None` if that takes more than `most` configurations at a time, or more than
 /// the budget allows.
-pub(super) fn has_no_order<S: Spec>(
+pub(crate) fn has_no_order<S: Spec>(
     task: &Task<'_, S>,
     most: usize,
     budget: &Budget,

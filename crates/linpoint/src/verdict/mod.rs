@@ -25,6 +25,8 @@ pub(crate) use prove::{Unproven, refute};
 #[cfg(test)]
 pub(crate) use reduce::prefix;
 pub use stuck::Stuck;
+#[cfg(test)]
+pub(crate) use {configurations::has_no_order, tests::random::clients};
 
 use std::fmt;
 

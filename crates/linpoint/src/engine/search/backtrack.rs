@@ -2,6 +2,10 @@
 //!
 //! After Wing and Gong (1993), with the memory of Lowe (2017): a configuration that was exhausted is not tried again.
 
+mod neck;
+
+use neck::NextNeck;
+
 use super::best::Best;
 use super::machine::Machine;
 use super::memo::Memo;
@@ -72,6 +76,10 @@ pub(super) struct Search<'a, M> {
     best: Best<u32>,
     /// Some states, of the key of the operation that returns there, in which the furthest event was reached.
     furthest_states: Vec<u32>,
+    next_neck: NextNeck,
+    /// The position at which the search ends as if there were an order; `usize::MAX` unless it only probes a configuration,
+    /// which may not be reachable.
+    horizon: usize,
 }
 
 /// The result of advancing through the events.
@@ -125,6 +133,8 @@ impl<'a, M: Machine> Search<'a, M> {
             scratch: Vec::new(),
             best: Best::default(),
             furthest_states: Vec::new(),
+            next_neck: NextNeck::default(),
+            horizon: usize::MAX,
         }
     }
 
@@ -181,13 +191,22 @@ impl<'a, M: Machine> Search<'a, M> {
             };
             self.states.push(start);
         }
+        self.walk()
+    }
+
+    /// Searches on from the current configuration.
+    fn walk(&mut self) -> Result<bool, Limit> {
+        let layout = &self.problem.layout;
         loop {
             self.ticker.tick()?;
             let forced = match self.advance() {
                 Advanced::End => return Ok(true),
+                Advanced::Forced(_) if self.position > self.horizon => return Ok(true),
                 Advanced::Forced(op) => op,
             };
-            self.note(forced);
+            if self.horizon == usize::MAX {
+                self.note(forced);
+            }
             let key = layout.key(forced);
             let mask = &self.mask[layout.words_of(key)];
             if !self
@@ -338,6 +357,9 @@ impl<'a, M: Machine> Search<'a, M> {
         let layout = &self.problem.layout;
         while let Some(&choice) = self.choices.last() {
             self.go_back(choice);
+            if self.has_failed_at_neck()? {
+                return Ok(false);
+            }
             let (forced, _) = self.problem.events[self.position];
             if layout.key(forced) != key {
                 self.suspend(choice, layout.key(forced));

@@ -26,6 +26,13 @@ pub(super) trait Machine {
     /// The bytes by which tables may grow when the operation leaves a new state.
     fn growth(&self, op: u32) -> usize;
 
+    /// The state that the operation leaves, if the operation and its result tell it whatever was before, and if no operation
+    /// that changes states takes effect before a return forces a choice.
+    fn told(&mut self, op: u32) -> Option<u32> {
+        let _ = op;
+        None
+    }
+
     /// A state of the key of the operation as a clause; `None` if the machine does not keep whole states.
     fn state_words(&self, state: u32, op: u32) -> Option<String> {
         let _ = (state, op);
@@ -52,6 +59,9 @@ impl<M: Machine + ?Sized> Machine for &mut M {
     fn growth(&self, op: u32) -> usize {
         (**self).growth(op)
     }
+    fn told(&mut self, op: u32) -> Option<u32> {
+        (**self).told(op)
+    }
     fn state_words(&self, state: u32, op: u32) -> Option<String> {
         (**self).state_words(state, op)
     }
@@ -66,6 +76,8 @@ pub(super) struct Interned<'a, S: Spec> {
     /// Steps with one result, by state and action: direct-mapped, so that its size never grows.
     recent: Vec<(u64, u32)>,
     classes: &'a [u32],
+    /// Whether some operations that change states take effect as soon as they can.
+    has_eager: bool,
 }
 
 /// The key of an unused entry. Invariant: no step has this key, since no state has the number `u32::MAX`.
@@ -87,6 +99,7 @@ impl<'a, S: Spec> Interned<'a, S> {
             harmless,
             recent: vec![(NO_STEP, 0); slots],
             classes,
+            has_eager: !eager.is_empty(),
         }
     }
 }
@@ -127,6 +140,13 @@ impl<S: Spec> Machine for Interned<'_, S> {
 
     fn growth(&self, _: u32) -> usize {
         self.states.growth()
+    }
+
+    fn told(&mut self, op: u32) -> Option<u32> {
+        let (operation, ret) = self.task.action(op as usize);
+        let state = self.task.spec.state_after(operation, ret?);
+        let state = state.filter(|_| !self.has_eager)?;
+        Some(self.states.intern(state))
     }
 
     fn state_words(&self, state: u32, op: u32) -> Option<String> {

@@ -16,6 +16,8 @@
 //! * A pending operation that changes no state is left out.
 //! * Objects that hold one value know their future ([`slot`]).
 //! * Queues and stacks are searched without their contents ([`queue`], [`stack`]), in ways of their own.
+//! * A search that failed far behind a point that every order passes in one of few configurations looks at those, and not
+//!   at other ways to get there ([`backtrack`]).
 //! * Order that follows from results is kept, and removals that no other operation can notice take effect at once
 //!   ([`implied`]).
 //! * Where every operation has a key, a return concerns its key only ([`keys`]).

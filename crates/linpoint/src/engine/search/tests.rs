@@ -1,5 +1,6 @@
-//! What the searches of queues and stacks say besides the verdict.
+//! What the searches of queues and stacks say besides the verdict, and verdicts about longer histories of every type.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
@@ -7,10 +8,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::decide;
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp, brute};
-use crate::history::{NEVER, OpId, TypedHistory};
-use crate::spec::{Container, ContainerOp, Discipline};
+use crate::history::{NEVER, OpId, Partitioning, TypedHistory, partition};
+use crate::spec::laws::{Visit, for_each_type};
+use crate::spec::{Container, ContainerOp, Discipline, Simulated, Spec};
 use crate::value::Value;
-use crate::verdict::{Cause, Limit, certify, prefix};
+use crate::verdict::{Cause, Limit, certify, clients, has_no_order, prefix};
 
 type ContainerHistory = TypedHistory<ContainerOp, Value>;
 
@@ -155,4 +157,60 @@ fn limits_end_a_search() {
         let gave_up = decide(&task, &Budget::new(Some(Duration::ZERO), None)).unwrap_err();
         assert_eq!(gave_up.cause, Cause::Limit(Limit::Time(Duration::ZERO)));
     }
+}
+
+/// How many verdicts were compared with those of a walk over all configurations.
+#[derive(Default)]
+struct Compared {
+    yes: Cell<usize>,
+    no: Cell<usize>,
+}
+
+impl Compared {
+    fn compare<S: Spec>(&self, name: &str, task: &Task<'_, S>) {
+        let all = &Budget::default();
+        let Some(expected) = has_no_order(task, 20_000, all) else {
+            return;
+        };
+        let told = || format!("{name}: {:?}", task.history);
+        match decide(task, all).unwrap() {
+            Answer::Linearizable { order, .. } => {
+                assert!(!expected, "{}", told());
+                certify::witness(task, &order).unwrap();
+                self.yes.set(self.yes.get() + 1);
+            }
+            Answer::NotLinearizable {
+                partial, reached, ..
+            } => {
+                assert!(expected, "{}", told());
+                let beginning = task.with_ops(prefix(&task.ops, reached));
+                certify::witness(&beginning, &partial).unwrap();
+                self.no.set(self.no.get() + 1);
+            }
+        }
+    }
+}
+
+impl Visit for Compared {
+    fn visit<S: Simulated>(&self, name: &str, object: &S) {
+        for seed in 0..150 {
+            let Some(history) = clients(name, object, seed, |_| 40, 60) else {
+                continue;
+            };
+            let Ok(typed) = TypedHistory::decode(object, &history) else {
+                continue;
+            };
+            for part in partition(object, &typed, Partitioning::ByObject) {
+                self.compare(name, &Task::new(object, &typed, &part.ops));
+            }
+        }
+    }
+}
+
+#[test]
+fn verdicts_about_longer_histories_are_those_of_a_walk_over_all_configurations() {
+    let compared = Compared::default();
+    for_each_type(&compared);
+    let counts = [&compared.yes, &compared.no].map(Cell::get);
+    assert!(counts.iter().all(|&count| count > 1_000), "{counts:?}");
 }

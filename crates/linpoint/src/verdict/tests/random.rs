@@ -12,7 +12,7 @@ pub(super) fn random<S: Simulated>(name: &str, object: &S, seed: u64) -> Option<
 
 /// A history of clients of `object`, the type with this name, that make so many calls. Of `changed` results, one is changed.
 /// It depends on the seed how many values there are, and whether the clients make calls that they make rarely.
-pub(in crate::verdict) fn clients<S: Simulated>(
+pub(crate) fn clients<S: Simulated>(
     name: &str,
     object: &S,
     seed: u64,
