@@ -155,7 +155,11 @@ fn explain(object: &ObjectType, size: usize, seed: u64) -> anyhow::Result<Option
     };
     drop(history);
     let started = Instant::now();
-    let report = Checker::new(limits()).check_recorded(object, &bad)?;
+    let report = match Checker::new(limits()).check_recorded(object, &bad) {
+        Ok(report) => report,
+        Err(error) if error.kind() == ErrorKind::Limit => return Ok(None),
+        Err(error) => return Err(Error::into(error)),
+    };
     let whole = started.elapsed();
     let Verdict::Violation(violation) = report.verdict else { return Ok(None) };
     Ok(Some(Explained {
