@@ -96,7 +96,7 @@ pub(crate) fn violation<S: Spec>(
         false => None,
     };
     let smaller = match &told {
-        Some(told) => clash_of_told(&beginning, told, smaller, budget, decide),
+        Some(told) => clash_of_told(task, &beginning, told, smaller, budget, decide),
         None => smaller,
     };
     let evidence = Evidence {
@@ -154,13 +154,14 @@ fn told<S: Spec>(
 /// The operations that the online monitor names, if they are known to be not linearizable and easier to reduce than what the
 /// engine found.
 fn clash_of_told<S: Spec>(
+    task: &Task<'_, S>,
     beginning: &Task<'_, S>,
     told: &Explained,
     found: Option<Vec<TaskOp>>,
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Option<Vec<TaskOp>> {
-    let start = reduce::start_from(beginning, &returned(beginning, &told.ops));
+    let start = reduce::start_from(task, &returned(beginning, &told.ops));
     // Relaxed operations make it harder.
     if found.is_some() && start.iter().any(|op| op.ret == NEVER) {
         return found;
