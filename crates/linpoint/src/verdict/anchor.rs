@@ -399,7 +399,10 @@ impl<S: Spec> Window<'_, '_, S> {
     fn relax(&mut self, returned: Vec<u32>) {
         let mut left = returned;
         let mut size = left.len();
+        let was_undecided = self.undecided;
         while size >= 1 {
+            // Smaller attempts follow those that were not decided.
+            self.undecided = was_undecided;
             let mut next = Vec::new();
             for chunk in left.chunks(size) {
                 if self.budget.check().is_err() {

@@ -509,8 +509,11 @@ impl<S: Spec> Evidence<'_, '_, S> {
                 return Ok(core);
             }
         }
-        let reduced = reduced
-            .unwrap_or_else(|| self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget));
+        let reduced = match reduced {
+            Some(reduced) if reduced.minimal => reduced,
+            Some(reduced) => self.reduced_further(reduced),
+            None => self.reduce(self.beginning.ops.clone(), Pure::Always, self.budget),
+        };
         let certification = match self.whole.check() {
             Ok(()) => self.whole.slice(CERTIFICATION_TIME),
             // What is left of the grace.
@@ -538,11 +541,27 @@ impl<S: Spec> Evidence<'_, '_, S> {
             .observed
             .map_or(self.budget.left(), |_| self.budget.left() / 2);
         let reduced = self.reduce(start, Pure::AsRecorded, &self.budget.slice(share));
-        let end = reduce::last_rank(&self.beginning.ops);
         match reduced.minimal {
-            true => reduce::with_premises(self.task, &reduced, end, self.budget, self.decide),
+            true => self.with_premises(&reduced),
             false => Some(reduced),
         }
+    }
+
+    fn with_premises(&self, reduced: &Reduced) -> Option<Reduced> {
+        let end = reduce::last_rank(&self.beginning.ops);
+        reduce::with_premises(self.task, reduced, end, self.budget, self.decide)
+    }
+
+    /// The same history, reduced as far as most of the time allows that was left for an anchor.
+    fn reduced_further(&self, reduced: Reduced) -> Reduced {
+        let time = self.budget.slice(self.budget.left() * 3 / 4);
+        let decide = self.decide;
+        let further = reduce::reduce_further(self.task, reduced, Pure::AsRecorded, &time, decide);
+        let with_premises = match further.minimal {
+            true => self.with_premises(&further),
+            false => None,
+        };
+        with_premises.unwrap_or(further)
     }
 }
 

@@ -199,7 +199,22 @@ pub(super) fn reduce(
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Reduced {
-    let cut = last_rank(&ops);
+    let whole = Reduced {
+        cut: last_rank(&ops),
+        ops,
+        minimal: false,
+    };
+    reduce_further(facts, whole, pure, budget, decide)
+}
+
+/// Reduces a history further that was reduced before.
+pub(super) fn reduce_further(
+    facts: &dyn Facts,
+    Reduced { ops, cut, .. }: Reduced,
+    pure: Pure,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Reduced {
     let stopwatch = Stopwatch::start();
     let _ = decide(&ops, budget);
     // A reduced history may be far harder to decide than the whole one. Most of them are not worth waiting for: first
