@@ -4,7 +4,7 @@ use super::ObjectType;
 use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{History, TypedHistory};
-use crate::portfolio::Checker;
+use crate::portfolio::{Checker, Cores};
 use crate::spec::Recorded;
 use crate::verdict::{Report, Verdict};
 
@@ -47,10 +47,25 @@ impl<S: Recorded> CheckRecorded for S {
             report
         };
         let describe = |id| history.describe(id);
+        let mut decided = None;
+        if S::FITS_SLOWLY && checker.config().cores == Cores::Reduced {
+            let config = checker.config().clone().verdicts_only();
+            let report = checker
+                .configured(config)
+                .check_history(self, history, budget, &describe)?;
+            if !matches!(report.verdict, Verdict::Violation(_)) {
+                return Ok(named(report));
+            }
+            decided = Some(report);
+        }
         let fitted = self.fitted_to(&mut history.recorded_ops());
         let object = fitted.as_ref().unwrap_or(self);
-        let report = checker.check_history(object, history, budget, &describe)?;
-        Ok(named(report))
+        let explained = checker.check_history(object, history, budget, &describe)?;
+        Ok(named(match (&explained.verdict, decided) {
+            // There was time for one decision only.
+            (Verdict::Undecided(_), Some(decided)) => decided,
+            _ => explained,
+        }))
     }
 
     fn validate(&self, history: &History) -> Result<(), Error> {

@@ -52,6 +52,14 @@ impl Checker {
         self
     }
 
+    /// A checker that saves work in the same ways and works as `config` says.
+    pub(crate) fn configured(&self, config: Config) -> Self {
+        Checker {
+            config,
+            shortcuts: self.shortcuts,
+        }
+    }
+
     /// How this checker works.
     pub fn config(&self) -> &Config {
         &self.config

@@ -81,6 +81,11 @@ pub trait Recorded: Spec<Ret = Value> {
     /// If it is `false`, equal calls of different processes are decoded once.
     const DEPENDS_ON_PROCESS: bool = false;
 
+    /// Whether [`fitted_to`](Self::fitted_to) takes long compared with deciding.
+    ///
+    /// If it is `true`, only histories are fitted to that are known to be violations.
+    const FITS_SLOWLY: bool = false;
+
     /// Returns the operation of a recorded call.
     fn decode(&self, call: CallView<'_>) -> Result<Self::Op, DecodeError>;
 

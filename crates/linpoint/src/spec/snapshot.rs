@@ -154,6 +154,8 @@ impl Spec for Snapshot {
 }
 
 impl Recorded for Snapshot {
+    const FITS_SLOWLY: bool = true;
+
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<SnapshotOp, DecodeError> {
