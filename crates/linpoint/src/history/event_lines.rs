@@ -17,10 +17,13 @@ pub(crate) struct EventLines {
 impl EventLines {
     /// Adds the next event.
     pub(super) fn push(&mut self, line: u64) {
+        if self.is_unknown {
+            return;
+        }
         let event = self.count;
         self.count += 1;
         let line = u32::try_from(line).unwrap_or(0);
-        if self.is_unknown || line <= self.last {
+        if line <= self.last {
             *self = EventLines {
                 is_unknown: true,
                 ..EventLines::default()

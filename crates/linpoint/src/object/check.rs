@@ -48,7 +48,8 @@ impl<S: Recorded> CheckRecorded for S {
         };
         let describe = |id| history.describe(id);
         let mut decided = None;
-        if S::FITS_SLOWLY && checker.config().cores == Cores::Reduced {
+        let explains = checker.config().cores == Cores::Reduced;
+        if S::FITS_SLOWLY && explains {
             let config = checker.config().clone().verdicts_only();
             let report = checker
                 .configured(config)
@@ -58,7 +59,8 @@ impl<S: Recorded> CheckRecorded for S {
             }
             decided = Some(report);
         }
-        let fitted = self.fitted_to(&mut history.recorded_ops());
+        let fit = || self.fitted_to(&mut history.recorded_ops());
+        let fitted = explains.then(fit).flatten();
         let object = fitted.as_ref().unwrap_or(self);
         let explained = checker.check_history(object, history, budget, &describe)?;
         Ok(named(match (&explained.verdict, decided) {
