@@ -35,6 +35,7 @@ pub(super) struct Operation<'a> {
 
 impl Operation<'_> {
     /// Adds it to the history.
+    #[inline]
     pub(super) fn add_to(self, builder: &mut HistoryBuilder, line: u64) -> Result<(), Error> {
         let parts = OperationParts {
             process: self.process,

@@ -251,6 +251,8 @@ impl Collected {
         }
     }
 
+    /// Inlined, so that lines are not copied.
+    #[inline]
     fn take(&mut self, number: u64, line: Line<'_>) -> Result<(), Error> {
         match line {
             Line::Operation(operation) => {
