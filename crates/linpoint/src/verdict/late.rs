@@ -241,10 +241,9 @@ fn rank<S: Spec>(task: &Task<'_, S>, op: u32, kind: EventKind) -> u32 {
 mod tests {
     use std::cell::Cell;
 
-    use super::super::tests::random::clients;
+    use super::super::tests::random::for_each_part;
     use super::*;
     use crate::engine::{Answer, search};
-    use crate::history::{Partitioning, TypedHistory, partition};
     use crate::spec::Simulated;
     use crate::spec::laws::{Visit, for_each_type};
 
@@ -298,17 +297,9 @@ mod tests {
 
     impl Visit for Met {
         fn visit<S: Simulated>(&self, name: &str, object: &S) {
-            for seed in 0..200 {
-                let Some(history) = clients(name, object, seed, |_| 30, 60) else {
-                    continue;
-                };
-                let Ok(typed) = TypedHistory::decode(object, &history) else {
-                    continue;
-                };
-                for part in partition(object, &typed, Partitioning::ByObject) {
-                    self.compare(name, &Task::new(object, &typed, &part.ops));
-                }
-            }
+            for_each_part((name, object), 0..200, (30, 60), |task| {
+                self.compare(name, task);
+            });
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) use prove::{Unproven, refute};
 pub(crate) use reduce::prefix;
 pub use stuck::Stuck;
 #[cfg(test)]
-pub(crate) use {configurations::has_no_order, tests::random::clients};
+pub(crate) use {configurations::has_no_order, tests::random::for_each_part};
 
 use std::fmt;
 

@@ -93,11 +93,11 @@ mod tests {
     use std::time::Duration;
 
     use super::super::reduce::prefix;
-    use super::super::tests::random::clients;
+    use super::super::tests::random::for_each_part;
     use super::*;
     use crate::engine::hitting::Hitting;
     use crate::engine::{Engine, Evidence, brute};
-    use crate::history::{NEVER, Partitioning, TypedHistory, partition};
+    use crate::history::NEVER;
     use crate::spec::Simulated;
     use crate::spec::laws::{Visit, for_each_type};
 
@@ -182,20 +182,11 @@ mod tests {
 
     impl Visit for Told {
         fn visit<S: Simulated>(&self, name: &str, object: &S) {
-            for seed in 0..40 {
-                let Some(history) = clients(name, object, seed, |_| 24, 40) else {
-                    continue;
-                };
-                let Ok(typed) = TypedHistory::decode(object, &history) else {
-                    continue;
-                };
-                for part in partition(object, &typed, Partitioning::ByObject) {
-                    let task = Task::new(object, &typed, &part.ops);
-                    self.compare(name, &task, &crate::engine::search::GeneralSearch);
-                    self.compare(name, &task, &brute::Brute);
-                    self.compare(name, &task, &Hitting { d_max: None });
-                }
-            }
+            for_each_part((name, object), 0..40, (24, 40), |task| {
+                self.compare(name, task, &crate::engine::search::GeneralSearch);
+                self.compare(name, task, &brute::Brute);
+                self.compare(name, task, &Hitting { d_max: None });
+            });
         }
     }
 

@@ -8,11 +8,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::decide;
 use crate::engine::{Answer, Budget, Facts, Task, TaskOp, brute};
-use crate::history::{NEVER, OpId, Partitioning, TypedHistory, partition};
+use crate::history::{NEVER, OpId, TypedHistory};
 use crate::spec::laws::{Visit, for_each_type};
 use crate::spec::{Container, ContainerOp, Discipline, Simulated, Spec};
 use crate::value::Value;
-use crate::verdict::{Cause, Limit, certify, clients, has_no_order, prefix};
+use crate::verdict::{Cause, Limit, certify, for_each_part, has_no_order, prefix};
 
 type ContainerHistory = TypedHistory<ContainerOp, Value>;
 
@@ -193,17 +193,9 @@ impl Compared {
 
 impl Visit for Compared {
     fn visit<S: Simulated>(&self, name: &str, object: &S) {
-        for seed in 0..150 {
-            let Some(history) = clients(name, object, seed, |_| 40, 60) else {
-                continue;
-            };
-            let Ok(typed) = TypedHistory::decode(object, &history) else {
-                continue;
-            };
-            for part in partition(object, &typed, Partitioning::ByObject) {
-                self.compare(name, &Task::new(object, &typed, &part.ops));
-            }
-        }
+        for_each_part((name, object), 0..150, (40, 60), |task| {
+            self.compare(name, task);
+        });
     }
 }
 

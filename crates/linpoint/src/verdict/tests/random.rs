@@ -1,6 +1,7 @@
 //! Random small histories of any type, with some results changed.
 
-use crate::history::History;
+use crate::engine::Task;
+use crate::history::{History, Partitioning, TypedHistory, partition};
 use crate::spec::{CallView, Sampler, Simulated};
 use crate::value::Value;
 use crate::{Call, HistoryBuilder, Ties};
@@ -10,9 +11,29 @@ pub(super) fn random<S: Simulated>(name: &str, object: &S, seed: u64) -> Option<
     clients(name, object, seed, |sampler| 3 + sampler.below(6), 5)
 }
 
+/// Calls `each` with the parts of a history for each seed, of clients that make so many calls.
+pub(crate) fn for_each_part<S: Simulated>(
+    (name, object): (&str, &S),
+    seeds: std::ops::Range<u64>,
+    (calls, changed): (usize, usize),
+    mut each: impl FnMut(&Task<'_, S>),
+) {
+    for seed in seeds {
+        let Some(history) = clients(name, object, seed, |_| calls, changed) else {
+            continue;
+        };
+        let Ok(typed) = TypedHistory::decode(object, &history) else {
+            continue;
+        };
+        for part in partition(object, &typed, Partitioning::ByObject) {
+            each(&Task::new(object, &typed, &part.ops));
+        }
+    }
+}
+
 /// A history of clients of `object`, the type with this name, that make so many calls. Of `changed` results, one is changed.
 /// It depends on the seed how many values there are, and whether the clients make calls that they make rarely.
-pub(crate) fn clients<S: Simulated>(
+fn clients<S: Simulated>(
     name: &str,
     object: &S,
     seed: u64,
