@@ -8,6 +8,7 @@ pub mod brute;
 pub mod hitting;
 #[doc(hidden)]
 pub mod monitor;
+mod overlap;
 mod profile;
 pub(crate) mod search;
 mod shortcuts;
@@ -16,6 +17,7 @@ mod task;
 pub use crate::budget::{Budget, Limit, Progress};
 pub(crate) use crate::budget::{Stopwatch, Ticker};
 pub(crate) use bits::set_bits;
+pub(crate) use overlap::Overlap;
 pub(crate) use profile::Profile;
 #[doc(hidden)]
 pub use shortcuts::Shortcut;

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::configurations::{Configuration, Set, Walk, events};
-use crate::engine::{Budget, Task};
+use crate::engine::{Budget, Overlap, Task};
 use crate::history::{EventKind, NEVER, OpId};
 use crate::spec::Spec;
 
@@ -77,27 +77,16 @@ pub(super) fn start<S: Spec>(
 /// The latest operations during which nothing else returned.
 fn candidates(events: &[(u32, EventKind)]) -> VecDeque<Candidate> {
     let mut found = VecDeque::new();
-    // With each open operation: whether something returned since its call.
-    let mut open: Vec<(u32, bool)> = Vec::new();
+    let mut overlap = Overlap::default();
     for (i, &(op, kind)) in events.iter().enumerate() {
-        if kind == EventKind::Call {
-            open.push((op, false));
-            continue;
-        }
-        let Some(place) = open.iter().position(|&(other, _)| other == op) else {
-            unreachable!("bug: an operation returns that was not called");
-        };
-        let (_, overlaps_return) = open.remove(place);
-        open.iter_mut()
-            .for_each(|(_, has_returned)| *has_returned = true);
-        if !overlaps_return && open.len() <= MOST_OPEN {
+        if overlap.event(op, kind) && overlap.len() <= MOST_OPEN {
             if found.len() == MOST_CANDIDATES {
                 found.pop_front();
             }
             found.push_back(Candidate {
                 op,
                 events: i + 1,
-                open: open.iter().map(|&(op, _)| op).collect(),
+                open: overlap.open(),
             });
         }
     }

@@ -7,8 +7,7 @@
 
 use super::super::machine::Machine;
 use super::{Search, bits};
-use crate::engine::Limit;
-use crate::history::EventKind;
+use crate::engine::{Limit, Overlap};
 
 /// How many events the search must have gone back before a neck is looked for, at first. Tests have short histories.
 const FIRST_DISTANCE: usize = if cfg!(test) { 2 } else { 40 };
@@ -94,30 +93,21 @@ impl<M: Machine> Search<'_, M> {
     fn narrowest_neck(&mut self, end: usize) -> Option<Neck> {
         let problem = self.problem;
         let mut narrowest: Option<Neck> = None;
-        // With each open operation: whether something returned since its call, which is not known of those called before.
-        let mut open: Vec<(u32, bool)> = bits(self.open.iter().copied())
-            .map(|bit| (self.at_bit[bit], true))
-            .collect();
+        let open = bits(self.open.iter().copied());
+        let mut overlap = Overlap::of_open(open.map(|bit| self.at_bit[bit]));
         for (i, &(op, kind)) in problem.events[..end].iter().enumerate().skip(self.position) {
-            if kind == EventKind::Call {
-                open.push((op, false));
-                continue;
-            }
-            let place = open.iter().position(|&(other, _)| other == op)?;
-            let (_, overlaps_return) = open.remove(place);
-            open.iter_mut()
-                .for_each(|(_, has_returned)| *has_returned = true);
+            let is_alone = overlap.event(op, kind);
             let most = narrowest
                 .as_ref()
                 .map_or(MOST_OPEN + 1, |neck| neck.open.len());
-            if !overlaps_return
-                && open.len() < most
+            if is_alone
+                && overlap.len() < most
                 && let Some(state) = self.machine.told(op)
             {
                 narrowest = Some(Neck {
                     events: i + 1,
                     state,
-                    open: open.iter().map(|&(op, _)| op).collect(),
+                    open: overlap.open(),
                 });
             }
         }
