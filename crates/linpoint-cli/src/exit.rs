@@ -31,9 +31,10 @@ impl Exit {
     pub(crate) fn of_kind(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => {
-                Exit::Malformed
-            }
+            ErrorKind::Malformed
+            | ErrorKind::Truncated
+            | ErrorKind::UnknownMethod
+            | ErrorKind::Specification => Exit::Malformed,
             ErrorKind::Unreadable => Exit::Unreadable,
             ErrorKind::Limit | ErrorKind::Timeout => Exit::Undecided,
             _ => Exit::Bug,

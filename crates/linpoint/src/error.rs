@@ -65,6 +65,8 @@ pub enum ErrorKind {
     Limit,
     /// The time was over before the input was read.
     Timeout,
+    /// A specification that is a program of the user failed, so there is no verdict.
+    Specification,
     /// A certificate failed: a bug in linpoint.
     Bug,
 }
@@ -124,6 +126,11 @@ impl Error {
                 Error::new(ErrorKind::Limit, reason)
             }
         }
+    }
+
+    /// An error of a specification that is a program of the user.
+    pub fn specification(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Specification, reason)
     }
 
     /// A bug in linpoint: a failed certificate or another violated invariant.

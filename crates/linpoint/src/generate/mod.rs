@@ -56,10 +56,10 @@ impl Default for Generator {
 }
 
 /// The state of a process.
-enum ProcessState {
+enum ProcessState<'a> {
     Idle,
     /// An operation was called on this object and has not taken effect.
-    Called(usize, &'static str, Value),
+    Called(usize, &'a str, Value),
     /// The operation took effect with this result.
     Done(Value),
     /// The operation can never take effect.
@@ -67,12 +67,12 @@ enum ProcessState {
 }
 
 /// A random call of a process. If there are producers, only they insert, and they do nothing else.
-fn sample(
-    object: &dyn Simulation,
+fn sample<'a>(
+    object: &dyn Simulation<'a>,
     process: u32,
     produces: Option<bool>,
     sampler: &mut Sampler,
-) -> Result<(&'static str, Value), Error> {
+) -> Result<(&'a str, Value), Error> {
     const ATTEMPTS: usize = 1000;
     for _ in 0..ATTEMPTS {
         let (method, argument) = object.sample(process, sampler);
@@ -108,10 +108,10 @@ impl Generator {
             return Err(Error::usage(reason));
         }
         let mut sampler = Sampler::new(self.seed, self.universe);
-        let mut objects: Vec<Box<dyn Simulation + '_>> =
+        let mut objects: Vec<Box<dyn Simulation<'_> + '_>> =
             (0..self.objects).map(|_| object.simulate()).collect();
         let mut builder = HistoryBuilder::new();
-        let mut states: Vec<(u32, ProcessState)> = (0..self.processes as u32)
+        let mut states: Vec<(u32, ProcessState<'_>)> = (0..self.processes as u32)
             .map(|process| (process, ProcessState::Idle))
             .collect();
         let mut next_process = self.processes as u32;

@@ -5,7 +5,7 @@ use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::{History, TypedHistory};
 use crate::portfolio::{Checker, Cores};
-use crate::spec::Recorded;
+use crate::spec::{Recorded, Spec};
 use crate::verdict::{Report, Verdict};
 
 /// An object whose recorded histories a [`Checker`] decides: every [`Recorded`] type, and [`ObjectType`].
@@ -20,6 +20,9 @@ pub trait CheckRecorded {
 
     /// Reads `history` without deciding it. The error names the first operation that is none of this type.
     fn validate(&self, history: &History) -> Result<(), Error>;
+
+    /// What it took to ask the specification; see [`Spec::effort`](crate::Spec::effort).
+    fn effort(&self) -> Option<String>;
 }
 
 impl<S: Recorded> CheckRecorded for S {
@@ -73,6 +76,10 @@ impl<S: Recorded> CheckRecorded for S {
     fn validate(&self, history: &History) -> Result<(), Error> {
         TypedHistory::decode(self, history).map(drop)
     }
+
+    fn effort(&self) -> Option<String> {
+        Spec::effort(self)
+    }
 }
 
 impl CheckRecorded for ObjectType {
@@ -88,9 +95,18 @@ impl CheckRecorded for ObjectType {
     fn validate(&self, history: &History) -> Result<(), Error> {
         self.0.validate(history)
     }
+
+    fn effort(&self) -> Option<String> {
+        self.0.effort()
+    }
 }
 
 impl ObjectType {
+    /// What it took to ask the specification; see [`Spec::effort`](crate::Spec::effort).
+    pub fn effort(&self) -> Option<String> {
+        self.0.effort()
+    }
+
     /// Reads `history` without deciding it. The error names the first operation that is none of this type.
     pub fn validate(&self, history: &History) -> Result<(), Error> {
         self.0.validate(history)

@@ -5,7 +5,7 @@ use crate::engine::Budget;
 use crate::error::Error;
 use crate::history::History;
 use crate::report::{PageData, PageOptions, recorded_page_data};
-use crate::spec::Recorded;
+use crate::spec::{Recorded, unless_failed};
 use crate::verdict::Report;
 
 pub(super) trait RecordedPage {
@@ -26,7 +26,8 @@ impl<S: Recorded> RecordedPage for S {
         report: &Report,
         budget: &Budget,
     ) -> Result<PageData, Error> {
-        recorded_page_data(options, self, history, report, budget)
+        let data = recorded_page_data(options, self, history, report, budget);
+        unless_failed(self, data)
     }
 }
 

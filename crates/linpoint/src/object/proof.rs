@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::history::{History, Ties, TypedHistory};
 use crate::portfolio::Subject;
 use crate::proof::{Header, Proof, ProofError, ProofReader, Specification, Verified};
-use crate::spec::Recorded;
+use crate::spec::{Recorded, unless_failed};
 use crate::verdict::Report;
 
 pub(super) trait Proofs {
@@ -35,7 +35,7 @@ impl<S: Recorded> Proofs for S {
         budget: &Budget,
     ) -> Result<Proof, Error> {
         let typed = TypedHistory::decode_within(self, history, &budget.of_memory())?;
-        subject.prove(self, &typed, report, budget)
+        unless_failed(self, subject.prove(self, &typed, report, budget))
     }
 
     fn verify_proof(
@@ -45,7 +45,11 @@ impl<S: Recorded> Proofs for S {
         history: &History,
     ) -> Result<Verified, ProofError> {
         let typed = TypedHistory::decode(self, history)?;
-        reader.verify(header, self, &typed)
+        let verified = reader.verify(header, self, &typed);
+        match self.failure() {
+            Some(reason) => Err(Error::specification(reason).into()),
+            None => verified,
+        }
     }
 }
 

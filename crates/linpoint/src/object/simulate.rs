@@ -5,9 +5,9 @@ use crate::spec::{CallView, Pattern, Sampler, Simulated, Spec};
 use crate::value::Value;
 
 /// A simulated object with its random clients.
-pub trait Simulation {
+pub trait Simulation<'a> {
     /// Returns a call that a random client makes now: method and argument.
-    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value);
+    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'a str, Value);
 
     /// Whether calls of this method put something in: insertions and writes.
     fn produces(&self, method: &str) -> bool;
@@ -23,11 +23,11 @@ pub trait Simulation {
 }
 
 pub(super) trait Simulate {
-    fn simulate(&self) -> Box<dyn Simulation + '_>;
+    fn simulate(&self) -> Box<dyn Simulation<'_> + '_>;
 }
 
 impl<S: Simulated> Simulate for S {
-    fn simulate(&self) -> Box<dyn Simulation + '_> {
+    fn simulate(&self) -> Box<dyn Simulation<'_> + '_> {
         Box::new(Running {
             object: self,
             state: self.init(),
@@ -37,7 +37,7 @@ impl<S: Simulated> Simulate for S {
 
 impl ObjectType {
     /// Starts a simulated object of this type.
-    pub fn simulate(&self) -> Box<dyn Simulation + '_> {
+    pub fn simulate(&self) -> Box<dyn Simulation<'_> + '_> {
         self.0.simulate()
     }
 }
@@ -47,8 +47,8 @@ struct Running<'a, S: Spec> {
     state: S::State,
 }
 
-impl<S: Simulated> Simulation for Running<'_, S> {
-    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+impl<'a, S: Simulated> Simulation<'a> for Running<'a, S> {
+    fn sample(&self, process: u32, sampler: &mut Sampler) -> (&'a str, Value) {
         self.object.sample(&self.state, process, sampler)
     }
 

@@ -7,7 +7,7 @@ use super::run::Check;
 use crate::engine::{Budget, Shortcut, Shortcuts};
 use crate::error::Error;
 use crate::history::{History, OpId, Partitioning, TypedHistory};
-use crate::spec::{Recorded, Spec};
+use crate::spec::{Recorded, Spec, unless_failed};
 use crate::verdict::Report;
 
 /// Checks histories.
@@ -72,7 +72,8 @@ impl Checker {
 
     /// Decides whether `history` is linearizable with respect to `spec`.
     ///
-    /// The only error is a failed certificate, a bug in linpoint or a specification that breaks its contract.
+    /// An error is a [failed](Spec::failure) specification, or a failed certificate: a bug in linpoint or a specification that
+    /// breaks its contract.
     pub fn check<S: Spec>(
         &self,
         spec: &S,
@@ -177,6 +178,6 @@ impl Checker {
             shortcuts: self.shortcuts,
             findings,
         };
-        self.on_threads(|| check.report_all())
+        unless_failed(spec, self.on_threads(|| check.report_all()))
     }
 }

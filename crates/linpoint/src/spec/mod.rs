@@ -54,6 +54,7 @@ pub use words::{Keys, Vocabulary};
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use crate::error::Error;
 use crate::value::Value;
 
 /// A sequential specification.
@@ -213,6 +214,27 @@ pub trait Spec: Send + Sync {
     fn answer_reason(&self, op: &Self::Op, answer: &str) -> Option<String> {
         let _ = (op, answer);
         None
+    }
+
+    /// Why this specification cannot be relied on any more, if that is so: a program that it asks failed.
+    ///
+    /// Checkers ask this after they have decided, and return the reason as an error instead of a verdict. From the failure on,
+    /// the methods of the specification may return anything.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// What it took to ask a program, in words, for those who want to know why a check takes long.
+    fn effort(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The result of work with a specification, unless the specification failed meanwhile.
+pub(crate) fn unless_failed<T>(spec: &impl Spec, result: Result<T, Error>) -> Result<T, Error> {
+    match spec.failure() {
+        Some(reason) => Err(Error::specification(reason)),
+        None => result,
     }
 }
 

@@ -29,12 +29,7 @@ pub trait Simulated: Recorded {
     }
 
     /// Returns a call that a random client `process` makes when the object is in `state`: method and argument.
-    fn sample(
-        &self,
-        state: &Self::State,
-        process: u32,
-        sampler: &mut Sampler,
-    ) -> (&'static str, Value);
+    fn sample(&self, state: &Self::State, process: u32, sampler: &mut Sampler) -> (&str, Value);
 }
 
 /// Randomness and fresh values for [`Simulated::sample`].

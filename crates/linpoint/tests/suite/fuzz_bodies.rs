@@ -168,13 +168,13 @@ fn small_history(
     object: &linpoint::object::ObjectType,
     script: &[u8],
 ) -> Result<History, linpoint::Error> {
-    enum Turn {
-        Called(&'static str, Value),
+    enum Turn<'a> {
+        Called(&'a str, Value),
         Done(Value),
     }
     let mut simulation = object.simulate();
     let mut builder = HistoryBuilder::new();
-    let mut turns: [Option<Turn>; 4] = Default::default();
+    let mut turns: [Option<Turn<'_>>; 4] = Default::default();
     let mut names: [u32; 4] = [0, 1, 2, 3];
     let mut results = vec![Value::Nil];
     for (&byte, position) in script.iter().zip(0u64..) {

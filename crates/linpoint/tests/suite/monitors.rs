@@ -59,8 +59,8 @@ pub(crate) fn histories_per_case(default: u64) -> u64 {
 }
 
 /// One operation on its way into a history.
-struct Draft {
-    method: &'static str,
+struct Draft<'a> {
+    method: &'a str,
     argument: Value,
     result: Value,
     call: i64,
@@ -109,12 +109,12 @@ pub(crate) fn small_history(
     object.validate(&history).is_ok().then_some(history)
 }
 
-fn sequential_run(
-    object: &ObjectType,
+fn sequential_run<'a>(
+    object: &'a ObjectType,
     methods: &[&str],
     sampler: &mut Sampler,
     values: &mut Sampler,
-) -> Vec<Draft> {
+) -> Vec<Draft<'a>> {
     let mut simulation = object.simulate();
     let mut drafts = Vec::new();
     let ops = 2 + sampler.below(8);
@@ -140,7 +140,7 @@ fn sequential_run(
 }
 
 /// Exchanges times or results, or draws out an operation.
-fn change(drafts: &mut [Draft], sampler: &mut Sampler) {
+fn change(drafts: &mut [Draft<'_>], sampler: &mut Sampler) {
     if drafts.len() < 2 {
         return;
     }

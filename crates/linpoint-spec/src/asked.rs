@@ -1,0 +1,301 @@
+//! A specification that asks a model, and asks each question once.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use linpoint::spec::{CallView, DecodeError, Kind, Recorded, Role, Sampler, Simulated, Vocabulary};
+use linpoint::value::Interner;
+use linpoint::{Outcomes, Spec, Value};
+
+use crate::model::{Model, ModelCall, ModelError};
+
+type Map<K, V> = HashMap<K, V, FixedState>;
+
+/// A specification whose answers come from a [`Model`].
+///
+/// States are numbered, and what a call does in a state is remembered, so the model is asked once for each pair. After the first
+/// error the model is not asked any more and every operation is blocked; [`Spec::failure`] has the error, so that no verdict
+/// comes of it.
+pub struct Asked<M: Model> {
+    model: M,
+    calls: Mutex<Interner<ModelCall>>,
+    states: RwLock<Interner<M::State>>,
+    steps: RwLock<Map<(u32, u32), Outcomes<Value, StateId>>>,
+    init: StateId,
+    /// By call: the key of the object that it is about.
+    keys: RwLock<Map<u32, Option<Value>>>,
+    asking: Counts,
+    failure: OnceLock<ModelError>,
+}
+
+#[derive(Default)]
+struct Counts {
+    asked: AtomicU64,
+    remembered: AtomicU64,
+}
+
+/// How often a model was asked what a call does in a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asking {
+    /// How often it had to answer.
+    pub asked: u64,
+    /// How often the answer was remembered.
+    pub remembered: u64,
+    /// The number of different states.
+    pub states: usize,
+}
+
+/// A call of an [`Asked`] specification. Equal calls have equal numbers.
+#[derive(Clone)]
+pub struct Called {
+    number: u32,
+    call: Arc<ModelCall>,
+}
+
+impl PartialEq for Called {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Called {}
+
+impl Hash for Called {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(self.number);
+    }
+}
+
+impl fmt::Debug for Called {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ModelCall {
+            method, argument, ..
+        } = &*self.call;
+        match argument {
+            Value::Nil => write!(f, "{method}()"),
+            argument => write!(f, "{method}({argument})"),
+        }
+    }
+}
+
+/// The number of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StateId(u32);
+
+impl<M: Model> fmt::Debug for Asked<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked")
+            .field("asking", &self.asking())
+            .field("failure", &self.failure.get())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Model> Asked<M> {
+    /// A specification that asks `model`.
+    pub fn new(model: M) -> Result<Self, ModelError> {
+        let init = model.init()?;
+        let mut states = Interner::default();
+        let init = StateId(states.intern(init));
+        Ok(Asked {
+            model,
+            calls: Mutex::default(),
+            states: RwLock::new(states),
+            steps: RwLock::default(),
+            init,
+            keys: RwLock::default(),
+            asking: Counts::default(),
+            failure: OnceLock::new(),
+        })
+    }
+
+    /// The model that is asked.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// How often the model was asked.
+    pub fn asking(&self) -> Asking {
+        Asking {
+            asked: self.asking.asked.load(Relaxed),
+            remembered: self.asking.remembered.load(Relaxed),
+            states: read(&self.states).len(),
+        }
+    }
+
+    fn state(&self, StateId(number): StateId) -> M::State {
+        read(&self.states).get(number).clone()
+    }
+
+    /// The answer, unless this or an earlier one is an error.
+    fn answer<T>(&self, ask: impl FnOnce() -> Result<T, ModelError>) -> Option<T> {
+        if self.failure.get().is_some() {
+            return None;
+        }
+        match ask() {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                // The first error stays.
+                let _ = self.failure.set(error);
+                None
+            }
+        }
+    }
+
+    fn ask(&self, state: StateId, call: &ModelCall) -> Option<Outcomes<Value, StateId>> {
+        let from = self.state(state);
+        let mut found = self.answer(|| self.model.step(&from, call))?;
+        let mut states = write(&self.states);
+        let mut numbered = |(answer, next)| (answer, StateId(states.intern(next)));
+        Some(match found.len() {
+            0 => Outcomes::Blocked,
+            1 => {
+                let (answer, next) = numbered(found.remove(0));
+                Outcomes::One(answer, next)
+            }
+            _ => Outcomes::Many(found.into_iter().map(numbered).collect()),
+        })
+    }
+}
+
+impl<M: Model> Spec for Asked<M> {
+    type Op = Called;
+    type Ret = Value;
+    type State = StateId;
+
+    fn init(&self) -> StateId {
+        self.init
+    }
+
+    fn apply(&self, &state: &StateId, op: &Called) -> Outcomes<Value, StateId> {
+        let pair = (state.0, op.number);
+        if let Some(known) = read(&self.steps).get(&pair) {
+            self.asking.remembered.fetch_add(1, Relaxed);
+            return known.clone();
+        }
+        self.asking.asked.fetch_add(1, Relaxed);
+        let Some(outcomes) = self.ask(state, &op.call) else {
+            return Outcomes::Blocked;
+        };
+        write(&self.steps).insert(pair, outcomes.clone());
+        outcomes
+    }
+
+    fn state_value(&self, &state: &StateId) -> Value {
+        self.model.state_value(&self.state(state))
+    }
+
+    fn key(&self, op: &Called) -> Option<Value> {
+        if let Some(key) = read(&self.keys).get(&op.number) {
+            return key.clone();
+        }
+        let key = self.answer(|| self.model.key(&op.call))?;
+        write(&self.keys).insert(op.number, key.clone());
+        key
+    }
+
+    fn is_pure(&self, op: &Called, ret: Option<&Value>) -> bool {
+        let answer = self.answer(|| self.model.is_pure(&op.call, ret));
+        answer.unwrap_or(false)
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        self.model.kind()
+    }
+
+    fn role(&self, op: &Called, ret: Option<&Value>) -> Role {
+        let answer = self.answer(|| self.model.role(&op.call, ret));
+        answer.unwrap_or(Role::Opaque)
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::default()
+    }
+
+    fn state_words(&self, &state: &StateId, key: Option<&Value>) -> String {
+        let state = self.state(state);
+        let described = self.answer(|| self.model.describe(&state));
+        let described = described.unwrap_or_default();
+        match key {
+            Some(key) => format!("at key {key}, the state was {described}"),
+            None => format!("the state was {described}"),
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.failure.get().map(ModelError::to_string)
+    }
+
+    fn effort(&self) -> Option<String> {
+        let Asking {
+            asked,
+            remembered,
+            states,
+        } = self.asking();
+        Some(format!(
+            "the specification was asked for {asked} steps, {remembered} more were remembered; {states} states"
+        ))
+    }
+}
+
+impl<M: Model> Recorded for Asked<M> {
+    const DEPENDS_ON_PROCESS: bool = true;
+
+    fn decode(&self, call: CallView<'_>) -> Result<Called, DecodeError> {
+        let process = match self.model.depends_on_process() {
+            true => call.process.clone(),
+            false => Value::Nil,
+        };
+        let call = ModelCall {
+            process,
+            method: call.method.into(),
+            argument: call.argument.clone(),
+        };
+        if let Some(refusal) = refusal(self.model.refusal(&call, None))? {
+            return Err(DecodeError::Malformed(refusal));
+        }
+        let number = lock(&self.calls).intern(call.clone());
+        Ok(Called {
+            number,
+            call: Arc::new(call),
+        })
+    }
+
+    fn decode_result(&self, op: &Called, result: &Value) -> Result<Value, DecodeError> {
+        match refusal(self.model.refusal(&op.call, Some(result)))? {
+            Some(refusal) => Err(DecodeError::Malformed(refusal)),
+            None => Ok(self.model.normal(result)),
+        }
+    }
+}
+
+/// An error of the model is a reason to refuse, too.
+fn refusal(answer: Result<Option<String>, ModelError>) -> Result<Option<String>, DecodeError> {
+    answer.map_err(|error| DecodeError::Malformed(error.to_string()))
+}
+
+impl<M: Model> Simulated for Asked<M> {
+    fn sample(&self, _: &StateId, _: u32, sampler: &mut Sampler) -> (&str, Value) {
+        let calls = self.model.sample_calls();
+        match calls.get(sampler.below(calls.len().max(1))) {
+            Some((method, argument)) => (method, argument.clone()),
+            None => ("", Value::Nil),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,39 @@
+//! Specifications that are written as files instead of Rust.
+//!
+//! A specification is a small program in [Starlark](https://github.com/bazelbuild/starlark), the dialect of Python that
+//! build tools use. It defines the initial state and what each call answers:
+//!
+//! ```
+//! use linpoint::format::{ReadOptions, parse};
+//! use linpoint::{Checker, Verdict};
+//!
+//! let text = r#"
+//! def init(params):
+//!     return 0
+//!
+//! def step(state, process, method, arg):
+//!     if method == "next":
+//!         return (state + 1, state + 1)
+//!     return fail("unknown method " + method)
+//! "#;
+//! let ids = linpoint_spec::parse("ids.spec", text, &Default::default())?;
+//! let history = br#"
+//! {"process": 0, "method": "next", "ret": 1, "call": 1, "return": 2}
+//! {"process": 1, "method": "next", "ret": 1, "call": 3, "return": 4}"#;
+//! let recorded = parse(history, &ReadOptions::default()).remove(0)?;
+//! let report = Checker::default().check_recorded(&ids, &recorded.history)?;
+//! assert!(matches!(report.verdict, Verdict::Violation(_)));
+//! # Ok::<(), linpoint::Error>(())
+//! ```
+//!
+//! `docs/specifications.md` describes the language and what a specification may define.
+
+mod asked;
+mod data;
+mod model;
+mod starlark;
+
+pub use asked::{Asked, Asking, Called};
+pub use data::Data;
+pub use model::{Model, ModelCall, ModelError};
+pub use starlark::{StarlarkModel, parse, read};

@@ -1,0 +1,263 @@
+//! What specification files can say, and what they are told when they are wrong.
+
+use linpoint::format::{ReadOptions, parse};
+use linpoint::{Checker, Error, ErrorKind, Spec, Value, Verdict};
+use linpoint_spec::{Asked, StarlarkModel};
+
+fn spec(text: &str) -> Result<Asked<StarlarkModel>, Error> {
+    linpoint_spec::parse("my.spec", text, &Default::default())
+}
+
+/// The verdict on a history: whether it is linearizable.
+fn check(spec: &Asked<StarlarkModel>, history: &str) -> Result<bool, Error> {
+    let recorded = parse(history.as_bytes(), &ReadOptions::default()).remove(0)?;
+    let report = Checker::default().check_recorded(spec, &recorded.history)?;
+    match report.verdict {
+        Verdict::Linearizable(_) => Ok(true),
+        Verdict::Violation(_) => Ok(false),
+        Verdict::Undecided(undecided) => panic!("{undecided}"),
+    }
+}
+
+const REGISTER: &str = r#"
+def init(params):
+    return params.get("initial")
+
+def step(state, process, method, arg):
+    if method == "read":
+        return (state, state)
+    if method == "write":
+        return (None, arg)
+    return fail("no method", method)
+"#;
+
+const STALE: &str = r#"
+{"process": 0, "method": "write", "arg": [1, "a"], "ret": null, "call": 1, "return": 2}
+{"process": 1, "method": "read", "ret": null, "call": 3, "return": 4}"#;
+
+#[test]
+fn a_register_is_a_few_lines() {
+    let register = spec(REGISTER).unwrap();
+    assert!(!check(&register, STALE).unwrap());
+    let fresh = STALE.replace(r#""read", "ret": null"#, r#""read", "ret": [1, "a"]"#);
+    assert!(check(&register, &fresh).unwrap());
+    let asking = register.asking();
+    // The second history takes only steps that the first one took.
+    assert!(asking.asked <= 4 && asking.remembered > 0, "{asking:?}");
+}
+
+#[test]
+fn parameters_and_processes_are_passed() {
+    let text = r#"
+def init(params):
+    return {"holder": None, "most": params["most"], "token": 0}
+
+def step(state, process, method, arg):
+    if method == "acquire":
+        if state["holder"] != None or state["token"] == state["most"]:
+            return blocked
+        state["holder"] = process
+        state["token"] += 1
+        return (state["token"], state)
+    if state["holder"] != process:
+        return (False, state)
+    state["holder"] = None
+    return (True, state)
+"#;
+    let params = [("most".to_owned(), Value::Int(2))].into();
+    let lock = linpoint_spec::parse("lock.spec", text, &params).unwrap();
+    let history = |releaser: u32, token: u32| {
+        format!(
+            r#"
+{{"process": 0, "method": "acquire", "ret": 1, "call": 1, "return": 2}}
+{{"process": {releaser}, "method": "release", "ret": true, "call": 3, "return": 4}}
+{{"process": 2, "method": "acquire", "ret": {token}, "call": 5, "return": 6}}"#
+        )
+    };
+    assert!(check(&lock, &history(0, 2)).unwrap());
+    assert!(!check(&lock, &history(1, 2)).unwrap());
+    assert!(!check(&lock, &history(0, 1)).unwrap());
+}
+
+#[test]
+fn several_outcomes_and_tuples() {
+    let text = r#"
+def init(params):
+    return (0, "heads")
+
+def step(state, process, method, arg):
+    count, _ = state
+    return [(side, (count + 1, side)) for side in ["heads", "tails"]]
+"#;
+    let coin = spec(text).unwrap();
+    let toss = |side: &str| {
+        format!(r#"{{"process": 0, "method": "toss", "ret": "{side}", "call": 1, "return": 2}}"#)
+    };
+    assert!(check(&coin, &toss("heads")).unwrap());
+    assert!(check(&coin, &toss("tails")).unwrap());
+    assert!(!check(&coin, &toss("edge")).unwrap());
+    assert_eq!(
+        coin.state_words(&coin.init(), None),
+        r#"the state was (0, "heads")"#
+    );
+}
+
+#[test]
+fn keys_pure_operations_and_kinds() {
+    let text = r#"
+kind = ("register", 0)
+methods = ["read", "write"]
+
+def init(params):
+    return 0
+
+def step(state, process, method, arg):
+    if method == "read":
+        return (state, state)
+    return (None, arg[1])
+
+def key(method, arg):
+    return arg if method == "read" else arg[0]
+
+def is_pure(method, arg, ret):
+    return method == "read"
+
+def role(method, arg, ret):
+    if method == "write":
+        return ("writes", arg[1])
+    return "opaque" if ret == unknown else ("reads", ret)
+
+def describe(state):
+    return "value %d" % state
+
+def validate(method, arg, ret):
+    if method == "write" and type(arg) != "list":
+        return "write takes [key, value]"
+"#;
+    let registers = spec(text).unwrap();
+    let history = r#"
+{"process": 0, "method": "write", "arg": ["x", 1], "ret": null, "call": 1, "return": 2}
+{"process": 0, "method": "write", "arg": ["y", 2], "ret": null, "call": 3, "return": 4}
+{"process": 1, "method": "read", "arg": "x", "ret": 2, "call": 5, "return": 6}"#;
+    let recorded = parse(history.as_bytes(), &ReadOptions::default())
+        .remove(0)
+        .unwrap();
+    let report = Checker::default()
+        .check_recorded(&registers, &recorded.history)
+        .unwrap();
+    let broken: Vec<_> = report
+        .parts
+        .iter()
+        .filter(|part| matches!(part.verdict, Verdict::Violation(_)))
+        .collect();
+    assert_eq!(broken.len(), 1);
+    assert_eq!(broken[0].key, Some("x".into()));
+    assert!(broken[0].engine.contains("monitor"), "{}", broken[0].engine);
+
+    let wrong = |from: &str, to: &str| check(&registers, &history.replace(from, to)).unwrap_err();
+    let error = wrong(r#"["y", 2]"#, "7");
+    assert!(
+        error.to_string().contains("write takes [key, value]"),
+        "{error}"
+    );
+    let error = wrong(r#""read""#, r#""raed""#);
+    assert!(
+        error
+            .to_string()
+            .contains(r#"unknown method "raed": the specification has read, write"#),
+        "{error}"
+    );
+}
+
+/// A specification that fails while a history is decided ends with its error, never with a verdict.
+#[test]
+fn failures_are_errors() {
+    let step = |body: &str| {
+        let text = format!(
+            "def init(params):\n    return 0\n\ndef step(state, process, method, arg):\n{body}"
+        );
+        let error = check(&spec(&text).unwrap(), STALE).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Specification, "{error}");
+        error.to_string()
+    };
+    let cases = [
+        ("    return (None, state // 0)\n", "my.spec:5"),
+        (
+            "    return (None, undefined_later(state))\n\nundefined_later = None\n",
+            "my.spec:5",
+        ),
+        (
+            "    for i in range(1000000000):\n        state += i\n    return (None, state)\n",
+            "exceeded",
+        ),
+        (
+            "    return step(state, process, method, arg)\n",
+            "my.spec:5",
+        ),
+        (
+            "    pass\n",
+            "step returned None (or ended without a return)",
+        ),
+        (
+            "    return state\n",
+            "step returned 0: it must return a tuple (answer, next state)",
+        ),
+        ("    return (None, step)\n", "step returned a function"),
+        (
+            "    return fail(\"no such method:\", method)\n",
+            "no such method: write",
+        ),
+    ];
+    for (body, told) in cases {
+        let said = step(body);
+        assert!(said.contains(told), "{body}\n{said}");
+    }
+}
+
+#[test]
+fn broken_files_are_refused() {
+    let init = "def init(params):\n    return 0\n";
+    let step = "def step(state, process, method, arg):\n    return (None, state)\n";
+    let cases = [
+        (
+            String::new(),
+            "it does not define init: write def init(params)",
+        ),
+        (
+            init.to_owned(),
+            "it does not define step: write def step(state, process, method, arg)",
+        ),
+        (
+            format!("{init}{step}kind = \"heap\"\n"),
+            "kind is \"heap\"; it must be \"queue\"",
+        ),
+        (
+            format!("{init}{step}kind = \"queue\"\n"),
+            "it must define role(method, arg, ret)",
+        ),
+        (
+            format!("{init}{step}calls = [1]\n"),
+            "calls is 1; it must be a list of pairs",
+        ),
+        (
+            format!("{init}{step}methods = 7\n"),
+            "methods is 7; it must be a list of names",
+        ),
+        (format!("{init}{step}x = y\n"), "my.spec:5:5"),
+        (
+            format!("{init}{step}load(\"other.spec\", \"z\")\n"),
+            "my.spec:5",
+        ),
+        ("def init(params)\n    return 0\n".to_owned(), "my.spec:1"),
+        (
+            format!("def init():\n    return 0\n{step}"),
+            "my.spec: init(params): ",
+        ),
+        (format!("{init}{step}import os\n"), "my.spec:5"),
+    ];
+    for (text, told) in cases {
+        let error = spec(&text).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Specification);
+        assert!(error.to_string().contains(told), "{text}\n{error}");
+    }
+}
