@@ -11,20 +11,18 @@ use linpoint::spec::{CallView, DecodeError, Kind, Recorded, Role, Sampler, Simul
 use linpoint::value::Interner;
 use linpoint::{Outcomes, Spec, Value};
 
-use crate::model::{Model, ModelCall, ModelError};
+use crate::model::{Model, ModelCall, ModelError, StateId};
 
 type Map<K, V> = HashMap<K, V, FixedState>;
 
 /// A specification whose answers come from a [`Model`].
 ///
-/// States are numbered, and what a call does in a state is remembered, so the model is asked once for each pair. After the first
-/// error the model is not asked any more and every operation is blocked; [`Spec::failure`] has the error, so that no verdict
+/// What a call does in a state is remembered, so the model is asked once for each pair. After the first error the model is not asked any more and every operation is blocked; [`Spec::failure`] has the error, so that no verdict
 /// comes of it.
-pub struct Asked<M: Model> {
-    model: M,
+pub struct Asked {
+    model: Box<dyn Model>,
     calls: Mutex<Interner<ModelCall>>,
-    states: RwLock<Interner<M::State>>,
-    steps: RwLock<Map<(u32, u32), Outcomes<Value, StateId>>>,
+    steps: RwLock<Map<(StateId, u32), Outcomes<Value, StateId>>>,
     init: StateId,
     /// By call: the key of the object that it is about.
     keys: RwLock<Map<u32, Option<Value>>>,
@@ -82,11 +80,7 @@ impl fmt::Debug for Called {
     }
 }
 
-/// The number of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StateId(u32);
-
-impl<M: Model> fmt::Debug for Asked<M> {
+impl fmt::Debug for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asked")
             .field("asking", &self.asking())
@@ -95,16 +89,13 @@ impl<M: Model> fmt::Debug for Asked<M> {
     }
 }
 
-impl<M: Model> Asked<M> {
+impl Asked {
     /// A specification that asks `model`.
-    pub fn new(model: M) -> Result<Self, ModelError> {
+    pub fn new(model: impl Model + 'static) -> Result<Self, ModelError> {
         let init = model.init()?;
-        let mut states = Interner::default();
-        let init = StateId(states.intern(init));
         Ok(Asked {
-            model,
+            model: Box::new(model),
             calls: Mutex::default(),
-            states: RwLock::new(states),
             steps: RwLock::default(),
             init,
             keys: RwLock::default(),
@@ -114,8 +105,8 @@ impl<M: Model> Asked<M> {
     }
 
     /// The model that is asked.
-    pub fn model(&self) -> &M {
-        &self.model
+    pub fn model(&self) -> &dyn Model {
+        &*self.model
     }
 
     /// How often the model was asked.
@@ -123,12 +114,8 @@ impl<M: Model> Asked<M> {
         Asking {
             asked: self.asking.asked.load(Relaxed),
             remembered: self.asking.remembered.load(Relaxed),
-            states: read(&self.states).len(),
+            states: self.model.states(),
         }
-    }
-
-    fn state(&self, StateId(number): StateId) -> M::State {
-        read(&self.states).get(number).clone()
     }
 
     /// The answer, unless this or an earlier one is an error.
@@ -147,22 +134,19 @@ impl<M: Model> Asked<M> {
     }
 
     fn ask(&self, state: StateId, call: &ModelCall) -> Option<Outcomes<Value, StateId>> {
-        let from = self.state(state);
-        let mut found = self.answer(|| self.model.step(&from, call))?;
-        let mut states = write(&self.states);
-        let mut numbered = |(answer, next)| (answer, StateId(states.intern(next)));
+        let mut found = self.answer(|| self.model.step(state, call))?;
         Some(match found.len() {
             0 => Outcomes::Blocked,
             1 => {
-                let (answer, next) = numbered(found.remove(0));
+                let (answer, next) = found.remove(0);
                 Outcomes::One(answer, next)
             }
-            _ => Outcomes::Many(found.into_iter().map(numbered).collect()),
+            _ => Outcomes::Many(found),
         })
     }
 }
 
-impl<M: Model> Spec for Asked<M> {
+impl Spec for Asked {
     type Op = Called;
     type Ret = Value;
     type State = StateId;
@@ -172,7 +156,7 @@ impl<M: Model> Spec for Asked<M> {
     }
 
     fn apply(&self, &state: &StateId, op: &Called) -> Outcomes<Value, StateId> {
-        let pair = (state.0, op.number);
+        let pair = (state, op.number);
         if let Some(known) = read(&self.steps).get(&pair) {
             self.asking.remembered.fetch_add(1, Relaxed);
             return known.clone();
@@ -186,7 +170,7 @@ impl<M: Model> Spec for Asked<M> {
     }
 
     fn state_value(&self, &state: &StateId) -> Value {
-        self.model.state_value(&self.state(state))
+        self.model.state_value(state)
     }
 
     fn key(&self, op: &Called) -> Option<Value> {
@@ -217,8 +201,7 @@ impl<M: Model> Spec for Asked<M> {
     }
 
     fn state_words(&self, &state: &StateId, key: Option<&Value>) -> String {
-        let state = self.state(state);
-        let described = self.answer(|| self.model.describe(&state));
+        let described = self.answer(|| self.model.describe(state));
         let described = described.unwrap_or_default();
         match key {
             Some(key) => format!("at key {key}, the state was {described}"),
@@ -242,7 +225,7 @@ impl<M: Model> Spec for Asked<M> {
     }
 }
 
-impl<M: Model> Recorded for Asked<M> {
+impl Recorded for Asked {
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<Called, DecodeError> {
@@ -278,7 +261,7 @@ fn refusal(answer: Result<Option<String>, ModelError>) -> Result<Option<String>,
     answer.map_err(|error| DecodeError::Malformed(error.to_string()))
 }
 
-impl<M: Model> Simulated for Asked<M> {
+impl Simulated for Asked {
     fn sample(&self, _: &StateId, _: u32, sampler: &mut Sampler) -> (&str, Value) {
         let calls = self.model.sample_calls();
         match calls.get(sampler.below(calls.len().max(1))) {

@@ -35,5 +35,5 @@ mod starlark;
 
 pub use asked::{Asked, Asking, Called};
 pub use data::Data;
-pub use model::{Model, ModelCall, ModelError};
+pub use model::{Model, ModelCall, ModelError, StateId, States};
 pub use starlark::{StarlarkModel, parse, read};

@@ -1,9 +1,12 @@
 //! The interface between a specification that is asked and the program that answers: a model.
 
+use std::fmt;
 use std::hash::Hash;
+use std::sync::{PoisonError, RwLock};
 
 use linpoint::Value;
 use linpoint::spec::{Kind, Role};
+use linpoint::value::Interner;
 
 /// A call as a model sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,26 +24,64 @@ pub struct ModelCall {
 #[error("{0}")]
 pub struct ModelError(pub String);
 
+/// The number of a state. The model that gave the number knows the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StateId(u32);
+
+/// The states of a model, which get their numbers here.
+pub struct States<T>(RwLock<Interner<T>>);
+
+impl<T> Default for States<T> {
+    fn default() -> Self {
+        States(RwLock::default())
+    }
+}
+
+impl<T> fmt::Debug for States<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        fmt::Debug::fmt(&states, f)
+    }
+}
+
+impl<T: Clone + Eq + Hash> States<T> {
+    /// The number of `state`. Equal states have equal numbers.
+    pub fn number(&self, state: T) -> StateId {
+        let mut states = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        StateId(states.intern(state))
+    }
+
+    /// The state with this number, which [`number`](Self::number) returned.
+    pub fn get(&self, StateId(number): StateId) -> T {
+        let states = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        states.get(number).clone()
+    }
+
+    /// How many different states there are.
+    pub fn count(&self) -> usize {
+        let states = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        states.len()
+    }
+}
+
 /// A program that says what an object answers.
 ///
 /// It must be a function of its arguments: the same question has the same answer. [`Asked`](crate::Asked) asks each
-/// question once.
-pub trait Model: Send + Sync {
-    /// A state of the object.
-    type State: Clone + Eq + Hash + Send + Sync;
-
+/// question once. A model keeps its states and speaks of them by number, so that one compiled specification serves all models;
+/// [`States`] gives the numbers. Equal states must have equal numbers: a search that does not see that it was in a state before
+/// may not end.
+pub trait Model: fmt::Debug + Send + Sync {
     /// Whether what a call does depends on the process that makes it.
     fn depends_on_process(&self) -> bool;
 
     /// The state at the start.
-    fn init(&self) -> Result<Self::State, ModelError>;
+    fn init(&self) -> Result<StateId, ModelError>;
+
+    /// How many different states were numbered so far.
+    fn states(&self) -> usize;
 
     /// What the call may answer in `state`, with the states that it leaves; nothing if it is blocked.
-    fn step(
-        &self,
-        state: &Self::State,
-        call: &ModelCall,
-    ) -> Result<Vec<(Value, Self::State)>, ModelError>;
+    fn step(&self, state: StateId, call: &ModelCall) -> Result<Vec<(Value, StateId)>, ModelError>;
 
     /// See [`Spec::key`](linpoint::Spec::key).
     fn key(&self, call: &ModelCall) -> Result<Option<Value>, ModelError>;
@@ -65,10 +106,10 @@ pub trait Model: Send + Sync {
     fn normal(&self, result: &Value) -> Value;
 
     /// The state as a value. Different states have different values.
-    fn state_value(&self, state: &Self::State) -> Value;
+    fn state_value(&self, state: StateId) -> Value;
 
     /// What state the object is in, for people.
-    fn describe(&self, state: &Self::State) -> Result<String, ModelError>;
+    fn describe(&self, state: StateId) -> Result<String, ModelError>;
 
     /// Calls that random clients may make: method and argument. None if the model does not say.
     fn sample_calls(&self) -> &[(String, Value)];

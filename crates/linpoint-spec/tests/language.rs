@@ -2,14 +2,14 @@
 
 use linpoint::format::{ReadOptions, parse};
 use linpoint::{Checker, Error, ErrorKind, Spec, Value, Verdict};
-use linpoint_spec::{Asked, StarlarkModel};
+use linpoint_spec::Asked;
 
-fn spec(text: &str) -> Result<Asked<StarlarkModel>, Error> {
+fn spec(text: &str) -> Result<Asked, Error> {
     linpoint_spec::parse("my.spec", text, &Default::default())
 }
 
 /// The verdict on a history: whether it is linearizable.
-fn check(spec: &Asked<StarlarkModel>, history: &str) -> Result<bool, Error> {
+fn check(spec: &Asked, history: &str) -> Result<bool, Error> {
     let recorded = parse(history.as_bytes(), &ReadOptions::default()).remove(0)?;
     let report = Checker::default().check_recorded(spec, &recorded.history)?;
     match report.verdict {

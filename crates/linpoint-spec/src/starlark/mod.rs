@@ -16,7 +16,7 @@ use starlark::values::Value as StarlarkValue;
 use self::convert::{to_data, to_starlark};
 use crate::asked::Asked;
 use crate::data::Data;
-use crate::model::{Model, ModelCall, ModelError};
+use crate::model::{Model, ModelCall, ModelError, StateId, States};
 
 /// The most instructions of one call of a function.
 const MOST_TICKS: u64 = 2_000_000;
@@ -40,7 +40,7 @@ const FUNCTIONS: [(&str, &str); 8] = [
 ];
 
 /// The specification in a file, with these parameters.
-pub fn read(path: &Path, params: &Params) -> Result<Asked<StarlarkModel>, Error> {
+pub fn read(path: &Path, params: &Params) -> Result<Asked, Error> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::unreadable(error.to_string()).in_file(&name))?;
@@ -48,7 +48,7 @@ pub fn read(path: &Path, params: &Params) -> Result<Asked<StarlarkModel>, Error>
 }
 
 /// The specification of this text, with these parameters. `name` is the name of its file, for messages.
-pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked<StarlarkModel>, Error> {
+pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
     let model = StarlarkModel::new(name, text, params);
     let asked = model.and_then(Asked::new);
     asked.map_err(|error| Error::specification(error.to_string()))
@@ -67,6 +67,7 @@ pub struct StarlarkModel {
     calls: Vec<(String, Value)>,
     /// The names of the methods, if the file lists them.
     methods: Option<Vec<String>>,
+    states: States<Data>,
 }
 
 /// The functions by their place in [`FUNCTIONS`].
@@ -115,6 +116,7 @@ impl StarlarkModel {
             kind: None,
             calls: Vec::new(),
             methods: None,
+            states: States::default(),
             file: name.to_owned(),
             module,
         };
@@ -339,24 +341,30 @@ fn outcomes(data: Data) -> Result<Vec<(Value, Data)>, String> {
 }
 
 impl Model for StarlarkModel {
-    type State = Data;
-
     fn depends_on_process(&self) -> bool {
         true
     }
 
-    fn init(&self) -> Result<Data, ModelError> {
-        self.call(Function::Init, |()| vec![self.params.clone()], to_data)
+    fn init(&self) -> Result<StateId, ModelError> {
+        let state = self.call(Function::Init, |()| vec![self.params.clone()], to_data)?;
+        Ok(self.states.number(state))
     }
 
-    fn step(&self, state: &Data, call: &ModelCall) -> Result<Vec<(Value, Data)>, ModelError> {
+    fn states(&self) -> usize {
+        self.states.count()
+    }
+
+    fn step(&self, state: StateId, call: &ModelCall) -> Result<Vec<(Value, StateId)>, ModelError> {
         let arguments = |()| {
             let [method, argument] = method_and_argument(call);
-            vec![state.clone(), Data::from(&call.process), method, argument]
+            let state = self.states.get(state);
+            vec![state, Data::from(&call.process), method, argument]
         };
-        self.call(Function::Step, arguments, |value| {
+        let outcomes = self.call(Function::Step, arguments, |value| {
             to_data(value).and_then(outcomes)
-        })
+        })?;
+        let numbered = |(answer, next)| (answer, self.states.number(next));
+        Ok(outcomes.into_iter().map(numbered).collect())
     }
 
     fn key(&self, call: &ModelCall) -> Result<Option<Value>, ModelError> {
@@ -425,15 +433,16 @@ impl Model for StarlarkModel {
         Data::from(result).to_value()
     }
 
-    fn state_value(&self, state: &Data) -> Value {
-        state.distinct_value()
+    fn state_value(&self, state: StateId) -> Value {
+        self.states.get(state).distinct_value()
     }
 
-    fn describe(&self, state: &Data) -> Result<String, ModelError> {
+    fn describe(&self, state: StateId) -> Result<String, ModelError> {
+        let state = self.states.get(state);
         if !self.has(Function::Describe) {
             return Ok(state.to_string());
         }
-        let arguments = |()| vec![state.clone()];
+        let arguments = |()| vec![state];
         self.call(Function::Describe, arguments, |value| {
             let text = value.unpack_str().map(str::to_owned);
             text.ok_or_else(|| format!("{value}: it must return a text"))
