@@ -29,11 +29,17 @@
 //! `docs/specifications.md` describes the language and what a specification may define.
 
 mod asked;
+#[cfg(feature = "starlark")]
 mod data;
+mod file;
 mod model;
+#[cfg(feature = "starlark")]
 mod starlark;
 
 pub use asked::{Asked, Asking, Called};
+#[cfg(feature = "starlark")]
 pub use data::Data;
+pub use file::{parse, read};
 pub use model::{Model, ModelCall, ModelError, StateId, States};
-pub use starlark::{StarlarkModel, parse, read};
+#[cfg(feature = "starlark")]
+pub use starlark::StarlarkModel;

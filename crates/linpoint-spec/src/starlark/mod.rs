@@ -4,17 +4,15 @@ mod convert;
 mod roles;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
+use linpoint::Value;
 use linpoint::spec::{Kind, Params, Role};
-use linpoint::{Error, Value};
 use starlark::environment::{FrozenModule, GlobalsBuilder, LibraryExtension, Module};
 use starlark::eval::Evaluator;
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::Value as StarlarkValue;
 
 use self::convert::{to_data, to_starlark};
-use crate::asked::Asked;
 use crate::data::Data;
 use crate::model::{Model, ModelCall, ModelError, StateId, States};
 
@@ -38,21 +36,6 @@ const FUNCTIONS: [(&str, &str); 8] = [
     ("validate", "method, arg, ret"),
     ("kind", "params"),
 ];
-
-/// The specification in a file, with these parameters.
-pub fn read(path: &Path, params: &Params) -> Result<Asked, Error> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::unreadable(error.to_string()).in_file(&name))?;
-    parse(&name, &text, params)
-}
-
-/// The specification of this text, with these parameters. `name` is the name of its file, for messages.
-pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
-    let model = StarlarkModel::new(name, text, params);
-    let asked = model.and_then(Asked::new);
-    asked.map_err(|error| Error::specification(error.to_string()))
-}
 
 /// A model that is written in Starlark.
 #[derive(Debug)]
@@ -84,7 +67,8 @@ enum Function {
 }
 
 impl StarlarkModel {
-    fn new(name: &str, text: &str, params: &Params) -> Result<Self, ModelError> {
+    /// The model of this text, with these parameters. `name` is the name of its file, for messages.
+    pub fn new(name: &str, text: &str, params: &Params) -> Result<Self, ModelError> {
         let dialect = Dialect {
             enable_f_strings: true,
             enable_load: false,

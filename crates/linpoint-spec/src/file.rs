@@ -1,0 +1,46 @@
+//! Reading specification files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use linpoint::Error;
+use linpoint::spec::Params;
+
+use crate::asked::Asked;
+
+/// The longest file, in bytes. A longer one is no specification.
+const LONGEST: u64 = 1 << 20;
+
+/// The specification in a file, with these parameters.
+pub fn read(path: &Path, params: &Params) -> Result<Asked, Error> {
+    let name = path.display().to_string();
+    let unreadable = |reason: String| Error::unreadable(reason).in_file(&name);
+    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut text = String::new();
+    file.take(LONGEST + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| unreadable(error.to_string()))?;
+    if text.len() as u64 > LONGEST {
+        let reason = format!("a specification has at most {LONGEST} bytes");
+        return Err(Error::specification(reason).in_file(&name));
+    }
+    parse(&name, &text, params)
+}
+
+/// The specification of this text, with these parameters. `name` is the name of its file, for messages.
+#[cfg(feature = "starlark")]
+pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
+    let model = crate::starlark::StarlarkModel::new(name, text, params);
+    let asked = model.and_then(Asked::new);
+    asked.map_err(|error| Error::specification(error.to_string()))
+}
+
+/// The specification of this text, with these parameters. `name` is the name of its file, for messages.
+#[cfg(not(feature = "starlark"))]
+pub fn parse(_name: &str, _text: &str, _params: &Params) -> Result<Asked, Error> {
+    Err(Error::usage(
+        "this linpoint is built without specification files: build it with the feature `spec` \
+         (cargo install --profile dist --features spec linpoint-cli)",
+    ))
+}
