@@ -185,6 +185,16 @@ fn claim(claim: &Claim) -> Value {
             }
         }
         Claim::NoOther { shown_by, .. } => fields["shown_by"] = json!(shown_by.0),
+        Claim::AgainstHints {
+            hint,
+            before,
+            larger,
+            ..
+        } => {
+            fields["hint"] = json!(hint);
+            fields["before"] = json!(before.0);
+            fields["larger"] = json!(larger);
+        }
         Claim::CountFell { .. }
         | Claim::BetweenSteps { .. }
         | Claim::CountedTwice { .. }

@@ -159,6 +159,17 @@ pub enum Claim<I = OpId> {
         /// The change.
         change: Change,
     },
+    /// The system numbered the operation before another one that had returned before it was called.
+    AgainstHints {
+        /// The operation.
+        op: I,
+        /// Its [hint](crate::Spec::hint).
+        hint: i64,
+        /// The operation that had returned.
+        before: I,
+        /// The hint of that one.
+        larger: i64,
+    },
     /// Two operations that raise a counter found the same count, and no operation had lowered it.
     CountedTwice {
         /// The operation that returned last.
@@ -302,6 +313,7 @@ impl<I> Claim<I> {
             | Claim::Replaced { op, .. }
             | Claim::NotChanged { op, .. }
             | Claim::NoOther { op, .. }
+            | Claim::AgainstHints { op, .. }
             | Claim::CountedTwice { op, .. }
             | Claim::CountTooLow { op, .. }
             | Claim::CountTooHigh { op, .. }
@@ -335,6 +347,7 @@ impl<I> Claim<I> {
             Claim::Replaced { .. } => "replaced",
             Claim::NotChanged { .. } => "not-changed",
             Claim::NoOther { .. } => "no-other",
+            Claim::AgainstHints { .. } => "against-hints",
             Claim::CountedTwice { .. } => "counted-twice",
             Claim::CountTooLow { .. } => "count-too-low",
             Claim::CountTooHigh { .. } => "count-too-high",
@@ -360,6 +373,7 @@ impl<I> Claim<I> {
             | Claim::NoOther {
                 shown_by: other, ..
             }
+            | Claim::AgainstHints { before: other, .. }
             | Claim::CountedTwice { other, .. }
             | Claim::CountFell { since: other, .. }
             | Claim::Missed { put: other, .. }
@@ -416,6 +430,17 @@ impl<I> Claim<I> {
                 op: name(op),
                 shown_by: name(shown_by),
                 change,
+            },
+            Claim::AgainstHints {
+                op,
+                hint,
+                before,
+                larger,
+            } => Claim::AgainstHints {
+                op: name(op),
+                hint,
+                before: name(before),
+                larger,
             },
             Claim::Missed { op, value, put } => Claim::Missed {
                 op: name(op),

@@ -66,6 +66,19 @@ impl<I> Claim<I> {
                     ),
                 }
             }
+            Claim::AgainstHints {
+                op,
+                hint,
+                before,
+                larger,
+            } => {
+                let took_effect = words.took_effect;
+                format!(
+                    "{} {took_effect} {hint}, but {}, which had returned before it was called, {took_effect} {larger}",
+                    describe(op),
+                    describe(before)
+                )
+            }
             Claim::CountedTwice { .. }
             | Claim::CountTooLow { .. }
             | Claim::CountTooHigh { .. }

@@ -198,6 +198,8 @@ pub(crate) trait Facts {
     fn role(&self, op: TaskOp) -> Role;
     /// Whether it never changes any state.
     fn is_pure(&self, op: TaskOp) -> bool;
+    /// Where in the order of the object it took effect, if the history says so; see [`Spec::hint`].
+    fn hint(&self, op: TaskOp) -> Option<i64>;
     /// A number that is the same for operations that do the same.
     fn class(&self, op: TaskOp) -> u32;
     /// The ways to save work that engines may take.
@@ -233,6 +235,11 @@ impl<S: Spec> Facts for Task<'_, S> {
     fn is_pure(&self, op: TaskOp) -> bool {
         let (operation, ret) = self.action_of(op);
         self.spec.is_pure(operation, ret)
+    }
+
+    fn hint(&self, op: TaskOp) -> Option<i64> {
+        let (operation, ret) = self.action_of(op);
+        self.spec.hint(operation, ret)
     }
 
     fn class(&self, op: TaskOp) -> u32 {

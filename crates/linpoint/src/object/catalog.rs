@@ -101,6 +101,24 @@ pub(super) static TYPES: &[TypeInfo] = &[
         make: |_| boxed(Set),
     },
     TypeInfo {
+        name: "etcd",
+        aliases: &[],
+        summary: "an etcd store: revisions, transactions, leases, compaction",
+        params: &[("revision", "the revision at the start; 1 by default")],
+        methods: methods![
+            "range(k), range({key, end, prefix, limit, revision})" => "{revision, kvs, count}",
+            "put([k, v]), put({key, value, lease})" => "{revision}",
+            "delete(k), delete({key, end, prefix})" => "{revision, deleted}",
+            "txn({if, then, else})" => "{revision, succeeded, results}",
+            "lease_grant(id), lease_revoke(id)" => "{revision}",
+            "compact(revision), defragment()" => "{revision}",
+        ],
+        make: |given| {
+            let revision = given.integer("revision")?.unwrap_or(1);
+            boxed(Etcd { revision })
+        },
+    },
+    TypeInfo {
         name: "bag",
         aliases: &["multiset", "pool"],
         summary: "a container that serves its values in any order",

@@ -110,6 +110,7 @@ fn check_laws<S: Simulated>(object: &S) {
     for seed in 0..WALKS {
         let walk = Walk::new(object, seed);
         check_state_values(object, &walk);
+        check_hints(object, &walk);
         for ((op, ret), state) in walk.actions.iter().zip(&walk.states) {
             check_results(object, op, ret);
             check_performance(object, state, op);
@@ -161,6 +162,20 @@ fn check_state_values<S: Simulated>(object: &S, walk: &Walk<S>) {
         let text = object.state_value(state).to_json().to_string();
         let known = written.entry(text).or_insert(state);
         assert_eq!(*known, state);
+    }
+}
+
+/// No operation is possible after one with a larger hint.
+fn check_hints<S: Simulated>(object: &S, walk: &Walk<S>) {
+    let hint = |(op, ret): &(S::Op, Value)| object.hint(op, Some(ret));
+    for (i, state) in walk.states.iter().enumerate() {
+        let largest = walk.actions[..i].iter().filter_map(hint).max();
+        for action in &walk.actions {
+            let is_possible = !object.step(state, &action.0, Some(&action.1)).is_empty();
+            if let Some(hint) = hint(action).filter(|_| is_possible) {
+                assert!(Some(hint) >= largest, "{action:?} in {state:?}");
+            }
+        }
     }
 }
 
@@ -477,6 +492,7 @@ laws! {
     cas_register: "cas-register" = Register { initial: Value::Int(0), cas: true };
     key_value: "kv" = KeyValue { missing: Value::Nil };
     set: "set" = Set;
+    etcd: "etcd" = Etcd { revision: 1 };
     bag: "bag" = Container::unbounded(Discipline::Any);
     stack: "stack" = Container::unbounded(Discipline::Lifo);
     queue: "queue" = Container::unbounded(Discipline::Fifo);

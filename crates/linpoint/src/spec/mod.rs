@@ -12,6 +12,7 @@ mod counter;
 mod decode;
 mod deque;
 mod entries;
+pub mod etcd;
 pub mod juc;
 mod key_value;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
 pub use deque::{Deque, DequeOp, End};
 pub use entries::Entries;
+pub use etcd::{Etcd, EtcdOp};
 pub use key_value::{KeyValue, KeyValueOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
@@ -168,6 +170,16 @@ pub trait Spec: Send + Sync {
     fn role(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Role {
         let _ = (op, ret);
         Role::Opaque
+    }
+
+    /// Where in the order of the object `op` took effect, as the system itself numbered it when it answered `ret`: a revision,
+    /// a log sequence number, a commit timestamp. `None` if the number is not known.
+    ///
+    /// In every sequential run that [`step`](Self::step) allows, the numbers of successive operations must not decrease. So a
+    /// search needs to try only orders in which they do not; with a number on most operations it takes near-linear time.
+    fn hint(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Option<i64> {
+        let _ = (op, ret);
+        None
     }
 
     /// What each place of the object holds at first, if it has [places](Self::places).

@@ -19,6 +19,8 @@ pub struct Vocabulary {
     pub states: [&'static str; 2],
     /// What the keys of a history are that is split by key.
     pub keys: Keys,
+    /// How to say that an operation took effect with a certain [hint](super::Spec::hint): "took effect at revision".
+    pub took_effect: &'static str,
 }
 
 impl Vocabulary {
@@ -52,9 +54,12 @@ impl Default for Vocabulary {
             place: "place",
             states: ["false", "true"],
             keys: Keys::Places,
+            took_effect: TOOK_EFFECT,
         }
     }
 }
+
+const TOOK_EFFECT: &str = "took effect as number";
 
 /// The words for locks.
 pub(super) const LOCK: Vocabulary = Vocabulary {
@@ -64,6 +69,7 @@ pub(super) const LOCK: Vocabulary = Vocabulary {
     place: "place",
     states: ["free", "held"],
     keys: Keys::Places,
+    took_effect: TOOK_EFFECT,
 };
 
 /// The words for maps.
@@ -74,6 +80,7 @@ pub(super) const MAP: Vocabulary = Vocabulary {
     place: "key",
     states: ["false", "true"],
     keys: Keys::Places,
+    took_effect: TOOK_EFFECT,
 };
 
 /// The most members that a sentence lists.

@@ -145,6 +145,20 @@ impl Claim {
             // What is forgotten in a stream is known of a recorded history.
             Claim::LongGone { .. } => Some(false),
             Claim::Replaced { .. } => self.follows_from_writes(facts),
+            Claim::AgainstHints {
+                op,
+                hint,
+                before,
+                larger,
+            } => {
+                let (op, before) = (find(facts, *op)?, find(facts, *before)?);
+                Some(
+                    before.precedes(op)
+                        && facts.hint(op)? == *hint
+                        && facts.hint(before)? == *larger
+                        && hint < larger,
+                )
+            }
             Claim::CountedTwice { .. }
             | Claim::CountTooLow { .. }
             | Claim::CountTooHigh { .. }

@@ -23,7 +23,7 @@ pub(super) fn claim<S: Spec>(
         unreachable!("bug: a core has no operations");
     };
     let facts: &dyn Facts = beginning;
-    let mut proposals = Vec::new();
+    let mut proposals = Vec::from_iter(against_hints(facts, *last));
     if beginning.spec.vocabulary().keys == Keys::Members {
         proposals.extend(about_member(facts, &ops));
     }
@@ -66,6 +66,20 @@ pub(super) fn sentence<S: Spec>(
         Some(reason) => format!("{sentence}: {reason}"),
         None => sentence,
     }
+}
+
+/// That the system numbered the operation before one that had returned before it was called.
+fn against_hints(facts: &dyn Facts, op: TaskOp) -> Option<Claim> {
+    let hint = facts.hint(op)?;
+    let before = facts.ops().iter().filter(|before| before.precedes(op));
+    let numbered = before.filter_map(|before| Some((facts.hint(*before)?, before.id)));
+    let (larger, before) = numbered.max()?;
+    (hint < larger).then_some(Claim::AgainstHints {
+        op: op.id,
+        hint,
+        before,
+        larger,
+    })
 }
 
 /// That the operation saw a value that no operation had put there.

@@ -240,7 +240,7 @@ fn in_no_time<S: Spec>(
 }
 
 /// Every kind of claim that checks make, and what is printed besides.
-const FACTS: [&str; 29] = [
+const FACTS: [&str; 30] = [
     "only-answers",
     "cannot-happen",
     "never-put",
@@ -255,6 +255,7 @@ const FACTS: [&str; 29] = [
     "replaced",
     "not-changed",
     "no-other",
+    "against-hints",
     "counted-twice",
     "count-too-low",
     "count-too-high",

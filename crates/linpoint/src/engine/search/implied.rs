@@ -1,4 +1,5 @@
-//! Derives order between operations on a container from their results, beyond real time.
+//! Derives order between operations from their [hints](super::hints), and between those on a container from their results,
+//! beyond real time.
 //!
 //! Ours. **Order.** A value that was added once and removed at most once orders operations in every linearization: its
 //! insertion precedes its peeks, and these precede its removal. In a first-in-first-out queue also:
@@ -17,6 +18,7 @@
 //! contract of the roles, and moving the removal to the front gives a linearization. Operations without a role may see any
 //! value, so if there is one, no removal is eager; nor is one from an object with a limit, which makes room.
 
+use super::hints;
 use crate::engine::{Facts, Shortcut};
 use crate::history::{EventKind, NEVER, precedes};
 use crate::spec::{Kind, Role};
@@ -52,6 +54,7 @@ impl Implied {
         if !task.shortcuts().has(Shortcut::ImpliedOrder) {
             return implied;
         }
+        implied.pairs = hints::pairs(task);
         let is_limited = matches!(task.kind(), Some(Kind::Limited(_)));
         let is_queue = match task.kind().map(Kind::without_limit) {
             Some(Kind::Queue) => true,

@@ -120,6 +120,9 @@ impl Facts for OneKey<'_> {
     fn is_pure(&self, op: TaskOp) -> bool {
         self.task.is_pure(op)
     }
+    fn hint(&self, op: TaskOp) -> Option<i64> {
+        self.task.hint(op)
+    }
     fn class(&self, op: TaskOp) -> u32 {
         self.task.class(op)
     }

@@ -18,7 +18,7 @@
 //! * Queues and stacks are searched without their contents ([`queue`], [`stack`]), in ways of their own.
 //! * A search that failed far behind a point that every order passes in one of few configurations looks at those, and not
 //!   at other ways to get there ([`backtrack`]).
-//! * Order that follows from results is kept, and removals that no other operation can notice take effect at once
+//! * Order that follows from results or [hints](crate::Spec::hint) is kept, and removals that no other operation can notice take effect at once
 //!   ([`implied`]).
 //! * Where every operation has a key, a return concerns its key only ([`keys`]).
 //!
@@ -29,6 +29,7 @@
 
 mod backtrack;
 mod best;
+mod hints;
 mod implied;
 mod keys;
 mod layout;
@@ -128,7 +129,7 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         Some(keys) => keys.implied(task),
     };
     if !implied.is_consistent(&events, ops.len()) {
-        let method = "the order that follows from the values contradicts real time";
+        let method = "the order that follows from values or hints contradicts real time";
         return (Ok(Answer::nothing_fits()), method.into());
     }
     let problem = Problem {
@@ -149,7 +150,7 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         (true, _) => "searched, with the knowledge that keys do not affect each other",
         (false, true) => "the object holds one value: searched with a full view of the future",
         (false, false) if problem.successors.is_empty() => "searched: decides any specification",
-        (false, false) => "searched, with the order that follows from the values",
+        (false, false) => "searched, with the order that follows from values or hints",
     };
     let found = on_slots.unwrap_or_else(|| search_any(&problem, implied.eager_removals()));
     let ids = |order: Vec<u32>| order.into_iter().map(|i| ops[i as usize].id).collect();

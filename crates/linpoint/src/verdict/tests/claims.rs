@@ -370,6 +370,10 @@ impl<'a, S: Recorded> Case<'a, S> {
             Claim::NeverPut { .. } | Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => {
                 self.check_changes(claim, tally);
             }
+            Claim::AgainstHints { op, before, .. } => {
+                let (op, before) = (self.op(*op), self.op(*before));
+                self.expect(before.ret < op.call, "it had returned before the call");
+            }
             Claim::CountedTwice { .. }
             | Claim::CountTooLow { .. }
             | Claim::CountTooHigh { .. }

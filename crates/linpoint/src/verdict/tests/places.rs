@@ -3,7 +3,7 @@
 use super::claims::{Case, Treated};
 use super::orders::{AllOrders, Given};
 use crate::history::{NEVER, Op, OpId};
-use crate::spec::{CallView, MultiRegister, Recorded, Register, Set};
+use crate::spec::{CallView, KeyValue, MultiRegister, Recorded, Register, Set};
 use crate::value::Value;
 
 /// "[Operation] misses [value], although [put] had returned before it was called, and no operation had removed it": as the
@@ -59,6 +59,12 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, op: OpId, place: &Value, ot
                 cas: true,
             };
             has_order_at(case, &index, told, |op| about_index(op, place))
+        }
+        "etcd" => {
+            let map = KeyValue {
+                missing: Value::Nil,
+            };
+            has_order_at(case, &map, told, |op| about_key(op, place))
         }
         name => panic!("{name} has no places"),
     };
@@ -140,6 +146,41 @@ fn about_member(op: &Op<'_>, member: &Value) -> Option<Said> {
     is_about.then(|| Said {
         method,
         argument: member.clone(),
+        result,
+    })
+}
+
+/// A put, a read or a removal of one key of a store.
+fn about_key(op: &Op<'_>, key: &Value) -> Option<Said> {
+    let argument = match op.argument {
+        Value::Map(_) => op.argument.get("key")?,
+        plain => plain,
+    };
+    if argument != key {
+        return None;
+    }
+    let entries = op.result.and_then(|result| result.get("kvs")?.as_list());
+    let deleted = op.result.and_then(|result| result.get("deleted"));
+    let (method, argument, result) = match op.method {
+        "put" => {
+            let value = op.argument.get("value")?.clone();
+            let pair = Value::list([key.clone(), value]);
+            ("put", pair, op.result.map(|_| Value::Nil))
+        }
+        "range" => {
+            let seen = entries?.first().map(|entry| entry.get("value").cloned());
+            let seen = seen.unwrap_or(Some(Value::Nil))?;
+            ("get", key.clone(), Some(seen))
+        }
+        "delete" => {
+            let was_there = deleted.map(|count| Value::Bool(*count != Value::Int(0)));
+            ("delete", key.clone(), was_there)
+        }
+        _ => return None,
+    };
+    Some(Said {
+        method,
+        argument,
         result,
     })
 }

@@ -182,6 +182,18 @@ fn nudged(value: &Value, sampler: &mut Sampler) -> Value {
             (_, Ok(number)) => (number + 1).to_string().into(),
             _ => sampler.pick(&["null", "0", "1"]).into(),
         },
+        Value::Map(fields) => {
+            let mut fields = fields.to_vec();
+            if fields.is_empty() {
+                return value.clone();
+            }
+            let chosen = sampler.below(fields.len());
+            match sampler.below(3) {
+                0 => drop(fields.remove(chosen)),
+                _ => fields[chosen].1 = nudged(&fields[chosen].1, sampler),
+            }
+            Value::map(fields)
+        }
         other => other.clone(),
     }
 }
