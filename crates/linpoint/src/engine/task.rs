@@ -200,6 +200,10 @@ pub(crate) trait Facts {
     fn is_pure(&self, op: TaskOp) -> bool;
     /// Where in the order of the object it took effect, if the history says so; see [`Spec::hint`].
     fn hint(&self, op: TaskOp) -> Option<i64>;
+    /// What it leaves when it takes effect; see [`Spec::marks`].
+    fn marks(&self, op: TaskOp) -> Vec<Value>;
+    /// The marks that its result shows; see [`Spec::shows`].
+    fn shows(&self, op: TaskOp) -> Vec<(Value, i64)>;
     /// A number that is the same for operations that do the same.
     fn class(&self, op: TaskOp) -> u32;
     /// The ways to save work that engines may take.
@@ -240,6 +244,15 @@ impl<S: Spec> Facts for Task<'_, S> {
     fn hint(&self, op: TaskOp) -> Option<i64> {
         let (operation, ret) = self.action_of(op);
         self.spec.hint(operation, ret)
+    }
+
+    fn marks(&self, op: TaskOp) -> Vec<Value> {
+        self.spec.marks(self.action_of(op).0)
+    }
+
+    fn shows(&self, op: TaskOp) -> Vec<(Value, i64)> {
+        let (operation, ret) = self.action_of(op);
+        ret.map_or_else(Vec::new, |ret| self.spec.shows(operation, ret))
     }
 
     fn class(&self, op: TaskOp) -> u32 {

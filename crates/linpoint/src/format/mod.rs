@@ -383,6 +383,10 @@ pub fn write(
     object_type: Option<(&str, &Params)>,
     out: &mut (dyn Write + Send),
 ) -> io::Result<()> {
+    if history.has_hints() && format != Format::Jsonl {
+        let reason = format!("hints are written as jsonl, not as {format}");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
+    }
     match format {
         Format::Jsonl => write_jsonl(history, object_type, out),
         Format::Snapshot => snapshot::write(history, object_type, out),

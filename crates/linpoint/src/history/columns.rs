@@ -21,7 +21,7 @@ pub const ONE_OPEN_CALL: &str = "a client that goes on after a timeout or a cras
 
 /// Operations by column, with the tables that the numbers in the columns refer to.
 ///
-/// Invariant: all columns have the same length, except that `object` may be empty.
+/// Invariant: all columns have the same length, except that `object` and `hint` may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     pub(crate) process: Vec<ProcessId>,
@@ -34,6 +34,8 @@ pub(crate) struct Columns {
     pub(crate) line: Lines,
     /// By rank. Unknown unless the input has calls and returns one by one.
     pub(crate) event_lines: EventLines,
+    /// Empty if no operation has a hint.
+    pub(crate) hint: Vec<Option<i64>>,
     pub(crate) processes: Vec<Value>,
     pub(crate) objects: Vec<Value>,
     pub(crate) methods: Vec<String>,
@@ -367,6 +369,7 @@ impl Columns {
             result: self.result,
             line: self.line,
             event_lines: self.event_lines,
+            hint: self.hint,
             call: Arc::new(ranks.call),
             ret: Arc::new(ranks.ret),
             times,
@@ -404,13 +407,16 @@ impl History {
         fn pick<T: Copy>(order: &[usize], column: &[T]) -> Vec<T> {
             order.iter().map(|&i| column[i]).collect()
         }
+        fn pick_optional<T: Copy>(order: &[usize], column: &[T]) -> Vec<T> {
+            match column.is_empty() {
+                true => Vec::new(),
+                false => pick(order, column),
+            }
+        }
         History {
             process: pick(order, &self.process),
-            object: if self.object.is_empty() {
-                Vec::new()
-            } else {
-                pick(order, &self.object)
-            },
+            object: pick_optional(order, &self.object),
+            hint: pick_optional(order, &self.hint),
             method: pick(order, &self.method),
             argument: pick(order, &self.argument),
             result: pick(order, &self.result),
@@ -420,11 +426,7 @@ impl History {
             times: self.times.map(|times| Times {
                 call: pick(order, &times.call),
                 ret: pick(order, &times.ret),
-                pending: if times.pending.is_empty() {
-                    Vec::new()
-                } else {
-                    pick(order, &times.pending)
-                },
+                pending: pick_optional(order, &times.pending),
             }),
             ..self
         }

@@ -93,6 +93,8 @@ pub struct History {
     ret: Arc<Vec<u32>>,
     line: columns::Lines,
     event_lines: EventLines,
+    /// Empty if no operation has a hint.
+    hint: Vec<Option<i64>>,
     times: Option<order::Times>,
     processes: Vec<Value>,
     objects: Vec<Value>,
@@ -136,6 +138,8 @@ pub struct Op<'a> {
     pub line: u32,
     /// Recorded times of call and return, where the input has them; a pending operation returns at `i64::MAX`.
     pub times: Option<(i64, i64)>,
+    /// Where in the order of its object it took effect, if the input says so; see [`Spec::hint`](crate::Spec::hint).
+    pub hint: Option<i64>,
 }
 
 impl Op<'_> {
@@ -193,6 +197,7 @@ impl History {
             ret: self.ret[i],
             line: self.line.of(i),
             times: self.times(i),
+            hint: self.hint(id),
         }
     }
 
@@ -232,6 +237,15 @@ impl History {
         }
     }
 
+    /// Whether some operation says where in the order of its object it took effect.
+    pub fn has_hints(&self) -> bool {
+        !self.hint.is_empty()
+    }
+
+    fn hint(&self, id: OpId) -> Option<i64> {
+        self.hint.get(id.index()).copied().flatten()
+    }
+
     /// The recorded times of call and return, where the input has times.
     pub(crate) fn times(&self, row: usize) -> Option<(i64, i64)> {
         let times = self.times.as_ref()?;
@@ -250,6 +264,7 @@ impl History {
                 process: op.process,
                 method: op.method,
                 argument: op.argument,
+                hint: op.hint,
             };
             (call, op.result)
         })

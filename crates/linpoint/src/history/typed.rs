@@ -205,6 +205,7 @@ impl<O> TypedHistory<O, Value> {
                 history.method_column()[i].0,
                 history.argument_column()[i].0,
                 result,
+                history.hint(OpId(i as u32)),
             )
         };
         let hasher = foldhash::fast::FixedState::default();
@@ -278,6 +279,7 @@ fn decode_with<S: Recorded, V: Deref<Target = Value>>(
         process: &history.processes[history.process[row].0 as usize],
         method: &history.methods[history.method[row].0 as usize],
         argument: &argument,
+        hint: history.hint(id),
     };
     let op = object.decode(call).map_err(at)?;
     let result = (history.ret[row] != NEVER).then(|| value(history.result[row].0));

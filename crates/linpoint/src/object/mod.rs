@@ -18,6 +18,7 @@
 mod catalog;
 mod check;
 mod depths;
+mod hinted;
 mod juc;
 mod object_type;
 mod online;

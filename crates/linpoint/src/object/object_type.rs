@@ -2,6 +2,7 @@
 
 use super::check::CheckRecorded;
 use super::depths::MeasureDepths;
+use super::hinted::Erase;
 use super::online::ReadOps;
 use super::page::RecordedPage;
 use super::proof::Proofs;
@@ -17,11 +18,11 @@ pub struct ObjectType(pub(super) Box<dyn AnyObject>);
 
 /// All features of an [`ObjectType`]: one trait for each, with a file of its own.
 pub(super) trait AnyObject:
-    CheckRecorded + MeasureDepths + ReadOps + Simulate + RecordedPage + Proofs + Send + Sync
+    CheckRecorded + MeasureDepths + ReadOps + Simulate + RecordedPage + Proofs + Erase + Send + Sync
 {
 }
 
-impl<S: Simulated> AnyObject for S {}
+impl<S: Simulated + 'static> AnyObject for S {}
 
 impl ObjectType {
     /// Erases the Rust type of `object`.

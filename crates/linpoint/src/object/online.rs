@@ -90,6 +90,7 @@ impl Observable for ObjectType {
             process,
             method: &call.method,
             argument: &call.argument,
+            hint: None,
         };
         self.0.facts(view, result)
     }
@@ -115,6 +116,7 @@ impl Observable for ObjectType {
             ret: NEVER,
             line: 0,
             times: None,
+            hint: None,
         };
         write!(f, "{} by process {process}", shortened(&op.text()))
     }

@@ -72,6 +72,7 @@ impl<'a, S: Simulated> Simulation<'a> for Running<'a, S> {
                 process,
                 method,
                 argument,
+                hint: None,
             })
             .expect("bug: a sampled call is malformed");
         self.object.perform(&mut self.state, &op, sampler)

@@ -424,6 +424,7 @@ mod tests {
             process: &Value::Nil,
             method: "add",
             argument: &Value::number("1.5"),
+            hint: None,
         };
         let queue = Container::unbounded(Discipline::Largest);
         assert!(queue.decode(call).is_err());

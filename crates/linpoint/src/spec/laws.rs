@@ -38,6 +38,7 @@ fn decoded<S: Simulated>(object: &S, process: i64, method: &str, argument: &Valu
         process: &Value::Int(process),
         method,
         argument,
+        hint: None,
     };
     object
         .decode(call)
@@ -58,6 +59,7 @@ fn rare_call<S: Simulated>(object: &S, sampler: &mut Sampler) -> Option<S::Op> {
         process: &Value::Int(0),
         method,
         argument: &argument,
+        hint: None,
     };
     object.decode(call).ok()
 }
@@ -174,6 +176,14 @@ fn check_hints<S: Simulated>(object: &S, walk: &Walk<S>) {
             let is_possible = !object.step(state, &action.0, Some(&action.1)).is_empty();
             if let Some(hint) = hint(action).filter(|_| is_possible) {
                 assert!(Some(hint) >= largest, "{action:?} in {state:?}");
+            }
+            let shown = object.shows(&action.0, &action.1);
+            for (mark, at) in shown.into_iter().filter(|_| is_possible) {
+                let left = |(op, ret): &&(S::Op, Value)| {
+                    object.marks(op).contains(&mark) && object.hint(op, Some(ret)) == Some(at)
+                };
+                let is_left = walk.actions[..i].iter().any(|action| left(&action));
+                assert!(is_left, "{action:?} shows {mark} at {at}");
             }
         }
     }

@@ -182,6 +182,21 @@ pub trait Spec: Send + Sync {
         None
     }
 
+    /// What `op` leaves when it takes effect, by which later answers can [show](Self::shows) that it did: a key with its value.
+    fn marks(&self, op: &Self::Op) -> Vec<Value> {
+        let _ = op;
+        Vec::new()
+    }
+
+    /// The [marks](Self::marks) that the answer `ret` shows, each with a [hint](Self::hint): an operation with this mark took
+    /// effect with this hint, and did so before.
+    ///
+    /// If only one operation has the mark, this tells where it took effect, although it never returned.
+    fn shows(&self, op: &Self::Op, ret: &Self::Ret) -> Vec<(Value, i64)> {
+        let _ = (op, ret);
+        Vec::new()
+    }
+
     /// What each place of the object holds at first, if it has [places](Self::places).
     fn place_initially(&self) -> Option<Value> {
         None

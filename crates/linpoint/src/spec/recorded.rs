@@ -29,6 +29,8 @@ pub struct CallView<'a> {
     pub method: &'a str,
     /// The argument: [`Value::Nil`] for none, a list for several.
     pub argument: &'a Value,
+    /// Where in the order of the object the operation took effect, if the history says so; see [`Spec::hint`].
+    pub hint: Option<i64>,
 }
 
 /// The operations of a history: each call, and its result unless it is pending.

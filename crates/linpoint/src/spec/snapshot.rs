@@ -268,6 +268,7 @@ mod tests {
                 process: &Value::Int(2),
                 method: "update",
                 argument: &argument,
+                hint: None,
             };
             assert!(snapshot.decode(call).is_err());
         }
@@ -276,6 +277,7 @@ mod tests {
             process: &Value::Int(0),
             method: "update",
             argument: &Value::Int(5),
+            hint: None,
         };
         let refused = snapshot.decode(call).unwrap_err();
         assert_eq!(refused, "update takes [entry, value], not 5".into());

@@ -123,6 +123,12 @@ impl Facts for OneKey<'_> {
     fn hint(&self, op: TaskOp) -> Option<i64> {
         self.task.hint(op)
     }
+    fn marks(&self, op: TaskOp) -> Vec<Value> {
+        self.task.marks(op)
+    }
+    fn shows(&self, op: TaskOp) -> Vec<(Value, i64)> {
+        self.task.shows(op)
+    }
     fn class(&self, op: TaskOp) -> u32 {
         self.task.class(op)
     }

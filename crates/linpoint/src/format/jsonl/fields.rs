@@ -57,6 +57,7 @@ keys! {
     Ambiguous "ambiguous",
     Time "time",
     Index "index",
+    Hint "hint",
 }
 
 impl Key {

@@ -29,6 +29,7 @@ pub(super) struct Operation<'a> {
     result: ValueRef<'a>,
     called: i64,
     returned: Option<i64>,
+    hint: Option<i64>,
     /// Whether it speaks of `value`, `inv` and `res`.
     single_value: bool,
 }
@@ -46,7 +47,11 @@ impl Operation<'_> {
             called: self.called,
             returned: self.returned,
         };
-        builder.operation_parts(line, parts)
+        builder.operation_parts(line, parts)?;
+        if let Some(hint) = self.hint {
+            builder.hint(hint);
+        }
+        Ok(())
     }
 }
 
@@ -56,6 +61,8 @@ pub(super) struct EventLine<'a> {
     pub(super) kind: EventLineKind<'a>,
     /// When it happened, where that is recorded.
     pub(super) time: Option<i64>,
+    /// Where in the order of its object the operation took effect, where that is recorded.
+    pub(super) hint: Option<i64>,
 }
 
 pub(super) enum EventLineKind<'a> {
@@ -138,14 +145,14 @@ fn operation<'a>(fields: &Fields<'a>) -> Result<Operation<'a>, String> {
         use Key::*;
         fields.only(
             "an operation with \"inv\"",
-            const { Keys::of(&[Process, Object, Method, Value, Ok, Inv, Res]) },
+            const { Keys::of(&[Process, Object, Method, Value, Ok, Inv, Res, Hint]) },
         )?;
         (Inv, Res)
     } else {
         use Key::*;
         fields.only(
             "an operation",
-            const { Keys::of(&[Process, Object, Method, Arg, Ret, Call, Return]) },
+            const { Keys::of(&[Process, Object, Method, Arg, Ret, Call, Return, Hint]) },
         )?;
         (Call, Return)
     };
@@ -171,6 +178,7 @@ fn operation<'a>(fields: &Fields<'a>) -> Result<Operation<'a>, String> {
         result,
         called,
         returned,
+        hint: fields.integer(Key::Hint)?,
         single_value,
     })
 }
@@ -201,7 +209,7 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
         "return" => {
             fields.only(
                 "a return",
-                const { Keys::of(&[Event, Process, Method, Ret]) },
+                const { Keys::of(&[Event, Process, Method, Ret, Hint]) },
             )?;
             EventLineKind::Return {
                 method: fields.text(Method)?,
@@ -213,7 +221,7 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
             EventLineKind::Fail
         }
         "crash" | "info" => {
-            fields.only("a crash", const { Keys::of(&[Event, Process]) })?;
+            fields.only("a crash", const { Keys::of(&[Event, Process, Hint]) })?;
             EventLineKind::Crash
         }
         other => {
@@ -229,6 +237,7 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
         kind,
         // Other tools may use the key for something else.
         time: fields.integer(Time).unwrap_or(None),
+        hint: fields.integer(Hint)?,
     }))
 }
 

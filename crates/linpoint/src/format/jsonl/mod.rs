@@ -274,7 +274,9 @@ impl Collected {
             process,
             kind,
             time,
+            hint,
         } = event;
+        let is_crash = matches!(kind, EventLineKind::Crash);
         match kind {
             EventLineKind::Call {
                 object,
@@ -302,9 +304,13 @@ impl Collected {
                 self.builder.ret(number, &process, result)?;
             }
             EventLineKind::Fail => self.builder.fail(number, &process)?,
-            EventLineKind::Crash => return self.builder.crash(number, &process),
+            EventLineKind::Crash => self.builder.crash(number, &process)?,
         }
-        if let Some(time) = time {
+        if let Some(hint) = hint {
+            self.builder.hint(hint);
+        }
+        // A crash is not an event of the history.
+        if let Some(time) = time.filter(|_| !is_crash) {
             self.builder.at(time);
         }
         Ok(())

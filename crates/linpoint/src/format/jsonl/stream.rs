@@ -80,6 +80,11 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
             ));
         }
     };
+    if event.hint.is_some() {
+        return Err(Error::malformed(
+            "\"hint\" is used only when the whole history is there: check it with `linpoint check`",
+        ));
+    }
     let process = event.process;
     Ok(Some(match event.kind {
         EventLineKind::Call {

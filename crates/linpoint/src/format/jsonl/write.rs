@@ -67,6 +67,7 @@ fn write_operations(history: &History, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"{\"process\":")?;
         write_value(op.process, out)?;
         write_call(op.object, op.method, op.argument, out)?;
+        write_hint(op.hint, out)?;
         let (called, returned) = op.times.unwrap_or_default();
         match op.result {
             Some(result) => {
@@ -97,6 +98,7 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
             EventKind::Return => {
                 out.write_all(b",\"event\":\"return\",\"ret\":")?;
                 write_value(op.result.unwrap_or(&Value::Nil), out)?;
+                write_hint(op.hint, out)?;
             }
         }
         if let Some((called, returned)) = op.times {
@@ -108,6 +110,7 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
         }
         out.write_all(b"}\n")?;
     }
+    write_hints_of_pending(history, out)?;
     others.try_for_each(|(_, other)| write_other(other, out))
 }
 
@@ -177,6 +180,24 @@ fn write_other(other: Other<'_>, out: &mut dyn Write) -> io::Result<()> {
         write!(out, ",\"time\":{time}")?;
     }
     out.write_all(b"}\n")
+}
+
+fn write_hint(hint: Option<i64>, out: &mut dyn Write) -> io::Result<()> {
+    match hint {
+        Some(hint) => write!(out, ",\"hint\":{hint}"),
+        None => Ok(()),
+    }
+}
+
+/// Pending operations have no return that could tell their hints.
+fn write_hints_of_pending(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    let pending = history.ops().filter(|op| op.result.is_none());
+    for (op, hint) in pending.filter_map(|op| Some((op, op.hint?))) {
+        out.write_all(b"{\"process\":")?;
+        write_value(op.process, out)?;
+        writeln!(out, ",\"event\":\"crash\",\"hint\":{hint}}}")?;
+    }
+    Ok(())
 }
 
 fn write_call(

@@ -94,6 +94,7 @@ fn read<R: ChunkReader + 'static>(
         result,
         line: Lines::InOrder,
         event_lines: EventLines::default(),
+        hint: Vec::new(),
         processes,
         objects,
         methods,

@@ -131,6 +131,9 @@ pub struct HistoryBuilder {
     clock: Vec<i64>,
     /// The times of calls and returns by row. Empty if events are added.
     times: Times,
+    /// Rows with their hints, and the row of the last call, return or crash.
+    hints: Vec<(u32, i64)>,
+    last_row: u32,
     /// The open row of each process, by process number.
     open: Vec<Option<u32>>,
     processes: Interner<Value>,
@@ -222,6 +225,7 @@ impl HistoryBuilder {
         let row_data = &mut self.rows[row as usize];
         row_data.result = result;
         row_data.state = RowState::Returned;
+        self.last_row = row;
         self.events.push(RowEvent::ret(row));
         self.event_lines.push(line);
         Ok(())
@@ -243,7 +247,8 @@ impl HistoryBuilder {
 
     /// It is unknown whether the open call of `process` took effect: it stays pending. The process must not call again.
     pub fn crash(&mut self, line: u64, process: &Value) -> Result<(), Error> {
-        self.open_row(line, process, "crashes").map(|_| ())
+        self.last_row = self.open_row(line, process, "crashes")?;
+        Ok(())
     }
 
     /// The method and argument of the open call of `process`.
@@ -275,6 +280,12 @@ impl HistoryBuilder {
         {
             *last = time;
         }
+    }
+
+    /// Says where in the order of its object the operation took effect whose call, return or crash was added last; see
+    /// [`Spec::hint`](crate::Spec::hint).
+    pub fn hint(&mut self, hint: i64) {
+        self.hints.push((self.last_row, hint));
     }
 
     /// Adds an annotation after the last event.
@@ -387,6 +398,7 @@ impl HistoryBuilder {
             return Err(Columns::too_many().at_line(line));
         }
         let row = self.rows.len() as u32;
+        self.last_row = row;
         self.rows.push(Row {
             process,
             object: self.objects.intern(object),
@@ -532,6 +544,7 @@ impl HistoryBuilder {
             argument: Vec::with_capacity(count),
             result: Vec::with_capacity(count),
             line: Lines::InOrder,
+            hint: Vec::new(),
             event_lines: self.event_lines,
             processes: self.processes.into_items(),
             objects: self.objects.into_items(),
@@ -540,12 +553,17 @@ impl HistoryBuilder {
             annotations: self.annotations,
             failed,
         };
+        let mut hints = vec![None; if self.hints.is_empty() { 0 } else { count }];
+        for (row, hint) in self.hints {
+            hints[row as usize] = Some(hint);
+        }
         let mut lines = Vec::with_capacity(count);
         // One pass over the rows fills all columns, since a row takes more memory than an item of a column.
-        for row in self.rows {
+        for (i, row) in self.rows.into_iter().enumerate() {
             if row.state == RowState::Failed {
                 continue;
             }
+            columns.hint.extend(hints.get(i));
             columns.process.push(ProcessId(row.process));
             columns.object.push(ObjectId(row.object));
             columns.method.push(MethodId(row.method));

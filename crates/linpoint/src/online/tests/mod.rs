@@ -43,6 +43,7 @@ impl<S: Simulated> Clients<'_, S> {
             process: &Value::Nil,
             method,
             argument,
+            hint: None,
         };
         self.object.decode(call).unwrap()
     }

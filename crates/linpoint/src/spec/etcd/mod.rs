@@ -193,6 +193,32 @@ impl Spec for Etcd {
         ret?.get("revision")?.as_int()
     }
 
+    fn marks(&self, op: &EtcdOp) -> Vec<Value> {
+        match op {
+            EtcdOp::Put(put) => vec![mark(&put.key, &put.value)],
+            EtcdOp::Txn(txn) => {
+                let changes = txn.then.iter().chain(&txn.otherwise);
+                let puts = changes.filter_map(|change| match change {
+                    Change::Put(put) => Some(mark(&put.key, &put.value)),
+                    _ => None,
+                });
+                puts.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, op: &EtcdOp, ret: &Value) -> Vec<(Value, i64)> {
+        let mut shown = Vec::new();
+        shown_by(ret, &mut shown);
+        // What a transaction saw may be its own.
+        if let EtcdOp::Txn(_) = op {
+            let own = self.marks(op);
+            shown.retain(|(mark, _)| !own.contains(mark));
+        }
+        shown
+    }
+
     fn place_initially(&self) -> Option<Value> {
         Some(Value::Nil)
     }
@@ -261,6 +287,33 @@ impl Spec for Etcd {
 
     fn state_words(&self, state: &EtcdState, _: Option<&Value>) -> String {
         state.words()
+    }
+}
+
+/// What a put leaves.
+fn mark(key: &str, value: &Value) -> Value {
+    Value::list([key.into(), value.clone()])
+}
+
+/// Adds what an answer shows: keys with their values, and the revisions at which they were put.
+fn shown_by(answer: &Value, shown: &mut Vec<(Value, i64)>) {
+    for entry in answer
+        .get("kvs")
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+    {
+        let key = entry.get("key").and_then(Value::as_text);
+        let put = entry.get("mod").and_then(Value::as_int);
+        if let (Some(key), Some(value), Some(put)) = (key, entry.get("value"), put) {
+            shown.push((mark(key, value), put));
+        }
+    }
+    for part in answer
+        .get("results")
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+    {
+        shown_by(part, shown);
     }
 }
 

@@ -97,6 +97,7 @@ fn wrong_answers_do_not_fit() {
                 process,
                 method,
                 argument,
+                hint: None,
             })
             .unwrap();
         let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
@@ -141,6 +142,7 @@ fn malformed_requests_and_answers_are_refused() {
             process: &Value::Nil,
             method,
             argument: &argument,
+            hint: None,
         };
         STORE.decode(call).map_err(|error| error.to_string())
     };

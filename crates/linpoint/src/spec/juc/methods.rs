@@ -276,6 +276,7 @@ mod tests {
             process: &Value::Nil,
             method,
             argument: &argument,
+            hint: None,
         };
         object.decode(call).err().map(|error| error.to_string())
     }

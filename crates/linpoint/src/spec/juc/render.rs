@@ -166,6 +166,7 @@ mod tests {
                 process: &Value::Nil,
                 method: "size",
                 argument: &Value::Nil,
+                hint: None,
             };
             ResultForm::of(&mut [(call, Some(result))].into_iter())
         };

@@ -111,6 +111,7 @@ fn has_order_at<S: Recorded, P: Recorded>(
                 process: op.process,
                 method: said.method,
                 argument: &said.argument,
+                hint: None,
             };
             let decoded = place.decode(call).expect("a call of the place");
             let result = said.result.map(|result| {

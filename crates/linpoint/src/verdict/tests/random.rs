@@ -110,6 +110,7 @@ fn decode<S: Simulated>(
         process,
         method,
         argument,
+        hint: None,
     };
     object.decode(call).ok()
 }
