@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use linpoint::engine::Budget;
-use linpoint::object::find_type;
 use linpoint::verdict::Violation;
 use linpoint::{Checker, Config, History, Value, Verdict};
 
@@ -20,7 +19,7 @@ pub(crate) fn hint(
     violation: &Violation,
     budget: &Budget,
 ) -> Option<String> {
-    let info = find_type(&choice.name)?;
+    let info = choice.info()?;
     let has_initial = info.params.iter().any(|(name, _)| *name == "initial");
     if !has_initial || choice.params.contains_key("initial") {
         return None;

@@ -1,56 +1,121 @@
 //! From arguments to histories and their types.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
-use linpoint::object::{ObjectType, find_type, guess_type, why_no_type};
+use linpoint::object::{ObjectType, TypeInfo, find_type, guess_type, why_no_type};
 use linpoint::proof::Specification;
 use linpoint::spec::Params;
 use linpoint::{Error, ErrorKind, Value, object_type};
 
-use crate::args::InputArgs;
+use crate::args::{InputArgs, ObjectArgs};
 use crate::exit::Exit;
 
-/// A type with its parameters, as given on the command line: `bounded-queue:capacity=5`.
+/// What a history is checked against: a type or a specification with its parameters, as given on the command line
+/// (`bounded-queue:capacity=5`, `lease.spec:ttl=3`) or by an input.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeChoice {
+    /// The name of the type, or of the specification's file.
     pub(crate) name: String,
     pub(crate) params: Params,
+    definition: Definition,
+}
+
+/// Where the answers of an object are defined.
+#[derive(Clone, Debug)]
+enum Definition {
+    BuiltIn,
+    /// In the specification with this text.
+    Text(Arc<str>),
 }
 
 impl TypeChoice {
+    /// The built-in type that the command line names, with parameters.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let (name, params) = text.split_once(':').unwrap_or((text, ""));
-        let mut choice = TypeChoice {
-            name: name.to_owned(),
-            params: Params::new(),
-        };
-        for param in params.split(',').filter(|param| !param.is_empty()) {
-            let (key, value) = param.split_once('=').ok_or_else(|| {
-                Error::usage(format!(
-                    "parameter {param:?} of type {name} has no value: write {param}=..."
-                ))
-            })?;
-            // A parameter is JSON where it can be, and text otherwise.
-            let value = serde_json::from_str::<serde_json::Value>(value)
-                .map_or_else(|_| Value::from(value), Value::from);
-            choice.params.insert(key.trim().to_owned(), value);
-        }
+        let choice = TypeChoice::built_in(name, parse_params(&format!("type {name}"), params)?);
         // An unknown type or parameter is a mistake even if no file is read with it.
         choice.build()?;
         Ok(choice)
     }
 
-    pub(crate) fn build(&self) -> Result<ObjectType, Error> {
-        object_type(&self.name, &self.params)
+    /// The specification file that the command line names, with parameters.
+    pub(crate) fn parse_spec(text: &str) -> Result<Self, Error> {
+        let (path, params) = match text.rsplit_once(':') {
+            Some((path, params)) if params.contains('=') && !Path::new(text).exists() => {
+                (path, params)
+            }
+            _ => (text, ""),
+        };
+        let choice = TypeChoice {
+            params: parse_params(path, params)?,
+            definition: Definition::Text(linpoint_spec::read_text(Path::new(path))?.into()),
+            name: path.to_owned(),
+        };
+        // A broken specification is a mistake even if no file is read with it.
+        choice.build()?;
+        Ok(choice)
     }
 
-    /// The type as proofs name it.
-    pub(crate) fn specification(&self) -> Specification {
-        let name = find_type(&self.name).map_or(self.name.as_str(), |info| info.name);
-        Specification::Type {
+    pub(crate) fn built_in(name: &str, params: Params) -> Self {
+        TypeChoice {
             name: name.to_owned(),
-            params: self.params.clone(),
+            params,
+            definition: Definition::BuiltIn,
+        }
+    }
+
+    /// The object, with nothing remembered of other histories: an error of a specification concerns one of them.
+    pub(crate) fn build(&self) -> Result<ObjectType, Error> {
+        match &self.definition {
+            Definition::BuiltIn => object_type(&self.name, &self.params),
+            Definition::Text(text) => {
+                linpoint_spec::parse(&self.name, text, &self.params).map(ObjectType::new)
+            }
+        }
+    }
+
+    /// The documentation of the type, if it is built in.
+    pub(crate) fn info(&self) -> Option<&'static TypeInfo> {
+        match self.definition {
+            Definition::BuiltIn => find_type(&self.name),
+            Definition::Text(_) => None,
+        }
+    }
+
+    /// The type or the specification, as messages name it.
+    pub(crate) fn described(&self) -> String {
+        match self.definition {
+            Definition::BuiltIn => format!("type {}", self.name),
+            Definition::Text(_) => format!("specification {}", self.name),
+        }
+    }
+
+    /// The type as histories name it, if it is built in: a history names no file.
+    pub(crate) fn named(&self) -> Option<(&str, &Params)> {
+        match self.definition {
+            Definition::BuiltIn => Some((&self.name, &self.params)),
+            Definition::Text(_) => None,
+        }
+    }
+
+    /// The type as proofs name it. The folder of a specification file is left out: the proof may be checked elsewhere.
+    pub(crate) fn specification(&self) -> Specification {
+        match self.definition {
+            Definition::BuiltIn => Specification::Type {
+                name: self
+                    .info()
+                    .map_or(self.name.as_str(), |info| info.name)
+                    .to_owned(),
+                params: self.params.clone(),
+            },
+            Definition::Text(_) => {
+                let file = Path::new(&self.name).file_name();
+                let file = file.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
+                Specification::Own(with_params(&file, &self.params))
+            }
         }
     }
 
@@ -58,7 +123,7 @@ impl TypeChoice {
     pub(crate) fn completed(&self, name: &str, params: &Params) -> Self {
         let known = |name: &str| find_type(name).map(|info| info.name);
         let mut completed = self.clone();
-        if known(name) == known(&self.name) {
+        if self.info().is_some() && known(name) == known(&self.name) {
             for (key, value) in params {
                 let given = completed.params.entry(key.clone());
                 given.or_insert_with(|| value.clone());
@@ -68,12 +133,49 @@ impl TypeChoice {
     }
 }
 
+/// The parameters of `name`, as given on the command line: `capacity=5,initial=0`.
+fn parse_params(name: &str, text: &str) -> Result<Params, Error> {
+    let mut params = Params::new();
+    for param in text.split(',').filter(|param| !param.is_empty()) {
+        let (key, value) = param.split_once('=').ok_or_else(|| {
+            Error::usage(format!(
+                "parameter {param:?} of {name} has no value: write {param}=..."
+            ))
+        })?;
+        // A parameter is JSON where it can be, and text otherwise.
+        let value = serde_json::from_str::<serde_json::Value>(value)
+            .map_or_else(|_| Value::from(value), Value::from);
+        params.insert(key.trim().to_owned(), value);
+    }
+    Ok(params)
+}
+
+/// A type or a specification with its parameters, as users write it.
+pub(crate) fn with_params(name: &str, params: &Params) -> String {
+    let params: Vec<_> = params
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    match params.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}:{}", params.join(",")),
+    }
+}
+
+impl ObjectArgs {
+    /// What the command line names, if it names something.
+    pub(crate) fn choice(&self) -> Result<Option<TypeChoice>, Error> {
+        match (&self.object_type, &self.spec) {
+            (Some(name), _) => TypeChoice::parse(name).map(Some),
+            (None, Some(file)) => TypeChoice::parse_spec(file).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
 impl InputArgs {
     pub(crate) fn type_choice(&self) -> Result<Option<TypeChoice>, Error> {
-        self.object_type
-            .as_deref()
-            .map(TypeChoice::parse)
-            .transpose()
+        self.object.choice()
     }
 
     /// Calls `each` with every history of every file, in order. `memory` is what the process may have meanwhile, and
@@ -179,13 +281,8 @@ pub(crate) fn type_of(
     }
     if let Some((name, params)) = &recorded.object_type {
         // Inputs may use aliases; reports use one name.
-        let name = find_type(name)
-            .map_or(name.as_str(), |info| info.name)
-            .to_owned();
-        return Ok(Some(TypeChoice {
-            name,
-            params: params.clone(),
-        }));
+        let name = find_type(name).map_or(name.as_str(), |info| info.name);
+        return Ok(Some(TypeChoice::built_in(name, params.clone())));
     }
     if recorded.history.is_empty() {
         return Ok(None);
@@ -200,15 +297,12 @@ pub(crate) fn type_of(
         let hint =
             why_no_type(&recorded.history).map_or_else(String::new, |why| format!(" ({why})"));
         let reason = format!(
-            "the methods ({}) do not determine the type of the object{hint}: name it with --type (see `linpoint types`)",
+            "the methods ({}) do not determine the type of the object{hint}: name it with --type (see `linpoint types`), or specify it with --spec (see `linpoint spec`)",
             methods.join(", ")
         );
         return Err(recorded.locate(Error::usage(reason)));
     };
-    Ok(Some(TypeChoice {
-        name: name.to_owned(),
-        params: Params::new(),
-    }))
+    Ok(Some(TypeChoice::built_in(name, Params::new())))
 }
 
 /// Returns the type of a recorded history, ready to check it; any type if there are no operations.
@@ -216,10 +310,7 @@ pub(crate) fn object_of(
     recorded: &RecordedHistory,
     chosen: Option<&TypeChoice>,
 ) -> Result<(TypeChoice, ObjectType), Error> {
-    let any = || TypeChoice {
-        name: "register".into(),
-        params: Params::new(),
-    };
+    let any = || TypeChoice::built_in("register", Params::new());
     let choice = type_of(recorded, chosen)?.unwrap_or_else(any);
     let object = choice.build().map_err(|error| {
         // A wrong type is a usage error if the command line names it, and a malformed input if the input does.
@@ -233,7 +324,7 @@ pub(crate) fn object_of(
 
 /// Adds the methods of the type to an error about an unknown method, which often comes from a wrong type.
 pub(crate) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
-    match find_type(&choice.name) {
+    match choice.info() {
         Some(info) => info.with_methods(error),
         None => error,
     }

@@ -266,7 +266,15 @@ impl Simulated for Asked {
         let calls = self.model.sample_calls();
         match calls.get(sampler.below(calls.len().max(1))) {
             Some((method, argument)) => (method, argument.clone()),
-            None => ("", Value::Nil),
+            None => {
+                let reason = "it does not say which calls clients make: list them, \
+                              calls = [(\"read\", None), (\"write\", 1)]";
+                // The first error stays.
+                let _ = self
+                    .failure
+                    .set(ModelError(format!("{}: {reason}", self.model.name())));
+                ("", Value::Nil)
+            }
         }
     }
 }

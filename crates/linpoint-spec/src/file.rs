@@ -14,18 +14,23 @@ const LONGEST: u64 = 1 << 20;
 
 /// The specification in a file, with these parameters.
 pub fn read(path: &Path, params: &Params) -> Result<Asked, Error> {
+    parse(&path.display().to_string(), &read_text(path)?, params)
+}
+
+/// The text of a specification file, for [`parse`].
+pub fn read_text(path: &Path) -> Result<String, Error> {
     let name = path.display().to_string();
-    let unreadable = |reason: String| Error::unreadable(reason).in_file(&name);
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let mut text = String::new();
+    let unreadable = |error: std::io::Error| Error::unreadable(error.to_string()).in_file(&name);
+    let file = File::open(path).map_err(unreadable)?;
+    let mut text = Vec::new();
     file.take(LONGEST + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| unreadable(error.to_string()))?;
+        .read_to_end(&mut text)
+        .map_err(unreadable)?;
     if text.len() as u64 > LONGEST {
         let reason = format!("a specification has at most {LONGEST} bytes");
         return Err(Error::specification(reason).in_file(&name));
     }
-    parse(&name, &text, params)
+    String::from_utf8(text).map_err(|_| Error::specification("not UTF-8").in_file(&name))
 }
 
 /// The specification of this text, with these parameters. `name` is the name of its file, for messages.

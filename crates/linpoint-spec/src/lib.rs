@@ -39,7 +39,7 @@ mod starlark;
 pub use asked::{Asked, Asking, Called};
 #[cfg(feature = "starlark")]
 pub use data::Data;
-pub use file::{parse, read};
+pub use file::{parse, read, read_text};
 pub use model::{Model, ModelCall, ModelError, StateId, States};
 #[cfg(feature = "starlark")]
 pub use starlark::StarlarkModel;

@@ -71,6 +71,9 @@ impl<T: Clone + Eq + Hash> States<T> {
 /// [`States`] gives the numbers. Equal states must have equal numbers: a search that does not see that it was in a state before
 /// may not end.
 pub trait Model: fmt::Debug + Send + Sync {
+    /// The name of the specification, for messages: the file that has it.
+    fn name(&self) -> &str;
+
     /// Whether what a call does depends on the process that makes it.
     fn depends_on_process(&self) -> bool;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::Base;
 use linpoint::explore::Method;
@@ -106,6 +106,19 @@ Exit codes:
   64  the request makes no sense
   70  a bug in linpoint: the evidence for a bug did not hold";
 
+/// What histories are histories of.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ObjectArgs {
+    /// The object's type, with parameters: `queue`, `bounded-queue:capacity=5` (see `linpoint types`)
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    pub(crate) object_type: Option<String>,
+
+    /// A file that specifies the object, instead of a type, with parameters: `lease.spec`, `lease.spec:ttl=3` (see `linpoint
+    /// spec`)
+    #[arg(long, value_name = "FILE", conflicts_with = "object_type")]
+    pub(crate) spec: Option<String>,
+}
+
 /// Where histories come from and how to read them.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct InputArgs {
@@ -113,9 +126,8 @@ pub(crate) struct InputArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The object's type, with parameters: `queue`, `bounded-queue:capacity=5` (see `linpoint types`)
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    pub(crate) object_type: Option<String>,
+    #[command(flatten)]
+    pub(crate) object: ObjectArgs,
 
     /// The input format [default: detected from the content]
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
@@ -334,10 +346,10 @@ pub(crate) struct ConvertArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(group(ArgGroup::new("object").args(["object_type", "spec"]).required(true)))]
 pub(crate) struct GenerateArgs {
-    /// The object's type, with parameters: `queue`, `bounded-queue:capacity=5` (see `linpoint types`)
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    pub(crate) object_type: String,
+    #[command(flatten)]
+    pub(crate) object: ObjectArgs,
 
     /// The number of operations
     #[arg(long, default_value_t = 100)]
@@ -412,9 +424,8 @@ pub(crate) struct WatchArgs {
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
 
-    /// The object's type, with parameters, if no header names it: `register`, `counter:initial=5` (see `linpoint types`)
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    pub(crate) object_type: Option<String>,
+    #[command(flatten)]
+    pub(crate) object: ObjectArgs,
 
     /// Go on at the end of the file and wait until it grows
     #[arg(long)]

@@ -356,8 +356,7 @@ fn save_evidence(recorded: &RecordedHistory, choice: &TypeChoice, error: Error) 
     let path = format!("linpoint-bug-{}.jsonl", std::process::id());
     let save = || {
         let mut out = Files::default().create("the report of a bug", Path::new(&path))?;
-        let object_type = Some((choice.name.as_str(), &choice.params));
-        write_jsonl(&recorded.history, object_type, &mut out)?;
+        write_jsonl(&recorded.history, choice.named(), &mut out)?;
         out.finish()
     };
     let saved = save();

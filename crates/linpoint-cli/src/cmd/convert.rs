@@ -6,7 +6,7 @@ use linpoint::format::{Format, write};
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::source::type_of;
+use crate::source::{TypeChoice, type_of};
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
@@ -16,9 +16,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let exit = args.input.read_good(&mut |recorded| {
         // A history whose type is not known is written without one.
         let choice = type_of(&recorded, chosen.as_ref()).ok().flatten();
-        let choice = choice
-            .as_ref()
-            .map(|choice| (choice.name.as_str(), &choice.params));
+        let choice = choice.as_ref().and_then(TypeChoice::named);
         converted += 1;
         if converted > 1 && format != Format::Jsonl {
             let reason = format!("a {format} file holds one history, and this is the second");

@@ -11,7 +11,8 @@ use crate::files::Files;
 use crate::source::TypeChoice;
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
-    let choice = TypeChoice::parse(&args.object_type)?;
+    let choice = args.object.choice()?;
+    let choice = choice.ok_or_else(|| Error::usage("name a type with --type, or --spec"))?;
     let object = choice.build()?;
     if !(0.0..=100.0).contains(&args.pending) {
         return Err(Error::usage("--pending is a share in percent, from 0 to 100").into());
@@ -28,8 +29,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
         Some(shape) => snapshot(args, shape)?,
         None => simulated(args, &object)?,
     };
-    let object_type = Some((choice.name.as_str(), &choice.params));
-    write(format, &history, object_type, &mut out)?;
+    write(format, &history, choice.named(), &mut out)?;
     out.finish()?;
     Ok(Exit::Linearizable)
 }

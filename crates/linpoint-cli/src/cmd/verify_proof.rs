@@ -14,7 +14,7 @@ use crate::args::VerifyProofArgs;
 use crate::exit::Exit;
 use crate::files::{Files, Output};
 use crate::interrupt;
-use crate::source::{TypeChoice, print_notes, type_of, with_methods};
+use crate::source::{TypeChoice, print_notes, type_of, with_methods, with_params};
 
 pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
@@ -170,28 +170,29 @@ impl Verifier<'_> {
         header: &Header,
         recorded: &RecordedHistory,
     ) -> Result<TypeChoice, ProofError> {
-        let Specification::Type { name, params } = &header.specification else {
-            let reason = "the proof is about a specification that is not built in: the program that has it can check it";
-            return Err(self.reader.refuse(reason).into());
-        };
         let stated = match (&self.chosen, &recorded.object_type) {
             (None, None) => None,
             (chosen, _) => type_of(recorded, chosen.as_ref())?,
         };
-        let stated = stated.map(|choice| choice.specification());
-        match stated {
-            Some(stated) if stated != header.specification => {
+        match (stated, &header.specification) {
+            (Some(stated), about) if stated.specification() != *about => {
                 let reason = format!(
                     "the proof is about {}, and the history is {}",
-                    shown(&header.specification),
-                    shown(&stated)
+                    shown(about),
+                    shown(&stated.specification())
                 );
                 Err(self.reader.refuse(reason).into())
             }
-            _ => Ok(TypeChoice {
-                name: name.clone(),
-                params: params.clone(),
-            }),
+            (Some(stated), _) => Ok(stated),
+            (None, Specification::Type { name, params }) => {
+                Ok(TypeChoice::built_in(name, params.clone()))
+            }
+            (None, Specification::Own(name)) => {
+                let reason = format!(
+                    "the proof is about {name}, which is not built in: name its file with --spec, or check it with the program that has it"
+                );
+                Err(self.reader.refuse(reason).into())
+            }
         }
     }
 
@@ -275,15 +276,6 @@ impl Results {
 fn shown(specification: &Specification) -> String {
     match specification {
         Specification::Own(name) => name.clone(),
-        Specification::Type { name, params } => {
-            let params: Vec<_> = params
-                .iter()
-                .map(|(key, value)| format!("{key}={value}"))
-                .collect();
-            match params.is_empty() {
-                true => name.clone(),
-                false => format!("{name}:{}", params.join(",")),
-            }
-        }
+        Specification::Type { name, params } => with_params(name, params),
     }
 }

@@ -20,13 +20,12 @@ use crate::output::watch::{Printer, Totals};
 use crate::source::{TypeChoice, with_methods};
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
-    let chosen = args.object_type.as_deref().map(TypeChoice::parse);
     let input = match args.file.to_str() {
         Some("-") => "<stdin>".to_owned(),
         _ => args.file.display().to_string(),
     };
     let mut run = Run {
-        chosen: chosen.transpose()?,
+        chosen: args.object.choice()?,
         watched: None,
         methods: HashMap::new(),
         line: 0,
@@ -182,7 +181,7 @@ impl Run {
             (None, None) => return Ok(()),
             (None, Some(name)) => {
                 let name = find_type(&name).map_or(name, |info| info.name.to_owned());
-                TypeChoice { name, params }
+                TypeChoice::built_in(&name, params)
             }
         };
         let object = choice.build().map_err(|error| match &self.chosen {
@@ -196,7 +195,7 @@ impl Run {
 
     fn begin(&mut self, choice: TypeChoice, object: ObjectType) -> Result<(), Error> {
         let checker = OnlineChecker::new(object)
-            .map_err(|error| Error::usage(format!("type {}: {}", choice.name, error.reason())))?;
+            .map_err(|error| Error::usage(format!("{}: {}", choice.described(), error.reason())))?;
         self.watched = Some((choice, checker));
         Ok(())
     }

@@ -336,6 +336,9 @@ fn show_reasons(out: &mut dyn Write, checked: &Checked) -> std::io::Result<()> {
         counted(shape.quiescent_cuts, "quiescent cut"),
     )?;
     writeln!(out, "  time: {}", show_duration(checked.time))?;
+    if let Some(effort) = checked.object.effort() {
+        writeln!(out, "  effort: {effort}")?;
+    }
     let mut parts: Vec<&PartReport> = checked.report.parts.iter().collect();
     parts.sort_by(|a, b| (&a.object, &a.key).cmp(&(&b.object, &b.key)));
     for part in parts {

@@ -325,6 +325,10 @@ fn outcomes(data: Data) -> Result<Vec<(Value, Data)>, String> {
 }
 
 impl Model for StarlarkModel {
+    fn name(&self) -> &str {
+        &self.file
+    }
+
     fn depends_on_process(&self) -> bool {
         true
     }

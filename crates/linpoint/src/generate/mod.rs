@@ -13,7 +13,7 @@ pub use workload::Workload;
 
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, Op, OpId, Ties};
-use crate::object::{ObjectType, Simulation};
+use crate::object::{CheckRecorded, ObjectType, Simulation};
 use crate::portfolio::Checker;
 use crate::spec::Sampler;
 use crate::value::Value;
@@ -176,6 +176,9 @@ impl Generator {
                     blocked_in_a_row = 0;
                 }
             }
+        }
+        if let Some(reason) = object.failure() {
+            return Err(Error::specification(reason));
         }
         // The generator took these calls back; the object did not refuse them.
         Ok(builder.finish(Ties::default())?.without_failed())

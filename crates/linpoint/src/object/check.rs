@@ -23,6 +23,9 @@ pub trait CheckRecorded {
 
     /// What it took to ask the specification; see [`Spec::effort`](crate::Spec::effort).
     fn effort(&self) -> Option<String>;
+
+    /// Why the specification cannot be relied on any more; see [`Spec::failure`](crate::Spec::failure).
+    fn failure(&self) -> Option<String>;
 }
 
 impl<S: Recorded> CheckRecorded for S {
@@ -80,6 +83,10 @@ impl<S: Recorded> CheckRecorded for S {
     fn effort(&self) -> Option<String> {
         Spec::effort(self)
     }
+
+    fn failure(&self) -> Option<String> {
+        Spec::failure(self)
+    }
 }
 
 impl CheckRecorded for ObjectType {
@@ -98,6 +105,10 @@ impl CheckRecorded for ObjectType {
 
     fn effort(&self) -> Option<String> {
         self.0.effort()
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.0.failure()
     }
 }
 

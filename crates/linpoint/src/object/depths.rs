@@ -6,7 +6,7 @@ use crate::engine::{Budget, Task};
 use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
 use crate::portfolio::measure_depths;
-use crate::spec::Recorded;
+use crate::spec::{Recorded, unless_failed};
 use crate::value::Value;
 
 /// The depths of the operations of one object.
@@ -57,7 +57,7 @@ impl<S: Recorded> MeasureDepths for S {
                 ops: part.ops,
             })
         };
-        parts.into_iter().map(measure).collect()
+        unless_failed(self, parts.into_iter().map(measure).collect())
     }
 
     fn evaluate(
@@ -74,7 +74,8 @@ impl<S: Recorded> MeasureDepths for S {
         let typed = TypedHistory::decode(self, history)?;
         let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
         let task = Task::new(self, &typed, &ids);
-        Evaluation::of(&task, &Poset::of(history), family, extent, budget)
+        let evaluation = Evaluation::of(&task, &Poset::of(history), family, extent, budget);
+        unless_failed(self, evaluation)
     }
 }
 

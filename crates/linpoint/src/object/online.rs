@@ -55,7 +55,11 @@ impl<S: Recorded> ReadOps for S {
     fn facts(&self, call: CallView<'_>, result: Option<&Value>) -> Result<OpFacts, DecodeError> {
         let op = self.decode(call)?;
         let ret = result.map(|result| self.decode_result(&op, result));
-        Ok(OpFacts::of(self, &op, ret.transpose()?.as_ref()))
+        let facts = OpFacts::of(self, &op, ret.transpose()?.as_ref());
+        match self.failure() {
+            Some(reason) => Err(DecodeError::Malformed(reason)),
+            None => Ok(facts),
+        }
     }
 }
 

@@ -66,15 +66,16 @@ impl<'a, S: Simulated> Simulation<'a> for Running<'a, S> {
         argument: &Value,
         sampler: &mut Sampler,
     ) -> Option<Value> {
-        let op = self
-            .object
-            .decode(CallView {
-                process,
-                method,
-                argument,
-                hint: None,
-            })
-            .expect("bug: a sampled call is malformed");
-        self.object.perform(&mut self.state, &op, sampler)
+        let call = CallView {
+            process,
+            method,
+            argument,
+            hint: None,
+        };
+        match self.object.decode(call) {
+            Ok(op) => self.object.perform(&mut self.state, &op, sampler),
+            Err(_) if self.object.failure().is_some() => None,
+            Err(error) => panic!("bug: a sampled call is malformed: {error:?}"),
+        }
     }
 }
