@@ -36,9 +36,19 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 /// The specification of this text, with these parameters. `name` is the name of its file, for messages.
 #[cfg(feature = "starlark")]
 pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
-    let model = crate::starlark::StarlarkModel::new(name, text, params);
-    let asked = model.and_then(Asked::new);
-    asked.map_err(|error| Error::specification(error.to_string()))
+    let specification = |error: crate::model::ModelError| Error::specification(error.to_string());
+    let model = crate::starlark::StarlarkModel::new(name, text, params).map_err(specification)?;
+    if let Some(known) = model.parameters()
+        && let Some(unknown) = params.keys().find(|name| !known.contains(name))
+    {
+        let known = match known.as_slice() {
+            [] => "none".to_owned(),
+            known => known.join(", "),
+        };
+        let reason = format!("{name} has no parameter {unknown:?}; it has {known}");
+        return Err(Error::usage(reason));
+    }
+    Asked::new(model).map_err(specification)
 }
 
 /// The specification of this text, with these parameters. `name` is the name of its file, for messages.

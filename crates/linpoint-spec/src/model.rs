@@ -24,6 +24,13 @@ pub struct ModelCall {
 #[error("{0}")]
 pub struct ModelError(pub String);
 
+impl ModelError {
+    /// The same error, with what was asked when it came.
+    pub(crate) fn within(self, asked: &str) -> Self {
+        ModelError(format!("{}\n  in {asked}", self.0))
+    }
+}
+
 /// The number of a state. The model that gave the number knows the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StateId(u32);

@@ -109,12 +109,13 @@ kind = ("register", 0)
 methods = ["read", "write"]
 
 def init(params):
-    return 0
+    return {}
 
 def step(state, process, method, arg):
     if method == "read":
-        return (state, state)
-    return (None, arg[1])
+        return (state.get(arg, 0), state)
+    state[arg[0]] = arg[1]
+    return (None, state)
 
 def key(method, arg):
     return arg if method == "read" else arg[0]
@@ -128,7 +129,7 @@ def role(method, arg, ret):
     return "opaque" if ret == unknown else ("reads", ret)
 
 def describe(state):
-    return "value %d" % state
+    return "values %s" % state
 
 def validate(method, arg, ret):
     if method == "write" and type(arg) != "list":
@@ -181,31 +182,54 @@ fn failures_are_errors() {
         error.to_string()
     };
     let cases = [
-        ("    return (None, state // 0)\n", "my.spec:5"),
         (
-            "    return (None, undefined_later(state))\n\nundefined_later = None\n",
-            "my.spec:5",
+            "    return (None, state // 0)\n",
+            "my.spec:5:19: Floor division by zero",
+        ),
+        (
+            "    return (None, later(state))\n\nlater = None\n",
+            "my.spec:5:19: Operation `call()` not supported on type `NoneType`",
         ),
         (
             "    for i in range(1000000000):\n        state += i\n    return (None, state)\n",
-            "exceeded",
+            "my.spec:5:14: a range has at most 1000000 numbers, and this one would have 1000000000",
+        ),
+        (
+            "    for i in range(1000000):\n        state += i\n    return (None, state)\n",
+            "my.spec:4:1: it takes more than 200000 loops and calls: does it end?",
         ),
         (
             "    return step(state, process, method, arg)\n",
-            "my.spec:5",
+            "my.spec:5:12: calls are nested more than 200 deep",
         ),
         (
             "    pass\n",
-            "step returned None (or ended without a return)",
+            "my.spec:4:1: step returned None (or ended without a return)",
         ),
         (
             "    return state\n",
-            "step returned 0: it must return a tuple (answer, next state)",
+            "my.spec:4:1: step returned 0: it must return a tuple (answer, next state)",
         ),
-        ("    return (None, step)\n", "step returned a function"),
+        (
+            "    return (None, step)\n",
+            "my.spec:4:1: step returned a function",
+        ),
+        (
+            "    return (None, [0] * 1000000000)\n",
+            "my.spec:5:19: a product has at most 1000000 items, and this one would have 1000000000",
+        ),
+        (
+            "    x = [1]\n    for i in range(40):\n        x += x\n    return (None, x)\n",
+            "it uses more than 256 megabytes of memory",
+        ),
+        (
+            "    x = 3\n    for i in range(40):\n        x = x * x\n    return (None, x)\n",
+            "my.spec:7:13: a number of more than 64 bits cannot be multiplied",
+        ),
         (
             "    return fail(\"no such method:\", method)\n",
-            "no such method: write",
+            "my.spec:5:12: no such method: write\n    return fail(\"no such method:\", method)\n  \
+             in step(state = 0, process = 0, method = \"write\", arg = [1, \"a\"])",
         ),
     ];
     for (body, told) in cases {
@@ -229,19 +253,31 @@ fn broken_files_are_refused() {
         ),
         (
             format!("{init}{step}kind = \"heap\"\n"),
-            "kind is \"heap\"; it must be \"queue\"",
+            "my.spec:5:1: kind is \"heap\"; it must be \"queue\"",
         ),
         (
             format!("{init}{step}kind = \"queue\"\n"),
-            "it must define role(method, arg, ret)",
+            "my.spec:5:1: it has a kind, so it must define role(method, arg, ret)",
         ),
         (
             format!("{init}{step}calls = [1]\n"),
-            "calls is 1; it must be a list of pairs",
+            "my.spec:5:1: calls is 1; it must be a list of pairs",
         ),
         (
             format!("{init}{step}methods = 7\n"),
-            "methods is 7; it must be a list of names",
+            "my.spec:5:1: methods is 7; it must be a list of names",
+        ),
+        (
+            format!("{init}{step}methods = [\"read\"]\ncalls = [(\"wirte\", 1)]\n"),
+            "my.spec:6:1: calls has (\"wirte\", 1), which is refused: unknown method \"wirte\"",
+        ),
+        (
+            format!("{init}{step}defaults = [1]\n"),
+            "my.spec:5:1: defaults is [1]; it must be a dictionary",
+        ),
+        (
+            format!("{init}{step}x = 1\nx *= 2\n"),
+            "my.spec:6:1: there is no *= here: write x = x * y instead",
         ),
         (format!("{init}{step}x = y\n"), "my.spec:5:5"),
         (
@@ -251,7 +287,7 @@ fn broken_files_are_refused() {
         ("def init(params)\n    return 0\n".to_owned(), "my.spec:1"),
         (
             format!("def init():\n    return 0\n{step}"),
-            "my.spec: init(params): ",
+            "my.spec:1:1: ",
         ),
         (format!("{init}{step}import os\n"), "my.spec:5"),
     ];
@@ -260,4 +296,30 @@ fn broken_files_are_refused() {
         assert_eq!(error.kind(), ErrorKind::Specification);
         assert!(error.to_string().contains(told), "{text}\n{error}");
     }
+}
+
+#[test]
+fn parameters_have_defaults_and_names() {
+    let text = r#"
+defaults = {"capacity": 2}
+
+def init(params):
+    return params["capacity"]
+
+def step(state, process, method, arg):
+    return (state, state)
+"#;
+    let answer = |capacity: u32| {
+        format!(r#"{{"process": 0, "method": "m", "ret": {capacity}, "call": 1, "return": 2}}"#)
+    };
+    assert!(check(&spec(text).unwrap(), &answer(2)).unwrap());
+    let given = |name: &str| [(name.to_owned(), Value::Int(5))].into();
+    let five = linpoint_spec::parse("my.spec", text, &given("capacity")).unwrap();
+    assert!(check(&five, &answer(5)).unwrap());
+    let error = linpoint_spec::parse("my.spec", text, &given("capcity")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!(
+        error.to_string(),
+        "my.spec has no parameter \"capcity\"; it has capacity"
+    );
 }

@@ -1,29 +1,23 @@
 //! Specification files: models in Starlark.
 
+mod constants;
 mod convert;
+mod limits;
 mod roles;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use linpoint::Value;
 use linpoint::spec::{Kind, Params, Role};
-use starlark::environment::{FrozenModule, GlobalsBuilder, LibraryExtension, Module};
-use starlark::eval::Evaluator;
+use starlark::codemap::FileSpan;
+use starlark::environment::{FrozenModule, Module};
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::Value as StarlarkValue;
 
 use self::convert::{to_data, to_starlark};
+use self::limits::{globals, limit_products, limited, reason};
 use crate::data::Data;
 use crate::model::{Model, ModelCall, ModelError, StateId, States};
-
-/// The most instructions of one call of a function.
-const MOST_TICKS: u64 = 2_000_000;
-
-/// The most memory of one call of a function, in bytes.
-const MOST_MEMORY: usize = 256 << 20;
-
-/// The deepest recursion.
-const DEEPEST_CALLS: usize = 200;
 
 /// The functions that a file may define, with their parameters.
 const FUNCTIONS: [(&str, &str); 8] = [
@@ -45,6 +39,8 @@ pub struct StarlarkModel {
     module: FrozenModule,
     /// Which of [`FUNCTIONS`] the file has.
     defined: [bool; FUNCTIONS.len()],
+    /// Where the file defines them, for messages.
+    places: [String; FUNCTIONS.len()],
     params: Data,
     kind: Option<Kind>,
     calls: Vec<(String, Value)>,
@@ -75,13 +71,17 @@ impl StarlarkModel {
             enable_top_level_stmt: true,
             ..Dialect::Standard
         };
-        let ast = AstModule::parse(name, text.to_owned(), &dialect)
+        let mut ast = AstModule::parse(name, text.to_owned(), &dialect)
             .map_err(|error| failed(name, &error))?;
+        if let Some(span) = limit_products(&mut ast) {
+            let reason = "there is no *= here: write x = x * y instead";
+            return Err(ModelError(format!("{}: {reason}", place(&span))));
+        }
         let module = Module::with_temp_heap(|module| {
             {
                 let mut evaluator = limited(&module)?;
                 evaluator
-                    .eval_module(ast, &globals())
+                    .eval_module(ast, globals())
                     .map_err(|error| failed(name, &error))?;
             }
             module
@@ -96,11 +96,12 @@ impl StarlarkModel {
         let defined = FUNCTIONS.map(|(function, _)| has(function));
         let mut model = StarlarkModel {
             defined,
-            params: Data::Dict(params_data(params)),
+            params: Data::None,
             kind: None,
             calls: Vec::new(),
             methods: None,
             states: States::default(),
+            places: FUNCTIONS.map(|(function, _)| place_of(name, text, function)),
             file: name.to_owned(),
             module,
         };
@@ -112,78 +113,8 @@ impl StarlarkModel {
                 )));
             }
         }
-        model.kind = model.read_kind(name)?;
-        model.calls = model.read_calls(name)?;
-        model.methods = model.read_methods(name)?;
+        model.read_constants(text, params)?;
         Ok(model)
-    }
-
-    /// The data of a constant of the file.
-    fn constant(&self, name: &str) -> Result<Option<Data>, ModelError> {
-        let Ok(Some(value)) = self.module.get_option(name) else {
-            return Ok(None);
-        };
-        to_data(value.value())
-            .map(Some)
-            .map_err(|what| ModelError(format!("{name} contains {what}")))
-    }
-
-    fn read_kind(&self, file: &str) -> Result<Option<Kind>, ModelError> {
-        let kind = match self.module.get_option("kind") {
-            Ok(Some(value)) if value.value().get_type() == "function" => {
-                Some(self.call(Function::Kind, |_| vec![self.params.clone()], to_data)?)
-            }
-            _ => self.constant("kind")?,
-        };
-        let kind = roles::kind(&kind.unwrap_or(Data::None))
-            .map_err(|reason| ModelError(format!("{file}: {reason}")))?;
-        match kind.is_some() && !self.has(Function::Role) {
-            true => Err(ModelError(format!(
-                "{file}: it has a kind, so it must define role(method, arg, ret)"
-            ))),
-            false => Ok(kind),
-        }
-    }
-
-    /// The list `calls`: pairs of method and argument.
-    fn read_calls(&self, file: &str) -> Result<Vec<(String, Value)>, ModelError> {
-        let wrong = |data: &Data| {
-            ModelError(format!(
-                "{file}: calls is {data}; it must be a list of pairs (method, argument)"
-            ))
-        };
-        let pair = |data: &Data| match data {
-            Data::Tuple(pair) | Data::List(pair) => match &**pair {
-                [Data::Text(method), argument] => Ok((method.to_string(), argument.to_value())),
-                _ => Err(wrong(data)),
-            },
-            data => Err(wrong(data)),
-        };
-        match self.constant("calls")? {
-            None => Ok(Vec::new()),
-            Some(Data::List(calls) | Data::Tuple(calls)) => calls.iter().map(pair).collect(),
-            Some(data) => Err(wrong(&data)),
-        }
-    }
-
-    /// The list `methods`: their names.
-    fn read_methods(&self, file: &str) -> Result<Option<Vec<String>>, ModelError> {
-        let wrong = |data: &Data| {
-            ModelError(format!(
-                "{file}: methods is {data}; it must be a list of names"
-            ))
-        };
-        let Some(data) = self.constant("methods")? else {
-            return Ok(None);
-        };
-        let (Data::List(names) | Data::Tuple(names)) = &data else {
-            return Err(wrong(&data));
-        };
-        let names = names.iter().map(|name| match name {
-            Data::Text(name) => Ok(name.to_string()),
-            _ => Err(wrong(&data)),
-        });
-        names.collect::<Result<_, _>>().map(Some)
     }
 
     fn has(&self, function: Function) -> bool {
@@ -194,15 +125,16 @@ impl StarlarkModel {
     fn call<T>(
         &self,
         function: Function,
-        arguments: impl FnOnce(()) -> Vec<Data>,
+        arguments: &[Data],
         read: impl for<'v> FnOnce(StarlarkValue<'v>) -> Result<T, String>,
     ) -> Result<T, ModelError> {
         let (name, params) = FUNCTIONS[function as usize];
+        let at = &self.places[function as usize];
+        let called = || called_with(name, params, arguments);
         let function = self
             .module
             .get(name)
-            .map_err(|error| ModelError(format!("{error:?}")))?;
-        let arguments = arguments(());
+            .map_err(|error| ModelError(format!("{at}: {error:?}")))?;
         let mut result = None;
         // The function is valid within this call only.
         function.map(|function| {
@@ -216,32 +148,30 @@ impl StarlarkModel {
                         .collect();
                     let returned = evaluator
                         .eval_function(function.to_value(), &arguments, &[])
-                        .map_err(|error| {
-                            failed(&format!("{}: {name}({params})", self.file), &error)
-                        })?;
+                        .map_err(|error| failed(at, &error).within(&called()))?;
                     read(returned).map_err(|reason| {
-                        ModelError(format!("{}: {name} returned {reason}", self.file))
+                        ModelError(format!("{at}: {name} returned {reason}")).within(&called())
                     })
                 })
             };
-            // A list of more than four gigabytes is one that the language cannot make.
+            // A text or a list of more than four gigabytes is one that the language cannot make.
             let caught = catch_unwind(AssertUnwindSafe(evaluate));
             result = Some(caught.unwrap_or_else(|_| {
                 let reason = "it made a value that is too large";
-                Err(ModelError(format!("{}: {name}: {reason}", self.file)))
+                Err(ModelError(format!("{at}: {reason}")).within(&called()))
             }));
             function
         });
-        result.unwrap_or_else(|| Err(ModelError(format!("{name} was not called"))))
+        result.unwrap_or_else(|| Err(ModelError(format!("{at}: {name} was not called"))))
     }
+}
 
-    /// Method, argument and result as a function of the file gets them. A result that is not known is the empty tuple, which
-    /// no history has; the file calls it `unknown`.
-    fn call_and_result(call: &ModelCall, result: Option<&Value>) -> Vec<Data> {
-        let [method, argument] = method_and_argument(call);
-        let unknown = || Data::Tuple([].into());
-        vec![method, argument, result.map_or_else(unknown, Data::from)]
-    }
+/// Method, argument and result as a function of the file gets them. A result that is not known is the empty tuple, which no
+/// history has; the file calls it `unknown`.
+fn call_and_result(call: &ModelCall, result: Option<&Value>) -> [Data; 3] {
+    let [method, argument] = method_and_argument(call);
+    let unknown = || Data::Tuple([].into());
+    [method, argument, result.map_or_else(unknown, Data::from)]
 }
 
 fn method_and_argument(call: &ModelCall) -> [Data; 2] {
@@ -251,57 +181,50 @@ fn method_and_argument(call: &ModelCall) -> [Data; 2] {
     ]
 }
 
-fn params_data(params: &Params) -> std::sync::Arc<[(Data, Data)]> {
-    let pairs = params.iter();
-    pairs
-        .map(|(name, value)| (Data::Text(name.as_str().into()), Data::from(value)))
-        .collect()
-}
-
-/// The functions and constants that every file sees.
-fn globals() -> starlark::environment::Globals {
-    let mut globals = GlobalsBuilder::extended_by(&[
-        LibraryExtension::Filter,
-        LibraryExtension::Map,
-        LibraryExtension::Print,
-    ]);
-    // Lists of outcomes: none.
-    globals.set("blocked", starlark::values::list::AllocList::EMPTY);
-    globals.set(
-        "unknown",
-        starlark::values::tuple::AllocTuple::<[i32; 0]>([]),
-    );
-    globals.build()
-}
-
-fn limited<'v, 'a>(module: &'a Module<'v>) -> Result<Evaluator<'v, 'a, 'a>, ModelError> {
-    let mut evaluator = Evaluator::new(module);
-    let limits = evaluator
-        .set_max_callstack_size(DEEPEST_CALLS)
-        .and_then(|()| evaluator.set_max_tick_count(MOST_TICKS))
-        .and_then(|()| evaluator.set_max_heap_size(MOST_MEMORY));
-    limits.map_err(|error| ModelError(error.to_string()))?;
-    Ok(evaluator)
-}
-
-/// The error of a file. It names its own place, or else this one, and the calls that led there, but for calls that repeat.
-fn failed(place: &str, error: &starlark::Error) -> ModelError {
-    let text = error.to_string();
-    if error.span().is_none() {
-        let is_reason = |line: &&str| line.starts_with("error: ");
-        let reason = text.lines().find(is_reason).or_else(|| text.lines().next());
-        let reason = reason.unwrap_or_default().trim_start_matches("error: ");
-        return ModelError(format!("{place}: {reason}"));
+/// Where a text defines a function or a constant: file, line and column, or the file alone.
+fn place_of(file: &str, text: &str, name: &str) -> String {
+    let defines = |line: &str| {
+        let (line, sign) = match line.strip_prefix("def ") {
+            Some(rest) => (rest.trim_start(), '('),
+            None => (line, '='),
+        };
+        let rest = line.strip_prefix(name);
+        rest.is_some_and(|rest| rest.trim_start().starts_with(sign))
+    };
+    match text.lines().position(defines) {
+        Some(line) => format!("{file}:{}:1", line + 1),
+        None => file.to_owned(),
     }
-    let mut shown: Vec<&str> = Vec::new();
-    for line in text.trim_end().lines() {
-        // A call is a line with its place and a line with its text.
-        let is_repeated = line.starts_with(' ') && shown.iter().rev().nth(1) == Some(&line);
-        if !is_repeated {
-            shown.push(line);
+}
+
+fn place(span: &FileSpan) -> String {
+    let begin = span.resolve_span().begin;
+    format!("{}:{begin}", span.filename())
+}
+
+/// A call of a function with its arguments, which are shortened if they are long.
+fn called_with(function: &str, params: &str, arguments: &[Data]) -> String {
+    const LONGEST: usize = 200;
+    let shown = |(param, argument): (&str, &Data)| {
+        let text = argument.to_string();
+        match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{param} = {}...", &text[..end]),
+            None => format!("{param} = {text}"),
         }
-    }
-    ModelError(shown.join("\n"))
+    };
+    let arguments = params.split(", ").zip(arguments).map(shown);
+    let arguments: Vec<String> = arguments.collect();
+    format!("{function}({})", arguments.join(", "))
+}
+
+/// The error of a file: its place, or this one if it has none, the reason, and the line.
+fn failed(at: &str, error: &starlark::Error) -> ModelError {
+    let reason = reason(error);
+    let Some(span) = error.span() else {
+        return ModelError(format!("{at}: {reason}"));
+    };
+    let line = span.file.source_line_at_pos(span.span.begin());
+    ModelError(format!("{}: {reason}\n    {}", place(span), line.trim()))
 }
 
 /// The outcomes of a step: a pair of answer and next state, or a list of such pairs.
@@ -334,7 +257,7 @@ impl Model for StarlarkModel {
     }
 
     fn init(&self) -> Result<StateId, ModelError> {
-        let state = self.call(Function::Init, |()| vec![self.params.clone()], to_data)?;
+        let state = self.call(Function::Init, &[self.params.clone()], to_data)?;
         Ok(self.states.number(state))
     }
 
@@ -343,12 +266,10 @@ impl Model for StarlarkModel {
     }
 
     fn step(&self, state: StateId, call: &ModelCall) -> Result<Vec<(Value, StateId)>, ModelError> {
-        let arguments = |()| {
-            let [method, argument] = method_and_argument(call);
-            let state = self.states.get(state);
-            vec![state, Data::from(&call.process), method, argument]
-        };
-        let outcomes = self.call(Function::Step, arguments, |value| {
+        let [method, argument] = method_and_argument(call);
+        let state = self.states.get(state);
+        let arguments = [state, Data::from(&call.process), method, argument];
+        let outcomes = self.call(Function::Step, &arguments, |value| {
             to_data(value).and_then(outcomes)
         })?;
         let numbered = |(answer, next)| (answer, self.states.number(next));
@@ -359,8 +280,7 @@ impl Model for StarlarkModel {
         if !self.has(Function::Key) {
             return Ok(None);
         }
-        let arguments = |()| method_and_argument(call).to_vec();
-        let key = self.call(Function::Key, arguments, to_data)?;
+        let key = self.call(Function::Key, &method_and_argument(call), to_data)?;
         Ok(Some(key.to_value()).filter(|key| !key.is_nil()))
     }
 
@@ -368,8 +288,8 @@ impl Model for StarlarkModel {
         if !self.has(Function::IsPure) {
             return Ok(false);
         }
-        let arguments = |()| Self::call_and_result(call, result);
-        self.call(Function::IsPure, arguments, |value| {
+        let arguments = call_and_result(call, result);
+        self.call(Function::IsPure, &arguments, |value| {
             let truth = value.unpack_bool();
             truth.ok_or_else(|| format!("{value}: it must return True or False"))
         })
@@ -383,8 +303,8 @@ impl Model for StarlarkModel {
         if self.kind.is_none() {
             return Ok(Role::Opaque);
         }
-        let arguments = |()| Self::call_and_result(call, result);
-        self.call(Function::Role, arguments, |value| {
+        let arguments = call_and_result(call, result);
+        self.call(Function::Role, &arguments, |value| {
             roles::role(&to_data(value)?)
         })
     }
@@ -405,8 +325,8 @@ impl Model for StarlarkModel {
         if !self.has(Function::Validate) {
             return Ok(None);
         }
-        let arguments = |()| Self::call_and_result(call, result);
-        self.call(Function::Validate, arguments, |value| {
+        let arguments = call_and_result(call, result);
+        self.call(Function::Validate, &arguments, |value| {
             match (value.is_none(), value.unpack_str()) {
                 (true, _) => Ok(None),
                 (_, Some(reason)) => Ok(Some(reason.to_owned())),
@@ -430,8 +350,7 @@ impl Model for StarlarkModel {
         if !self.has(Function::Describe) {
             return Ok(state.to_string());
         }
-        let arguments = |()| vec![state];
-        self.call(Function::Describe, arguments, |value| {
+        self.call(Function::Describe, &[state], |value| {
             let text = value.unpack_str().map(str::to_owned);
             text.ok_or_else(|| format!("{value}: it must return a text"))
         })
