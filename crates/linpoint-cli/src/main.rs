@@ -50,6 +50,7 @@ fn run(command: Command) -> Exit {
         Command::Generate(args) => cmd::generate::run(&args),
         Command::Stats(args) => cmd::stats::run(&args),
         Command::Types(args) => cmd::types::run(&args),
+        Command::Spec(args) => cmd::spec::run(&args),
         Command::Depth(args) => cmd::depth::run(&args),
         Command::Tables(args) => tables::run(&args),
         Command::Watch(args) => cmd::watch::run(&args),

@@ -9,6 +9,7 @@ use linpoint::object::{ObjectType, TypeInfo, find_type, guess_type, why_no_type}
 use linpoint::proof::Specification;
 use linpoint::spec::Params;
 use linpoint::{Error, ErrorKind, Value, object_type};
+use linpoint_spec::Asked;
 
 use crate::args::{InputArgs, ObjectArgs};
 use crate::exit::Exit;
@@ -27,8 +28,37 @@ pub(crate) struct TypeChoice {
 #[derive(Clone, Debug)]
 enum Definition {
     BuiltIn,
-    /// In the specification with this text.
-    Text(Arc<str>),
+    /// In a file.
+    File(Arc<SpecFile>),
+}
+
+/// A specification file with parameters, as given on the command line: `lease.spec:ttl=3`.
+#[derive(Debug)]
+pub(crate) struct SpecFile {
+    name: String,
+    text: String,
+    params: Params,
+}
+
+impl SpecFile {
+    /// Reads the file that the command line names. A colon may be part of the file's name.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let (path, params) = match text.rsplit_once(':') {
+            Some((path, params)) if params.contains('=') && !Path::new(text).exists() => {
+                (path, params)
+            }
+            _ => (text, ""),
+        };
+        Ok(SpecFile {
+            name: path.to_owned(),
+            text: linpoint_spec::read_text(Path::new(path))?,
+            params: parse_params(path, params)?,
+        })
+    }
+
+    pub(crate) fn specification(&self) -> Result<Asked, Error> {
+        linpoint_spec::parse(&self.name, &self.text, &self.params)
+    }
 }
 
 impl TypeChoice {
@@ -42,21 +72,15 @@ impl TypeChoice {
     }
 
     /// The specification file that the command line names, with parameters.
-    pub(crate) fn parse_spec(text: &str) -> Result<Self, Error> {
-        let (path, params) = match text.rsplit_once(':') {
-            Some((path, params)) if params.contains('=') && !Path::new(text).exists() => {
-                (path, params)
-            }
-            _ => (text, ""),
-        };
-        let choice = TypeChoice {
-            params: parse_params(path, params)?,
-            definition: Definition::Text(linpoint_spec::read_text(Path::new(path))?.into()),
-            name: path.to_owned(),
-        };
-        // A broken specification is a mistake even if no file is read with it.
-        choice.build()?;
-        Ok(choice)
+    fn parse_spec(text: &str) -> Result<Self, Error> {
+        let file = SpecFile::parse(text)?;
+        // A broken specification is a mistake even if no history is read with it.
+        file.specification()?;
+        Ok(TypeChoice {
+            name: file.name.clone(),
+            params: file.params.clone(),
+            definition: Definition::File(Arc::new(file)),
+        })
     }
 
     pub(crate) fn built_in(name: &str, params: Params) -> Self {
@@ -71,9 +95,7 @@ impl TypeChoice {
     pub(crate) fn build(&self) -> Result<ObjectType, Error> {
         match &self.definition {
             Definition::BuiltIn => object_type(&self.name, &self.params),
-            Definition::Text(text) => {
-                linpoint_spec::parse(&self.name, text, &self.params).map(ObjectType::new)
-            }
+            Definition::File(file) => file.specification().map(ObjectType::new),
         }
     }
 
@@ -81,7 +103,7 @@ impl TypeChoice {
     pub(crate) fn info(&self) -> Option<&'static TypeInfo> {
         match self.definition {
             Definition::BuiltIn => find_type(&self.name),
-            Definition::Text(_) => None,
+            Definition::File(_) => None,
         }
     }
 
@@ -89,7 +111,7 @@ impl TypeChoice {
     pub(crate) fn described(&self) -> String {
         match self.definition {
             Definition::BuiltIn => format!("type {}", self.name),
-            Definition::Text(_) => format!("specification {}", self.name),
+            Definition::File(_) => format!("specification {}", self.name),
         }
     }
 
@@ -97,7 +119,7 @@ impl TypeChoice {
     pub(crate) fn named(&self) -> Option<(&str, &Params)> {
         match self.definition {
             Definition::BuiltIn => Some((&self.name, &self.params)),
-            Definition::Text(_) => None,
+            Definition::File(_) => None,
         }
     }
 
@@ -111,7 +133,7 @@ impl TypeChoice {
                     .to_owned(),
                 params: self.params.clone(),
             },
-            Definition::Text(_) => {
+            Definition::File(_) => {
                 let file = Path::new(&self.name).file_name();
                 let file = file.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
                 Specification::Own(with_params(&file, &self.params))

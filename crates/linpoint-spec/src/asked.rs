@@ -28,6 +28,24 @@ pub struct Asked {
     keys: RwLock<Map<u32, Option<Value>>>,
     asking: Counts,
     failure: OnceLock<ModelError>,
+    hidden: Hidden,
+}
+
+/// What a specification does not tell although its model says it, so that decisions with and without it can be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    #[default]
+    Nothing,
+    Key,
+    Purity,
+    Kind,
+    All,
+}
+
+impl Hidden {
+    fn is(self, what: Hidden) -> bool {
+        self == what || self == Hidden::All
+    }
 }
 
 #[derive(Default)]
@@ -101,7 +119,13 @@ impl Asked {
             keys: RwLock::default(),
             asking: Counts::default(),
             failure: OnceLock::new(),
+            hidden: Hidden::Nothing,
         })
+    }
+
+    /// The same specification, but for what is hidden.
+    pub(crate) fn hiding(self, hidden: Hidden) -> Self {
+        Asked { hidden, ..self }
     }
 
     /// The model that is asked.
@@ -174,6 +198,9 @@ impl Spec for Asked {
     }
 
     fn key(&self, op: &Called) -> Option<Value> {
+        if self.hidden.is(Hidden::Key) {
+            return None;
+        }
         if let Some(key) = read(&self.keys).get(&op.number) {
             return key.clone();
         }
@@ -183,15 +210,24 @@ impl Spec for Asked {
     }
 
     fn is_pure(&self, op: &Called, ret: Option<&Value>) -> bool {
+        if self.hidden.is(Hidden::Purity) {
+            return false;
+        }
         let answer = self.answer(|| self.model.is_pure(&op.call, ret));
         answer.unwrap_or(false)
     }
 
     fn kind(&self) -> Option<Kind> {
-        self.model.kind()
+        match self.hidden.is(Hidden::Kind) {
+            true => None,
+            false => self.model.kind(),
+        }
     }
 
     fn role(&self, op: &Called, ret: Option<&Value>) -> Role {
+        if self.hidden.is(Hidden::Kind) {
+            return Role::Opaque;
+        }
         let answer = self.answer(|| self.model.role(&op.call, ret));
         answer.unwrap_or(Role::Opaque)
     }

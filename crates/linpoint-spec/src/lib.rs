@@ -28,18 +28,25 @@
 //!
 //! `docs/specifications.md` describes the language and what a specification may define.
 
+/// A specification to begin with, which explains itself.
+pub const TEMPLATE: &str = include_str!("template.spec");
+
 mod asked;
+mod contracts;
 #[cfg(feature = "starlark")]
 mod data;
 mod file;
+mod histories;
 mod model;
 #[cfg(feature = "starlark")]
 mod starlark;
 
 pub use asked::{Asked, Asking, Called};
+pub use contracts::{Contract, Counterexample, Taken, Tested, test};
 #[cfg(feature = "starlark")]
 pub use data::Data;
 pub use file::{parse, read, read_text};
+pub use histories::small_history;
 pub use model::{Model, ModelCall, ModelError, StateId, States};
 #[cfg(feature = "starlark")]
 pub use starlark::StarlarkModel;

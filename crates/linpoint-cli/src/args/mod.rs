@@ -1,5 +1,6 @@
 //! Arguments, exactly as typed.
 
+mod spec;
 mod tables;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use linpoint::format::Format;
 use linpoint::generate::SnapshotFault;
 use linpoint::{EngineChoice, Ties};
 
+pub(crate) use self::spec::{SpecAction, SpecArgs, SpecNewArgs, SpecTestArgs};
 pub(crate) use self::tables::{
     HittingTableArgs, MonitorTableArgs, SnapshotTableArgs, Table, TablesArgs, VerificationTableArgs,
 };
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// List the built-in object types, or describe one
     Types(TypesArgs),
+    /// Specify an object of your own, without Rust
+    Spec(SpecArgs),
     /// Reproduce published tables and figures
     Tables(TablesArgs),
     /// Report violations while the history happens, event by event

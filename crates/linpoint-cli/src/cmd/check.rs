@@ -344,11 +344,23 @@ fn check_one(
             time,
             time_left: budget.left(),
         }),
+        Err(error) if error.kind() == ErrorKind::Bug && choice.info().is_none() => {
+            Err(recorded.locate(broken_contract(&choice, &error)))
+        }
         Err(error) if error.kind() == ErrorKind::Bug => {
             Err(recorded.locate(save_evidence(&recorded, &choice, error)))
         }
         Err(error) => Err(recorded.locate(with_advice(with_methods(error, &choice)))),
     }
+}
+
+/// A failed certificate with a specification of the user: it says something that is not so.
+fn broken_contract(choice: &TypeChoice, error: &Error) -> Error {
+    let name = &choice.name;
+    Error::specification(format!(
+        "{name}: it breaks a contract, so there is no verdict ({}): `linpoint spec test {name}` finds out which",
+        error.reason()
+    ))
 }
 
 /// A failed certificate is a bug in linpoint: the history that shows it must not be lost.

@@ -6,6 +6,7 @@ pub(crate) mod depth;
 pub(crate) mod generate;
 pub(crate) mod lines;
 pub(crate) mod shell;
+pub(crate) mod spec;
 pub(crate) mod stats;
 pub(crate) mod types;
 pub(crate) mod verify;

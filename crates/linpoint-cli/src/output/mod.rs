@@ -8,6 +8,7 @@ pub(crate) mod html;
 mod json;
 pub(crate) mod junit;
 pub(crate) mod proof;
+pub(crate) mod spec;
 pub(crate) mod text;
 mod timeline;
 mod undecided;
