@@ -115,6 +115,8 @@ class Collected:
         self.events = 0
 
     def take(self, fields, number):
+        if fields.get("hint") is not None:
+            raise Malformed(f"line {number}: this program does not know hints")
         if "event" not in fields:
             if "call" not in fields or "inv" in fields:
                 raise Malformed(f"line {number}: an operation needs \"call\"")

@@ -34,7 +34,7 @@ pub(crate) fn hint(
     let mut other = choice.clone();
     other.params.insert("initial".to_owned(), default.clone());
     let checker = Checker::new(Config::default().verdicts_only());
-    let other = other.build().ok()?;
+    let other = other.build_for(history).ok()?;
     let budget = budget.slice(MOST_TIME);
     let report = checker
         .check_recorded_within(&other, history, &budget)

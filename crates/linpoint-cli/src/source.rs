@@ -8,7 +8,7 @@ use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated,
 use linpoint::object::{ObjectType, TypeInfo, find_type, guess_type, why_no_type};
 use linpoint::proof::Specification;
 use linpoint::spec::Params;
-use linpoint::{Error, ErrorKind, Value, object_type};
+use linpoint::{Error, ErrorKind, History, Value, object_type};
 use linpoint_spec::Asked;
 
 use crate::args::{InputArgs, ObjectArgs};
@@ -97,6 +97,15 @@ impl TypeChoice {
             Definition::BuiltIn => object_type(&self.name, &self.params),
             Definition::File(file) => file.specification().map(ObjectType::new),
         }
+    }
+
+    /// The object of this history. Operations take effect in the order of their hints, where they have any.
+    pub(crate) fn build_for(&self, history: &History) -> Result<ObjectType, Error> {
+        let object = self.build()?;
+        Ok(match history.has_hints() {
+            true => object.with_hints(),
+            false => object,
+        })
     }
 
     /// The documentation of the type, if it is built in.
@@ -334,7 +343,7 @@ pub(crate) fn object_of(
 ) -> Result<(TypeChoice, ObjectType), Error> {
     let any = || TypeChoice::built_in("register", Params::new());
     let choice = type_of(recorded, chosen)?.unwrap_or_else(any);
-    let object = choice.build().map_err(|error| {
+    let object = choice.build_for(&recorded.history).map_err(|error| {
         // A wrong type is a usage error if the command line names it, and a malformed input if the input does.
         recorded.locate(match chosen {
             Some(_) => error,

@@ -151,7 +151,7 @@ impl Verifier<'_> {
             return Err(self.reader.refuse(reason).into());
         };
         let choice = self.type_in(&header, recorded)?;
-        let object = choice.build().map_err(|error| {
+        let object = choice.build_for(&recorded.history).map_err(|error| {
             self.reader
                 .refuse(format!("the type is not known: {}", error.reason()))
         })?;

@@ -9,6 +9,7 @@ mod depths;
 mod differential;
 mod fuzz_bodies;
 mod fuzz_regressions;
+mod hints;
 mod juc_conformance;
 mod metamorphic;
 mod monitors;
