@@ -197,6 +197,20 @@ pub trait Spec: Send + Sync {
         Vec::new()
     }
 
+    /// What these answers tell about the states between them, if that rules out orders that a search would follow for long.
+    ///
+    /// `answers` are the operations that returned, with their results, of the history that is decided, in no certain order.
+    fn foresight(
+        &self,
+        answers: &mut dyn Iterator<Item = (&Self::Op, &Self::Ret)>,
+    ) -> Option<Box<dyn Foresight<Self>>>
+    where
+        Self: Sized,
+    {
+        let _ = answers;
+        None
+    }
+
     /// What each place of the object holds at first, if it has [places](Self::places).
     fn place_initially(&self) -> Option<Value> {
         None
@@ -255,6 +269,13 @@ pub trait Spec: Send + Sync {
     fn effort(&self) -> Option<String> {
         None
     }
+}
+
+/// What the answers of a history tell about the states between them; see [`Spec::foresight`].
+pub trait Foresight<S: Spec> {
+    /// Whether `op` may lead from `state` to `next`, if all those answers are to come or were given: if it is `false`, no
+    /// linearization has this step.
+    fn allows(&self, state: &S::State, op: &S::Op, next: &S::State) -> bool;
 }
 
 /// The result of work with a specification, unless the specification failed meanwhile.

@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::memo::Memo;
 use super::{Problem, Stopped};
 use crate::engine::{Budget, Limit, MOST_STATES, Ticker, set_bits};
-use crate::history::EventKind;
+use crate::history::{EventKind, NEVER};
 
 /// The result of a search.
 pub(super) enum SearchResult {
@@ -416,7 +416,11 @@ impl<'a, M: Machine> Search<'a, M> {
         let rets = &layout.rets;
         let (forced, _) = self.problem.events[self.position];
         let mut others: Vec<u32> = self.waiting(layout.key(forced)).collect();
-        others.sort_unstable_by_key(|&op| (rets[op as usize], op));
+        let order = |op: u32| match rets[op as usize] {
+            NEVER => (NEVER, u32::MAX - op),
+            ret => (ret, op),
+        };
+        others.sort_unstable_by_key(|&op| order(op));
         for (i, &op) in others.iter().enumerate() {
             let class = classes[op as usize];
             let twin_goes_first = others[..i]

@@ -1,7 +1,7 @@
 //! The interface between the search and a specification: operations and states as integers.
 
 use crate::engine::{Facts, Shortcut, Task, TaskOp};
-use crate::spec::Spec;
+use crate::spec::{Foresight, Spec};
 use crate::value::Interner;
 
 /// A specification applied to the operations of one task.
@@ -78,6 +78,8 @@ pub(super) struct Interned<'a, S: Spec> {
     classes: &'a [u32],
     /// Whether some operations that change states take effect as soon as they can.
     has_eager: bool,
+    /// What the results of the task tell about states.
+    foresight: Option<Box<dyn Foresight<S>>>,
 }
 
 /// The key of an unused entry. Invariant: no step has this key, since no state has the number `u32::MAX`.
@@ -93,6 +95,14 @@ impl<'a, S: Spec> Interned<'a, S> {
         let mut harmless: Vec<bool> = task.ops.iter().map(is_harmless).collect();
         eager.iter().for_each(|&op| harmless[op as usize] = true);
         let slots = (task.ops.len() * 4).next_power_of_two().clamp(64, 1 << 16);
+        let foresight = match task.shortcuts().has(Shortcut::ImpliedOrder) {
+            true => {
+                let actions = (0..task.ops.len()).map(|op| task.action(op));
+                let mut answers = actions.filter_map(|(op, ret)| Some((op, ret?)));
+                task.spec.foresight(&mut answers)
+            }
+            false => None,
+        };
         Interned {
             task,
             states: Interner::default(),
@@ -100,6 +110,7 @@ impl<'a, S: Spec> Interned<'a, S> {
             recent: vec![(NO_STEP, 0); slots],
             classes,
             has_eager: !eager.is_empty(),
+            foresight,
         }
     }
 }
@@ -120,7 +131,11 @@ impl<S: Spec> Machine for Interned<'_, S> {
             return;
         }
         let (operation, ret) = self.task.action(op as usize);
-        let next = self.task.spec.step(self.states.get(state), operation, ret);
+        let from = self.states.get(state);
+        let mut next = self.task.spec.step(from, operation, ret);
+        if let Some(foresight) = &self.foresight {
+            next.retain(|next| foresight.allows(from, operation, next));
+        }
         let single = next.len() == 1;
         out.extend(next.into_iter().map(|next| self.states.intern(next)));
         if let (true, Some(&next)) = (single, out.last()) {

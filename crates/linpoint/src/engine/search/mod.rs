@@ -20,9 +20,11 @@
 //!   at other ways to get there ([`backtrack`]).
 //! * Order that follows from results or [hints](crate::Spec::hint) is kept, and removals that no other operation can notice take effect at once
 //!   ([`implied`]).
+//! * A step that contradicts results to come is not taken ([`Spec::foresight`]).
 //! * Where every operation has a key, a return concerns its key only ([`keys`]).
 //!
-//! The candidates are tried in the order of their returns, the one that must return now first.
+//! The candidates are tried in the order of their returns, the one that must return now first; pending ones in the reverse order
+//! of their calls, since most take effect soon or never.
 //!
 //! Tested against [`brute`](crate::engine::brute) on random histories of every built-in type, with and without each of
 //! these; every witness is replayed.

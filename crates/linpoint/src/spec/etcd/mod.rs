@@ -7,14 +7,16 @@
 //! expires by itself, and what a key held at an earlier revision.
 
 mod answer;
+mod foresight;
 mod read;
 mod store;
 
 use std::sync::Arc;
 
+use self::foresight::Seen;
 use super::{
-    AtPlace, CallView, DecodeError, Need, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
-    Vocabulary,
+    AtPlace, CallView, DecodeError, Foresight, Need, Outcomes, Recorded, Role, Sampler, Simulated,
+    Spec, Vocabulary,
 };
 use crate::value::Value;
 
@@ -217,6 +219,13 @@ impl Spec for Etcd {
             shown.retain(|(mark, _)| !own.contains(mark));
         }
         shown
+    }
+
+    fn foresight(
+        &self,
+        answers: &mut dyn Iterator<Item = (&EtcdOp, &Value)>,
+    ) -> Option<Box<dyn Foresight<Self>>> {
+        Some(Box::new(Seen::of(answers)))
     }
 
     fn place_initially(&self) -> Option<Value> {
