@@ -37,7 +37,7 @@ impl Test<'_> {
             let then = self.outcomes(after, b)?;
             if answers(&alone) != answers(&then) {
                 return Ok(Some(format!(
-                    "{} has another key than {}, and yet {} without it, {} after it",
+                    "{} affects {}: {} without it, {} after it",
                     self.with_key(a),
                     self.with_key(b),
                     shown(&alone),
@@ -47,7 +47,7 @@ impl Test<'_> {
         }
         if a < b && self.both(state, a, b)? != self.both(state, b, a)? {
             return Ok(Some(format!(
-                "{} has another key than {}, and yet their order changes what state they leave",
+                "{} and {} leave another state in the other order",
                 self.with_key(a),
                 self.with_key(b),
             )));

@@ -15,10 +15,10 @@ use crate::asked::Asked;
 use crate::model::{Model, ModelCall, ModelError, StateId};
 
 /// The most states that are looked at in the order of the number of calls.
-const MOST_STATES: usize = 150;
+const MOST_STATES: usize = 100;
 
 /// Random walks after that, and the calls of each.
-const WALKS: u64 = 20;
+const WALKS: u64 = 10;
 const WALK_CALLS: usize = 25;
 
 /// The processes that call.
