@@ -44,7 +44,10 @@ impl SpecFile {
     /// Reads the file that the command line names. A colon may be part of the file's name.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let (path, params) = match text.rsplit_once(':') {
-            Some((path, params)) if params.contains('=') && !Path::new(text).exists() => {
+            Some((path, params))
+                if !Path::new(text).exists()
+                    && (params.contains('=') || Path::new(path).exists()) =>
+            {
                 (path, params)
             }
             _ => (text, ""),

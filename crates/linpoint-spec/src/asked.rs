@@ -303,12 +303,8 @@ impl Simulated for Asked {
         match calls.get(sampler.below(calls.len().max(1))) {
             Some((method, argument)) => (method, argument.clone()),
             None => {
-                let reason = "it does not say which calls clients make: list them, \
-                              calls = [(\"read\", None), (\"write\", 1)]";
                 // The first error stays.
-                let _ = self
-                    .failure
-                    .set(ModelError(format!("{}: {reason}", self.model.name())));
+                let _ = self.failure.set(ModelError::no_calls(&*self.model));
                 ("", Value::Nil)
             }
         }

@@ -25,6 +25,14 @@ pub struct ModelCall {
 pub struct ModelError(pub String);
 
 impl ModelError {
+    /// There is nothing that random clients could call.
+    pub(crate) fn no_calls(model: &dyn Model) -> Self {
+        ModelError(format!(
+            "{}: it does not say which calls clients make: list them, calls = [(\"read\", None), (\"write\", 1)]",
+            model.name()
+        ))
+    }
+
     /// The same error, with what was asked when it came.
     pub(crate) fn within(self, asked: &str) -> Self {
         ModelError(format!("{}\n  in {asked}", self.0))

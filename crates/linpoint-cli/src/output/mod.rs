@@ -252,6 +252,7 @@ fn error_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => "malformed",
         ErrorKind::Unreadable => "unreadable",
         ErrorKind::Limit | ErrorKind::Timeout => "limit",
+        ErrorKind::Specification => "specification",
         _ => "bug",
     }
 }

@@ -93,10 +93,7 @@ pub fn test(make: &dyn Fn() -> Result<Asked, Error>) -> Result<Tested, Error> {
     let (asked, again) = (make()?, make()?);
     let calls = asked.model().sample_calls();
     if calls.is_empty() {
-        return Err(Error::usage(format!(
-            "{} lists no calls to try: write calls = [(\"read\", None), (\"write\", 1)]",
-            asked.model().name()
-        )));
+        return Err(failed(ModelError::no_calls(asked.model())));
     }
     let processes = (0..PROCESSES).map(Value::from);
     let call = |process: Value, (method, argument): &(String, Value)| ModelCall {
@@ -366,7 +363,7 @@ impl<'a> Test<'a> {
                 let (before, after) = (self.model.describe(state)?, self.model.describe(next)?);
                 let called = call_text(&self.calls[call]);
                 Some(format!(
-                    "{called} → {answer} is pure, says is_pure, and changes the state from {before} to {after}"
+                    "{called} → {answer}: is_pure says that it changes nothing, and it changes the state from {before} to {after}"
                 ))
             } else {
                 None

@@ -206,7 +206,10 @@ fn place(span: &FileSpan) -> String {
 fn called_with(function: &str, params: &str, arguments: &[Data]) -> String {
     const LONGEST: usize = 200;
     let shown = |(param, argument): (&str, &Data)| {
-        let text = argument.to_string();
+        let text = match (param, argument) {
+            ("ret", Data::Tuple(items)) if items.is_empty() => "unknown".to_owned(),
+            _ => argument.to_string(),
+        };
         match text.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{param} = {}...", &text[..end]),
             None => format!("{param} = {text}"),
