@@ -1,5 +1,6 @@
 //! Values of the language to and from data.
 
+use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};
 use starlark::values::float::UnpackFloat;
 use starlark::values::list::{AllocList, ListRef};
@@ -20,9 +21,10 @@ pub(super) fn to_starlark<'v>(heap: Heap<'v>, data: &Data) -> Value<'v> {
         Data::None => Value::new_none(),
         Data::Bool(truth) => Value::new_bool(*truth),
         Data::Int(number) => heap.alloc(*number),
-        Data::Number(digits) => match digits.parse::<f64>() {
-            Ok(float) => heap.alloc(float),
-            Err(_) => heap.alloc(digits.as_ref()),
+        Data::Number(digits) => match (digits.parse::<BigInt>(), digits.parse::<f64>()) {
+            (Ok(integer), _) => heap.alloc(integer),
+            (_, Ok(float)) => heap.alloc(float),
+            _ => heap.alloc(digits.as_ref()),
         },
         Data::Text(text) => heap.alloc(text.as_ref()),
         Data::List(items) => heap.alloc(AllocList(all(items))),

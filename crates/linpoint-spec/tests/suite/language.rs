@@ -298,6 +298,54 @@ fn broken_files_are_refused() {
     }
 }
 
+/// Large integers are exact, and integers differ from other numbers.
+#[test]
+fn numbers_keep_their_value() {
+    let register = spec(REGISTER).unwrap();
+    let history = |written: &str, read: &str| {
+        format!(
+            r#"
+{{"process": 0, "method": "write", "arg": {written}, "ret": null, "call": 1, "return": 2}}
+{{"process": 1, "method": "read", "ret": {read}, "call": 3, "return": 4}}"#
+        )
+    };
+    let large = "123456789012345678901234567890";
+    for number in ["0", "-7", "1.5", "-1e300", "9223372036854775807", large] {
+        assert!(
+            check(&register, &history(number, number)).unwrap(),
+            "{number}"
+        );
+    }
+    for (written, read) in [
+        ("1", "1.0"),
+        ("1", "true"),
+        (large, "123456789012345678901234567891"),
+    ] {
+        assert!(
+            !check(&register, &history(written, read)).unwrap(),
+            "{read}"
+        );
+    }
+    let counter = r#"
+def init(params):
+    return 9223372036854775807
+
+def step(state, process, method, arg):
+    return (state, state + 1)
+"#;
+    let answers = |second: &str| {
+        format!(
+            r#"
+{{"process": 0, "method": "next", "ret": 9223372036854775807, "call": 1, "return": 2}}
+{{"process": 0, "method": "next", "ret": 9223372036854775808, "call": 3, "return": 4}}
+{{"process": 0, "method": "next", "ret": {second}, "call": 5, "return": 6}}"#
+        )
+    };
+    let counter = spec(counter).unwrap();
+    assert!(check(&counter, &answers("9223372036854775809")).unwrap());
+    assert!(!check(&counter, &answers("9223372036854775808")).unwrap());
+}
+
 #[test]
 fn parameters_have_defaults_and_names() {
     let text = r#"
