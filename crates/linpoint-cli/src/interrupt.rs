@@ -23,6 +23,14 @@ pub(crate) fn expect_failed_allocations() {
     }
 }
 
+/// A specification that builds a deep value and compares, prints or hashes it may overflow the stack, by which the standard
+/// library ends the program with a message and `SIGABRT`. Such an end has the exit code of a specification that fails.
+pub(crate) fn expect_failed_specifications() {
+    let always = Arc::new(AtomicBool::new(true));
+    // Without the handler the program ends as well, with another code.
+    let _ = register_conditional_shutdown(SIGABRT, Exit::Malformed.code().into(), always);
+}
+
 /// A flag that Ctrl-C sets.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));

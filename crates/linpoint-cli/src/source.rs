@@ -1,6 +1,6 @@
 //! From arguments to histories and their types.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use linpoint_spec::Asked;
 
 use crate::args::{InputArgs, ObjectArgs};
 use crate::exit::Exit;
+use crate::interrupt;
 
 /// What a history is checked against: a type or a specification with its parameters, as given on the command line
 /// (`bounded-queue:capacity=5`, `lease.spec:ttl=3`) or by an input.
@@ -52,6 +53,7 @@ impl SpecFile {
             }
             _ => (text, ""),
         };
+        interrupt::expect_failed_specifications();
         Ok(SpecFile {
             name: path.to_owned(),
             text: linpoint_spec::read_text(Path::new(path))?,
@@ -205,6 +207,15 @@ impl ObjectArgs {
             (None, None) => Ok(None),
         }
     }
+}
+
+/// All files that a command reads: these, and the specification.
+pub(crate) fn inputs(files: &[PathBuf], chosen: Option<&TypeChoice>) -> Vec<PathBuf> {
+    let file = match chosen.map(|chosen| &chosen.definition) {
+        Some(Definition::File(file)) => Some(PathBuf::from(&file.name)),
+        _ => None,
+    };
+    files.iter().cloned().chain(file).collect()
 }
 
 impl InputArgs {

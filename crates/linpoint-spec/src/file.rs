@@ -10,7 +10,11 @@ use linpoint::spec::Params;
 use crate::asked::Asked;
 
 /// The longest file, in bytes. A longer one is no specification.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: u64 = 1 << 16;
+
+/// The stack on which a file is read, in bytes: enough for the deepest expression that fits into the longest file.
+#[cfg(feature = "starlark")]
+const STACK: usize = 256 << 20;
 
 /// The specification in a file, with these parameters.
 pub fn read(path: &Path, params: &Params) -> Result<Asked, Error> {
@@ -37,7 +41,8 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 #[cfg(feature = "starlark")]
 pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
     let specification = |error: crate::model::ModelError| Error::specification(error.to_string());
-    let model = crate::starlark::StarlarkModel::new(name, text, params).map_err(specification)?;
+    let model = on_large_stack(|| crate::starlark::StarlarkModel::new(name, text, params));
+    let model = model?.map_err(specification)?;
     if let Some(known) = model.parameters()
         && let Some(unknown) = params.keys().find(|name| !known.contains(name))
     {
@@ -58,4 +63,19 @@ pub fn parse(_name: &str, _text: &str, _params: &Params) -> Result<Asked, Error>
         "this linpoint is built without specification files: build it with the feature `spec` \
          (cargo install --profile dist --features spec linpoint-cli)",
     ))
+}
+
+/// What `read` returns, on a stack that deep expressions fit.
+#[cfg(feature = "starlark")]
+fn on_large_stack<T: Send>(read: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = thread.spawn_scoped(scope, read);
+        let thread = thread.map_err(|error| {
+            Error::unreadable(format!("a thread to read the specification on: {error}"))
+        })?;
+        thread
+            .join()
+            .map_err(|_| Error::bug("reading the specification panicked"))
+    })
 }

@@ -6,12 +6,13 @@ use linpoint::format::{Format, write};
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::source::{TypeChoice, type_of};
+use crate::source::{TypeChoice, inputs, type_of};
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     let format = args.output.format()?;
-    let mut out = args.output.open(&mut Files::reading(&args.input.files)?)?;
+    let mut files = Files::reading(&inputs(&args.input.files, chosen.as_ref()))?;
+    let mut out = args.output.open(&mut files)?;
     let mut converted = 0;
     let exit = args.input.read_good(&mut |recorded| {
         // A history whose type is not known is written without one.

@@ -8,7 +8,7 @@ use linpoint::{Checker, Config, Error, History};
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::source::TypeChoice;
+use crate::source::{TypeChoice, inputs};
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let choice = args.object.choice()?;
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     }
     let format = args.output.format()?;
     // The file is opened first, so that one that cannot be written is reported at once.
-    let mut out = args.output.open(&mut Files::reading(&[])?)?;
+    let mut files = Files::reading(&inputs(&[], Some(&choice)))?;
+    let mut out = args.output.open(&mut files)?;
     let history = match snapshot_shape(args, &choice)? {
         Some(shape) => snapshot(args, shape)?,
         None => simulated(args, &object)?,

@@ -14,17 +14,18 @@ use crate::args::VerifyProofArgs;
 use crate::exit::Exit;
 use crate::files::{Files, Output};
 use crate::interrupt;
-use crate::source::{TypeChoice, print_notes, type_of, with_methods, with_params};
+use crate::source::{TypeChoice, inputs, print_notes, type_of, with_methods, with_params};
 
 pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
-    let mut inputs = args.input.files.clone();
+    let chosen = args.input.type_choice()?;
+    let mut inputs = inputs(&args.input.files, chosen.as_ref());
     inputs.push(args.proof.clone());
     Files::reading(&inputs)?;
     let stop = interrupt::flag();
     let mut verifier = Verifier {
         args,
-        chosen: args.input.type_choice()?,
+        chosen,
         reader: ProofReader::new(open_text(&args.proof)?),
         stop: Arc::clone(&stop),
         is_over: false,

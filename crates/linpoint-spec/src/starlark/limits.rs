@@ -145,6 +145,9 @@ pub(super) fn reason(error: &starlark::Error) -> String {
             format!("it takes more than {MOST_TICKS} loops and calls: does it end?")
         }
         _ if text.starts_with("Heap memory limit") => too_much_memory(),
+        _ if text == "Immutable" => {
+            "a constant of the file cannot be changed: all that changes is in the state".to_owned()
+        }
         _ => text,
     }
 }
