@@ -64,6 +64,29 @@ fn contracts_hold() {
     });
 }
 
+/// The specifications of the guide are the blocks that begin with the name of a file.
+#[test]
+fn the_specifications_of_the_guide_keep_their_contracts() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/own-specification.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let blocks = guide.split("```python\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split("```").next());
+    let specs: Vec<&str> = blocks
+        .filter(|block| {
+            block
+                .lines()
+                .next()
+                .is_some_and(|line| line.ends_with(".spec"))
+        })
+        .collect();
+    assert_eq!(specs.len(), 2);
+    for text in specs {
+        let make = || linpoint_spec::parse("guide.spec", text, &Default::default());
+        let tested = linpoint_spec::test(&make).expect("no error");
+        assert!(tested.passed(), "{tested:#?}");
+    }
+}
+
 #[test]
 fn the_template_keeps_its_contracts() {
     let make = || linpoint_spec::parse("new.spec", linpoint_spec::TEMPLATE, &Default::default());
