@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::{Equivalent, HashMap};
 use linpoint::spec::{CallView, DecodeError, Kind, Recorded, Role, Sampler, Simulated, Vocabulary};
 use linpoint::value::Interner;
 use linpoint::{Outcomes, Spec, Value};
@@ -17,15 +17,18 @@ type Map<K, V> = HashMap<K, V, FixedState>;
 
 /// A specification whose answers come from a [`Model`].
 ///
-/// What a call does in a state is remembered, so the model is asked once for each pair. After the first error the model is not asked any more and every operation is blocked; [`Spec::failure`] has the error, so that no verdict
-/// comes of it.
+/// What a call does in a state is remembered, so the model is asked once for each pair, and so is what the model says about calls.
+/// After the first error the model is not asked any more and every operation is blocked; [`Spec::failure`] has the error, so that
+/// no verdict comes of it.
 pub struct Asked {
     model: Box<dyn Model>,
     calls: Mutex<Interner<ModelCall>>,
     steps: RwLock<Map<(StateId, u32), Outcomes<Value, StateId>>>,
     init: StateId,
-    /// By call: the key of the object that it is about.
-    keys: RwLock<Map<u32, Option<Value>>>,
+    keys: Memo<Option<Value>>,
+    purity: Memo<bool>,
+    roles: Memo<Role>,
+    refusals: Memo<Option<String>>,
     asking: Counts,
     failure: OnceLock<ModelError>,
     hidden: Hidden,
@@ -45,6 +48,42 @@ pub(crate) enum Hidden {
 impl Hidden {
     fn is(self, what: Hidden) -> bool {
         self == what || self == Hidden::All
+    }
+}
+
+/// What a model said about calls, by the number of the call and its result.
+struct Memo<T>(RwLock<Map<(u32, Option<Value>), T>>);
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Memo(RwLock::default())
+    }
+}
+
+/// A question to a [`Memo`], which hashes as its key.
+#[derive(Hash)]
+struct Question<'a>(u32, Option<&'a Value>);
+
+impl Equivalent<(u32, Option<Value>)> for Question<'_> {
+    fn equivalent(&self, (number, result): &(u32, Option<Value>)) -> bool {
+        self.0 == *number && self.1 == result.as_ref()
+    }
+}
+
+impl<T: Clone> Memo<T> {
+    /// What is known about the call, or what `ask` answers.
+    fn get(
+        &self,
+        op: &Called,
+        result: Option<&Value>,
+        ask: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
+        if let Some(known) = read(&self.0).get(&Question(op.number, result)) {
+            return Some(known.clone());
+        }
+        let answer = ask()?;
+        write(&self.0).insert((op.number, result.cloned()), answer.clone());
+        Some(answer)
     }
 }
 
@@ -116,7 +155,10 @@ impl Asked {
             calls: Mutex::default(),
             steps: RwLock::default(),
             init,
-            keys: RwLock::default(),
+            keys: Memo::default(),
+            purity: Memo::default(),
+            roles: Memo::default(),
+            refusals: Memo::default(),
             asking: Counts::default(),
             failure: OnceLock::new(),
             hidden: Hidden::Nothing,
@@ -154,6 +196,24 @@ impl Asked {
                 let _ = self.failure.set(error);
                 None
             }
+        }
+    }
+
+    /// An error if the object has no such call, or if the call never has this result.
+    fn refuse(&self, op: &Called, result: Option<&Value>) -> Result<(), DecodeError> {
+        let mut failed = None;
+        let ask = || match self.model.refusal(&op.call, result) {
+            Ok(refusal) => Some(refusal),
+            // An error of the model is a reason to refuse, too.
+            Err(error) => {
+                failed = Some(error.to_string());
+                None
+            }
+        };
+        let refusal = self.refusals.get(op, result, ask).flatten();
+        match failed.or(refusal) {
+            Some(reason) => Err(DecodeError::Malformed(reason)),
+            None => Ok(()),
         }
     }
 
@@ -201,20 +261,16 @@ impl Spec for Asked {
         if self.hidden.is(Hidden::Key) {
             return None;
         }
-        if let Some(key) = read(&self.keys).get(&op.number) {
-            return key.clone();
-        }
-        let key = self.answer(|| self.model.key(&op.call))?;
-        write(&self.keys).insert(op.number, key.clone());
-        key
+        let ask = || self.answer(|| self.model.key(&op.call));
+        self.keys.get(op, None, ask).flatten()
     }
 
     fn is_pure(&self, op: &Called, ret: Option<&Value>) -> bool {
         if self.hidden.is(Hidden::Purity) {
             return false;
         }
-        let answer = self.answer(|| self.model.is_pure(&op.call, ret));
-        answer.unwrap_or(false)
+        let ask = || self.answer(|| self.model.is_pure(&op.call, ret));
+        self.purity.get(op, ret, ask).unwrap_or(false)
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -228,8 +284,8 @@ impl Spec for Asked {
         if self.hidden.is(Hidden::Kind) {
             return Role::Opaque;
         }
-        let answer = self.answer(|| self.model.role(&op.call, ret));
-        answer.unwrap_or(Role::Opaque)
+        let ask = || self.answer(|| self.model.role(&op.call, ret));
+        self.roles.get(op, ret, ask).unwrap_or(Role::Opaque)
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -274,27 +330,18 @@ impl Recorded for Asked {
             method: call.method.into(),
             argument: call.argument.clone(),
         };
-        if let Some(refusal) = refusal(self.model.refusal(&call, None))? {
-            return Err(DecodeError::Malformed(refusal));
-        }
         let number = lock(&self.calls).intern(call.clone());
-        Ok(Called {
+        let op = Called {
             number,
             call: Arc::new(call),
-        })
+        };
+        self.refuse(&op, None).map(|()| op)
     }
 
     fn decode_result(&self, op: &Called, result: &Value) -> Result<Value, DecodeError> {
-        match refusal(self.model.refusal(&op.call, Some(result)))? {
-            Some(refusal) => Err(DecodeError::Malformed(refusal)),
-            None => Ok(self.model.normal(result)),
-        }
+        self.refuse(op, Some(result))?;
+        Ok(self.model.normal(result))
     }
-}
-
-/// An error of the model is a reason to refuse, too.
-fn refusal(answer: Result<Option<String>, ModelError>) -> Result<Option<String>, DecodeError> {
-    answer.map_err(|error| DecodeError::Malformed(error.to_string()))
 }
 
 impl Simulated for Asked {

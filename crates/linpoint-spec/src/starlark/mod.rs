@@ -3,6 +3,7 @@
 mod constants;
 mod convert;
 mod limits;
+mod process;
 mod roles;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,6 +42,8 @@ pub struct StarlarkModel {
     defined: [bool; FUNCTIONS.len()],
     /// Where the file defines them, for messages.
     places: [String; FUNCTIONS.len()],
+    /// Whether `step` looks at the process.
+    uses_process: bool,
     params: Data,
     kind: Option<Kind>,
     calls: Vec<(String, Value)>,
@@ -96,6 +99,7 @@ impl StarlarkModel {
         let defined = FUNCTIONS.map(|(function, _)| has(function));
         let mut model = StarlarkModel {
             defined,
+            uses_process: process::is_used(text),
             params: Data::None,
             kind: None,
             calls: Vec::new(),
@@ -130,7 +134,7 @@ impl StarlarkModel {
     ) -> Result<T, ModelError> {
         let (name, params) = FUNCTIONS[function as usize];
         let at = &self.places[function as usize];
-        let called = || called_with(name, params, arguments);
+        let called = || self.called_with(name, params, arguments);
         let function = self
             .module
             .get(name)
@@ -163,6 +167,25 @@ impl StarlarkModel {
             function
         });
         result.unwrap_or_else(|| Err(ModelError(format!("{at}: {name} was not called"))))
+    }
+
+    /// A call of a function with its arguments, which are shortened if they are long.
+    fn called_with(&self, function: &str, params: &str, arguments: &[Data]) -> String {
+        const LONGEST: usize = 200;
+        let is_given = |(param, _): &(&str, &Data)| *param != "process" || self.uses_process;
+        let shown = |(param, argument): (&str, &Data)| {
+            let text = match (param, argument) {
+                ("ret", Data::Tuple(items)) if items.is_empty() => "unknown".to_owned(),
+                _ => argument.to_string(),
+            };
+            match text.char_indices().nth(LONGEST) {
+                Some((end, _)) => format!("{param} = {}...", &text[..end]),
+                None => format!("{param} = {text}"),
+            }
+        };
+        let arguments = params.split(", ").zip(arguments).filter(is_given);
+        let arguments: Vec<String> = arguments.map(shown).collect();
+        format!("{function}({})", arguments.join(", "))
     }
 }
 
@@ -202,24 +225,6 @@ fn place(span: &FileSpan) -> String {
     format!("{}:{begin}", span.filename())
 }
 
-/// A call of a function with its arguments, which are shortened if they are long.
-fn called_with(function: &str, params: &str, arguments: &[Data]) -> String {
-    const LONGEST: usize = 200;
-    let shown = |(param, argument): (&str, &Data)| {
-        let text = match (param, argument) {
-            ("ret", Data::Tuple(items)) if items.is_empty() => "unknown".to_owned(),
-            _ => argument.to_string(),
-        };
-        match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("{param} = {}...", &text[..end]),
-            None => format!("{param} = {text}"),
-        }
-    };
-    let arguments = params.split(", ").zip(arguments).map(shown);
-    let arguments: Vec<String> = arguments.collect();
-    format!("{function}({})", arguments.join(", "))
-}
-
 /// The error of a file: its place, or this one if it has none, the reason, and the line.
 fn failed(at: &str, error: &starlark::Error) -> ModelError {
     let reason = reason(error);
@@ -256,7 +261,7 @@ impl Model for StarlarkModel {
     }
 
     fn depends_on_process(&self) -> bool {
-        true
+        self.uses_process
     }
 
     fn init(&self) -> Result<StateId, ModelError> {
