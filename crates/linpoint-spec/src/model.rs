@@ -34,7 +34,8 @@ impl ModelError {
     }
 
     /// The same error, with what was asked when it came.
-    pub(crate) fn within(self, asked: &str) -> Self {
+    #[must_use]
+    pub fn within(self, asked: &str) -> Self {
         ModelError(format!("{}\n  in {asked}", self.0))
     }
 }

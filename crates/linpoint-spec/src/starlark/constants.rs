@@ -1,5 +1,7 @@
 //! The constants of a specification file: `kind`, `calls`, `methods` and `defaults`.
 
+use std::slice::from_ref;
+
 use linpoint::Value;
 use linpoint::spec::{Kind, Params};
 
@@ -77,8 +79,7 @@ impl StarlarkModel {
     fn read_kind(&self, text: &str) -> Result<Option<Kind>, ModelError> {
         let kind = match self.module.get_option("kind") {
             Ok(Some(value)) if value.value().get_type() == "function" => {
-                let arguments = [self.params.clone()];
-                Some(self.call(Function::Kind, &arguments, to_data)?)
+                Some(self.call(Function::Kind, from_ref(&self.params), to_data)?)
             }
             _ => self.constant(text, "kind")?,
         };

@@ -7,6 +7,7 @@ mod process;
 mod roles;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice::from_ref;
 
 use linpoint::Value;
 use linpoint::spec::{Kind, Params, Role};
@@ -265,7 +266,7 @@ impl Model for StarlarkModel {
     }
 
     fn init(&self) -> Result<StateId, ModelError> {
-        let state = self.call(Function::Init, &[self.params.clone()], to_data)?;
+        let state = self.call(Function::Init, from_ref(&self.params), to_data)?;
         Ok(self.states.number(state))
     }
 
