@@ -21,6 +21,14 @@ type Map<K, V> = HashMap<K, V, FixedState>;
 /// After the first error the model is not asked any more and every operation is blocked; [`Spec::failure`] has the error, so that
 /// no verdict comes of it.
 pub struct Asked {
+    memory: Arc<Memory>,
+    asking: Counts,
+    failure: OnceLock<ModelError>,
+    hidden: Hidden,
+}
+
+/// A model, and what it answered.
+struct Memory {
     model: Box<dyn Model>,
     calls: Mutex<Interner<ModelCall>>,
     steps: RwLock<Map<(StateId, u32), Outcomes<Value, StateId>>>,
@@ -29,9 +37,6 @@ pub struct Asked {
     purity: Memo<bool>,
     roles: Memo<Role>,
     refusals: Memo<Option<String>>,
-    asking: Counts,
-    failure: OnceLock<ModelError>,
-    hidden: Hidden,
 }
 
 /// What a specification does not tell although its model says it, so that decisions with and without it can be compared.
@@ -150,7 +155,7 @@ impl Asked {
     /// A specification that asks `model`.
     pub fn new(model: impl Model + 'static) -> Result<Self, ModelError> {
         let init = model.init()?;
-        Ok(Asked {
+        let memory = Memory {
             model: Box::new(model),
             calls: Mutex::default(),
             steps: RwLock::default(),
@@ -159,6 +164,9 @@ impl Asked {
             purity: Memo::default(),
             roles: Memo::default(),
             refusals: Memo::default(),
+        };
+        Ok(Asked {
+            memory: Arc::new(memory),
             asking: Counts::default(),
             failure: OnceLock::new(),
             hidden: Hidden::Nothing,
@@ -170,9 +178,20 @@ impl Asked {
         Asked { hidden, ..self }
     }
 
+    /// The same specification for another history: it asks the same model and shares what is remembered, but a failure
+    /// concerns one of them.
+    pub fn for_another(&self) -> Self {
+        Asked {
+            memory: Arc::clone(&self.memory),
+            asking: Counts::default(),
+            failure: OnceLock::new(),
+            hidden: self.hidden,
+        }
+    }
+
     /// The model that is asked.
     pub fn model(&self) -> &dyn Model {
-        &*self.model
+        &*self.memory.model
     }
 
     /// How often the model was asked.
@@ -180,7 +199,7 @@ impl Asked {
         Asking {
             asked: self.asking.asked.load(Relaxed),
             remembered: self.asking.remembered.load(Relaxed),
-            states: self.model.states(),
+            states: self.memory.model.states(),
         }
     }
 
@@ -202,23 +221,21 @@ impl Asked {
     /// An error if the object has no such call, or if the call never has this result.
     fn refuse(&self, op: &Called, result: Option<&Value>) -> Result<(), DecodeError> {
         let mut failed = None;
-        let ask = || match self.model.refusal(&op.call, result) {
+        let ask = || match self.memory.model.refusal(&op.call, result) {
             Ok(refusal) => Some(refusal),
-            // An error of the model is a reason to refuse, too.
             Err(error) => {
-                failed = Some(error.to_string());
+                failed = Some(DecodeError::Specification(error.to_string()));
                 None
             }
         };
-        let refusal = self.refusals.get(op, result, ask).flatten();
-        match failed.or(refusal) {
-            Some(reason) => Err(DecodeError::Malformed(reason)),
-            None => Ok(()),
-        }
+        let refusal = self.memory.refusals.get(op, result, ask).flatten();
+        failed
+            .or(refusal.map(DecodeError::Malformed))
+            .map_or(Ok(()), Err)
     }
 
     fn ask(&self, state: StateId, call: &ModelCall) -> Option<Outcomes<Value, StateId>> {
-        let mut found = self.answer(|| self.model.step(state, call))?;
+        let mut found = self.answer(|| self.memory.model.step(state, call))?;
         Some(match found.len() {
             0 => Outcomes::Blocked,
             1 => {
@@ -236,12 +253,12 @@ impl Spec for Asked {
     type State = StateId;
 
     fn init(&self) -> StateId {
-        self.init
+        self.memory.init
     }
 
     fn apply(&self, &state: &StateId, op: &Called) -> Outcomes<Value, StateId> {
         let pair = (state, op.number);
-        if let Some(known) = read(&self.steps).get(&pair) {
+        if let Some(known) = read(&self.memory.steps).get(&pair) {
             self.asking.remembered.fetch_add(1, Relaxed);
             return known.clone();
         }
@@ -249,34 +266,35 @@ impl Spec for Asked {
         let Some(outcomes) = self.ask(state, &op.call) else {
             return Outcomes::Blocked;
         };
-        write(&self.steps).insert(pair, outcomes.clone());
+        write(&self.memory.steps).insert(pair, outcomes.clone());
         outcomes
     }
 
     fn state_value(&self, &state: &StateId) -> Value {
-        self.model.state_value(state)
+        let value = self.answer(|| self.memory.model.state_value(state));
+        value.unwrap_or_default()
     }
 
     fn key(&self, op: &Called) -> Option<Value> {
         if self.hidden.is(Hidden::Key) {
             return None;
         }
-        let ask = || self.answer(|| self.model.key(&op.call));
-        self.keys.get(op, None, ask).flatten()
+        let ask = || self.answer(|| self.memory.model.key(&op.call));
+        self.memory.keys.get(op, None, ask).flatten()
     }
 
     fn is_pure(&self, op: &Called, ret: Option<&Value>) -> bool {
         if self.hidden.is(Hidden::Purity) {
             return false;
         }
-        let ask = || self.answer(|| self.model.is_pure(&op.call, ret));
-        self.purity.get(op, ret, ask).unwrap_or(false)
+        let ask = || self.answer(|| self.memory.model.is_pure(&op.call, ret));
+        self.memory.purity.get(op, ret, ask).unwrap_or(false)
     }
 
     fn kind(&self) -> Option<Kind> {
         match self.hidden.is(Hidden::Kind) {
             true => None,
-            false => self.model.kind(),
+            false => self.memory.model.kind(),
         }
     }
 
@@ -284,8 +302,8 @@ impl Spec for Asked {
         if self.hidden.is(Hidden::Kind) {
             return Role::Opaque;
         }
-        let ask = || self.answer(|| self.model.role(&op.call, ret));
-        self.roles.get(op, ret, ask).unwrap_or(Role::Opaque)
+        let ask = || self.answer(|| self.memory.model.role(&op.call, ret));
+        self.memory.roles.get(op, ret, ask).unwrap_or(Role::Opaque)
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -293,7 +311,7 @@ impl Spec for Asked {
     }
 
     fn state_words(&self, &state: &StateId, key: Option<&Value>) -> String {
-        let described = self.answer(|| self.model.describe(state));
+        let described = self.answer(|| self.memory.model.describe(state));
         let described = described.unwrap_or_default();
         match key {
             Some(key) => format!("at key {key}, the state was {described}"),
@@ -302,6 +320,8 @@ impl Spec for Asked {
     }
 
     fn failure(&self) -> Option<String> {
+        // Checkers call this when they are done.
+        let _ = self.answer(|| self.memory.model.confirm());
         self.failure.get().map(ModelError::to_string)
     }
 
@@ -311,9 +331,13 @@ impl Spec for Asked {
             remembered,
             states,
         } = self.asking();
-        Some(format!(
+        let effort = format!(
             "the specification was asked for {asked} steps, {remembered} more were remembered; {states} states"
-        ))
+        );
+        Some(match self.memory.model.effort() {
+            Some(more) => format!("{effort}; {more}"),
+            None => effort,
+        })
     }
 }
 
@@ -321,7 +345,7 @@ impl Recorded for Asked {
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<Called, DecodeError> {
-        let process = match self.model.depends_on_process() {
+        let process = match self.memory.model.depends_on_process() {
             true => call.process.clone(),
             false => Value::Nil,
         };
@@ -330,7 +354,7 @@ impl Recorded for Asked {
             method: call.method.into(),
             argument: call.argument.clone(),
         };
-        let number = lock(&self.calls).intern(call.clone());
+        let number = lock(&self.memory.calls).intern(call.clone());
         let op = Called {
             number,
             call: Arc::new(call),
@@ -340,18 +364,18 @@ impl Recorded for Asked {
 
     fn decode_result(&self, op: &Called, result: &Value) -> Result<Value, DecodeError> {
         self.refuse(op, Some(result))?;
-        Ok(self.model.normal(result))
+        Ok(self.memory.model.normal(result))
     }
 }
 
 impl Simulated for Asked {
     fn sample(&self, _: &StateId, _: u32, sampler: &mut Sampler) -> (&str, Value) {
-        let calls = self.model.sample_calls();
+        let calls = self.memory.model.sample_calls();
         match calls.get(sampler.below(calls.len().max(1))) {
             Some((method, argument)) => (method, argument.clone()),
             None => {
                 // The first error stays.
-                let _ = self.failure.set(ModelError::no_calls(&*self.model));
+                let _ = self.failure.set(ModelError::no_calls(&*self.memory.model));
                 ("", Value::Nil)
             }
         }

@@ -32,6 +32,7 @@
 pub const TEMPLATE: &str = include_str!("template.spec");
 
 mod asked;
+mod command;
 mod contracts;
 #[cfg(feature = "starlark")]
 mod data;
@@ -42,6 +43,9 @@ mod model;
 mod starlark;
 
 pub use asked::{Asked, Asking, Called};
+#[cfg(unix)]
+pub use command::CommandModel;
+pub use command::{CommandOptions, Running, RunningChecks, command};
 pub use contracts::{Contract, Counterexample, Taken, Tested, test};
 #[cfg(feature = "starlark")]
 pub use data::Data;

@@ -125,11 +125,33 @@ pub trait Model: fmt::Debug + Send + Sync {
     fn normal(&self, result: &Value) -> Value;
 
     /// The state as a value. Different states have different values.
-    fn state_value(&self, state: StateId) -> Value;
+    fn state_value(&self, state: StateId) -> Result<Value, ModelError>;
 
     /// What state the object is in, for people.
     fn describe(&self, state: StateId) -> Result<String, ModelError>;
 
     /// Calls that random clients may make: method and argument. None if the model does not say.
     fn sample_calls(&self) -> &[(String, Value)];
+
+    /// Called when a check is done. The error says how the model was not the function that it must be.
+    fn confirm(&self) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    /// What it took to answer, in words, besides the number of steps and states.
+    fn effort(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Why there is no such call, if its method is not one of these.
+pub(crate) fn unknown_method(call: &ModelCall, methods: &[String]) -> Option<String> {
+    let method = &*call.method;
+    if methods.iter().any(|known| known == method) {
+        return None;
+    }
+    let known = methods.join(", ");
+    Some(format!(
+        "unknown method {method:?}: the specification has {known}"
+    ))
 }

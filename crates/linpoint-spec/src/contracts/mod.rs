@@ -322,34 +322,41 @@ impl<'a> Test<'a> {
         let called = call_text(&self.calls[call]);
         let second = self.model.step(state, &self.calls[call])?;
         let broken = (first != second).then(|| {
-            let (first, second) = (self.answers(&first), self.answers(&second));
-            format!("{called} was asked twice: {first}, then {second}")
+            let (first, second) = (self.answers(&first)?, self.answers(&second)?);
+            Ok(format!("{called} was asked twice: {first}, then {second}"))
         });
+        let broken = broken.transpose()?;
         self.check(SAME_ANSWER, state, broken)?;
         let Some(&twin) = self.twins.get(&state) else {
             return Ok(());
         };
         let other = self.again.step(twin, &self.calls[call])?;
-        let values = |model: &dyn Model, outcomes: &Outcomes| -> Vec<(Value, Value)> {
+        let values = |model: &dyn Model,
+                      outcomes: &Outcomes|
+         -> Result<Vec<(Value, Value)>, ModelError> {
             let value =
-                |(answer, next): &(Value, StateId)| (answer.clone(), model.state_value(*next));
+                |(answer, next): &(Value, StateId)| Ok((answer.clone(), model.state_value(*next)?));
             outcomes.iter().map(value).collect()
         };
-        let (here, there) = (values(self.model, &first), values(self.again, &other));
+        let (here, there) = (values(self.model, &first)?, values(self.again, &other)?);
         let broken = (here != there).then(|| {
             format!("{called} has other outcomes if the specification is read anew: {here:?}, then {there:?}")
         });
         self.check(SAME_ANSWER, state, broken)
     }
 
-    fn answers(&self, outcomes: &Outcomes) -> String {
+    fn answers(&self, outcomes: &Outcomes) -> Result<String, ModelError> {
         let shown = |(answer, next): &(Value, StateId)| {
-            format!("{answer} and the state {}", self.model.state_value(*next))
+            let next = self.model.state_value(*next)?;
+            Ok(format!("{answer} and the state {next}"))
         };
-        match outcomes.is_empty() {
+        Ok(match outcomes.is_empty() {
             true => "blocked".to_owned(),
-            false => outcomes.iter().map(shown).collect::<Vec<_>>().join(" or "),
-        }
+            false => {
+                let shown: Result<Vec<_>, ModelError> = outcomes.iter().map(shown).collect();
+                shown?.join(" or ")
+            }
+        })
     }
 
     fn check_purity(&mut self, state: StateId, call: usize) -> Result<(), ModelError> {

@@ -19,7 +19,7 @@ use starlark::values::Value as StarlarkValue;
 use self::convert::{to_data, to_starlark};
 use self::limits::{globals, limit_products, limited, reason};
 use crate::data::Data;
-use crate::model::{Model, ModelCall, ModelError, StateId, States};
+use crate::model::{Model, ModelCall, ModelError, StateId, States, unknown_method};
 
 /// The functions that a file may define, with their parameters.
 const FUNCTIONS: [(&str, &str); 8] = [
@@ -324,12 +324,9 @@ impl Model for StarlarkModel {
         result: Option<&Value>,
     ) -> Result<Option<String>, ModelError> {
         if let Some(methods) = &self.methods
-            && !methods.iter().any(|method| **method == *call.method)
+            && let Some(reason) = unknown_method(call, methods)
         {
-            let (method, known) = (&call.method, methods.join(", "));
-            return Ok(Some(format!(
-                "unknown method {method:?}: the specification has {known}"
-            )));
+            return Ok(Some(reason));
         }
         if !self.has(Function::Validate) {
             return Ok(None);
@@ -350,8 +347,8 @@ impl Model for StarlarkModel {
         Data::from(result).to_value()
     }
 
-    fn state_value(&self, state: StateId) -> Value {
-        self.states.get(state).distinct_value()
+    fn state_value(&self, state: StateId) -> Result<Value, ModelError> {
+        Ok(self.states.get(state).distinct_value())
     }
 
     fn describe(&self, state: StateId) -> Result<String, ModelError> {

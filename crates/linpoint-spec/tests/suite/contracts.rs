@@ -189,8 +189,8 @@ impl Model for Moody {
         result.clone()
     }
 
-    fn state_value(&self, _: StateId) -> Value {
-        Value::Nil
+    fn state_value(&self, _: StateId) -> Result<Value, ModelError> {
+        Ok(Value::Nil)
     }
 
     fn describe(&self, _: StateId) -> Result<String, ModelError> {

@@ -25,6 +25,21 @@ pub(super) fn value_ref(raw: &str) -> Result<ValueRef<'_>, String> {
     value(raw).map(ValueRef::Value)
 }
 
+/// The value of a JSON text, as in a history: `1000`, `1e3` and `1000.0` are one number.
+///
+/// The error says what is wrong with the text.
+///
+/// ```
+/// use linpoint::Value;
+/// use linpoint::format::value_of_json;
+/// assert_eq!(value_of_json("[1e3, null]"), Ok(Value::list([1000.into(), Value::Nil])));
+/// assert_eq!(value_of_json("[1"), Err("not JSON: it is cut off after column 2".to_owned()));
+/// ```
+pub fn value_of_json(text: &str) -> Result<Value, String> {
+    let raw: &RawValue = from_str(text)?;
+    value(raw.get())
+}
+
 fn value_at(text: &str, depth: usize) -> Result<Value, String> {
     match text.as_bytes().first() {
         Some(b'n') => Ok(Value::Nil),

@@ -39,7 +39,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use input::open_text;
-pub use jsonl::{StreamLine, stream_line, write_jsonl};
+pub use json::value_of_json;
+pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
 pub use snapshot::snapshot_event;
 
 #[cfg(not(all(feature = "edn", feature = "parquet")))]

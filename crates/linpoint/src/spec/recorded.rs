@@ -46,6 +46,9 @@ pub enum DecodeError {
     /// The argument or the result is not one of the method. The reason is in words: "enqueue takes a value".
     #[error("{0}")]
     Malformed(String),
+    /// The specification is a program, and it failed when it was asked.
+    #[error("{0}")]
+    Specification(String),
 }
 
 impl From<String> for DecodeError {
@@ -69,6 +72,7 @@ impl DecodeError {
         match self {
             DecodeError::UnknownMethod(method) => Error::unknown_method(&method, reason),
             DecodeError::Malformed(_) => Error::malformed(reason),
+            DecodeError::Specification(_) => Error::specification(reason),
         }
     }
 }

@@ -17,12 +17,9 @@ use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 pub use stream::{StreamLine, stream_line};
-pub use write::write_jsonl;
+pub use write::{write_jsonl, write_value};
 #[cfg(feature = "parquet")]
-pub(super) use {
-    line::decode_header,
-    write::{write_header, write_value},
-};
+pub(super) use {line::decode_header, write::write_header};
 
 /// The bytes of text that one task decodes: enough to outweigh the cost of a task, few enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;

@@ -223,8 +223,8 @@ fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(out, text).map_err(io::Error::from)
 }
 
-/// Like [`Value::to_json`], but keeps the text of numbers.
-pub(in crate::format) fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a value as JSON, like [`Value::to_json`], but keeps the text of numbers.
+pub fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     match value {
         Value::Int(i) => write!(out, "{i}"),
         Value::Number(n) if serde_json::from_str::<serde_json::Number>(n).is_ok() => {
