@@ -8,8 +8,8 @@ use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated,
 use linpoint::object::{ObjectType, TypeInfo, find_type, guess_type, why_no_type};
 use linpoint::proof::Specification;
 use linpoint::spec::Params;
-use linpoint::{Error, ErrorKind, History, Value, object_type};
-use linpoint_spec::Asked;
+use linpoint::{Budget, Error, ErrorKind, History, Value, object_type};
+use linpoint_spec::{Asked, CommandOptions, Running, RunningChecks};
 
 use crate::args::{InputArgs, ObjectArgs};
 use crate::exit::Exit;
@@ -19,7 +19,7 @@ use crate::interrupt;
 /// (`bounded-queue:capacity=5`, `lease.spec:ttl=3`) or by an input.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeChoice {
-    /// The name of the type, or of the specification's file.
+    /// The name of the type, or of the specification's file, or the command of a program.
     pub(crate) name: String,
     pub(crate) params: Params,
     definition: Definition,
@@ -31,6 +31,8 @@ enum Definition {
     BuiltIn,
     /// In a file.
     File(Arc<SpecFile>),
+    /// By a program, which runs as long as this is needed.
+    Program(Arc<Program>),
 }
 
 /// A specification file with parameters, as given on the command line: `lease.spec:ttl=3`.
@@ -66,6 +68,13 @@ impl SpecFile {
     }
 }
 
+/// A program that is asked, with the checks that ask it.
+#[derive(Debug)]
+struct Program {
+    spec: Asked,
+    checks: Arc<RunningChecks>,
+}
+
 impl TypeChoice {
     /// The built-in type that the command line names, with parameters.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
@@ -88,6 +97,26 @@ impl TypeChoice {
         })
     }
 
+    /// The program that the command line names.
+    fn parse_command(command: &str, args: &ObjectArgs) -> Result<Self, Error> {
+        let mut options = CommandOptions::default();
+        for param in &args.model_param {
+            options
+                .params
+                .extend([parse_param("--model-param", param)?]);
+        }
+        if let Some(timeout) = args.model_timeout {
+            options.answer_timeout = timeout;
+        }
+        let (params, checks) = (options.params.clone(), Arc::clone(&options.checks));
+        let spec = linpoint_spec::command(command, options)?;
+        Ok(TypeChoice {
+            name: command.to_owned(),
+            params,
+            definition: Definition::Program(Arc::new(Program { spec, checks })),
+        })
+    }
+
     pub(crate) fn built_in(name: &str, params: Params) -> Self {
         TypeChoice {
             name: name.to_owned(),
@@ -96,11 +125,20 @@ impl TypeChoice {
         }
     }
 
-    /// The object, with nothing remembered of other histories: an error of a specification concerns one of them.
+    /// The object for one history: an error of a specification concerns one of them. A program remembers its answers for all.
     pub(crate) fn build(&self) -> Result<ObjectType, Error> {
         match &self.definition {
             Definition::BuiltIn => object_type(&self.name, &self.params),
             Definition::File(file) => file.specification().map(ObjectType::new),
+            Definition::Program(program) => Ok(ObjectType::new(program.spec.for_another())),
+        }
+    }
+
+    /// Tells a program that a check with this budget asks it, until the result is dropped.
+    pub(crate) fn running(&self, budget: &Budget) -> Option<Running<'_>> {
+        match &self.definition {
+            Definition::Program(program) => Some(program.checks.enter(budget)),
+            Definition::BuiltIn | Definition::File(_) => None,
         }
     }
 
@@ -117,7 +155,7 @@ impl TypeChoice {
     pub(crate) fn info(&self) -> Option<&'static TypeInfo> {
         match self.definition {
             Definition::BuiltIn => find_type(&self.name),
-            Definition::File(_) => None,
+            Definition::File(_) | Definition::Program(_) => None,
         }
     }
 
@@ -126,6 +164,7 @@ impl TypeChoice {
         match self.definition {
             Definition::BuiltIn => format!("type {}", self.name),
             Definition::File(_) => format!("specification {}", self.name),
+            Definition::Program(_) => format!("model `{}`", self.name),
         }
     }
 
@@ -133,7 +172,7 @@ impl TypeChoice {
     pub(crate) fn named(&self) -> Option<(&str, &Params)> {
         match self.definition {
             Definition::BuiltIn => Some((&self.name, &self.params)),
-            Definition::File(_) => None,
+            Definition::File(_) | Definition::Program(_) => None,
         }
     }
 
@@ -152,6 +191,7 @@ impl TypeChoice {
                 let file = file.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
                 Specification::Own(with_params(&file, &self.params))
             }
+            Definition::Program(_) => Specification::Own(with_params(&self.name, &self.params)),
         }
     }
 
@@ -171,19 +211,21 @@ impl TypeChoice {
 
 /// The parameters of `name`, as given on the command line: `capacity=5,initial=0`.
 fn parse_params(name: &str, text: &str) -> Result<Params, Error> {
-    let mut params = Params::new();
-    for param in text.split(',').filter(|param| !param.is_empty()) {
-        let (key, value) = param.split_once('=').ok_or_else(|| {
-            Error::usage(format!(
-                "parameter {param:?} of {name} has no value: write {param}=..."
-            ))
-        })?;
-        // A parameter is JSON where it can be, and text otherwise.
-        let value = serde_json::from_str::<serde_json::Value>(value)
-            .map_or_else(|_| Value::from(value), Value::from);
-        params.insert(key.trim().to_owned(), value);
-    }
-    Ok(params)
+    let params = text.split(',').filter(|param| !param.is_empty());
+    params.map(|param| parse_param(name, param)).collect()
+}
+
+/// A parameter of `name`: `capacity=5`.
+fn parse_param(name: &str, param: &str) -> Result<(String, Value), Error> {
+    let (key, value) = param.split_once('=').ok_or_else(|| {
+        Error::usage(format!(
+            "parameter {param:?} of {name} has no value: write {param}=..."
+        ))
+    })?;
+    // A parameter is JSON where it can be, and text otherwise.
+    let value = serde_json::from_str::<serde_json::Value>(value)
+        .map_or_else(|_| Value::from(value), Value::from);
+    Ok((key.trim().to_owned(), value))
 }
 
 /// A type or a specification with its parameters, as users write it.
@@ -201,11 +243,13 @@ pub(crate) fn with_params(name: &str, params: &Params) -> String {
 impl ObjectArgs {
     /// What the command line names, if it names something.
     pub(crate) fn choice(&self) -> Result<Option<TypeChoice>, Error> {
-        match (&self.object_type, &self.spec) {
-            (Some(name), _) => TypeChoice::parse(name).map(Some),
-            (None, Some(file)) => TypeChoice::parse_spec(file).map(Some),
-            (None, None) => Ok(None),
-        }
+        let choice = match (&self.object_type, &self.spec, &self.model_cmd) {
+            (Some(name), _, _) => TypeChoice::parse(name),
+            (_, Some(file), _) => TypeChoice::parse_spec(file),
+            (_, _, Some(command)) => TypeChoice::parse_command(command, self),
+            (None, None, None) => return Ok(None),
+        };
+        choice.map(Some)
     }
 }
 

@@ -121,6 +121,19 @@ pub(crate) struct ObjectArgs {
     /// spec`)
     #[arg(long, value_name = "FILE", conflicts_with = "object_type")]
     pub(crate) spec: Option<String>,
+
+    /// A command that specifies the object, instead of a type: a program in any language, which is asked over its standard
+    /// input and output (see docs/model-programs.md)
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["object_type", "spec"])]
+    pub(crate) model_cmd: Option<String>,
+
+    /// A parameter for the program of --model-cmd; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", requires = "model_cmd")]
+    pub(crate) model_param: Vec<String>,
+
+    /// The time for each answer of the program of --model-cmd [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "model_cmd")]
+    pub(crate) model_timeout: Option<Duration>,
 }
 
 /// Where histories come from and how to read them.
@@ -350,7 +363,7 @@ pub(crate) struct ConvertArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(group(ArgGroup::new("object").args(["object_type", "spec"]).required(true)))]
+#[command(group(ArgGroup::new("object").args(["object_type", "spec", "model_cmd"]).required(true)))]
 pub(crate) struct GenerateArgs {
     #[command(flatten)]
     pub(crate) object: ObjectArgs,

@@ -312,6 +312,7 @@ fn check_one(
     let started = Instant::now();
     let (choice, object) = object_of(&recorded, chosen)?;
     let history = &recorded.history;
+    let running = choice.running(budget);
     let checked = limits
         .checker
         .check_recorded_within(&object, history, budget);
@@ -334,6 +335,7 @@ fn check_one(
         };
         Ok((report, proof, hint))
     });
+    drop(running);
     match proven {
         Ok((report, proof, hint)) => Ok(Checked {
             recorded,

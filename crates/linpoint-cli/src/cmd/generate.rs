@@ -12,7 +12,8 @@ use crate::source::{TypeChoice, inputs};
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let choice = args.object.choice()?;
-    let choice = choice.ok_or_else(|| Error::usage("name a type with --type, or --spec"))?;
+    let choice =
+        choice.ok_or_else(|| Error::usage("name a type with --type, --spec or --model-cmd"))?;
     let object = choice.build()?;
     if !(0.0..=100.0).contains(&args.pending) {
         return Err(Error::usage("--pending is a share in percent, from 0 to 100").into());
