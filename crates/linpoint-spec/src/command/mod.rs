@@ -4,6 +4,8 @@
 
 mod checks;
 #[cfg(unix)]
+mod facts;
+#[cfg(unix)]
 mod model;
 #[cfg(unix)]
 mod process;

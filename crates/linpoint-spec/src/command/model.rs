@@ -1,15 +1,14 @@
 //! A model whose answers come from a program.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use linpoint::Value;
 use linpoint::spec::{Kind, Role};
 use linpoint::text::show_duration;
 
 use super::CommandOptions;
+use super::facts::Facts;
 use super::process::{Failed, LONGEST_ANSWER, Patience, Program};
 use super::protocol::{self, Hello, ProgramOutcomes, ProgramState, Topic, Wrong};
 use crate::model::{Model, ModelCall, ModelError, StateId, States, unknown_method};
@@ -28,8 +27,7 @@ pub struct CommandModel {
     hello: Hello,
     states: States<ProgramState>,
     conversation: Mutex<Conversation>,
-    /// What the program said about calls and their results.
-    known: RwLock<HashMap<(Topic, ModelCall, Option<Value>), Value, FixedState>>,
+    facts: Facts,
 }
 
 /// What was said so far.
@@ -100,7 +98,7 @@ impl CommandModel {
                 waited: Duration::ZERO,
                 sample: Sample::default(),
             }),
-            known: RwLock::default(),
+            facts: Facts::default(),
             options,
         };
         let question = Hello::question(&model.options.params);
@@ -198,17 +196,19 @@ impl CommandModel {
         if !self.hello.answers.contains(&topic) {
             return Ok(None);
         }
-        let about = (topic, call.clone(), result.cloned());
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(answer) = known.get(&about) {
-            return Ok(Some(answer.clone()));
+        let subject = (call.clone(), result.cloned());
+        if let Some(answer) = self.facts.get(topic, &subject) {
+            return Ok(Some(answer));
         }
-        drop(known);
-        let item = protocol::call_and_result(call, result);
-        let answer = self.ask_one(topic, item, |value| read(value).map(|()| value.clone()))?;
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert(about, answer.clone());
-        Ok(Some(answer))
+        let subjects = self.facts.to_ask(topic, subject);
+        let items: Vec<String> = subjects
+            .iter()
+            .map(|(call, result)| protocol::call_and_result(call, result.as_ref()))
+            .collect();
+        let answers = self.ask(topic, &items, |value| read(value).map(|()| value.clone()))?;
+        let answer = answers.first().cloned();
+        self.facts.insert(topic, subjects, answers);
+        Ok(answer)
     }
 
     fn descriptions(&self, states: &[ProgramState]) -> Result<Vec<String>, ModelError> {
@@ -364,6 +364,11 @@ impl Model for CommandModel {
             && let Some(reason) = unknown_method(call, methods)
         {
             return Ok(Some(reason));
+        }
+        // Every call and every result of a history comes here before it is asked about.
+        let topic = result.map_or(Topic::Key, |_| Topic::IsPure);
+        if self.hello.answers.contains(&topic) {
+            self.facts.saw(call, result);
         }
         let refusal = self.ask_about(Topic::Validate, call, result, |value| match value {
             Value::Nil | Value::Text(_) => Ok(()),
