@@ -271,20 +271,13 @@ fn sorted<T: Clone + Ord>(outcomes: &[T]) -> Vec<T> {
 
 /// What a program did instead of answering, as the rest of a sentence.
 fn words(failed: Failed) -> String {
-    const TO_STDERR: &str = "what is not an answer belongs on the standard error";
     match failed {
         Failed::Late(time) => format!("did not answer within {}", show_duration(time)),
         Failed::Limit(limit) => format!("did not answer: {limit}"),
         Failed::Exited(status) => format!("exited with status {status} instead of answering"),
         Failed::Killed(signal) => format!("was killed by signal {signal}"),
         Failed::Closed => "closed its standard output".to_owned(),
-        Failed::Early => {
-            format!("wrote a line before it had read the question; {TO_STDERR}")
-        }
-        Failed::Extra(more) => format!(
-            "wrote more than one line for one question; {TO_STDERR}\n  also: {}",
-            shown(&more)
-        ),
+        Failed::Early => "wrote a line before it had read the question".to_owned(),
         Failed::Long => format!("wrote {LONGEST_ANSWER} bytes without an end of line"),
         Failed::Bytes(line) => {
             format!("wrote a line that is not UTF-8\n  answer: {}", shown(&line))

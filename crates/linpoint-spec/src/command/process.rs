@@ -31,8 +31,11 @@ const LOOK: Duration = Duration::from_millis(50);
 /// the checks end as undecided; one that hangs is ended.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long a program may take to exit when its pipes are closed.
+/// How long a program may take to exit when its input is closed.
 const TIME_TO_EXIT: Duration = Duration::from_millis(500);
+
+/// How long it may take from the end of the output of a program to its exit.
+const TIME_TO_STATUS: Duration = Duration::from_secs(2);
 
 /// How long a wait is allowed to take.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +61,6 @@ pub(super) enum Failed {
     Closed,
     /// It wrote a line before it had read the question.
     Early,
-    /// It wrote more than one line for one question: this one too.
-    Extra(String),
     /// It wrote more than [`LONGEST_ANSWER`] without an end of line.
     Long,
     /// It wrote a line that is not UTF-8.
@@ -137,12 +138,13 @@ impl Program {
         question: &[u8],
         patience: Patience<'_>,
     ) -> Result<String, Failed> {
-        if let Some(line) = self.line()? {
-            return Err(Failed::Extra(line));
-        }
         let asked = Instant::now();
         let mut left = question;
         self.write(&mut left)?;
+        // A line that was written too early is judged as the answer to this question.
+        if let Some(line) = self.line()? {
+            return Ok(line);
+        }
         let mut stopped: Option<(Instant, Limit)> = None;
         loop {
             let ready = self.wait(!left.is_empty(), LOOK.min(patience.time))?;
@@ -152,10 +154,10 @@ impl Program {
             }
             let is_open = !ready.stdout || self.read_answer()?;
             if let Some(line) = self.line()? {
-                return match (left.is_empty(), self.read.is_empty()) {
-                    (false, _) => Err(Failed::Early),
-                    (_, true) => Ok(line),
-                    (_, false) => Err(Failed::Extra(lossy(&self.read))),
+                // The line of a program that does not read any more is judged by what it says.
+                return match left.is_empty() || self.stdin.is_none() {
+                    true => Ok(line),
+                    false => Err(Failed::Early),
                 };
             }
             if !is_open {
@@ -273,7 +275,7 @@ impl Program {
 
     /// Why the output ended: waits a little for the program to exit.
     fn end_of_output(&mut self) -> Failed {
-        let end = Instant::now() + TIME_TO_EXIT;
+        let end = Instant::now() + TIME_TO_STATUS;
         loop {
             self.read_errors();
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -143,7 +143,7 @@ pub(super) fn answers(
         Some(Value::Int(found)) if u64::try_from(*found) == Ok(id) => {}
         Some(other) => {
             return Err(
-                format!("has \"id\": {other}; it must be that of the question, {id}").into(),
+                format!("has \"id\": {other}; it must be that of the question, {id}, and the only line for it").into(),
             );
         }
         None => return Err(format!("has no \"id\"; the question has {id}").into()),
@@ -263,7 +263,9 @@ pub(super) fn json(value: &Value) -> String {
 }
 
 fn object(line: &str) -> Result<Value, String> {
-    let answer = value_of_json(line).map_err(|reason| format!("is {reason}"))?;
+    let not_json =
+        |reason| format!("is {reason} (what is not an answer belongs on the standard error)");
+    let answer = value_of_json(line).map_err(not_json)?;
     match answer {
         Value::Map(_) => Ok(answer),
         other => Err(format!("is {}, not an object", other.kind_name())),
