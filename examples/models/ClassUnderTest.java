@@ -36,8 +36,8 @@ import java.util.concurrent.TimeoutException;
  * calls can see.
  *
  * The argument of a call is null for none and a list for several. The answer of a call that throws is the name of the
- * exception, without its package. {@code --answers text} writes answers as texts, such as "true" and "[1,2]", as the
- * histories of Violat have them. A call that does not return within {@code --blocked} milliseconds, 200 at first, is blocked.
+ * exception, without its package. {@code --answers text} writes answers as the histories of Violat have them: all are texts,
+ * such as "true", "[1,2]", "null" and "java.util.NoSuchElementException". A call that does not return within {@code --blocked} milliseconds, 200 at first, is blocked.
  * The protocol is described in docs/model-programs.md.
  */
 public final class ClassUnderTest {
@@ -173,8 +173,8 @@ public final class ClassUnderTest {
         List<Call> calls = states.get(((Number) step.get("state")).intValue());
         Object instance = instance(calls);
         Call call = new Call((String) step.get("method"), step.get("arg"));
-        Future<Object> returned = callers.submit(() -> invoke(instance, call));
-        Object answer;
+        Future<Raw> returned = callers.submit(() -> invoke(instance, call));
+        Raw answer;
         try {
             answer = returned.get(blockedMillis, TimeUnit.MILLISECONDS);
         } catch (TimeoutException blocked) {
@@ -185,22 +185,23 @@ public final class ClassUnderTest {
         }
         List<Call> following = new ArrayList<>(calls);
         following.add(call);
-        // The answer is written down now, since it may be part of the object.
-        boolean isText = answersText && answer != null && !(answer instanceof String);
-        String written = isText ? Json.quoted(Json.text(answer)) : Json.text(answer);
-        return List.of(List.of(new Raw(written), number(following, instance)));
+        return List.of(List.of(answer, number(following, instance)));
     }
 
-    private Object invoke(Object instance, Call call) throws ReflectiveOperationException {
+    /** Makes a call. Its answer is written down at once, since it may be part of the object. */
+    private Raw invoke(Object instance, Call call) throws ReflectiveOperationException {
         for (Object[] arguments : argumentLists(call.argument())) {
             Method method = find(call.method(), arguments);
             if (method == null) {
                 continue;
             }
             try {
-                return method.invoke(instance, arguments);
+                Object answer = method.invoke(instance, arguments);
+                boolean isText = answersText && method.getReturnType() != void.class && !(answer instanceof String);
+                return new Raw(isText ? Json.quoted(Json.text(answer)) : Json.text(answer));
             } catch (InvocationTargetException thrown) {
-                return thrown.getCause().getClass().getSimpleName();
+                Class<?> exception = thrown.getCause().getClass();
+                return new Raw(Json.quoted(answersText ? exception.getName() : exception.getSimpleName()));
             }
         }
         throw new NoSuchMethodException(

@@ -21,13 +21,15 @@ class KeyValue(Model):
             return seen, state
         if method == "delete":
             rest = {other: value for other, value in state.items() if other != key}
-            return held is not MISSING, rest
+            # A client that does not tell whether the key was there records nothing.
+            return [(held is not MISSING, rest), (None, rest)]
         if method == "cas":
             _, expected, new = arg
             return (True, {**state, key: new}) if seen == expected else (False, state)
-        if method == "append":
-            return None, {**state, key: ("" if seen is None else str(seen)) + str(arg[1])}
-        return None, {**state, key: arg[1]}
+        _, value = arg
+        new = value if method == "put" else ("" if seen is None else str(seen)) + str(value)
+        # Some clients record nothing, some "true", some what they put.
+        return [(answer, {**state, key: new}) for answer in (None, True, *arg, arg)]
 
     def identity(self, state):
         # Dictionaries are equal whatever their order.

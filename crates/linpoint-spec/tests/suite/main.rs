@@ -3,4 +3,6 @@
 mod contracts;
 mod gallery;
 mod language;
+#[cfg(unix)]
+mod programs;
 mod twins;

@@ -1,27 +1,12 @@
 //! Models that are programs: those that work, and all that can go wrong with one.
-#![cfg(unix)]
 
-use std::path::PathBuf;
+mod examples;
+
 use std::time::{Duration, Instant};
 
 use linpoint::format::{ReadOptions, parse};
-use linpoint::{Budget, Checker, Error, ErrorKind, Value, Verdict};
+use linpoint::{Budget, Checker, Error, ErrorKind, Verdict};
 use linpoint_spec::{Asked, CommandOptions, command};
-
-/// The directory of the models that are shipped as examples.
-fn examples() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/models")
-}
-
-fn python(model: &str, params: &[(&str, Value)]) -> Asked {
-    let file = examples().join(model);
-    let mut options = CommandOptions::default();
-    let params = params.iter();
-    options.params = params
-        .map(|(name, value)| (name.to_string(), value.clone()))
-        .collect();
-    command(&format!("exec python3 '{}'", file.display()), options).unwrap()
-}
 
 /// The verdict on a history: whether it is linearizable.
 fn check(spec: &Asked, history: &str) -> Result<bool, Error> {
@@ -37,32 +22,6 @@ fn check(spec: &Asked, history: &str) -> Result<bool, Error> {
 const STALE: &str = r#"
 {"process": 0, "method": "write", "arg": [1, "a"], "ret": null, "call": 1, "return": 2}
 {"process": 1, "method": "read", "ret": null, "call": 3, "return": 4}"#;
-
-#[test]
-fn a_register_in_python() {
-    let register = python("register.py", &[]);
-    assert!(!check(&register, STALE).unwrap());
-    let fresh = STALE.replace(r#""read", "ret": null"#, r#""read", "ret": [1, "a"]"#);
-    assert!(check(&register, &fresh).unwrap());
-    let asking = register.asking();
-    assert!(asking.asked <= 4 && asking.remembered > 0, "{asking:?}");
-}
-
-#[test]
-fn keys_parameters_and_refusals() {
-    let map = python("kv.py", &[("missing", Value::from("none"))]);
-    let history = r#"
-{"process": 0, "method": "put", "arg": ["a", 1], "ret": null, "call": 1, "return": 2}
-{"process": 1, "method": "get", "arg": "b", "ret": "none", "call": 3, "return": 4}
-{"process": 1, "method": "delete", "arg": "a", "ret": true, "call": 5, "return": 6}
-{"process": 1, "method": "get", "arg": "a", "ret": "none", "call": 7, "return": 8}"#;
-    assert!(check(&map, history).unwrap());
-    assert!(!check(&map, &history.replace("true", "false")).unwrap());
-    let unknown = history.replace("delete", "pop");
-    let error = check(&map, &unknown).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Malformed);
-    assert!(error.reason().contains("unknown method \"pop\""), "{error}");
-}
 
 /// A program in Python that answers as a register does, but for `wrong`, which is run for each question after the first.
 fn broken(wrong: &str) -> String {
