@@ -331,8 +331,11 @@ impl Spec for Asked {
             remembered,
             states,
         } = self.asking();
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
         let effort = format!(
-            "the specification was asked for {asked} steps, {remembered} more were remembered; {states} states"
+            "the specification was asked for {asked} step{}, {remembered} more were remembered; {states} state{}",
+            plural(asked),
+            plural(states as u64),
         );
         Some(match self.memory.model.effort() {
             Some(more) => format!("{effort}; {more}"),

@@ -128,7 +128,7 @@ pub(crate) struct ObjectArgs {
     pub(crate) model_cmd: Option<String>,
 
     /// A parameter for the program of --model-cmd; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", requires = "model_cmd")]
+    #[arg(long, value_name = "NAME=V", requires = "model_cmd")]
     pub(crate) model_param: Vec<String>,
 
     /// The time for each answer of the program of --model-cmd [default: 10s]

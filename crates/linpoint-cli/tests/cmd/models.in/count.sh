@@ -1,0 +1,4 @@
+read -r hello
+echo '{"linpoint": 1, "init": 0}'
+read -r question
+echo '{"id": 1, "steps": [[[null, 0]], [[null, 0]]]}'

@@ -1,0 +1,1 @@
+echo '{"linpoint": 1, "init": 0, "method": ["put"]}'

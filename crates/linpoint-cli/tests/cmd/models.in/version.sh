@@ -1,0 +1,1 @@
+echo '{"linpoint": 2, "init": 0}'
