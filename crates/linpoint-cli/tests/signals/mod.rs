@@ -94,3 +94,65 @@ fn an_interrupted_command_reports() {
         assert_eq!(code, Some(2), "{signal}");
     }
 }
+
+/// A check whose model hangs, ignores signals and the end of its input, and has a child of its own that does so too. The file
+/// then has the numbers of both processes.
+fn with_hanging_model(pids: &std::path::Path) -> std::process::Child {
+    let hangs = format!(
+        "trap '' INT TERM HUP; echo $$ >>'{0}'; sleep 300 & echo $! >>'{0}'; read -r hello; \
+         echo '{{\"linpoint\": 1, \"init\": 0}}'; wait",
+        pids.display()
+    );
+    let history = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/cmd/models.in/history.jsonl"
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
+    command.args([
+        "check",
+        history,
+        "--model-timeout",
+        "100s",
+        "--model-cmd",
+        &hangs,
+    ]);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().expect("linpoint starts")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_model_that_hangs_ends_with_linpoint() {
+    for signal in ["INT", "KILL"] {
+        let name = format!("linpoint-signals-{}-{signal}", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        let mut child = with_hanging_model(&file);
+        let started = Instant::now();
+        let pids = loop {
+            let pids = std::fs::read_to_string(&file).unwrap_or_default();
+            if pids.lines().count() == 2 {
+                break pids;
+            }
+            assert!(started.elapsed() < Duration::from_secs(20));
+            sleep(Duration::from_millis(20));
+        };
+        // By now it has begun to ask.
+        sleep(Duration::from_millis(1000));
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.expect("kill is everywhere").success());
+        let started = Instant::now();
+        let is_running = |pid: &str| std::path::Path::new(&format!("/proc/{pid}")).exists();
+        while child.try_wait().expect("it is ours").is_none() || pids.lines().any(is_running) {
+            assert!(started.elapsed() < Duration::from_secs(20), "{signal}");
+            sleep(Duration::from_millis(20));
+        }
+        let output = child.wait_with_output().expect("it has ended");
+        let said = String::from_utf8_lossy(&output.stderr);
+        if signal == "INT" {
+            assert!(said.contains("did not answer: interrupted"), "{said}");
+            assert_eq!(output.status.code(), Some(65));
+        }
+        std::fs::remove_file(&file).expect("it is ours");
+    }
+}

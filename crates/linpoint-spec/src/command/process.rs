@@ -82,10 +82,51 @@ struct Ready {
     stderr: bool,
 }
 
+/// A shell that kills the process group of a program when this process ends without doing so, even by a signal.
+#[derive(Debug)]
+struct Guard {
+    shell: Child,
+}
+
+impl Guard {
+    /// Starts to guard the group of this program.
+    fn start(program: &Child) -> io::Result<Self> {
+        // Its input ends with this process, or else has a line.
+        let script = format!("read -r line || kill -s KILL -- -{}", program.id());
+        let shell = Command::new("sh")
+            .arg("-c")
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        Ok(Guard { shell })
+    }
+}
+
+/// The group is not guarded any more.
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let told = self
+            .shell
+            .stdin
+            .take()
+            .map(|mut input| input.write_all(b"end\n"));
+        if !matches!(told, Some(Ok(()))) {
+            // It ended already, or must not kill what it guards.
+            let _ = self.shell.kill();
+        }
+        let _ = self.shell.wait();
+    }
+}
+
 /// A running program. Dropping it ends the whole process group of the program.
 #[derive(Debug)]
 pub(super) struct Program {
     child: Child,
+    /// `None` when the program is ended.
+    guard: Option<Guard>,
     /// `None` when it is closed.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
@@ -113,8 +154,9 @@ impl Program {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(io::Error::other("the shell has no pipes"));
         };
-        let program = Program {
+        let mut program = Program {
             child,
+            guard: None,
             stdin: Some(stdin),
             stdout,
             stderr: Some(stderr),
@@ -122,6 +164,7 @@ impl Program {
             scanned: 0,
             errors: Vec::new(),
         };
+        program.guard = Some(Guard::start(&program.child)?);
         rustix::io::ioctl_fionbio(&program.stdout, true)?;
         for pipe in [
             program.stdin.as_ref().map(AsFd::as_fd),
@@ -331,6 +374,7 @@ impl Drop for Program {
         // The first process is not waited for yet, so the group is still the one of this program. Killing fails if there is
         // no process to be killed.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.guard = None;
         let _ = self.child.wait();
     }
 }
