@@ -2,9 +2,9 @@
 //!
 //! `docs/model-programs.md` describes the lines that are written and read.
 
-mod checks;
 #[cfg(unix)]
-mod facts;
+mod ahead;
+mod checks;
 #[cfg(unix)]
 mod model;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use linpoint::spec::{Kind, Role};
 use linpoint::text::show_duration;
 
 use super::CommandOptions;
-use super::facts::Facts;
+use super::ahead::Ahead;
 use super::process::{Failed, LONGEST_ANSWER, Patience, Program};
 use super::protocol::{self, Hello, ProgramOutcomes, ProgramState, Topic, Wrong};
 use crate::model::{Model, ModelCall, ModelError, StateId, States, unknown_method};
@@ -27,7 +27,7 @@ pub struct CommandModel {
     hello: Hello,
     states: States<ProgramState>,
     conversation: Mutex<Conversation>,
-    facts: Facts,
+    ahead: Ahead,
 }
 
 /// What was said so far.
@@ -98,7 +98,7 @@ impl CommandModel {
                 waited: Duration::ZERO,
                 sample: Sample::default(),
             }),
-            facts: Facts::default(),
+            ahead: Ahead::default(),
             options,
         };
         let question = Hello::question(&model.options.params);
@@ -185,7 +185,7 @@ impl CommandModel {
             .ok_or_else(|| ModelError("no answer".to_owned()))
     }
 
-    /// Asks about a call, once. `None` if the program does not answer such questions.
+    /// Asks about a call. `None` if the program does not answer such questions.
     fn ask_about(
         &self,
         topic: Topic,
@@ -197,17 +197,18 @@ impl CommandModel {
             return Ok(None);
         }
         let subject = (call.clone(), result.cloned());
-        if let Some(answer) = self.facts.get(topic, &subject) {
-            return Ok(Some(answer));
+        if let Some(early) = self.ahead.take(topic, &subject) {
+            return Ok(Some(early));
         }
-        let subjects = self.facts.to_ask(topic, subject);
+        let subjects = self.ahead.with_others(topic, subject);
         let items: Vec<String> = subjects
             .iter()
             .map(|(call, result)| protocol::call_and_result(call, result.as_ref()))
             .collect();
         let answers = self.ask(topic, &items, |value| read(value).map(|()| value.clone()))?;
-        let answer = answers.first().cloned();
-        self.facts.insert(topic, subjects, answers);
+        let mut answers = subjects.into_iter().zip(answers);
+        let answer = answers.next().map(|(_, answer)| answer);
+        self.ahead.keep(topic, answers);
         Ok(answer)
     }
 
@@ -361,7 +362,8 @@ impl Model for CommandModel {
         // Every call and every result of a history comes here before it is asked about.
         let topic = result.map_or(Topic::Key, |_| Topic::IsPure);
         if self.hello.answers.contains(&topic) {
-            self.facts.saw(call, result);
+            let subject = (call.clone(), result.cloned());
+            self.ahead.expect(topic, subject);
         }
         let refusal = self.ask_about(Topic::Validate, call, result, |value| match value {
             Value::Nil | Value::Text(_) => Ok(()),
