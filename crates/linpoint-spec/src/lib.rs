@@ -27,6 +27,8 @@
 //! ```
 //!
 //! `docs/specifications.md` describes the language and what a specification may define.
+//!
+//! A [`command`] is a specification that asks a program in any other language; `docs/model-programs.md` describes how.
 
 /// A specification to begin with, which explains itself.
 pub const TEMPLATE: &str = include_str!("template.spec");

@@ -89,10 +89,7 @@ impl Verifier<'_> {
             // `check` writes no proof of such a history.
             Err(error) => return results.skip(&error),
         };
-        let limits = &self.args.limits;
-        let budget = Budget::new(limits.timeout, limits.memory);
-        self.reader
-            .limit_to(budget.cancelled_by(Arc::clone(&self.stop)));
+        self.reader.limit_to(self.budget());
         print_notes(&recorded);
         let label = recorded.label();
         let (header, verified) = match self.verify(&recorded) {
@@ -146,6 +143,12 @@ impl Verifier<'_> {
         }
     }
 
+    /// A budget for one proof, starting now.
+    fn budget(&self) -> Budget {
+        let limits = &self.args.limits;
+        Budget::new(limits.timeout, limits.memory).cancelled_by(Arc::clone(&self.stop))
+    }
+
     fn verify(&mut self, recorded: &RecordedHistory) -> Result<(Header, Verified), ProofError> {
         let Some(header) = self.reader.next_header()? else {
             let reason = "the file has no proof of this history";
@@ -157,7 +160,9 @@ impl Verifier<'_> {
                 .refuse(format!("the type is not known: {}", error.reason()))
         })?;
         let history = &recorded.history;
+        let running = choice.running(&self.budget());
         let verified = object.verify_proof(&mut self.reader, &header, history);
+        drop(running);
         match verified {
             Ok(verified) => Ok((header, verified)),
             Err(ProofError::History(error)) => Err(with_methods(error, &choice).into()),

@@ -154,11 +154,10 @@ pub(super) fn answers(
     let topic = topic.name();
     match answer.get(topic) {
         Some(Value::List(items)) if items.len() == count => Ok(items.to_vec()),
-        Some(Value::List(items)) => Err(format!(
-            "has {} items in \"{topic}\"; the question has {count}",
-            items.len()
-        )
-        .into()),
+        Some(Value::List(items)) => {
+            let (found, plural) = (items.len(), if items.len() == 1 { "" } else { "s" });
+            Err(format!("has {found} item{plural} in \"{topic}\"; the question has {count}").into())
+        }
         Some(other) => Err(wrong(topic, "a list", other).into()),
         None => Err(format!("has neither \"{topic}\" nor \"error\"").into()),
     }
