@@ -302,6 +302,9 @@ class Mutex(Spec):
         return self.METHODS[op.method]
 
     def result(self, op, result):
+        is_token = op == ("take", True) and result[0] == INT and result[1] > 0
+        if is_token:
+            return NIL
         return done(result, []) if op[0] == "take" else truth(result)
 
     def init(self):

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{IndependentKeys, Note, ReadOptions, RecordedHistory, jepsen_keys};
+use super::{IndependentKeys, Note, ReadOptions, RecordedHistory, jepsen_drains, jepsen_keys};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
 use crate::spec::value_is_result;
@@ -46,7 +46,7 @@ pub(super) struct JepsenEvent {
     pub(super) value: Value,
     /// When it happened, where that is recorded.
     pub(super) time: Option<i64>,
-    /// The `:index` of the event, where that is recorded.
+    /// The `:index` of the event, where that is recorded. From [`prepared`] on, its position in the input stands for a missing one.
     pub(super) index: Option<i64>,
 }
 
@@ -88,17 +88,12 @@ pub(super) fn record(
     if has_keys && options.independent == IndependentKeys::Detect {
         notes.push(Note::IndependentKeys);
     }
+    let entries = prepared(entries, has_keys)?;
     let mut builder = options.builder();
     let mut invocations = Invocations::default();
-    for (position, (line, entry)) in entries.into_iter().enumerate() {
+    for (line, entry) in entries {
         match entry {
             Entry::Client(event) => {
-                let event = if has_keys {
-                    jepsen_keys::split(event)
-                        .map_err(|reason| Error::malformed(reason).at_line(line))?
-                } else {
-                    event
-                };
                 let returned_false = failed_cas == FailedCas::ReturnedFalse
                     && event.kind == EventType::Fail
                     && event.function == "cas"
@@ -107,7 +102,7 @@ pub(super) fn record(
                     true => EventType::Ok,
                     false => event.kind,
                 };
-                invocations.add(&event, ends_as, position);
+                invocations.add(&event, ends_as);
                 if returned_false {
                     builder.ret(line, &event.process, Value::Bool(false))?;
                 } else {
@@ -137,7 +132,28 @@ pub(super) fn record(
     })
 }
 
-/// The indices of invocations: those that the input gives, and the positions of the events otherwise.
+/// Returns the entries with an index each, with the keys taken out of their values, and with dequeues in the place of drains.
+fn prepared(entries: Vec<(u64, Entry)>, has_keys: bool) -> Result<Vec<(u64, Entry)>, Error> {
+    let prepare = |(position, (line, entry)): (usize, (u64, Entry))| {
+        let Entry::Client(event) = entry else {
+            return Ok((line, entry));
+        };
+        let event = JepsenEvent {
+            index: event.index.or(Some(position as i64)),
+            ..event
+        };
+        let event = match has_keys {
+            true => jepsen_keys::split(event)
+                .map_err(|reason| Error::malformed(reason).at_line(line))?,
+            false => event,
+        };
+        Ok((line, Entry::Client(event)))
+    };
+    let entries = entries.into_iter().enumerate().map(prepare);
+    jepsen_drains::expanded(entries.collect::<Result<_, Error>>()?)
+}
+
+/// The indices of invocations.
 #[derive(Default)]
 struct Invocations {
     /// The index of each invocation in order; `None` if it failed.
@@ -147,12 +163,11 @@ struct Invocations {
 }
 
 impl Invocations {
-    fn add(&mut self, event: &JepsenEvent, kind: EventType, position: usize) {
+    fn add(&mut self, event: &JepsenEvent, kind: EventType) {
         match kind {
             EventType::Invoke => {
                 self.last.insert(event.process.clone(), self.indices.len());
-                self.indices
-                    .push(Some(event.index.unwrap_or(position as i64)));
+                self.indices.push(event.index);
             }
             EventType::Fail => {
                 if let Some(&invoked) = self.last.get(&event.process) {
@@ -182,11 +197,16 @@ enum Role {
     Lookup,
     /// Writes, enqueues: the value is the argument. A truth value in its place at completion is an answer.
     Update,
-    /// Locks: what the completion says, such as a fencing token, is no part of the operation.
+    /// Taking a lock: a positive integer in the completion is a fencing token, and the result; anything else it says is no part
+    /// of the operation.
+    Acquire,
+    /// Releasing a lock: what the completion says is no part of the operation.
     Silent,
-    /// Compare-and-set: the value is the argument, and done means true.
-    Compare,
-    /// Transactions and whatever is not known: a completion that differs from the invocation is the result.
+    /// Compare-and-set, transfers: the value is the argument, and done means true.
+    Conditional,
+    /// Transactions: the completion is the result, also where it is the same as the invocation, since all reads saw nil then.
+    Transaction,
+    /// Whatever is not known: a completion that differs from the invocation is the result.
     Other,
 }
 
@@ -196,9 +216,10 @@ impl Role {
             "get" | "contains" | "lookup" => Role::Lookup,
             "write" | "enqueue" | "enq" | "add" | "push" | "put" | "append" | "insert"
             | "offer" | "set" | "inc" | "increment" | "dec" | "decrement" => Role::Update,
-            "acquire" | "release" | "lock" | "unlock" => Role::Silent,
-            "cas" | "compare-and-set" | "compare-and-swap" => Role::Compare,
-            "drain" => Role::Observe,
+            "acquire" | "lock" => Role::Acquire,
+            "release" | "unlock" => Role::Silent,
+            "cas" | "compare-and-set" | "compare-and-swap" | "transfer" => Role::Conditional,
+            "txn" | "transaction" => Role::Transaction,
             _ if value_is_result(function) => Role::Observe,
             _ => Role::Other,
         }
@@ -214,9 +235,12 @@ impl Role {
     /// The argument, where only the completion tells it, and the result.
     fn complete(self, argument: &Value, completed: Value) -> (Option<Value>, Value) {
         match self {
-            Role::Observe | Role::Lookup => (None, completed),
-            Role::Silent => (None, Value::Nil),
-            Role::Compare => {
+            Role::Observe | Role::Lookup | Role::Transaction => (None, completed),
+            Role::Acquire if completed != *argument && completed.as_int() > Some(0) => {
+                (None, completed)
+            }
+            Role::Acquire | Role::Silent => (None, Value::Nil),
+            Role::Conditional => {
                 let argument = argument.is_nil().then_some(completed);
                 (argument, Value::Bool(true))
             }
@@ -306,8 +330,15 @@ mod tests {
             (3.into(), true.into())
         );
         assert_eq!(divided("cas", pair(), pair()), (pair(), true.into()));
-        assert_eq!(divided("acquire", nil(), 17.into()), (nil(), nil()));
+        assert_eq!(divided("acquire", nil(), 17.into()), (nil(), 17.into()));
+        assert_eq!(divided("acquire", nil(), "n1".into()), (nil(), nil()));
+        assert_eq!(divided("acquire", 3.into(), 3.into()), (3.into(), nil()));
+        assert_eq!(divided("release", nil(), 17.into()), (nil(), nil()));
+        assert_eq!(divided("transfer", pair(), pair()), (pair(), true.into()));
+        assert_eq!(divided("generate", nil(), 7.into()), (nil(), 7.into()));
         assert_eq!(divided("txn", pair(), 5.into()), (pair(), 5.into()));
+        // All that it read is nil.
+        assert_eq!(divided("txn", pair(), pair()), (pair(), pair()));
         assert_eq!(divided("frob", 1.into(), 1.into()), (1.into(), nil()));
     }
 }

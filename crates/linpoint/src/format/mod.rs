@@ -16,6 +16,8 @@ mod input;
 #[cfg(feature = "edn")]
 mod jepsen;
 #[cfg(feature = "edn")]
+mod jepsen_drains;
+#[cfg(feature = "edn")]
 mod jepsen_keys;
 #[cfg(feature = "edn")]
 mod jepsen_log;

@@ -100,13 +100,13 @@ impl Container {
             (Fifo, "enq" | "enqueue" | "offer" | "add" | "put")
             | (Lifo, "push")
             | (Largest | Smallest, "add" | "insert" | "offer" | "enq" | "put")
-            | (Any, "add" | "insert" | "put") => Some(Verb::Add),
+            | (Any, "add" | "insert" | "put" | "enqueue" | "enq") => Some(Verb::Add),
             (Fifo, "deq" | "dequeue" | "poll" | "remove")
             | (Lifo, "pop")
             | (Largest | Smallest, "poll" | "extract" | "remove" | "deq")
             | (Largest, "extract_max")
             | (Smallest, "extract_min")
-            | (Any, "take" | "remove" | "poll") => Some(Verb::Remove),
+            | (Any, "take" | "remove" | "poll" | "dequeue" | "deq") => Some(Verb::Remove),
             (_, "peek") | (Lifo, "top") => Some(Verb::Peek),
             (_, "size") => Some(Verb::Size),
             _ => None,

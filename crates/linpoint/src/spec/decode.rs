@@ -75,6 +75,27 @@ pub(super) fn count(result: &Value) -> Result<Value, DecodeError> {
     }
 }
 
+/// The result of a method that takes a lock: as [`done`], or a fencing token, a positive integer, which is not looked at.
+pub(super) fn taken(result: &Value, argument: &[&Value]) -> Result<Value, DecodeError> {
+    match result {
+        Value::Int(1..) => Ok(Value::Nil),
+        _ => done(result, argument),
+    }
+}
+
+/// A name of an account or a log: an integer or text. Text that is an integer means the integer, since the keys of a JSON object
+/// are text.
+pub(super) fn name(recorded: &Value) -> Option<Value> {
+    match recorded {
+        Value::Int(_) => Some(recorded.clone()),
+        Value::Text(text) => Some(match text.parse::<i64>() {
+            Ok(number) if number.to_string() == **text => Value::Int(number),
+            _ => recorded.clone(),
+        }),
+        _ => None,
+    }
+}
+
 /// The result of a method that answers an integer.
 pub(super) fn integer(result: &Value) -> Result<Value, DecodeError> {
     match result {

@@ -51,6 +51,11 @@ fn micro_op(recorded: &Value) -> Result<(MicroOp, Value), DecodeError> {
     let op = match letter.as_text().map(|text| text.trim_start_matches(':')) {
         Some("r" | "read") => MicroOp::Read(key.clone()),
         Some("w" | "write") => MicroOp::Write(key.clone(), value.clone()),
+        Some("append") => {
+            return Err("\"append\" is a step of a transaction on lists, and those are not decided yet: only registers, whose steps \
+                        are [\"r\", key, nil] and [\"w\", key, value]"
+                .into());
+        }
         _ => return Err(malformed().into()),
     };
     Ok((op, value.clone()))

@@ -95,7 +95,8 @@ impl Recorded for Mutex {
 
     fn decode_result(&self, op: &MutexOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
-            MutexOp::Acquire | MutexOp::Release => decode::done(result, &[]),
+            MutexOp::Acquire => decode::taken(result, &[]),
+            MutexOp::Release => decode::done(result, &[]),
             MutexOp::TryAcquire | MutexOp::TryRelease => decode::truth(result),
         }
     }

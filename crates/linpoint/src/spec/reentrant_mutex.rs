@@ -101,9 +101,8 @@ impl Recorded for ReentrantMutex {
 
     fn decode_result(&self, op: &ReentrantMutexOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
-            ReentrantMutexOp::Acquire(caller) | ReentrantMutexOp::Release(caller) => {
-                decode::done(result, &[caller])
-            }
+            ReentrantMutexOp::Acquire(caller) => decode::taken(result, &[caller]),
+            ReentrantMutexOp::Release(caller) => decode::done(result, &[caller]),
             ReentrantMutexOp::TryAcquire(_) => decode::truth(result),
         }
     }

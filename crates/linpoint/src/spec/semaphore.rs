@@ -107,7 +107,10 @@ impl Recorded for Semaphore {
         match *op {
             SemaphoreOp::Acquire(n) | SemaphoreOp::Release(n) => {
                 let echo = i64::try_from(n).map_or(Value::Nil, Value::Int);
-                decode::done(result, &[&echo])
+                match op {
+                    SemaphoreOp::Acquire(_) => decode::taken(result, &[&echo]),
+                    _ => decode::done(result, &[&echo]),
+                }
             }
             SemaphoreOp::TryAcquire(_) => decode::truth(result),
         }
