@@ -120,12 +120,12 @@ pub(super) static TYPES: &[TypeInfo] = &[
     },
     TypeInfo {
         name: "bag",
-        aliases: &["multiset", "pool"],
+        aliases: &["multiset", "pool", "unordered-queue", "total-queue"],
         summary: "a container that serves its values in any order",
         params: &[],
         methods: methods![
-            "add(v)" => "nil",
-            "take()" => "any value, or nil if there is none",
+            "add(v), enqueue(v)" => "nil",
+            "take(), dequeue()" => "any value, or nil if there is none",
             "peek()" => "any value, or nil if there is none",
             "size()" => "how many values there are",
         ],
@@ -238,7 +238,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
         summary: "a lock without owners, as in Knossos: not to be taken while held, nor freed while free",
         params: &[],
         methods: methods![
-            "acquire(), lock()" => "nil",
+            "acquire(), lock()" => "nil; a fencing token, a positive integer, is not looked at",
             "release(), unlock()" => "nil",
             "try_acquire(), try_lock()" => "whether the lock was free and is now held",
             "try_release(), try_unlock()" => "whether the lock was held and is now free",
@@ -251,7 +251,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
         summary: "a lock that its owner (the process, or the argument) may take again",
         params: &[],
         methods: methods![
-            "acquire(), lock()" => "nil",
+            "acquire(), lock()" => "nil; a fencing token, a positive integer, is not looked at",
             "release(), unlock()" => "nil",
             "try_acquire(), try_lock()" => "whether no other owner held the lock",
         ],
@@ -334,10 +334,21 @@ pub(super) static TYPES: &[TypeInfo] = &[
     TypeInfo {
         name: "bank",
         aliases: &[],
-        summary: "accounts, numbered from 0, with transfers between them",
+        summary: "accounts with transfers between them",
         params: &[
-            ("accounts", "how many accounts there are; 5 by default"),
-            ("balance", "what each holds at first; 10 by default"),
+            (
+                "initial",
+                "what the accounts hold at first: [100, 0, ...] for accounts numbered from 0, or {\"name\": 100, ...}; \
+                 without this and the next two, the first read that takes effect tells it",
+            ),
+            (
+                "accounts",
+                "how many accounts there are, numbered from 0; 5 by default if a balance is given",
+            ),
+            (
+                "balance",
+                "what each holds at first; 10 by default if accounts are given",
+            ),
             (
                 "allow_negative",
                 "whether accounts may be overdrawn; false by default",
@@ -349,14 +360,26 @@ pub(super) static TYPES: &[TypeInfo] = &[
         ],
         make: |given| {
             let negative = given.truth("allow_negative")?.unwrap_or(false);
-            boxed(Bank {
-                accounts: given.count("accounts", 1..=MOST_ENTRIES)?.unwrap_or(5),
-                balance: given.integer("balance")?.unwrap_or(10),
-                overdraft: if negative {
-                    Overdraft::Allowed
-                } else {
-                    Overdraft::Refused
+            let overdraft = match negative {
+                true => Overdraft::Allowed,
+                false => Overdraft::Refused,
+            };
+            let accounts = given.count("accounts", 1..=MOST_ENTRIES)?;
+            let balance = given.integer("balance")?;
+            boxed(match (given.balances("initial")?, accounts, balance) {
+                (None, None, None) => Bank {
+                    initial: None,
+                    overdraft,
                 },
+                (None, accounts, balance) => {
+                    Bank::with_accounts(accounts.unwrap_or(5), balance.unwrap_or(10), overdraft)
+                }
+                (initial, None, None) => Bank { initial, overdraft },
+                (Some(_), ..) => {
+                    let reason =
+                        "type bank takes either \"initial\", or \"accounts\" and \"balance\"";
+                    return Err(Error::usage(reason));
+                }
             })
         },
     },
@@ -372,6 +395,39 @@ pub(super) static TYPES: &[TypeInfo] = &[
             "size()" => "how many values there are",
         ],
         make: |_| boxed(AppendList),
+    },
+    TypeInfo {
+        name: "unique-ids",
+        aliases: &["id-generator"],
+        summary: "a generator of identifiers that never answers one twice",
+        params: &[],
+        methods: methods!["generate()" => "an id that was not answered before"],
+        make: |_| boxed(UniqueIds),
+    },
+    TypeInfo {
+        name: "fenced-lock",
+        aliases: &["fenced-mutex", "owner-mutex", "owner-aware-mutex"],
+        summary: "a lock that only its owner (the process, or the argument) can release, with fencing tokens that grow",
+        params: &[],
+        methods: methods![
+            "acquire(), lock()" => "a token, a positive integer larger than all before; nil does not tell it",
+            "release(), unlock()" => "nil",
+            "try_acquire(), try_lock()" => "a token, or false if the lock was held; true does not tell the token",
+        ],
+        make: |_| boxed(FencedLock),
+    },
+    TypeInfo {
+        name: "kafka-log",
+        aliases: &["kafka"],
+        summary: "logs by key with sends and polls: offsets grow, and polls see records that stand together",
+        params: &[],
+        methods: methods![
+            "send([[\"send\", k, v], ...])" => "[[\"send\", k, [offset, v]], ...] with offsets after the log; nil does not tell them",
+            "poll()" => "[[\"poll\", {k: [[offset, v], ...]}]] with records that stand together in the log of `k`",
+            "txn([[\"send\", k, v], [\"poll\"], ...])" => "the steps, each as above",
+            "assign(c), subscribe(c)" => "anything; they do nothing",
+        ],
+        make: |_| boxed(KafkaLog),
     },
     juc::ARRAY_BLOCKING_QUEUE,
     juc::CONCURRENT_HASH_MAP,

@@ -6,7 +6,7 @@ use super::ObjectType;
 use super::catalog::TYPES;
 use crate::error::{Error, did_you_mean, most_similar};
 use crate::history::History;
-use crate::spec::{MethodInfo, Params};
+use crate::spec::{MethodInfo, Params, balances_of};
 use crate::value::Value;
 
 /// The documentation of a built-in type.
@@ -107,6 +107,19 @@ impl Given<'_> {
             None => Ok(None),
             Some(Value::Bool(b)) => Ok(Some(b)),
             Some(other) => Err(self.refuse(name, "true or false", &other)),
+        }
+    }
+
+    /// Returns the parameter as balances by account, sorted by account.
+    pub(super) fn balances(&self, name: &str) -> Result<Option<Vec<(Value, i64)>>, Error> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let balances = balances_of(&value).filter(|balances| !balances.is_empty());
+        let wanted = "a list of balances such as [100, 0], or a map such as {\"a\": 100}";
+        match balances {
+            Some(balances) => Ok(Some(balances)),
+            None => Err(self.refuse(name, wanted, &value)),
         }
     }
 

@@ -1,17 +1,18 @@
 //! Accounts with transfers between them.
 
+use super::bank_state::listed;
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
+    BankState, CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+    decode,
 };
 use crate::value::Value;
 
-/// A bank with accounts `0..accounts`.
+/// A bank.
 #[derive(Clone, Debug)]
 pub struct Bank {
-    /// How many accounts there are.
-    pub accounts: usize,
-    /// What each holds at first.
-    pub balance: i64,
+    /// What each account holds at first, sorted by account. `None` means that neither the accounts nor the balances are known: the
+    /// first read that takes effect tells them, and a history is linearizable if it is so for some balances at the start.
+    pub initial: Option<Vec<(Value, i64)>>,
     /// Whether an account may be overdrawn.
     pub overdraft: Overdraft,
 }
@@ -33,67 +34,84 @@ pub enum BankOp {
     /// Moves money; answers whether it was done. A recorded nil does not tell.
     Transfer {
         /// The account that pays.
-        from: usize,
+        from: Value,
         /// The account that receives.
-        to: usize,
+        to: Value,
         /// How much, not negative.
         amount: i64,
     },
 }
 
 impl Bank {
-    fn account(&self, number: &Value) -> Result<usize, DecodeError> {
-        // The keys of a JSON object are text.
-        let parsed = match number {
-            Value::Int(i) => usize::try_from(*i).ok(),
-            Value::Text(text) => text.parse().ok(),
-            _ => None,
-        };
-        parsed
-            .filter(|&i| i < self.accounts)
-            .ok_or_else(|| format!("there is no account {number} among {}", self.accounts).into())
+    /// A bank with accounts numbered from 0 on, which hold `balance` each at first.
+    pub fn with_accounts(accounts: usize, balance: i64, overdraft: Overdraft) -> Self {
+        let account = |number| (Value::Int(number as i64), balance);
+        Bank {
+            initial: Some((0..accounts).map(account).collect()),
+            overdraft,
+        }
     }
 
-    fn balances(&self, result: &Value) -> Result<Vec<i64>, DecodeError> {
-        let malformed = || format!("read answers the balance of every account, not {result}");
-        let balance = |value: &Value| value.as_int().ok_or_else(malformed);
-        let balances = match result {
-            Value::List(balances) => balances
-                .iter()
-                .map(balance)
-                .collect::<Result<Vec<_>, _>>()?,
-            Value::Map(pairs) => {
-                let mut by_account = vec![None; self.accounts];
-                for (account, value) in pairs.iter() {
-                    by_account[self.account(account)?] = Some(balance(value)?);
-                }
-                by_account
-                    .into_iter()
-                    .collect::<Option<_>>()
-                    .ok_or_else(malformed)?
-            }
-            _ => return Err(malformed().into()),
+    fn account(&self, recorded: &Value) -> Result<Value, DecodeError> {
+        let Some(account) = decode::name(recorded) else {
+            return Err(format!("an account has a number or a name, not {recorded}").into());
         };
-        if balances.len() == self.accounts {
-            Ok(balances)
-        } else {
-            Err(malformed().into())
+        match &self.initial {
+            Some(known) if !known.iter().any(|(other, _)| *other == account) => {
+                let count = known.len();
+                Err(format!("there is no account {account} among {count}; bank:initial=[...] says which there are").into())
+            }
+            _ => Ok(account),
+        }
+    }
+
+    /// The balances of a complete read, sorted by account.
+    fn balances(&self, result: &Value) -> Result<Vec<(Value, i64)>, DecodeError> {
+        let balances = balances_of(result)
+            .ok_or_else(|| format!("read answers the balance of every account, not {result}"))?;
+        for (account, _) in &balances {
+            self.account(account)?;
+        }
+        match &self.initial {
+            Some(known) if known.len() != balances.len() => {
+                Err(format!("read answers the balance of every account, not {result}").into())
+            }
+            _ => Ok(balances),
         }
     }
 }
 
-fn listed(balances: &[i64]) -> Value {
-    Value::list(balances.iter().copied().map(Value::Int))
+/// Balances as recorders write them, sorted by account: a list, for accounts that are numbered from 0 on, or a map.
+pub(crate) fn balances_of(recorded: &Value) -> Option<Vec<(Value, i64)>> {
+    let mut balances: Vec<(Value, i64)> = match recorded {
+        Value::List(balances) => {
+            let numbered = (0..).zip(balances.iter());
+            let pair = |(number, balance): (i64, &Value)| Some((number.into(), balance.as_int()?));
+            numbered.map(pair).collect::<Option<_>>()?
+        }
+        Value::Map(pairs) => {
+            let pair = |(account, balance): &(Value, Value)| {
+                Some((decode::name(account)?, balance.as_int()?))
+            };
+            pairs.iter().map(pair).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    balances.sort();
+    let is_repeated = balances.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    (!is_repeated).then_some(balances)
 }
 
 impl Spec for Bank {
     type Op = BankOp;
     type Ret = Value;
-    /// The balances, by account.
-    type State = Vec<i64>;
+    type State = BankState;
 
-    fn init(&self) -> Vec<i64> {
-        vec![self.balance; self.accounts]
+    fn init(&self) -> BankState {
+        match &self.initial {
+            Some(balances) => BankState::Known(balances.clone()),
+            None => BankState::Unknown(Vec::new()),
+        }
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -105,12 +123,20 @@ impl Spec for Bank {
         }
     }
 
-    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        let balances: Vec<Value> = state.iter().map(|&balance| balance.into()).collect();
-        words::members("the accounts", &balances)
+    fn state_words(&self, state: &BankState, _: Option<&Value>) -> String {
+        state.words()
+    }
+
+    fn answer_words(&self, op: &BankOp, answer: &Value) -> String {
+        match (op, &self.initial) {
+            (BankOp::Read, None) => "what the accounts held".to_owned(),
+            _ => answer.to_string(),
+        }
     }
 
     fn answer_reason(&self, op: &BankOp, answer: &str) -> Option<String> {
+        // Without the balances at the start, the states say what is known of an account.
+        self.initial.as_ref()?;
         match (op, answer) {
             (BankOp::Transfer { from, amount, .. }, "false") => {
                 Some(format!("account {from} had less than {amount}"))
@@ -124,44 +150,67 @@ impl Spec for Bank {
         }
     }
 
-    fn state_value(&self, state: &Vec<i64>) -> Value {
-        listed(state)
+    fn state_value(&self, state: &BankState) -> Value {
+        state.value()
     }
 
-    fn apply(&self, state: &Vec<i64>, op: &BankOp) -> Outcomes<Value, Vec<i64>> {
-        match *op {
-            BankOp::Read => Outcomes::One(listed(state), state.clone()),
-            BankOp::Transfer { from, amount, .. }
-                if self.overdraft == Overdraft::Refused && state[from] < amount =>
-            {
-                Outcomes::One(Value::Bool(false), state.clone())
+    /// Of the answers of a read that no known balances determine, this lists one.
+    fn apply(&self, state: &BankState, op: &BankOp) -> Outcomes<Value, BankState> {
+        match op {
+            BankOp::Read => {
+                let usual = (0..5).map(|number| (Value::Int(number), 10));
+                let balances = state.possible_balances(&usual.collect::<Vec<_>>());
+                Outcomes::One(listed(&balances), BankState::Known(balances))
             }
             BankOp::Transfer { from, to, amount } => {
-                let mut next = state.clone();
-                next[from] = next[from].wrapping_sub(amount);
-                next[to] = next[to].wrapping_add(amount);
-                Outcomes::One(Value::Bool(true), next)
+                let accounts = [from, to];
+                let done = match self.overdraft {
+                    Overdraft::Refused => state.transferred(accounts, *amount, true),
+                    Overdraft::Allowed => state.transferred(accounts, *amount, false),
+                };
+                let refused = match self.overdraft {
+                    Overdraft::Refused => state.refused(accounts, *amount),
+                    Overdraft::Allowed => None,
+                };
+                match (done, refused) {
+                    (Some(done), Some(refused)) => Outcomes::Many(vec![
+                        (Value::Bool(true), done),
+                        (Value::Bool(false), refused),
+                    ]),
+                    (Some(done), None) => Outcomes::One(Value::Bool(true), done),
+                    (None, Some(refused)) => Outcomes::One(Value::Bool(false), refused),
+                    (None, None) => Outcomes::Blocked,
+                }
             }
         }
     }
 
-    fn step(&self, state: &Vec<i64>, op: &BankOp, ret: Option<&Value>) -> Vec<Vec<i64>> {
-        self.apply(state, op)
-            .answering(ret.filter(|ret| !ret.is_nil()))
+    fn step(&self, state: &BankState, op: &BankOp, ret: Option<&Value>) -> Vec<BankState> {
+        match (op, ret) {
+            (BankOp::Read, Some(ret)) => match balances_of(ret) {
+                Some(read) if state.may_be(&read) => vec![BankState::Known(read)],
+                _ => Vec::new(),
+            },
+            _ => self
+                .apply(state, op)
+                .answering(ret.filter(|ret| !ret.is_nil())),
+        }
     }
 
     fn is_pure(&self, op: &BankOp, ret: Option<&Value>) -> bool {
-        match *op {
+        match op {
+            // They tell something about the balances at the start.
+            _ if self.initial.is_none() => false,
             BankOp::Read => true,
             BankOp::Transfer { from, to, amount } => {
-                from == to || amount == 0 || ret == Some(&Value::Bool(false))
+                from == to || *amount == 0 || ret == Some(&Value::Bool(false))
             }
         }
     }
 
-    fn state_after(&self, op: &BankOp, ret: &Value) -> Option<Vec<i64>> {
+    fn state_after(&self, op: &BankOp, ret: &Value) -> Option<BankState> {
         match op {
-            BankOp::Read => self.balances(ret).ok(),
+            BankOp::Read => self.balances(ret).ok().map(BankState::Known),
             BankOp::Transfer { .. } => None,
         }
     }
@@ -205,63 +254,20 @@ impl Recorded for Bank {
 }
 
 impl Simulated for Bank {
-    fn sample(&self, _: &Vec<i64>, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+    fn sample(&self, _: &BankState, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         if sampler.percent(40) {
             return ("read", Value::Nil);
         }
-        let from = sampler.below(self.accounts);
-        let to = sampler.below(self.accounts);
-        let amount = 1 + sampler.below(5);
-        let argument = [from, to, amount].map(|n| Value::Int(n as i64));
-        ("transfer", Value::list(argument))
+        let mut account = || match &self.initial {
+            Some(accounts) if !accounts.is_empty() => sampler.pick(accounts).0,
+            _ => Value::Int(sampler.below(5) as i64),
+        };
+        let (from, to) = (account(), account());
+        let amount = Value::Int(1 + sampler.below(5) as i64);
+        ("transfer", Value::list([from, to, amount]))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::laws::run;
-    use super::*;
-
-    #[test]
-    fn sequential_behaviour() {
-        let bank = Bank {
-            accounts: 3,
-            balance: 10,
-            overdraft: Overdraft::Refused,
-        };
-        run(
-            &bank,
-            r#"
-            read() [10, 10, 10]
-            transfer([0, 1, 4]) true
-            transfer({"from": 0, "to": 2, "amount": 7}) false
-            transfer([0, 2, 6]) null
-            transfer([0, 0, 1]) false
-            transfer([1, 1, 1]) true
-            read() {"0": 0, "1": 14, "2": 16}
-            "#,
-        );
-    }
-
-    #[test]
-    fn overdrafts_may_be_allowed() {
-        let bank = Bank {
-            accounts: 2,
-            balance: 0,
-            overdraft: Overdraft::Allowed,
-        };
-        run(&bank, "transfer([0, 1, 4]) true \n read() [-4, 4]");
-    }
-
-    #[test]
-    fn accounts_that_do_not_exist_are_refused() {
-        let bank = Bank {
-            accounts: 2,
-            balance: 0,
-            overdraft: Overdraft::Allowed,
-        };
-        assert!(bank.balances(&Value::list([1.into()])).is_err());
-        assert!(bank.balances(&Value::map([(5.into(), 1.into())])).is_err());
-        assert!(bank.balances(&Value::map([(0.into(), 1.into())])).is_err());
-    }
-}
+#[path = "bank_tests.rs"]
+mod tests;

@@ -518,7 +518,10 @@ laws! {
     snapshot: "snapshot" = Snapshot { writers: Writers::Single, processes: Some(3), initial: Value::Int(0) };
     multi_writer_snapshot: "multi-writer-snapshot" = Snapshot { writers: Writers::Many, processes: None, initial: Value::Int(2) };
     multi_register: "multi-register" = MultiRegister { initial: Value::Nil };
-    bank: "bank" = Bank { accounts: 3, balance: 10, overdraft: Overdraft::Refused };
+    bank: "bank" = Bank::with_accounts(3, 10, Overdraft::Refused);
+    unique_ids: "unique-ids" = UniqueIds;
+    fenced_lock: "fenced-lock" = FencedLock;
+    kafka_log: "kafka-log" = KafkaLog;
     append_list: "list" = AppendList;
     array_blocking_queue: "array-blocking-queue" = java_collection(CollectionClass::ArrayBlockingQueue, Some(3));
     concurrent_hash_map: "concurrent-hash-map" = JavaMap { class: MapClass::ConcurrentHashMap, results: ResultForm::default() };

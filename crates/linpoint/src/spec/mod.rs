@@ -7,13 +7,16 @@
 mod append_list;
 mod appended;
 mod bank;
+mod bank_state;
 mod container;
 mod counter;
 mod decode;
 mod deque;
 mod entries;
 pub mod etcd;
+mod fenced_lock;
 pub mod juc;
+mod kafka_log;
 mod key_value;
 #[cfg(test)]
 pub(crate) mod laws;
@@ -27,16 +30,21 @@ mod semaphore;
 mod set;
 mod simulated;
 mod snapshot;
+mod unique_ids;
 mod words;
 
 pub use append_list::{AppendList, AppendListOp};
 pub use appended::Appended;
+pub(crate) use bank::balances_of;
 pub use bank::{Bank, BankOp, Overdraft};
+pub use bank_state::{BankState, Bounds};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
 pub use deque::{Deque, DequeOp, End};
 pub use entries::Entries;
 pub use etcd::{Etcd, EtcdOp};
+pub use fenced_lock::{FencedLock, FencedLockOp, FencedLockState};
+pub use kafka_log::{KafkaLog, KafkaStep, Logs, Record};
 pub use key_value::{KeyValue, KeyValueOp};
 pub use multi_register::{MicroOp, MultiRegister};
 pub use mutex::{Mutex, MutexOp};
@@ -51,6 +59,7 @@ pub use set::{Set, SetOp};
 pub use simulated::{Sampler, Simulated};
 pub(crate) use snapshot::MOST_ENTRIES;
 pub use snapshot::{Snapshot, SnapshotOp, Writers};
+pub use unique_ids::{Generate, Ids, UniqueIds};
 pub use words::{Keys, Vocabulary};
 
 use std::fmt::Debug;
@@ -245,8 +254,10 @@ pub trait Spec: Send + Sync {
         format!("the state was {state:?}")
     }
 
-    /// An answer as explanations write it. Different answers must look different.
-    fn answer_words(&self, answer: &Self::Ret) -> String {
+    /// An answer of `op` as explanations write it. Different answers must look different, unless they are too many for
+    /// [`apply`](Self::apply) to list: the words are then true of all that the operation may answer.
+    fn answer_words(&self, op: &Self::Op, answer: &Self::Ret) -> String {
+        let _ = op;
         format!("{answer:?}")
     }
 

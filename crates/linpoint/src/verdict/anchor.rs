@@ -228,7 +228,8 @@ impl<S: Spec> Approach<S> {
             waiting,
         } = walk.effects(last)?;
         let answers = effects.iter().filter_map(|effect| effect.answer.as_ref());
-        let words = |answer| beginning.spec.answer_words(answer);
+        let (asked, _) = beginning.action(last as usize);
+        let words = |answer| beginning.spec.answer_words(asked, answer);
         let answers: Vec<String> = answers.map(words).collect();
         let effects = match effects.is_empty() {
             true => {

@@ -81,7 +81,7 @@ fn compare<S: Spec>(task: &Task<'_, S>, violation: &Violation, name: &str) {
     let answers = brute::possible_results(&beginning, last, always).expect("no limit");
     let answers: BTreeSet<String> = answers
         .iter()
-        .map(|answer| task.spec.answer_words(answer))
+        .map(|answer| task.spec.answer_words(beginning.action(last).0, answer))
         .collect();
     assert_eq!(
         possible.answers.count,

@@ -4,7 +4,7 @@
 
 use linpoint::generate::Generator;
 use linpoint::object::{ObjectType, TypeInfo, object_type, types};
-use linpoint::spec::Sampler;
+use linpoint::spec::{Params, Sampler};
 use linpoint::{
     Call, Checker, Config, Cores, EngineChoice, History, HistoryBuilder, OpId, Operation,
     Partitioning, Ties, Value, Verdict,
@@ -36,6 +36,12 @@ pub(crate) fn variants(info: &'static TypeInfo) -> Vec<Callable> {
     };
     for (name, _) in info.params {
         match (*name, info.name) {
+            ("initial", "bank") => {
+                let balances = Value::list([0, 3].map(Value::Int));
+                params.push([("initial".to_owned(), balances)].into());
+                // The balances are not known.
+                params.push(Params::new());
+            }
             ("initial", "counter") => params.push(with(name, Value::Int(-1))),
             ("initial", _) => {
                 let values = [Value::Int(0), "".into(), "a".into(), Value::Bool(false)];

@@ -247,7 +247,7 @@ impl Spec for JavaCollection {
         words::members("the collection", state.to_vec())
     }
 
-    fn answer_words(&self, answer: &Value) -> String {
+    fn answer_words(&self, _: &CollectionOp, answer: &Value) -> String {
         self.results.answer(answer)
     }
 

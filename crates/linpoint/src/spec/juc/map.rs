@@ -199,7 +199,7 @@ impl Spec for JavaMap {
         format!("the map held {state:?}")
     }
 
-    fn answer_words(&self, answer: &Value) -> String {
+    fn answer_words(&self, _: &MapOp, answer: &Value) -> String {
         self.results.answer(answer)
     }
 

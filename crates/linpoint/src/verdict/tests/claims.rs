@@ -120,7 +120,7 @@ impl<'a, S: Recorded> Case<'a, S> {
             let outcomes = self.object.apply(state, &action.op).into_pairs();
             let mut answers = outcomes
                 .iter()
-                .map(|(ret, _)| self.object.answer_words(ret));
+                .map(|(ret, _)| self.object.answer_words(&action.op, ret));
             if !answers.any(|other| other == answer) {
                 continue;
             }
@@ -277,9 +277,10 @@ impl<'a, S: Recorded> Case<'a, S> {
         }
         let states = effects.iter().map(|(before, _)| before.clone());
         self.expect_listed(&possible.states, &self.words(states), "the states");
+        let asked = &self.typed.action(last).op;
         let answers = effects
             .iter()
-            .map(|(_, answer)| self.object.answer_words(answer));
+            .map(|(_, answer)| self.object.answer_words(asked, answer));
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
