@@ -18,8 +18,8 @@ pub(crate) type Outcome = Result<Checked, Error>;
 pub(crate) struct Checked {
     pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
-    /// What else may be the reason of a violation.
-    pub(crate) hint: Option<String>,
+    /// What the verdict rests on that may not be meant, and what else may be the reason of a violation.
+    pub(crate) hints: Vec<String>,
     /// What was left of its time when it was decided and explained.
     pub(crate) time_left: Duration,
     pub(crate) object: ObjectType,
@@ -52,7 +52,7 @@ impl Checked {
         } else {
             None
         };
-        let notes = notes.chain(unchecked).chain(self.hint.clone());
+        let notes = notes.chain(unchecked).chain(self.hints.clone());
         notes.chain(self.unproven()).collect()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
-use linpoint::object::{ObjectType, TypeInfo, find_type, guess_type, why_no_type};
+use linpoint::object::{ObjectType, TypeInfo, candidate_types, find_type, guess_type, why_no_type};
 use linpoint::proof::Specification;
 use linpoint::spec::Params;
 use linpoint::{Budget, Error, ErrorKind, History, Value, object_type};
@@ -73,6 +73,24 @@ impl SpecFile {
 struct Program {
     spec: Asked,
     checks: Arc<RunningChecks>,
+}
+
+/// The parameters of a type, which commas separate. Those within brackets, braces or quotes are part of a value.
+fn split_params(text: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
+    let is_comma = |letter: char| {
+        let was_escaped = escaped;
+        escaped = quoted && letter == '\\' && !was_escaped;
+        match letter {
+            '"' if !was_escaped => quoted = !quoted,
+            '[' | '{' if !quoted => depth += 1,
+            ']' | '}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0 && !quoted
+    };
+    let params = text.split(is_comma);
+    params.filter(|param| !param.is_empty()).collect()
 }
 
 impl TypeChoice {
@@ -385,8 +403,15 @@ pub(crate) fn type_of(
             .collect();
         let hint =
             why_no_type(&recorded.history).map_or_else(String::new, |why| format!(" ({why})"));
+        let options = match candidate_types(&recorded.history).as_slice() {
+            [] => "--type".to_owned(),
+            candidates => {
+                let options = candidates.iter().map(|name| format!("--type {name}"));
+                options.collect::<Vec<_>>().join(" or ")
+            }
+        };
         let reason = format!(
-            "the methods ({}) do not determine the type of the object{hint}: name it with --type (see `linpoint types`), or specify it with --spec (see `linpoint spec`)",
+            "the methods ({}) do not determine the type of the object{hint}: name it with {options} (see `linpoint types`), or specify it with --spec (see `linpoint spec`)",
             methods.join(", ")
         );
         return Err(recorded.locate(Error::usage(reason)));
@@ -416,5 +441,23 @@ pub(crate) fn with_methods(error: Error, choice: &TypeChoice) -> Error {
     match choice.info() {
         Some(info) => info.with_methods(error),
         None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_parameters_may_hold_commas() {
+        assert_eq!(split_params("a=1,b=2"), ["a=1", "b=2"]);
+        assert_eq!(
+            split_params("initial=[1,[2,3]],b=x"),
+            ["initial=[1,[2,3]]", "b=x"]
+        );
+        let quoted = r#"initial={"a,\\"}":1,"b":2},c=3"#;
+        assert_eq!(split_params(quoted).len(), 2, "{:?}", split_params(quoted));
+        assert_eq!(split_params("initial=[1,2"), ["initial=[1,2"]);
+        assert_eq!(split_params(",a=],b=2"), ["a=]", "b=2"]);
     }
 }

@@ -15,6 +15,7 @@ use linpoint::{
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
 use crate::files::{Files, Output};
+use crate::hints;
 use crate::initial;
 use crate::interrupt;
 use crate::output::github::GithubReport;
@@ -327,23 +328,28 @@ fn check_one(
             }
         };
         // Without a reduced core, the work on a violation is to be as little as possible.
-        let hint = match &report.verdict {
-            Verdict::Violation(violation) if limits.checker.config().cores == Cores::Reduced => {
-                initial::hint(&choice, history, violation, budget)
+        let mut found = Vec::new();
+        found.extend(hints::unknown_start(&choice));
+        if let Verdict::Violation(violation) = &report.verdict
+            && limits.checker.config().cores == Cores::Reduced
+        {
+            found.extend(initial::hint(&choice, history, violation, budget));
+            found.extend(hints::pairs(&recorded));
+            if chosen.is_none() {
+                found.extend(hints::any_order(&choice, &recorded, budget));
             }
-            _ => None,
-        };
-        Ok((report, proof, hint))
+        }
+        Ok((report, proof, found))
     });
     drop(running);
     match proven {
-        Ok((report, proof, hint)) => Ok(Checked {
+        Ok((report, proof, hints)) => Ok(Checked {
             recorded,
             type_name: choice.name,
             object,
             report,
             proof,
-            hint,
+            hints,
             time,
             time_left: budget.left(),
         }),

@@ -63,7 +63,7 @@ pub(super) trait Erased: Send + Sync {
     fn is_pure(&self, op: u32, ret: Option<&Value>) -> bool;
     fn state_value(&self, state: u32) -> Value;
     fn state_words(&self, state: u32, key: Option<&Value>) -> String;
-    fn answer_words(&self, answer: &Value) -> String;
+    fn answer_words(&self, op: u32, answer: &Value) -> String;
     fn answer_reason(&self, op: u32, answer: &str) -> Option<String>;
     fn vocabulary(&self) -> Vocabulary;
     fn failure(&self) -> Option<String>;
@@ -148,8 +148,8 @@ impl<S: Simulated> Erased for Numbered<S> {
         self.object.state_words(self.states.read().get(state), key)
     }
 
-    fn answer_words(&self, answer: &Value) -> String {
-        self.object.answer_words(answer)
+    fn answer_words(&self, op: u32, answer: &Value) -> String {
+        self.object.answer_words(self.ops.read().get(op), answer)
     }
 
     fn answer_reason(&self, op: u32, answer: &str) -> Option<String> {
@@ -260,8 +260,8 @@ impl Spec for Hinted {
         }
     }
 
-    fn answer_words(&self, answer: &Value) -> String {
-        self.object.answer_words(answer)
+    fn answer_words(&self, op: &HintedOp, answer: &Value) -> String {
+        self.object.answer_words(op.op, answer)
     }
 
     fn answer_reason(&self, op: &HintedOp, answer: &str) -> Option<String> {

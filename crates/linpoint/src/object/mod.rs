@@ -31,5 +31,7 @@ pub use check::CheckRecorded;
 pub use depths::PartDepths;
 pub use object_type::ObjectType;
 pub use online::RecordedCall;
-pub use registry::{TypeInfo, find_type, guess_type, object_type, types, why_no_type};
+pub use registry::{
+    TypeInfo, candidate_types, find_type, guess_type, object_type, types, why_no_type,
+};
 pub use simulate::Simulation;

@@ -207,7 +207,7 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
     (
         "set",
         &["contains"],
-        &["add", "insert", "remove", "delete", "size"],
+        &["add", "insert", "remove", "delete", "size", "read"],
     ),
     ("bag", &["take"], &["add", "peek", "size"]),
     (
@@ -235,11 +235,53 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
     ("multi-register", &["txn"], &[]),
     ("bank", &["transfer"], &["read"]),
     ("list", &["append"], &["read", "size"]),
+    ("unique-ids", &["generate"], &[]),
+    (
+        "kafka-log",
+        &["send", "assign", "subscribe"],
+        &["poll", "txn", "crash", "debug-topic-partitions"],
+    ),
 ];
 
-/// Returns the type of a history if its methods identify one.
+/// Returns the type of a history if its methods identify one, or their results do.
 pub fn guess_type(history: &History) -> Option<&'static str> {
-    type_with_methods(history.methods())
+    type_with_methods(history.methods()).or_else(|| type_with_reads(history))
+}
+
+/// The type of a history whose methods are `add` and `read`: a set if the reads answer lists, and a counter if they answer
+/// integers.
+fn type_with_reads(history: &History) -> Option<&'static str> {
+    let mut methods = history.methods().iter();
+    if !methods.all(|method| matches!(method.as_str(), "add" | "read")) {
+        return None;
+    }
+    let reads = history.ops().filter(|op| op.method == "read");
+    let results: Vec<&Value> = reads.filter_map(|op| op.result).collect();
+    if results.is_empty() || !history.methods().iter().any(|method| method == "add") {
+        return None;
+    }
+    if results.iter().all(|result| result.as_list().is_some()) {
+        return Some("set");
+    }
+    let is_integer = |result: &&Value| result.as_int().is_some();
+    results.iter().all(is_integer).then_some("counter")
+}
+
+/// Returns the types that have all methods of a history, of those that methods can identify.
+pub fn candidate_types(history: &History) -> Vec<&'static str> {
+    types_with_all(history.methods())
+}
+
+fn types_with_all(methods: &[String]) -> Vec<&'static str> {
+    let has_all = |(_, signs, others): &&(&str, &[&str], &[&str])| {
+        let is_known = |name: &str| signs.contains(&name) || others.contains(&name);
+        methods.iter().all(|method| is_known(method))
+    };
+    SIGNS
+        .iter()
+        .filter(has_all)
+        .map(|&(name, ..)| name)
+        .collect()
 }
 
 fn type_with_methods(methods: &[String]) -> Option<&'static str> {
@@ -265,9 +307,7 @@ fn hint_on_methods(methods: &[String]) -> Option<String> {
             .filter(|name| !is_known(name))
             .collect::<Vec<&'_ str>>()
     };
-    let with_all = SIGNS.iter().filter(|sign| unknown_in(sign).is_empty());
-    let with_all: Vec<&str> = with_all.map(|&(name, ..)| name).collect();
-    match with_all.as_slice() {
+    match types_with_all(methods).as_slice() {
         [] => {}
         [only] => return Some(format!("type {only} has them, and others may")),
         [all @ .., last] => {
@@ -373,6 +413,28 @@ mod tests {
             let methods: Vec<_> = methods.iter().map(|method| method.to_string()).collect();
             assert_eq!(type_with_methods(&methods), None, "{methods:?}");
         }
+    }
+
+    #[test]
+    fn reads_tell_sets_from_counters() {
+        let guessed = |results: &[Value]| {
+            let mut builder = crate::HistoryBuilder::new();
+            let process = Value::Int(0);
+            let calls = [("add", &Value::Nil)].into_iter();
+            let reads = results.iter().map(|result| ("read", result));
+            for (method, result) in calls.chain(reads) {
+                let call = crate::Call::new(method, 1);
+                builder.call(0, process.clone(), call).unwrap();
+                builder.ret(0, &process, result.clone()).unwrap();
+            }
+            guess_type(&builder.finish(crate::Ties::default()).unwrap())
+        };
+        let list = Value::list([1.into()]);
+        assert_eq!(guessed(&[list.clone(), Value::list([])]), Some("set"));
+        assert_eq!(guessed(&[(-2).into(), 0.into()]), Some("counter"));
+        assert_eq!(guessed(&[list, 0.into()]), None);
+        assert_eq!(guessed(&[Value::Nil]), None);
+        assert_eq!(guessed(&[]), None);
     }
 
     #[test]

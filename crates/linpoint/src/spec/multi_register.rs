@@ -56,6 +56,12 @@ fn micro_op(recorded: &Value) -> Result<(MicroOp, Value), DecodeError> {
                         are [\"r\", key, nil] and [\"w\", key, value]"
                 .into());
         }
+        Some("send" | "poll") => {
+            return Err(format!(
+                "{recorded} is a step on logs with sends and polls, which type kafka-log decides"
+            )
+            .into());
+        }
         _ => return Err(malformed().into()),
     };
     Ok((op, value.clone()))

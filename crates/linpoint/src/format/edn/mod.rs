@@ -34,11 +34,16 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
     jepsen::record(entries, FailedCas::NotRun, options)
 }
 
+const NO_PROCESS: &str = ":process is missing: every event must name its process, since a completion belongs to the last \
+                          invocation of the same process";
+
+const NO_FUNCTION: &str = ":f is missing: every event must name its function, as in `:f :read`; for transactions, `:f :txn`";
+
 fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
     let map = fields(edn)?;
     let process = match field(map, "process") {
         Some(process) => value(process)?,
-        None => return Err(":process is missing".to_owned()),
+        None => return Err(NO_PROCESS.to_owned()),
     };
     let function = name(map, "f")?;
     let time = field(map, "time").and_then(|time| value(time).ok()?.as_int());
@@ -57,7 +62,7 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
     }
     let kind = name(map, "type")?.ok_or(":type is missing")?;
     let kind = EventType::named(&kind)?;
-    let function = function.ok_or(":f is missing")?;
+    let function = function.ok_or(NO_FUNCTION)?;
     Ok(Entry::Client(JepsenEvent {
         process,
         kind,
@@ -220,12 +225,12 @@ mod tests {
                 "{:type :done, :f :read, :process 0}",
                 "unknown event type \"done\"; known are invoke, ok, fail, info",
             ),
-            ("{:type :invoke, :process 0}", ":f is missing"),
+            ("{:type :invoke, :process 0}", NO_FUNCTION),
             (
                 "{:type :invoke, :f 3, :process 0}",
                 ":f must be a keyword, not 3",
             ),
-            ("{:type :invoke, :f :read}", ":process is missing"),
+            ("{:type :invoke, :f :read}", NO_PROCESS),
             ("[1 2]", "an event must be a map"),
             (
                 "{:type}",

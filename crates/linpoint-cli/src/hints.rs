@@ -1,0 +1,69 @@
+//! Hints about what a verdict rests on and may not be meant: balances that are not known, pairs that may be keys, an order that the
+//! object may not promise.
+
+use std::time::Duration;
+
+use linpoint::engine::Budget;
+use linpoint::format::{Note, RecordedHistory};
+use linpoint::object::find_type;
+use linpoint::spec::Params;
+use linpoint::{Checker, Config, Value, Verdict, object_type};
+
+use crate::source::TypeChoice;
+
+/// How long it is tried whether a history is linearizable if the order of values does not matter.
+const MOST_TIME: Duration = Duration::from_secs(1);
+
+/// Returns that the balances of a bank at the start are not known, if that is so.
+pub(crate) fn unknown_start(choice: &TypeChoice) -> Option<String> {
+    let is_bank = find_type(&choice.name).is_some_and(|info| info.name == "bank");
+    let is_given = ["initial", "accounts", "balance"]
+        .iter()
+        .any(|&name| choice.params.contains_key(name));
+    (is_bank && !is_given).then(|| {
+        "what the accounts hold at the start is not known: any balances are possible until the first read tells them; \
+         -t 'bank:initial=[10,10]' says them"
+            .to_owned()
+    })
+}
+
+/// Returns that the values of a Jepsen history may have keys, if all are pairs and were not read as such.
+pub(crate) fn pairs(recorded: &RecordedHistory) -> Option<String> {
+    let is_split = recorded.notes.contains(&Note::IndependentKeys)
+        || recorded
+            .history
+            .objects()
+            .iter()
+            .any(|object| !object.is_nil());
+    if recorded.invocations.is_empty() || is_split {
+        return None;
+    }
+    let is_pair = |value: &Value| value.as_list().is_some_and(|items| items.len() == 2);
+    let with_argument = || recorded.history.ops().filter(|op| !op.argument.is_nil());
+    let is_update = |method: &str| !matches!(method, "cas" | "txn" | "transfer");
+    let is_found = with_argument().all(|op| is_pair(op.argument))
+        && with_argument().any(|op| is_update(op.method));
+    is_found.then(|| {
+        "every value is a pair: if these are [key value] pairs of independent keys, --independent checks each key by itself"
+            .to_owned()
+    })
+}
+
+/// Returns that a Jepsen history is linearizable if the queue may serve its values in any order. Most queues that Jepsen tests
+/// promise no order.
+pub(crate) fn any_order(
+    choice: &TypeChoice,
+    recorded: &RecordedHistory,
+    budget: &Budget,
+) -> Option<String> {
+    if recorded.invocations.is_empty() || choice.name != "queue" {
+        return None;
+    }
+    let checker = Checker::new(Config::default().verdicts_only());
+    let bag = object_type("bag", &Params::new()).ok()?;
+    let budget = budget.slice(MOST_TIME);
+    let report = checker.check_recorded_within(&bag, &recorded.history, &budget);
+    matches!(report.ok()?.verdict, Verdict::Linearizable(_)).then(|| {
+        "if the queue promises no order, -t unordered-queue says so, and the history is linearizable".to_owned()
+    })
+}
