@@ -403,12 +403,12 @@ pub(crate) fn type_of(
             .collect();
         let hint =
             why_no_type(&recorded.history).map_or_else(String::new, |why| format!(" ({why})"));
-        let options = match candidate_types(&recorded.history).as_slice() {
+        let candidates = candidate_types(&recorded.history).into_iter();
+        let options: Vec<String> = candidates.map(|name| format!("--type {name}")).collect();
+        let options = match options.as_slice() {
             [] => "--type".to_owned(),
-            candidates => {
-                let options = candidates.iter().map(|name| format!("--type {name}"));
-                options.collect::<Vec<_>>().join(" or ")
-            }
+            [only] => only.clone(),
+            [all @ .., last] => format!("{} or {last}", all.join(", ")),
         };
         let reason = format!(
             "the methods ({}) do not determine the type of the object{hint}: name it with {options} (see `linpoint types`), or specify it with --spec (see `linpoint spec`)",

@@ -323,7 +323,8 @@ pub(super) static TYPES: &[TypeInfo] = &[
         )],
         methods: methods![
             "txn([[\"r\", k, nil], [\"w\", k, v], ...])" => "the same list with what the reads saw",
-            "read(k), write([k, v])" => "as a transaction with one step",
+            "read(k)" => "the value",
+            "write([k, v])" => "nil",
         ],
         make: |given| {
             boxed(MultiRegister {

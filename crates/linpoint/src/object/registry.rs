@@ -248,23 +248,26 @@ pub fn guess_type(history: &History) -> Option<&'static str> {
     type_with_methods(history.methods()).or_else(|| type_with_reads(history))
 }
 
-/// The type of a history whose methods are `add` and `read`: a set if the reads answer lists, and a counter if they answer
-/// integers.
+/// The type of a history whose methods do not tell it, but whose reads do. With `add`, it is a set if they answer lists, and a
+/// counter if they answer integers. Without other methods it is a bank if they answer maps.
 fn type_with_reads(history: &History) -> Option<&'static str> {
-    let mut methods = history.methods().iter();
-    if !methods.all(|method| matches!(method.as_str(), "add" | "read")) {
-        return None;
-    }
+    let mut methods: Vec<&str> = history.methods().iter().map(String::as_str).collect();
+    methods.sort_unstable();
     let reads = history.ops().filter(|op| op.method == "read");
-    let results: Vec<&Value> = reads.filter_map(|op| op.result).collect();
-    if results.is_empty() || !history.methods().iter().any(|method| method == "add") {
-        return None;
+    let mut results = reads.filter_map(|op| op.result).peekable();
+    results.peek()?;
+    match methods.as_slice() {
+        ["read"] => results
+            .all(|result| result.as_map().is_some())
+            .then_some("bank"),
+        ["add", "read"] if results.peek()?.as_list().is_some() => results
+            .all(|result| result.as_list().is_some())
+            .then_some("set"),
+        ["add", "read"] => results
+            .all(|result| result.as_int().is_some())
+            .then_some("counter"),
+        _ => None,
     }
-    if results.iter().all(|result| result.as_list().is_some()) {
-        return Some("set");
-    }
-    let is_integer = |result: &&Value| result.as_int().is_some();
-    results.iter().all(is_integer).then_some("counter")
 }
 
 /// Returns the types that have all methods of a history, of those that methods can identify.
@@ -416,11 +419,11 @@ mod tests {
     }
 
     #[test]
-    fn reads_tell_sets_from_counters() {
-        let guessed = |results: &[Value]| {
+    fn reads_tell_sets_counters_and_banks_apart() {
+        let guessed_after = |method: Option<&str>, results: &[Value]| {
             let mut builder = crate::HistoryBuilder::new();
             let process = Value::Int(0);
-            let calls = [("add", &Value::Nil)].into_iter();
+            let calls = method.into_iter().map(|method| (method, &Value::Nil));
             let reads = results.iter().map(|result| ("read", result));
             for (method, result) in calls.chain(reads) {
                 let call = crate::Call::new(method, 1);
@@ -429,7 +432,12 @@ mod tests {
             }
             guess_type(&builder.finish(crate::Ties::default()).unwrap())
         };
+        let guessed = |results: &[Value]| guessed_after(Some("add"), results);
         let list = Value::list([1.into()]);
+        let map = Value::map([(0.into(), 10.into())]);
+        assert_eq!(guessed_after(None, &[map.clone()]), Some("bank"));
+        assert_eq!(guessed_after(None, &[map.clone(), 0.into()]), None);
+        assert_eq!(guessed(&[map]), None);
         assert_eq!(guessed(&[list.clone(), Value::list([])]), Some("set"));
         assert_eq!(guessed(&[(-2).into(), 0.into()]), Some("counter"));
         assert_eq!(guessed(&[list, 0.into()]), None);

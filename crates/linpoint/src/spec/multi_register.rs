@@ -18,6 +18,8 @@ pub struct MultiRegister {
 pub enum MicroOp {
     /// Sees what the register holds, after the earlier steps of the same transaction.
     Read(Value),
+    /// The same as the only step of an operation that answers the value itself.
+    Get(Value),
     /// Lets the register hold the value.
     Write(Value, Value),
 }
@@ -25,14 +27,14 @@ pub enum MicroOp {
 impl MicroOp {
     fn key(&self) -> &Value {
         match self {
-            MicroOp::Read(key) | MicroOp::Write(key, _) => key,
+            MicroOp::Read(key) | MicroOp::Get(key) | MicroOp::Write(key, _) => key,
         }
     }
 
     /// The step as it stands in a transaction's answer: `["r", key, value]` or `["w", key, value]`.
     fn answer(&self, seen: Value) -> Value {
         let letter = match self {
-            MicroOp::Read(_) => "r",
+            MicroOp::Read(_) | MicroOp::Get(_) => "r",
             MicroOp::Write(..) => "w",
         };
         Value::list([letter.into(), self.key().clone(), seen])
@@ -115,12 +117,17 @@ impl Spec for MultiRegister {
         let mut answers = Vec::with_capacity(op.len());
         for step in op {
             let value = match step {
-                MicroOp::Read(key) => next.get(key).unwrap_or(&self.initial).clone(),
+                MicroOp::Read(key) | MicroOp::Get(key) => {
+                    next.get(key).unwrap_or(&self.initial).clone()
+                }
                 MicroOp::Write(key, value) => {
                     next.set(key, (*value != self.initial).then(|| value.clone()));
                     value.clone()
                 }
             };
+            if let [MicroOp::Get(_)] = op.as_slice() {
+                return Outcomes::One(value, next);
+            }
             answers.push(step.answer(value));
         }
         Outcomes::One(Value::list(answers), next)
@@ -140,7 +147,12 @@ impl Spec for MultiRegister {
     }
 
     fn at_place(&self, op: &Vec<MicroOp>, ret: Option<&Value>, place: &Value) -> AtPlace {
-        let seen = |i: usize| -> Option<&Value> { ret?.as_list()?.get(i)?.as_list()?.get(2) };
+        let seen = |i: usize| -> Option<&Value> {
+            match op.as_slice() {
+                [MicroOp::Get(_)] => ret,
+                _ => ret?.as_list()?.get(i)?.as_list()?.get(2),
+            }
+        };
         let (mut needs, mut leaves) = (Need::Anything, None);
         let steps = op
             .iter()
@@ -150,10 +162,10 @@ impl Spec for MultiRegister {
             match (step, seen(i)) {
                 (MicroOp::Write(_, value), _) => leaves = Some(value.clone()),
                 // What a transaction reads of its own writes says nothing about other operations.
-                (MicroOp::Read(_), Some(value)) if leaves.is_none() => {
+                (MicroOp::Read(_) | MicroOp::Get(_), Some(value)) if leaves.is_none() => {
                     needs = Need::Is(value.clone());
                 }
-                (MicroOp::Read(_), _) => {}
+                (MicroOp::Read(_) | MicroOp::Get(_), _) => {}
             }
         }
         match (&needs, &leaves) {
@@ -163,7 +175,7 @@ impl Spec for MultiRegister {
     }
 
     fn is_pure(&self, op: &Vec<MicroOp>, _: Option<&Value>) -> bool {
-        op.iter().all(|step| matches!(step, MicroOp::Read(_)))
+        op.iter().all(|step| !matches!(step, MicroOp::Write(..)))
     }
 }
 
@@ -174,7 +186,7 @@ impl Recorded for MultiRegister {
                 .into_iter()
                 .map(|(op, _)| op)
                 .collect()),
-            "read" | "r" => Ok(vec![MicroOp::Read(call.takes_value()?)]),
+            "read" | "r" => Ok(vec![MicroOp::Get(call.takes_value()?)]),
             "write" | "w" => {
                 let [key, value] = call.takes_list("key, value")?;
                 Ok(vec![MicroOp::Write(key.clone(), value.clone())])
@@ -196,9 +208,16 @@ impl Recorded for MultiRegister {
             .iter()
             .map(|step| match step {
                 MicroOp::Write(_, value) => Some(value.clone()),
-                MicroOp::Read(_) => None,
+                MicroOp::Read(_) | MicroOp::Get(_) => None,
             })
             .collect();
+        if let [MicroOp::Get(key)] = op.as_slice() {
+            // The answer of a transaction with this step is understood too.
+            return Ok(match steps(result).as_deref() {
+                Ok([(MicroOp::Read(read), value)]) if read == key => value.clone(),
+                _ => result.clone(),
+            });
+        }
         if let (Some(writes), Value::Nil | Value::Bool(true)) = (writes, result) {
             return Ok(answer(writes));
         }
@@ -247,6 +266,11 @@ mod tests {
             txn([["w", 0, 5], ["w", 1, 6]]) null
             txn([["r", 1], ["r", 0]]) [["r", 1, 6], ["r", 0, 5]]
             txn([]) []
+            read(0) 5
+            read(0) [["r", 0, 5]]
+            read(7) null
+            write([7, [1, 2]]) null
+            read(7) [1, 2]
             "#,
         );
     }
