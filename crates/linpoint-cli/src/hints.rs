@@ -1,5 +1,5 @@
-//! Hints about what a verdict rests on and may not be meant: balances that are not known, pairs that may be keys, an order that the
-//! object may not promise.
+//! Hints about what a verdict rests on and may not be meant: balances that are not known or must not be negative, pairs that may be
+//! keys, an order that the object may not promise.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use linpoint::engine::Budget;
 use linpoint::format::{Note, RecordedHistory};
 use linpoint::object::find_type;
 use linpoint::spec::Params;
-use linpoint::{Checker, Config, Value, Verdict, object_type};
+use linpoint::{Checker, Config, History, Value, Verdict};
 
 use crate::source::TypeChoice;
 
-/// How long it is tried whether a history is linearizable if the order of values does not matter.
+/// How long it is tried whether a history is linearizable for another type.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
 /// Returns that the balances of a bank at the start are not known, if that is so.
@@ -59,11 +59,35 @@ pub(crate) fn any_order(
     if recorded.invocations.is_empty() || choice.name != "queue" {
         return None;
     }
-    let checker = Checker::new(Config::default().verdicts_only());
-    let bag = object_type("bag", &Params::new()).ok()?;
-    let budget = budget.slice(MOST_TIME);
-    let report = checker.check_recorded_within(&bag, &recorded.history, &budget);
-    matches!(report.ok()?.verdict, Verdict::Linearizable(_)).then(|| {
+    let bag = TypeChoice {
+        name: "bag".to_owned(),
+        params: Params::new(),
+    };
+    is_linearizable(&bag, &recorded.history, budget).then(|| {
         "if the queue promises no order, -t unordered-queue says so, and the history is linearizable".to_owned()
     })
+}
+
+/// Returns that the history of a bank is linearizable if accounts may be overdrawn.
+pub(crate) fn overdraft(choice: &TypeChoice, history: &History, budget: &Budget) -> Option<String> {
+    const PARAMETER: &str = "allow_negative";
+    let is_bank = find_type(&choice.name).is_some_and(|info| info.name == "bank");
+    if !is_bank || choice.params.contains_key(PARAMETER) {
+        return None;
+    }
+    let mut other = choice.clone();
+    other.params.insert(PARAMETER.to_owned(), Value::Bool(true));
+    is_linearizable(&other, history, budget).then(|| {
+        format!("if accounts may be overdrawn, -t bank:{PARAMETER}=true says so, and the history is linearizable")
+    })
+}
+
+/// Whether the history is found to be linearizable in little time.
+fn is_linearizable(choice: &TypeChoice, history: &History, budget: &Budget) -> bool {
+    let checker = Checker::new(Config::default().verdicts_only());
+    let Ok(object) = choice.build() else {
+        return false;
+    };
+    let report = checker.check_recorded_within(&object, history, &budget.slice(MOST_TIME));
+    report.is_ok_and(|report| matches!(report.verdict, Verdict::Linearizable(_)))
 }

@@ -455,7 +455,7 @@ mod tests {
             split_params("initial=[1,[2,3]],b=x"),
             ["initial=[1,[2,3]]", "b=x"]
         );
-        let quoted = r#"initial={"a,\\"}":1,"b":2},c=3"#;
+        let quoted = r#"initial={"a,\"}":1,"b":2},c=3"#;
         assert_eq!(split_params(quoted).len(), 2, "{:?}", split_params(quoted));
         assert_eq!(split_params("initial=[1,2"), ["initial=[1,2"]);
         assert_eq!(split_params(",a=],b=2"), ["a=]", "b=2"]);

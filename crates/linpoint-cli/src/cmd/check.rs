@@ -334,6 +334,7 @@ fn check_one(
             && limits.checker.config().cores == Cores::Reduced
         {
             found.extend(initial::hint(&choice, history, violation, budget));
+            found.extend(hints::overdraft(&choice, history, budget));
             found.extend(hints::pairs(&recorded));
             if chosen.is_none() {
                 found.extend(hints::any_order(&choice, &recorded, budget));

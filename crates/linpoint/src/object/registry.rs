@@ -435,7 +435,10 @@ mod tests {
         let guessed = |results: &[Value]| guessed_after(Some("add"), results);
         let list = Value::list([1.into()]);
         let map = Value::map([(0.into(), 10.into())]);
-        assert_eq!(guessed_after(None, &[map.clone()]), Some("bank"));
+        assert_eq!(
+            guessed_after(None, std::slice::from_ref(&map)),
+            Some("bank")
+        );
         assert_eq!(guessed_after(None, &[map.clone(), 0.into()]), None);
         assert_eq!(guessed(&[map]), None);
         assert_eq!(guessed(&[list.clone(), Value::list([])]), Some("set"));
