@@ -281,8 +281,10 @@ fn decode_with<S: Recorded, V: Deref<Target = Value>>(
         argument: &argument,
         hint: history.hint(id),
     };
-    let op = object.decode(call).map_err(at)?;
     let result = (history.ret[row] != NEVER).then(|| value(history.result[row].0));
+    let op = object
+        .decode_returned(call, result.as_deref())
+        .map_err(at)?;
     let ret = result
         .map(|result| object.decode_result(&op, &result))
         .transpose();

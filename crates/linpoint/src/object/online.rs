@@ -45,7 +45,7 @@ pub(super) trait ReadOps {
 
 impl<S: Recorded> ReadOps for S {
     fn known_as(&self) -> Option<Kind> {
-        self.kind()
+        self.kind().filter(|_| !S::DEPENDS_ON_RESULT)
     }
 
     fn words(&self) -> Vocabulary {

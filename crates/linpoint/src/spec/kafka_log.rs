@@ -401,6 +401,26 @@ impl Recorded for KafkaLog {
 }
 
 impl Simulated for KafkaLog {
+    /// Sends tell their offsets, as brokers do.
+    fn perform(
+        &self,
+        state: &mut Logs,
+        op: &Vec<KafkaStep>,
+        sampler: &mut Sampler,
+    ) -> Option<Value> {
+        let outcome = |step: &KafkaStep| {
+            let outcomes = Self::outcomes_of(step, state);
+            let (answer, next) = match step {
+                KafkaStep::Send(..) => outcomes.into_iter().next()?,
+                KafkaStep::Poll => sampler.pick(&outcomes),
+            };
+            *state = next;
+            Some(answer)
+        };
+        let answers: Option<Vec<Value>> = op.iter().map(outcome).collect();
+        answers.map(Value::list)
+    }
+
     fn sample(&self, _: &Logs, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
         if sampler.percent(50) {
             return ("poll", Value::Nil);

@@ -92,8 +92,25 @@ pub trait Recorded: Spec<Ret = Value> {
     /// If it is `true`, only histories are fitted to that are known to be violations.
     const FITS_SLOWLY: bool = false;
 
+    /// Whether [`decode_returned`](Self::decode_returned) looks at the result. Events are then not checked online, since the call
+    /// does not tell the operation.
+    const DEPENDS_ON_RESULT: bool = false;
+
     /// Returns the operation of a recorded call.
     fn decode(&self, call: CallView<'_>) -> Result<Self::Op, DecodeError>;
+
+    /// Returns the operation of a recorded call with this result; `None` if it is pending.
+    ///
+    /// Override it where the result names what the operation is about, so that it can be its [key](Spec::key).
+    /// [`decode`](Self::decode) then serves calls that have not happened yet.
+    fn decode_returned(
+        &self,
+        call: CallView<'_>,
+        result: Option<&Value>,
+    ) -> Result<Self::Op, DecodeError> {
+        let _ = result;
+        self.decode(call)
+    }
 
     /// Returns the result of `op` in the form in which [`apply`](Spec::apply) answers, or the reason why `op` never answers
     /// `result`.

@@ -1,12 +1,8 @@
 //! A generator of identifiers of which no two are the same.
 
-use std::hash::{BuildHasher, Hash, Hasher};
-
-use foldhash::fast::FixedState;
-
 use super::{
-    Appended, CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
-    words,
+    CallView, DecodeError, Keys, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
+    Vocabulary, words,
 };
 use crate::value::Value;
 
@@ -14,115 +10,121 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct UniqueIds;
 
-/// The operation of [`UniqueIds`]: answers an identifier that no operation answered before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Generate;
-
-/// The identifiers that were answered, in any order.
-///
-/// Cloning takes no time, and adding one takes the time to look for it.
-#[derive(Clone, Default)]
-pub struct Ids {
-    all: Appended,
-    /// The sum of the hashes of all. Invariant: it does not depend on their order.
-    digest: u64,
-}
-
-impl Ids {
-    fn contains(&self, id: &Value) -> bool {
-        self.all.with(|all| all.contains(id))
-    }
-
-    fn with(&self, id: &Value) -> Self {
-        let hash = FixedState::with_seed(0).hash_one(id);
-        Ids {
-            all: self.all.with_appended(id.clone()),
-            digest: self.digest.wrapping_add(hash),
-        }
-    }
-
-    fn sorted(&self) -> Vec<Value> {
-        let mut all = self.all.with(<[Value]>::to_vec);
-        all.sort();
-        all
-    }
-}
-
-impl PartialEq for Ids {
-    fn eq(&self, other: &Self) -> bool {
-        (self.digest, self.all.len()) == (other.digest, other.all.len())
-            && self.sorted() == other.sorted()
-    }
-}
-
-impl Eq for Ids {}
-
-impl Hash for Ids {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.digest, self.all.len()).hash(state);
-    }
-}
-
-impl std::fmt::Debug for Ids {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.sorted()).finish()
-    }
+/// An operation on [`UniqueIds`]: answers an identifier that no operation answered before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Generate {
+    /// Answers this one.
+    Id(Value),
+    /// Is pending. It does nothing to the others: they can do without it, and it can always be left out.
+    Pending,
+    /// Answers any one.
+    Fresh,
 }
 
 impl Spec for UniqueIds {
     type Op = Generate;
     type Ret = Value;
-    type State = Ids;
+    /// The identifiers that were answered, sorted.
+    type State = Vec<Value>;
 
-    fn init(&self) -> Ids {
-        Ids::default()
+    fn init(&self) -> Vec<Value> {
+        Vec::new()
     }
 
     fn vocabulary(&self) -> Vocabulary {
         Vocabulary {
-            object: "the generator",
+            object: "the set of ids that were answered",
             put: "answered",
+            taken: "given back",
+            place: "id",
+            keys: Keys::Members,
             ..Vocabulary::default()
         }
     }
 
-    fn state_words(&self, state: &Ids, _: Option<&Value>) -> String {
-        words::members("the set of the ids that were answered", state.sorted())
+    fn state_words(&self, state: &Vec<Value>, key: Option<&Value>) -> String {
+        match key {
+            Some(key) => self.vocabulary().two_states(state.contains(key), Some(key)),
+            None => words::members(self.vocabulary().object, state),
+        }
     }
 
-    fn answer_words(&self, _: &Generate, _: &Value) -> String {
-        "another id".to_owned()
+    fn state_value(&self, state: &Vec<Value>) -> Value {
+        Value::list(state.iter().cloned())
     }
 
-    fn state_value(&self, state: &Ids) -> Value {
-        Value::list(state.sorted())
+    /// Of the identifiers that may be answered, this lists the smallest number.
+    fn apply(&self, state: &Vec<Value>, op: &Generate) -> Outcomes<Value, Vec<Value>> {
+        let id = match op {
+            Generate::Pending => return Outcomes::One(Value::Nil, state.clone()),
+            Generate::Id(id) => id.clone(),
+            Generate::Fresh => {
+                let is_new = |id: &Value| state.binary_search(id).is_err();
+                let mut numbers = (1..).map(Value::Int);
+                numbers.find(is_new).unwrap_or_default()
+            }
+        };
+        match state.binary_search(&id) {
+            Ok(_) => Outcomes::Blocked,
+            Err(place) => {
+                let mut next = state.clone();
+                next.insert(place, id.clone());
+                Outcomes::One(id, next)
+            }
+        }
     }
 
-    /// Any identifier is possible that was not answered before; this is the smallest number.
-    fn apply(&self, state: &Ids, _: &Generate) -> Outcomes<Value, Ids> {
-        let fresh = (1..).map(Value::Int).find(|id| !state.contains(id));
-        let id = fresh.unwrap_or_default();
-        let next = state.with(&id);
-        Outcomes::One(id, next)
+    fn step(&self, state: &Vec<Value>, op: &Generate, ret: Option<&Value>) -> Vec<Vec<Value>> {
+        match (op, ret) {
+            (Generate::Fresh, Some(id)) => self.step(state, &Generate::Id(id.clone()), ret),
+            _ => self.apply(state, op).answering(ret),
+        }
     }
 
-    /// A pending operation can always be left out, and the others can do without it, so that it does not matter which
-    /// identifier it would answer.
-    fn step(&self, state: &Ids, op: &Generate, ret: Option<&Value>) -> Vec<Ids> {
-        match ret {
-            None => self.apply(state, op).answering(None),
-            Some(id) if state.contains(id) => Vec::new(),
-            Some(id) => vec![state.with(id)],
+    fn key(&self, op: &Generate) -> Option<Value> {
+        match op {
+            Generate::Id(id) => Some(id.clone()),
+            Generate::Pending => Some(Value::Nil),
+            Generate::Fresh => None,
+        }
+    }
+
+    fn is_pure(&self, op: &Generate, _: Option<&Value>) -> bool {
+        *op == Generate::Pending
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Slot(Value::Bool(false)))
+    }
+
+    fn role(&self, op: &Generate, _: Option<&Value>) -> Role {
+        match op {
+            Generate::Id(_) => Role::replaces(Value::Bool(false), Value::Bool(true)),
+            Generate::Pending | Generate::Fresh => Role::Opaque,
         }
     }
 }
 
 impl Recorded for UniqueIds {
+    const DEPENDS_ON_RESULT: bool = true;
+
     fn decode(&self, call: CallView<'_>) -> Result<Generate, DecodeError> {
         match call.method {
-            "generate" => call.takes_nothing(Generate),
+            "generate" => call.takes_nothing(Generate::Fresh),
             _ => call.unknown(),
         }
+    }
+
+    fn decode_returned(
+        &self,
+        call: CallView<'_>,
+        result: Option<&Value>,
+    ) -> Result<Generate, DecodeError> {
+        self.decode(call)?;
+        Ok(match result {
+            Some(id) => Generate::Id(id.clone()),
+            None => Generate::Pending,
+        })
     }
 
     fn decode_result(&self, _: &Generate, result: &Value) -> Result<Value, DecodeError> {
@@ -134,7 +136,7 @@ impl Recorded for UniqueIds {
 }
 
 impl Simulated for UniqueIds {
-    fn sample(&self, _: &Ids, _: u32, _: &mut Sampler) -> (&'static str, Value) {
+    fn sample(&self, _: &Vec<Value>, _: u32, _: &mut Sampler) -> (&'static str, Value) {
         ("generate", Value::Nil)
     }
 }
@@ -150,19 +152,9 @@ mod tests {
             &UniqueIds,
             "generate() 7 \n generate() \"a\" \n generate() [1, 2]",
         );
-        let given = Ids::default().with(&7.into());
-        assert!(
-            UniqueIds
-                .step(&given, &Generate, Some(&7.into()))
-                .is_empty()
-        );
-    }
-
-    #[test]
-    fn the_order_of_ids_leaves_no_trace() {
-        let there = Ids::default().with(&1.into()).with(&2.into());
-        let here = Ids::default().with(&2.into()).with(&1.into());
-        assert_eq!(there, here);
-        assert_ne!(here, here.with(&3.into()));
+        let given = vec![Value::from(7)];
+        let again = Generate::Id(7.into());
+        assert_eq!(UniqueIds.apply(&given, &again), Outcomes::Blocked);
+        assert_eq!(UniqueIds.step(&given, &Generate::Pending, None), [given]);
     }
 }

@@ -182,9 +182,9 @@ mod tests {
 
     impl Visit for Told {
         fn visit<S: Simulated>(&self, name: &str, object: &S) {
-            // Engines use the ids, tokens and offsets that operations return later. Without them, a pending operation has more
-            // outcomes than can be listed.
-            if matches!(name, "unique-ids" | "fenced-lock" | "kafka-log") {
+            // Engines use the tokens and offsets that operations return later. Without them, a pending operation has more outcomes
+            // than can be listed.
+            if matches!(name, "fenced-lock" | "kafka-log") {
                 return;
             }
             for_each_part((name, object), 0..40, (24, 40), |task| {

@@ -546,9 +546,10 @@ impl<'a, S: Recorded> Case<'a, S> {
                 removed,
             } => {
                 let adds = self.called().filter(|op| {
-                    op.method == "add"
-                        && op.argument == value
-                        && self.result(op.id) == Some(&Value::Bool(true))
+                    let is_added = op.method == "add" && op.argument == value;
+                    let result = self.result(op.id);
+                    is_added && result == Some(&Value::Bool(true))
+                        || op.method == "generate" && result == Some(value)
                 });
                 let adds: Vec<OpId> = adds.map(|op| op.id).collect();
                 let removes = self.called().filter(|op| {
