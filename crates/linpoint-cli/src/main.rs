@@ -1,11 +1,10 @@
 //! The `linpoint` command: is this history linearizable, and why not?
 
+mod advice;
 mod args;
 mod cmd;
 mod exit;
 mod files;
-mod hints;
-mod initial;
 mod interrupt;
 mod output;
 mod pools;

@@ -19,7 +19,7 @@ pub(crate) struct Checked {
     pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
     /// What the verdict rests on that may not be meant, and what else may be the reason of a violation.
-    pub(crate) hints: Vec<String>,
+    pub(crate) advice: Vec<String>,
     /// What was left of its time when it was decided and explained.
     pub(crate) time_left: Duration,
     pub(crate) object: ObjectType,
@@ -52,7 +52,7 @@ impl Checked {
         } else {
             None
         };
-        let notes = notes.chain(unchecked).chain(self.hints.clone());
+        let notes = notes.chain(unchecked).chain(self.advice.clone());
         notes.chain(self.unproven()).collect()
     }
 

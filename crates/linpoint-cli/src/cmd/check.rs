@@ -12,11 +12,10 @@ use linpoint::{
     Witnesses,
 };
 
+use crate::advice;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
 use crate::files::{Files, Output};
-use crate::hints;
-use crate::initial;
 use crate::interrupt;
 use crate::output::github::GithubReport;
 use crate::output::html::HtmlReport;
@@ -329,28 +328,28 @@ fn check_one(
         };
         // Without a reduced core, the work on a violation is to be as little as possible.
         let mut found = Vec::new();
-        found.extend(hints::unknown_start(&choice));
+        found.extend(advice::unknown_start(&choice));
         if let Verdict::Violation(violation) = &report.verdict
             && limits.checker.config().cores == Cores::Reduced
         {
-            found.extend(initial::hint(&choice, history, violation, budget));
-            found.extend(hints::overdraft(&choice, history, budget));
-            found.extend(hints::pairs(&recorded));
+            found.extend(advice::initial_value(&choice, history, violation, budget));
+            found.extend(advice::overdraft(&choice, history, budget));
+            found.extend(advice::pairs(&recorded));
             if chosen.is_none() {
-                found.extend(hints::any_order(&choice, &recorded, budget));
+                found.extend(advice::any_order(&choice, &recorded, budget));
             }
         }
         Ok((report, proof, found))
     });
     drop(running);
     match proven {
-        Ok((report, proof, hints)) => Ok(Checked {
+        Ok((report, proof, advice)) => Ok(Checked {
             recorded,
             type_name: choice.name,
             object,
             report,
             proof,
-            hints,
+            advice,
             time,
             time_left: budget.left(),
         }),

@@ -269,5 +269,4 @@ impl Simulated for Bank {
 }
 
 #[cfg(test)]
-#[path = "bank_tests.rs"]
 mod tests;

@@ -149,6 +149,7 @@ fn unknown_balances_are_any_balances() {
                         process: &name,
                         method,
                         argument: &argument,
+                        hint: None,
                     };
                     ops[process] = Some(real.decode(call).unwrap());
                     open[process] = Some(None);

@@ -1,13 +1,16 @@
-//! Hints about what a verdict rests on and may not be meant: balances that are not known or must not be negative, pairs that may be
+//! Advice about what a verdict rests on and may not be meant: balances that are not known or must not be negative, pairs that may be
 //! keys, an order that the object may not promise.
+
+mod initial;
 
 use std::time::Duration;
 
 use linpoint::engine::Budget;
 use linpoint::format::{Note, RecordedHistory};
-use linpoint::object::find_type;
 use linpoint::spec::Params;
 use linpoint::{Checker, Config, History, Value, Verdict};
+
+pub(crate) use initial::initial_value;
 
 use crate::source::TypeChoice;
 
@@ -16,7 +19,7 @@ const MOST_TIME: Duration = Duration::from_secs(1);
 
 /// Returns that the balances of a bank at the start are not known, if that is so.
 pub(crate) fn unknown_start(choice: &TypeChoice) -> Option<String> {
-    let is_bank = find_type(&choice.name).is_some_and(|info| info.name == "bank");
+    let is_bank = choice.info().is_some_and(|info| info.name == "bank");
     let is_given = ["initial", "accounts", "balance"]
         .iter()
         .any(|&name| choice.params.contains_key(name));
@@ -59,10 +62,7 @@ pub(crate) fn any_order(
     if recorded.invocations.is_empty() || choice.name != "queue" {
         return None;
     }
-    let bag = TypeChoice {
-        name: "bag".to_owned(),
-        params: Params::new(),
-    };
+    let bag = TypeChoice::built_in("bag", Params::new());
     is_linearizable(&bag, &recorded.history, budget).then(|| {
         "if the queue promises no order, -t unordered-queue says so, and the history is linearizable".to_owned()
     })
@@ -71,7 +71,7 @@ pub(crate) fn any_order(
 /// Returns that the history of a bank is linearizable if accounts may be overdrawn.
 pub(crate) fn overdraft(choice: &TypeChoice, history: &History, budget: &Budget) -> Option<String> {
     const PARAMETER: &str = "allow_negative";
-    let is_bank = find_type(&choice.name).is_some_and(|info| info.name == "bank");
+    let is_bank = choice.info().is_some_and(|info| info.name == "bank");
     if !is_bank || choice.params.contains_key(PARAMETER) {
         return None;
     }
@@ -85,7 +85,7 @@ pub(crate) fn overdraft(choice: &TypeChoice, history: &History, budget: &Budget)
 /// Whether the history is found to be linearizable in little time.
 fn is_linearizable(choice: &TypeChoice, history: &History, budget: &Budget) -> bool {
     let checker = Checker::new(Config::default().verdicts_only());
-    let Ok(object) = choice.build() else {
+    let Ok(object) = choice.build_for(history) else {
         return false;
     };
     let report = checker.check_recorded_within(&object, history, &budget.slice(MOST_TIME));

@@ -1,19 +1,15 @@
-//! A hint for violations that come from a wrong initial value: an operation observes a value that was never written, and that
+//! Advice for violations that come from a wrong initial value: an operation observes a value that was never written, and that
 //! objects of many systems hold at the start.
-
-use std::time::Duration;
 
 use linpoint::engine::Budget;
 use linpoint::verdict::Violation;
-use linpoint::{Checker, Config, History, Value, Verdict};
+use linpoint::{History, Value};
 
+use super::is_linearizable;
 use crate::source::TypeChoice;
 
-/// How long it is tried whether another initial value explains a history.
-const MOST_TIME: Duration = Duration::from_secs(1);
-
 /// Returns a sentence, found within the budget, if the history is linearizable with such an initial value, and none was given.
-pub(crate) fn hint(
+pub(crate) fn initial_value(
     choice: &TypeChoice,
     history: &History,
     violation: &Violation,
@@ -33,15 +29,9 @@ pub(crate) fn hint(
     }
     let mut other = choice.clone();
     other.params.insert("initial".to_owned(), default.clone());
-    let checker = Checker::new(Config::default().verdicts_only());
-    let other = other.build_for(history).ok()?;
-    let budget = budget.slice(MOST_TIME);
-    let report = checker
-        .check_recorded_within(&other, history, &budget)
-        .ok()?;
-    let Verdict::Linearizable(_) = report.verdict else {
+    if !is_linearizable(&other, history, budget) {
         return None;
-    };
+    }
     let value = default.to_json();
     let option = match default {
         Value::Int(_) | Value::Bool(_) => format!("-t {}:initial={value}", info.name),
