@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "mapping")]
+use linpoint::format::Mapping;
 use linpoint::format::{IndependentKeys, ReadOptions, RecordedHistory, Truncated, read};
 use linpoint::object::{ObjectType, TypeInfo, candidate_types, find_type, guess_type, why_no_type};
 use linpoint::proof::Specification;
@@ -293,8 +295,20 @@ impl InputArgs {
         timeout: Option<Duration>,
         each: &mut dyn FnMut(Result<RecordedHistory, Error>),
     ) {
+        #[cfg(feature = "mapping")]
+        let mapping = match self.mapping() {
+            Ok(mapping) => mapping,
+            Err(error) => return each(Err(error)),
+        };
+        #[cfg(not(feature = "mapping"))]
+        if self.map.is_some() {
+            let reason = "this linpoint is built without mappings: build it with the feature `mapping` (cargo's `--features mapping`)";
+            return each(Err(Error::usage(reason)));
+        }
         let options = ReadOptions {
             format: self.format,
+            #[cfg(feature = "mapping")]
+            mapping,
             independent: match (self.independent, self.no_independent) {
                 (true, _) => IndependentKeys::Always,
                 (_, true) => IndependentKeys::Never,
@@ -324,6 +338,34 @@ impl InputArgs {
                 rest.len()
             ),
         }
+    }
+}
+
+#[cfg(feature = "mapping")]
+impl InputArgs {
+    /// The mapping that `--map` names or is.
+    fn mapping(&self) -> Result<Option<Arc<Mapping>>, Error> {
+        let Some(given) = &self.map else {
+            return Ok(None);
+        };
+        let mapping = match given.contains('=') && !Path::new(given).exists() {
+            true => Mapping::from_inline(given).map_err(|error| error.in_file("--map")),
+            false => {
+                let text = std::fs::read_to_string(given).map_err(|error| {
+                    let reason = format!(
+                        "{error}; a mapping is a TOML file, or key=value, key=value on the command line"
+                    );
+                    Error::unreadable(reason).in_file(given)
+                })?;
+                Mapping::from_toml(&text).map_err(|error| error.in_file(given))
+            }
+        }?;
+        Ok(Some(Arc::new(match self.skew {
+            Some(skew) => mapping
+                .with_skew(skew)
+                .map_err(|error| error.in_file("--skew"))?,
+            None => mapping,
+        })))
     }
 }
 

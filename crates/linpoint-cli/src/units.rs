@@ -4,10 +4,12 @@ use std::time::Duration;
 
 pub(crate) use linpoint::text::{show_bytes, show_duration};
 
-/// `90`, `1.5s`, `250ms`, `5m`, `2h`; a bare number is seconds.
+/// `90`, `1.5s`, `250ms`, `5us`, `5m`, `2h`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let seconds = match unit {
+        "ns" => 1e-9,
+        "us" => 1e-6,
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
@@ -65,6 +67,8 @@ mod tests {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        assert_eq!(duration("1.5us"), Ok(Duration::from_nanos(1500)));
+        assert_eq!(duration("3ns"), Ok(Duration::from_nanos(3)));
         assert!(duration("soon").is_err());
         assert!(duration("-1s").is_err());
         assert_eq!(bytes("2G"), Ok(2 << 30));

@@ -150,6 +150,15 @@ pub(crate) struct InputArgs {
     #[arg(long, short = 'f', value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) format: Option<Format>,
 
+    /// Read a log of any shape by this mapping: a TOML file, or `process=.client, method=.op, argument=.in, result=.out,
+    /// call=.start, return=.end` (see docs/formats.md)
+    #[arg(long, value_name = "MAPPING", conflicts_with = "format")]
+    pub(crate) map: Option<String>,
+
+    /// With `--map`: clocks of processes may be off by this much: 5ms, 100us
+    #[arg(long, value_name = "TIME", requires = "map", value_parser = units::duration)]
+    pub(crate) skew: Option<Duration>,
+
     /// Values of a Jepsen history are `[key value]` pairs of jepsen.independent: every key is an object of its own [default: if reads are invoked with `[key nil]`]
     #[arg(long)]
     pub(crate) independent: bool,

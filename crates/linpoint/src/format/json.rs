@@ -263,3 +263,17 @@ impl<'a> Iterator for Documents<'a> {
         }
     }
 }
+
+/// The items of a text that is one JSON array, with the lines on which they begin; or the line and the reason why it is none.
+pub(super) fn items(text: &str) -> Result<Vec<(u64, &str)>, (u64, String)> {
+    let items: Vec<&RawValue> = serde_json::from_str(text)
+        .map_err(|error: serde_json::Error| (error.line() as u64, reason(&error)))?;
+    let (mut counted, mut line) = (0, 1);
+    let with_line = items.into_iter().map(|item| {
+        let here = item.get().as_ptr() as usize - text.as_ptr() as usize;
+        line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..here]).count() as u64;
+        counted = here;
+        (line, item.get())
+    });
+    Ok(with_line.collect())
+}

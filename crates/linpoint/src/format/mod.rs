@@ -4,9 +4,9 @@
 //! bytes. Both tell the format from the content unless it is given. The formats themselves are described in
 //! `docs/formats.md`.
 //!
-//! Three features of the crate bring readers that need more dependencies: `edn` for the histories of Jepsen and porcupine,
-//! `archives` for `.gz`, `.zst` and `.tar`, and `parquet`. What a build does not read, it refuses with the name of the
-//! feature.
+//! Features of the crate bring readers that need more dependencies: `edn` for the histories of Jepsen and porcupine,
+//! `archives` for `.gz`, `.zst` and `.tar`, `mapping` for logs of any shape, and `parquet`. What a build does not read, it
+//! refuses with the name of the feature.
 
 mod detect;
 #[cfg(feature = "edn")]
@@ -24,6 +24,8 @@ mod jepsen_log;
 mod json;
 mod jsonl;
 mod labels;
+#[cfg(feature = "mapping")]
+mod mapping;
 mod number;
 mod operations;
 #[cfg(feature = "parquet")]
@@ -43,6 +45,8 @@ use std::time::Duration;
 pub use input::open_text;
 pub use json::value_of_json;
 pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
+#[cfg(feature = "mapping")]
+pub use mapping::Mapping;
 pub use snapshot::snapshot_event;
 
 #[cfg(not(all(feature = "edn", feature = "parquet")))]
@@ -137,6 +141,9 @@ impl FromStr for Format {
 pub struct ReadOptions {
     /// The format, if it is not to be told from the content.
     pub format: Option<Format>,
+    /// How to read a log that is in none of the formats. Needs the feature `mapping`.
+    #[cfg(feature = "mapping")]
+    pub mapping: Option<Arc<Mapping>>,
     /// The type of the object, if the user gave one.
     pub object_type: Option<String>,
     /// Whether values of a Jepsen history are `[key value]` pairs of `jepsen.independent`.
@@ -206,6 +213,8 @@ pub enum Note {
     IndependentKeys,
     /// The last line, which has this number, is cut off and was left out.
     Truncated(u64),
+    /// So many calls overlapped another one of their process, and were given processes of their own.
+    OverlappingCalls(u64),
 }
 
 impl fmt::Display for Note {
@@ -217,6 +226,10 @@ impl fmt::Display for Note {
             Note::Truncated(line) => {
                 write!(f, "line {line}, the last one, is cut off and was left out")
             }
+            Note::OverlappingCalls(count) => write!(
+                f,
+                "{count} calls overlap another one of their process: each has a process of its own, such as 3/2 for 3"
+            ),
         }
     }
 }
@@ -460,6 +473,14 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
         // An empty input is a history without operations, of any type.
         return sink.put(Ok(RecordedHistory::default()));
     }
+    #[cfg(feature = "mapping")]
+    if let Some(mapping) = &options.mapping {
+        let lines = mapping.reads_json_lines(text).then_some(Format::Jsonl);
+        let read = |text: &str, sink: &mut Sink<'_>| {
+            sink.put(mapping::read(text, mapping, options));
+        };
+        return read_lines(text, lines, options, sink, &read);
+    }
     let format = match options.format.map_or_else(|| detect::detect(text), Ok) {
         Ok(format) => format,
         Err(error) => return sink.put(Err(error)),
@@ -467,17 +488,31 @@ fn read_text(bytes: &[u8], options: &ReadOptions, sink: &mut Sink<'_>) {
     if let Err(error) = refuse_independent(format, options) {
         return sink.put(Err(error));
     }
-    let Some((prefix, line)) = prefix_of_cut_off(text, format) else {
-        return read_format(format, text, options, sink);
+    let read = |text: &str, sink: &mut Sink<'_>| read_format(format, text, options, sink);
+    read_lines(text, Some(format), options, sink, &read);
+}
+
+/// Reads `text`, or, if its last line is cut off and the options allow it, the lines before that one. `lines` is the format
+/// of its lines, if they have one.
+fn read_lines(
+    text: &str,
+    lines: Option<Format>,
+    options: &ReadOptions,
+    sink: &mut Sink<'_>,
+    read: &dyn Fn(&str, &mut Sink<'_>),
+) {
+    let cut_off = lines.and_then(|format| prefix_of_cut_off(text, format));
+    let Some((prefix, line)) = cut_off else {
+        return read(text, sink);
     };
-    let mut all = collect(format, text, options);
+    let mut all = collect(text, read);
     if let Some(Err(error)) = all.last_mut()
         && error.line() == Some(line)
     {
         match options.truncated {
             Truncated::Refuse => *error = error.clone().by_truncation(),
             Truncated::ReadPrefix => {
-                all = collect(format, prefix, options);
+                all = collect(prefix, read);
                 if let Some(Ok(recorded)) = all.last_mut() {
                     recorded.notes.push(Note::Truncated(line));
                 }
@@ -505,15 +540,11 @@ fn prefix_of_cut_off(text: &str, format: Format) -> Option<(&str, u64)> {
 }
 
 /// The histories of `text`.
-fn collect(
-    format: Format,
-    text: &str,
-    options: &ReadOptions,
-) -> Vec<Result<RecordedHistory, Error>> {
+fn collect(text: &str, read: &dyn Fn(&str, &mut Sink<'_>)) -> Vec<Result<RecordedHistory, Error>> {
     let mut histories = Vec::new();
     let mut put = |recorded| histories.push(recorded);
     let mut sink = Sink::new("", &mut put);
-    read_format(format, text, options, &mut sink);
+    read(text, &mut sink);
     sink.finish();
     histories
 }

@@ -140,6 +140,8 @@ pub struct HistoryBuilder {
     objects: ValueTable,
     methods: Interner<String>,
     values: ValueTable,
+    /// Failed operations with times, whose ranks are set when the history is finished.
+    failed: Vec<FailedOp>,
     /// Annotations. Until the history is finished, the rank of each is the number of events before it.
     annotations: Vec<Annotation>,
     /// What bounds the memory, and when to look at it again.
@@ -368,6 +370,31 @@ impl HistoryBuilder {
         Ok(())
     }
 
+    /// Adds a whole operation that did not take effect: it is no operation of the history, which keeps it beside them, see
+    /// [`History::failed`].
+    pub fn failed_operation(&mut self, line: u64, operation: Operation) -> Result<(), Error> {
+        self.grow(line)?;
+        let Operation {
+            process,
+            call,
+            result: _,
+            called,
+            returned,
+        } = operation;
+        if let Some(returned) = returned {
+            check_interval(&call.method, called, returned).map_err(|error| error.at_line(line))?;
+        }
+        self.failed.push(FailedOp {
+            process: process.unwrap_or_default(),
+            call,
+            line: u32::try_from(line).unwrap_or(0),
+            called: 0,
+            failed: 0,
+            times: (Some(called), returned),
+        });
+        Ok(())
+    }
+
     /// Returns the finished history. `ties` is used only for whole operations with times.
     pub fn finish(mut self, ties: Ties) -> Result<History, Error> {
         /// What ordering an operation takes besides the operation itself.
@@ -376,13 +403,16 @@ impl HistoryBuilder {
             let allowed = budget.reserve_for(self.rows.len(), BYTES);
             allowed.map_err(Error::limit)?;
         }
-        if self.times.call.is_empty() {
+        if self.times.call.is_empty() && self.failed.is_empty() {
             let ranks = self.rank_events();
             let times = self.times_of_events();
             return Ok(self.into_columns().ordered(ranks, times));
         }
+        let failed = rank_failed(std::mem::take(&mut self.failed), &self.times);
         let timed = Timed::new(std::mem::take(&mut self.times), ties);
-        self.into_columns().timed(timed)
+        let mut columns = self.into_columns();
+        columns.failed.extend(failed);
+        columns.timed(timed)
     }
 
     fn push_row(
@@ -577,6 +607,27 @@ impl HistoryBuilder {
         }
         columns
     }
+}
+
+/// Sets the ranks of failed operations with times: before and after how many calls and returns they were called and failed.
+fn rank_failed(mut failed: Vec<FailedOp>, times: &Times) -> Vec<FailedOp> {
+    if failed.is_empty() {
+        return failed;
+    }
+    let returns = times.ret.iter().zip(&times.pending);
+    let returns = returns
+        .filter(|(_, pending)| !**pending)
+        .map(|(&ret, _)| ret);
+    let mut events: Vec<i64> = times.call.iter().copied().chain(returns).collect();
+    events.sort_unstable();
+    let before = |time: i64| events.partition_point(|&event| event < time) as u32;
+    for op in &mut failed {
+        let called = op.times.0.unwrap_or(i64::MIN);
+        op.called = before(called);
+        op.failed = before(op.times.1.unwrap_or(called));
+    }
+    failed.sort_by_key(|op| (op.times, op.line));
+    failed
 }
 
 impl History {

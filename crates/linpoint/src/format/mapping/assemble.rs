@@ -1,0 +1,171 @@
+//! Makes a history of operations.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use super::super::{Note, ReadOptions};
+use super::fields::Outcome;
+use super::operations::Mapped;
+use crate::error::Error;
+use crate::history::{Call, History, Operation};
+use crate::value::Value;
+
+/// What orders the calls and returns of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Their times.
+    Times,
+    /// The order of records.
+    Records,
+}
+
+/// The history of these operations.
+pub(super) fn assemble(
+    mut operations: Vec<Mapped>,
+    order: Order,
+    options: &ReadOptions,
+) -> Result<(History, Vec<Note>), Error> {
+    let moved = separate_overlapping_calls(&mut operations);
+    let notes = match moved {
+        0 => Vec::new(),
+        count => vec![Note::OverlappingCalls(count)],
+    };
+    let history = match order {
+        Order::Times => by_times(operations, options)?,
+        Order::Records => by_records(operations, options)?,
+    };
+    Ok((history, notes))
+}
+
+/// Gives an operation that overlaps an earlier one of its process a process of its own, and returns how many these are.
+///
+/// In a history, a process has one open call at a time. A client of a log may have several: if it does not wait for an answer,
+/// if it goes on after a timeout, or if its clock may be off so that intervals are widened. Verdicts depend on intervals only,
+/// not on processes, except for types whose operations depend on their process, such as a reentrant lock without an owner in
+/// its arguments.
+fn separate_overlapping_calls(operations: &mut [Mapped]) -> u64 {
+    let mut order: Vec<usize> = (0..operations.len()).collect();
+    order.sort_by_key(|&i| (operations[i].from, operations[i].until.unwrap_or(i64::MAX)));
+    let named = operations
+        .iter()
+        .filter_map(|operation| operation.called.process.clone());
+    let taken: HashSet<Value> = named.collect();
+    let mut lanes: HashMap<Option<Value>, Lanes> = HashMap::new();
+    let mut moved = 0;
+    for index in order {
+        let operation = &mut operations[index];
+        let until = match operation.outcome {
+            Outcome::Unknown => None,
+            Outcome::Ok | Outcome::Fail => operation.until.or(Some(operation.from)),
+        };
+        let process = operation.called.process.take();
+        let lanes = lanes.entry(process.clone()).or_default();
+        let lane = lanes.take(operation.from, until);
+        moved += u64::from(lane > 0 && process.is_some());
+        operation.called.process = Some(match process {
+            None => Value::Int(lane as i64),
+            Some(process) if lane == 0 => process,
+            Some(process) => {
+                let name = lanes.names.entry(lane).or_insert_with(|| {
+                    let numbers = lane as u64 + 1..;
+                    let names =
+                        numbers.map(|number| format!("{}/{number}", process.plain_text()).into());
+                    let free = |name: &Value| !taken.contains(name);
+                    names.into_iter().find(free).unwrap_or_default()
+                });
+                name.clone()
+            }
+        });
+    }
+    moved
+}
+
+/// The processes that the operations of one process are spread over.
+#[derive(Default)]
+struct Lanes {
+    /// When each lane is free again, earliest first. Those that never are, are left out.
+    free: BinaryHeap<(Reverse<i64>, Reverse<usize>)>,
+    count: usize,
+    names: HashMap<usize, Value>,
+}
+
+impl Lanes {
+    /// The lane of an operation. The caller must take the operations in the order of their calls.
+    fn take(&mut self, from: i64, until: Option<i64>) -> usize {
+        let lane = match self.free.peek() {
+            Some(&(Reverse(free), Reverse(lane))) if free <= from => {
+                self.free.pop();
+                lane
+            }
+            _ => {
+                self.count += 1;
+                self.count - 1
+            }
+        };
+        if let Some(until) = until {
+            self.free.push((Reverse(until), Reverse(lane)));
+        }
+        lane
+    }
+}
+
+fn by_times(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History, Error> {
+    let mut builder = options.builder();
+    for operation in operations {
+        let returned = match operation.outcome {
+            Outcome::Unknown => None,
+            Outcome::Ok | Outcome::Fail => operation.until,
+        };
+        let outcome = operation.outcome;
+        let line = operation.line;
+        let operation = Operation {
+            process: operation.called.process,
+            call: Call {
+                object: operation.called.object,
+                method: operation.called.method,
+                argument: operation.called.argument,
+            },
+            result: operation.result,
+            called: operation.from,
+            returned,
+        };
+        match outcome {
+            Outcome::Ok | Outcome::Unknown => builder.operation(line, operation)?,
+            Outcome::Fail => builder.failed_operation(line, operation)?,
+        }
+    }
+    builder.finish(options.ties.unwrap_or_default())
+}
+
+fn by_records(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History, Error> {
+    let mut builder = options.builder();
+    let mut events: Vec<(i64, usize)> = Vec::with_capacity(2 * operations.len());
+    for (index, operation) in operations.iter().enumerate() {
+        events.push((operation.from, index));
+        events.extend(operation.until.map(|until| (until, index)));
+    }
+    // No two events have the same position.
+    events.sort_unstable();
+    let mut operations: Vec<Option<Mapped>> = operations.into_iter().map(Some).collect();
+    let mut open: HashMap<usize, Mapped> = HashMap::new();
+    for (_, index) in events {
+        if let Some(mut operation) = operations[index].take() {
+            let process = operation.called.process.clone().unwrap_or_default();
+            let call = Call {
+                object: std::mem::take(&mut operation.called.object),
+                method: std::mem::take(&mut operation.called.method),
+                argument: std::mem::take(&mut operation.called.argument),
+            };
+            builder.call(operation.line, process, call)?;
+            open.insert(index, operation);
+        } else if let Some(operation) = open.remove(&index) {
+            let process = operation.called.process.unwrap_or_default();
+            match operation.outcome {
+                Outcome::Ok => builder.ret(operation.end_line, &process, operation.result)?,
+                Outcome::Fail => builder.fail(operation.end_line, &process)?,
+                Outcome::Unknown => builder.crash(operation.end_line, &process)?,
+            }
+        }
+    }
+    builder.finish(options.ties.unwrap_or_default())
+}

@@ -1,0 +1,201 @@
+//! Makes operations of records: one of each, or one of the event that calls it and the event that ends it.
+
+use std::collections::HashMap;
+
+use super::fields::{EventTable, Outcome};
+use super::path::Path;
+use super::record::{Called, EventKind, Reader};
+use super::time::Time;
+use crate::error::Error;
+use crate::value::Value;
+
+/// An operation as a log tells it.
+pub(super) struct Mapped {
+    /// The line of its call.
+    pub(super) line: u64,
+    pub(super) called: Called,
+    pub(super) result: Value,
+    pub(super) outcome: Outcome,
+    /// The time of the call, or the position of its record.
+    pub(super) from: i64,
+    /// The time of the return or of the failure, or the position of its record; `None` if it is unknown.
+    pub(super) until: Option<i64>,
+    /// The line that ends it.
+    pub(super) end_line: u64,
+    /// Its recorded times, before clocks are taken into account.
+    recorded: (Option<Time>, Option<Time>),
+}
+
+/// Collects the operations of records.
+pub(super) struct Operations<'m> {
+    pub(super) reader: Reader<'m>,
+    pub(super) list: Vec<Mapped>,
+    /// The positions in `list` of the operations that are open, by what pairs events.
+    open: HashMap<Value, usize>,
+    position: i64,
+}
+
+impl<'m> Operations<'m> {
+    pub(super) fn new(reader: Reader<'m>) -> Self {
+        Operations {
+            reader,
+            list: Vec::new(),
+            open: HashMap::new(),
+            position: 0,
+        }
+    }
+
+    /// Takes the record on this line.
+    pub(super) fn take(&mut self, line: u64, record: &Value) -> Result<(), Error> {
+        let fields = &self.reader.mapping.fields;
+        self.position += 1;
+        if let Some(skip) = &fields.skip
+            && self.reader.is_skipped(skip, record)
+        {
+            return Ok(());
+        }
+        let taken = match (&fields.event, &fields.call, &fields.ret) {
+            (Some(event), _, _) => self.take_event(line, &event.0, record),
+            (None, Some(call), Some(ret)) => self.take_operation(line, call, ret, record),
+            _ => unreachable!("bug: a mapping has either events or both times"),
+        };
+        taken.map_err(|reason| Error::malformed(reason).at_line(line))
+    }
+
+    fn take_operation(
+        &mut self,
+        line: u64,
+        call: &Path,
+        ret: &Path,
+        record: &Value,
+    ) -> Result<(), String> {
+        let called = self.reader.called(record)?;
+        let from = self.reader.require_time("call", call, record, line)?;
+        let until = self.reader.time(ret, record, line)?;
+        let outcome = match (self.reader.outcome(record)?, until) {
+            (Outcome::Ok, None) => Outcome::Unknown,
+            (outcome, _) => outcome,
+        };
+        let result = match outcome {
+            Outcome::Ok => self.reader.result(&called.method, record),
+            Outcome::Fail | Outcome::Unknown => Value::Nil,
+        };
+        self.list.push(Mapped {
+            line,
+            called,
+            result,
+            outcome,
+            from: 0,
+            until: None,
+            end_line: line,
+            recorded: (Some(from), until),
+        });
+        self.set_interval(self.list.len() - 1)
+    }
+
+    fn take_event(&mut self, line: u64, table: &EventTable, record: &Value) -> Result<(), String> {
+        let kind = self.reader.event_kind(table, record)?;
+        if kind == EventKind::Ignore {
+            return Ok(());
+        }
+        let fields = &self.reader.mapping.fields;
+        let (key, pairs_by) = match (&fields.id, &fields.process) {
+            (Some(id), _) => ("id", id),
+            (None, Some(process)) => ("process", process),
+            (None, None) => unreachable!("bug: a mapping of events has an id or a process"),
+        };
+        let pair = self.reader.require(key, pairs_by, record)?;
+        let time = match &fields.time {
+            Some(path) => Some(self.reader.require_time("time", path, record, line)?),
+            None => None,
+        };
+        if kind == EventKind::Call {
+            return self.begin(line, key, pair, time, record);
+        }
+        let Some(index) = self.open.remove(&pair) else {
+            return Err(format!(
+                "this ends an operation of {key} {pair}, which has none that is open: its call is missing, or comes later"
+            ));
+        };
+        let outcome = match kind {
+            EventKind::Return => self.reader.outcome(record)?,
+            EventKind::Fail => Outcome::Fail,
+            _ => Outcome::Unknown,
+        };
+        let operation = &mut self.list[index];
+        operation.outcome = outcome;
+        operation.end_line = line;
+        if outcome == Outcome::Ok {
+            operation.result = self.reader.result(&operation.called.method, record);
+        }
+        operation.recorded.1 = time;
+        operation.until = Some(self.position);
+        match time {
+            Some(_) => self.set_interval(index),
+            None => Ok(()),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        line: u64,
+        key: &str,
+        pair: Value,
+        time: Option<Time>,
+        record: &Value,
+    ) -> Result<(), String> {
+        let called = self.reader.called(record)?;
+        if let Some(&earlier) = self.open.get(&pair) {
+            let advice = match key {
+                "id" => "an id is of one operation at a time",
+                _ => {
+                    "if calls of one process overlap, say which field pairs the events of an operation (`id`)"
+                }
+            };
+            return Err(format!(
+                "{key} {pair} calls {:?} while its call of {:?} on line {} is open: {advice}",
+                called.method, self.list[earlier].called.method, self.list[earlier].line,
+            ));
+        }
+        self.open.insert(pair, self.list.len());
+        self.list.push(Mapped {
+            line,
+            called,
+            result: Value::Nil,
+            outcome: Outcome::Unknown,
+            from: self.position,
+            until: None,
+            end_line: line,
+            recorded: (time, None),
+        });
+        match time {
+            Some(_) => self.set_interval(self.list.len() - 1),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets the interval of an operation from its recorded times and from how far the clock of its process may be off.
+    ///
+    /// An operation was called at some time between `call - skew` and `call + skew`, and returned between `return - skew` and
+    /// `return + skew`. With the earliest call and the latest return, an operation precedes another one only if it did so
+    /// whatever the clocks showed. So a history that was linearizable stays so.
+    fn set_interval(&mut self, index: usize) -> Result<(), String> {
+        let operation = &mut self.list[index];
+        let (call, ret) = operation.recorded;
+        if let (Some(call), Some(ret)) = (call, ret)
+            && ret.latest < call.earliest
+        {
+            return Err(format!(
+                "{:?} returns at {}, before its call at {}",
+                operation.called.method, ret.latest, call.earliest
+            ));
+        }
+        let skew = &self.reader.mapping.fields.skew;
+        let skew = skew.of(operation.called.process.as_ref());
+        if let Some(call) = call {
+            operation.from = call.earliest.saturating_sub(skew);
+        }
+        operation.until = ret.map(|ret| ret.latest.saturating_add(skew));
+        Ok(())
+    }
+}

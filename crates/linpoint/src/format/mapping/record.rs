@@ -1,0 +1,281 @@
+//! Reads records by a mapping: what each says of an operation.
+
+use super::Mapping;
+use super::fields::{EventTable, Outcome, Selector, Skip, StatusTable, Test, Tests};
+use super::path::Path;
+use super::time::{self, Scale, Time};
+use crate::value::Value;
+
+/// What the records of one log have shown so far.
+pub(super) struct Reader<'m> {
+    pub(super) mapping: &'m Mapping,
+    /// By the number of a path: whether it was looked for, and whether it was found.
+    seen: Vec<Seen>,
+    /// The scale of the first time, and its line.
+    scale: Option<(Scale, u64)>,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Seen {
+    #[default]
+    NotSought,
+    /// Why the first record has nothing there.
+    Missing(String),
+    Found,
+}
+
+/// What a record says of the operation that it calls.
+pub(super) struct Called {
+    pub(super) process: Option<Value>,
+    pub(super) object: Value,
+    pub(super) method: String,
+    pub(super) argument: Value,
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventKind {
+    Call,
+    Return,
+    Fail,
+    Unknown,
+    Ignore,
+}
+
+impl<'m> Reader<'m> {
+    pub(super) fn new(mapping: &'m Mapping) -> Self {
+        Reader {
+            mapping,
+            seen: vec![Seen::default(); mapping.names.len()],
+            scale: None,
+        }
+    }
+
+    /// What the record has at `path`; null counts as nothing.
+    pub(super) fn get<'r>(&mut self, path: &Path, record: &'r Value) -> Option<&'r Value> {
+        let found = path.get(record);
+        let seen = &mut self.seen[path.number];
+        match (&seen, found) {
+            (Seen::Found, _) => {}
+            (_, Some(_)) => *seen = Seen::Found,
+            (Seen::NotSought, None) => *seen = Seen::Missing(path.why_missing(record)),
+            (Seen::Missing(_), None) => {}
+        }
+        found.filter(|value| !value.is_nil())
+    }
+
+    fn select(&mut self, selector: &Selector, record: &Value) -> Value {
+        match selector {
+            Selector::Path(path) => self.get(path, record).cloned().unwrap_or_default(),
+            Selector::Constant(value) => value.clone(),
+            Selector::List(items) => {
+                let items = items.iter().map(|item| self.select(item, record));
+                Value::list(items.collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// Like [`select`](Self::select), where there must be something; `key` is that of the mapping.
+    pub(super) fn require(
+        &mut self,
+        key: &str,
+        selector: &Selector,
+        record: &Value,
+    ) -> Result<Value, String> {
+        match (self.select(selector, record), selector) {
+            (Value::Nil, Selector::Path(path)) => Err(missing(key, path, record)),
+            (value, _) => Ok(value),
+        }
+    }
+
+    /// Why the mapping cannot be right, if a path that was looked for is in no record.
+    pub(super) fn never_found(&self) -> Option<String> {
+        let named = self.seen.iter().zip(&self.mapping.names);
+        let mut missing = named.filter_map(|(seen, (key, path))| match seen {
+            Seen::Missing(why) => Some(format!(
+                "no record has {path}, which the mapping takes for `{key}`: {why} in the first record; correct the path, or leave \
+                 `{key}` out"
+            )),
+            Seen::NotSought | Seen::Found => None,
+        });
+        missing.next()
+    }
+
+    /// Whether the record is none of operations.
+    pub(super) fn is_skipped(&mut self, skip: &Skip, record: &Value) -> bool {
+        let lacks = |path: &Path| path.get(record).is_none_or(Value::is_nil);
+        skip.without.0.iter().any(lacks)
+            || holds(
+                &skip.tests,
+                skip.path.as_ref().and_then(|path| path.get(record)),
+                record,
+            )
+    }
+
+    /// What the record says of the operation that it calls.
+    pub(super) fn called(&mut self, record: &Value) -> Result<Called, String> {
+        let fields = &self.mapping.fields;
+        let process = fields.process.as_ref();
+        let process = process.map(|process| self.require("process", process, record));
+        let name = match self.require("method", &fields.method, record)? {
+            Value::List(_) | Value::Map(_) | Value::Nil => {
+                return Err("the method is no text: `method` is the path of a name".to_owned());
+            }
+            name => name.plain_text().into_owned(),
+        };
+        let method = fields.methods.get(&name).cloned().unwrap_or(name);
+        let mut optional = |selector: &Option<Selector>| {
+            let value = selector
+                .as_ref()
+                .map(|selector| self.select(selector, record));
+            value.filter(|value| !value.is_nil())
+        };
+        let object = match (optional(&fields.object), optional(&fields.key)) {
+            (Some(object), Some(key)) => Value::list([object, key]),
+            (object, key) => object.or(key).unwrap_or_default(),
+        };
+        let argument = fields.argument.of(&method);
+        let argument = argument.map(|argument| self.select(argument, record));
+        Ok(Called {
+            process: process.transpose()?,
+            object,
+            method,
+            argument: argument.unwrap_or_default(),
+        })
+    }
+
+    /// The result of a method in the record that tells it.
+    pub(super) fn result(&mut self, method: &str, record: &Value) -> Value {
+        let result = self.mapping.fields.result.of(method);
+        let result = result.map(|result| self.select(result, record));
+        result.unwrap_or_default()
+    }
+
+    /// How the operation ended.
+    pub(super) fn outcome(&mut self, record: &Value) -> Result<Outcome, String> {
+        let Some(status) = &self.mapping.fields.status else {
+            return Ok(Outcome::Ok);
+        };
+        let StatusTable {
+            path,
+            ok,
+            fail,
+            unknown,
+            absent,
+            other,
+        } = &status.0;
+        let value = path.as_ref().and_then(|path| self.get(path, record));
+        let listed = [
+            (ok, Outcome::Ok),
+            (fail, Outcome::Fail),
+            (unknown, Outcome::Unknown),
+        ];
+        let found = listed
+            .into_iter()
+            .find(|(tests, _)| holds(tests, value, record));
+        let otherwise = match value {
+            Some(_) => *other,
+            None => absent.or(*other),
+        };
+        let outcome = found.map(|(_, outcome)| outcome).or(otherwise);
+        outcome.ok_or_else(|| match (value, path) {
+            (Some(value), _) => format!(
+                "the status {value} is in no list: add it to status.ok (done), status.fail (did not happen) or status.unknown, or say \
+                 status.other"
+            ),
+            (None, Some(path)) => format!(
+                "{}; say what that means with status.absent",
+                missing("status", path, record)
+            ),
+            (None, None) => {
+                "the record has none of the paths of `status`; say what that means with status.absent"
+                    .to_owned()
+            }
+        })
+    }
+
+    /// What kind of event the record is.
+    pub(super) fn event_kind(
+        &mut self,
+        table: &EventTable,
+        record: &Value,
+    ) -> Result<EventKind, String> {
+        let value = table.path.as_ref().and_then(|path| self.get(path, record));
+        let listed = [
+            (&table.ignore, EventKind::Ignore),
+            (&table.call, EventKind::Call),
+            (&table.ret, EventKind::Return),
+            (&table.fail, EventKind::Fail),
+            (&table.unknown, EventKind::Unknown),
+        ];
+        let found = listed
+            .into_iter()
+            .find(|(tests, _)| holds(tests, value, record));
+        found.map(|(_, kind)| kind).ok_or_else(|| match (value, &table.path) {
+            (Some(value), _) => format!(
+                "the kind of event {value} is in no list: add it to event.call, event.return, event.fail, event.unknown or event.ignore"
+            ),
+            (None, Some(path)) => missing("event", path, record),
+            (None, None) => "the record has none of the paths of `event`: add one to event.ignore, or skip such records with \
+                             skip.without"
+                .to_owned(),
+        })
+    }
+
+    /// The time at `path`, if there is one.
+    pub(super) fn time(
+        &mut self,
+        path: &Path,
+        record: &Value,
+        line: u64,
+    ) -> Result<Option<Time>, String> {
+        let Some(value) = self.get(path, record) else {
+            return Ok(None);
+        };
+        let fields = &self.mapping.fields;
+        let time = time::parse(value, fields.unit).map_err(|why| format!("{path}: {why}"))?;
+        let (scale, first) = *self.scale.get_or_insert((time.scale, line));
+        if time.scale != scale {
+            return Err(format!(
+                "{path}: this time is {}, and that on line {first} is {scale}: say the unit of the numbers, such as unit = \"ms\"",
+                time.scale
+            ));
+        }
+        if time.scale == Scale::Plain && !fields.skew.is_none() {
+            return Err(format!(
+                "{path}: times are numbers without a unit, so `skew` cannot be added: say unit = \"ns\", \"us\", \"ms\" or \"s\""
+            ));
+        }
+        Ok(Some(time))
+    }
+
+    /// Like [`time`](Self::time), where there must be one.
+    pub(super) fn require_time(
+        &mut self,
+        key: &str,
+        path: &Path,
+        record: &Value,
+        line: u64,
+    ) -> Result<Time, String> {
+        let time = self.time(path, record, line)?;
+        time.ok_or_else(|| missing(key, path, record))
+    }
+}
+
+fn missing(key: &str, path: &Path, record: &Value) -> String {
+    match path.get(record) {
+        Some(_) => format!("{path}, which is the `{key}`, is null"),
+        None => format!(
+            "{path}, which is the `{key}`, is missing: {}",
+            path.why_missing(record)
+        ),
+    }
+}
+
+/// Whether one of the tests holds; `value` is that of the table's path.
+fn holds(tests: &Tests, value: Option<&Value>, record: &Value) -> bool {
+    tests.0.iter().any(|test| match test {
+        Test::Has(path) => path.get(record).is_some_and(|found| !found.is_nil()),
+        Test::Is(text) => value.is_some_and(|value| value.plain_text() == text.as_str()),
+    })
+}
