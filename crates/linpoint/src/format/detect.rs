@@ -2,17 +2,19 @@
 //!
 //! The rules look at the first thing that is not blank, in this order:
 //!
-//! 1. `{` and then `"` or `}`: JSON. Keys `schema` and `events` make it [`Format::Violat`], anything else
-//!    [`Format::Jsonl`].
+//! 1. `{` and then `"` or `}`, or `[`, `{` and `"`: JSON. Keys `schema` and `events` make it [`Format::Violat`], a `type` of
+//!    Jepsen [`Format::JepsenJson`], `Input`, `Call` and `Return` or `Kind`, `Value` and `Id` [`Format::Porcupine`], anything
+//!    else [`Format::Jsonl`].
 //! 2. Another `{`, or `[`, `(`, `;`, `#_`, or `#` with a brace on the same line: EDN. A first map with `:key`
 //!    and `:f` of `:get`, `:put` or `:append` makes it [`Format::PorcupineKv`], anything else [`Format::Edn`].
 //! 3. A `jepsen.util` among the first lines: [`Format::JepsenLog`].
 //! 4. One of the four names of events with a `!`: [`Format::Snapshot`].
 //! 5. A line of at least four fields of which the last two are a time and a time, `inf` or `-`, or `#` with the name of a
-//!    type: [`Format::Operations`]. Before them, lines that begin with `#` or `//` are comments.
+//!    type, or a line of FPTLin: [`Format::Operations`]. Before them, lines that begin with `#` or `//` are comments.
 
 use serde_json::value::RawValue;
 
+use super::fptlin::FptlinLine;
 use super::{Format, json, snapshot};
 use crate::error::Error;
 use crate::object::find_type;
@@ -34,15 +36,12 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
             _ => edn_format(start),
         });
     }
-    if start
+    let is_json_array = start
         .strip_prefix('[')
         .and_then(|inside| inside.trim_start().strip_prefix('{'))
-        .is_some_and(|inside| inside.trim_start().starts_with('"'))
-    {
-        return Err(
-            Error::malformed("a JSON array is no history; write one object on each line")
-                .at_line(index as u64 + 1),
-        );
+        .is_some_and(|inside| inside.trim_start().starts_with('"'));
+    if is_json_array {
+        return Ok(json_format(start));
     }
     let tagged = start.starts_with("#_") || (start.starts_with('#') && line.contains('{'));
     if start.starts_with(['[', '(', ';']) || tagged {
@@ -63,21 +62,36 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
     }
     let seen: String = line.trim().chars().take(40).collect();
     Err(Error::malformed(format!(
-        "cannot tell the format of an input that begins with {seen:?}; name it with --format"
+        "cannot tell the format of an input that begins with {seen:?}; name it with --format, or say how to read it with --map"
     ))
     .at_line(index as u64 + 1))
 }
 
+/// The first object tells, or that of the first item of an array.
 fn json_format(text: &str) -> Format {
-    let first = json::documents(text).next();
-    let keys =
-        first.and_then(|(_, document)| json::from_str::<json::Pairs<'_>>(document.ok()?).ok());
-    let has = |name: &str| {
-        let mut pairs = keys.iter().flat_map(|json::Pairs(pairs)| pairs);
-        pairs.any(|(key, _): &(_, &RawValue)| key == name)
+    let first = match text.strip_prefix('[') {
+        Some(inside) => {
+            let mut items = serde_json::Deserializer::from_str(inside).into_iter::<&RawValue>();
+            items.next().and_then(|item| Some(item.ok()?.get()))
+        }
+        None => json::documents(text)
+            .next()
+            .and_then(|(_, document)| document.ok()),
     };
-    if has("schema") && has("events") {
+    let keys = first.and_then(|document| json::from_str::<json::Pairs<'_>>(document).ok());
+    let find = |name: &str| {
+        let mut pairs = keys.iter().flat_map(|json::Pairs(pairs)| pairs);
+        let found = pairs.find(|(key, _): &&(_, &RawValue)| key == name);
+        found.map(|(_, value)| value.get())
+    };
+    let has = |names: &[&str]| names.iter().all(|name| find(name).is_some());
+    let of_jepsen = ["\"invoke\"", "\"ok\"", "\"fail\"", "\"info\""];
+    if has(&["schema", "events"]) {
         Format::Violat
+    } else if find("type").is_some_and(|kind| of_jepsen.contains(&kind)) && !has(&["linpoint"]) {
+        Format::JepsenJson
+    } else if has(&["Input", "Call", "Return"]) || has(&["Kind", "Value", "Id"]) {
+        Format::Porcupine
     } else {
         Format::Jsonl
     }
@@ -123,6 +137,7 @@ fn looks_like_operation(line: &str) -> bool {
         [_, _, .., call, ret] => {
             let is_time = |field: &str| field.parse::<i64>().is_ok();
             is_time(call) && (is_time(ret) || matches!(*ret, "inf" | "-"))
+                || matches!(FptlinLine::of(&fields), Some(Ok(_)))
         }
         _ => false,
     }
@@ -139,6 +154,21 @@ mod tests {
             ("{ \"method\": \"read\", \"call\": 0}", Format::Jsonl),
             ("{\"ops\":[", Format::Jsonl),
             ("{\n\"schema\":{},\n\"events\":[]\n}", Format::Violat),
+            ("[ {\"method\": \"read\", \"call\": 0}", Format::Jsonl),
+            (
+                "{\"process\":0,\"type\":\"invoke\",\"f\":\"read\"}",
+                Format::JepsenJson,
+            ),
+            ("[{\"type\":\"ok\",\"f\":\"read\"},\n", Format::JepsenJson),
+            ("{\"linpoint\":1,\"type\":\"ok\"}", Format::Jsonl),
+            (
+                "{\"ClientId\":0,\"Input\":{},\"Call\":1,\"Output\":{},\"Return\":2}",
+                Format::Porcupine,
+            ),
+            (
+                "[{\"Kind\":false,\"Value\":{},\"Id\":0}]",
+                Format::Porcupine,
+            ),
             ("{:type :invoke, :f :read}", Format::Edn),
             ("{:type :invoke, :f :read, :key 3}", Format::Edn),
             ("; a comment\n[{:type :invoke}]", Format::Edn),
@@ -168,7 +198,7 @@ mod tests {
     fn what_fits_nothing_is_refused() {
         assert_eq!(
             detect("\nhello world\n").unwrap_err().to_string(),
-            "line 2: cannot tell the format of an input that begins with \"hello world\"; name it with --format"
+            "line 2: cannot tell the format of an input that begins with \"hello world\"; name it with --format, or say how to read it with --map"
         );
         for text in [
             "# A heading\n\nThis is some text.",
@@ -181,9 +211,5 @@ mod tests {
                 "{error}"
             );
         }
-        assert_eq!(
-            detect("[{\"method\":1}]").unwrap_err().to_string(),
-            "line 1: a JSON array is no history; write one object on each line"
-        );
     }
 }

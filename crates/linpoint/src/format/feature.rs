@@ -25,7 +25,12 @@ impl Format {
         let (feature, is_enabled) = match self {
             Format::Edn | Format::JepsenLog | Format::PorcupineKv => ("edn", cfg!(feature = "edn")),
             Format::Parquet => ("parquet", cfg!(feature = "parquet")),
-            Format::Jsonl | Format::Violat | Format::Operations | Format::Snapshot => return Ok(()),
+            Format::Jsonl
+            | Format::JepsenJson
+            | Format::Porcupine
+            | Format::Violat
+            | Format::Operations
+            | Format::Snapshot => return Ok(()),
         };
         if is_enabled {
             return Ok(());

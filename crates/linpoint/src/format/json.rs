@@ -277,3 +277,24 @@ pub(super) fn items(text: &str) -> Result<Vec<(u64, &str)>, (u64, String)> {
     });
     Ok(with_line.collect())
 }
+
+/// Calls `each` with the line and the text of every document of `text`, or of every item if it is one JSON array, until it answers an
+/// error.
+pub(super) fn each<'a, E>(
+    text: &'a str,
+    mut each: impl FnMut(u64, Result<&'a str, String>) -> Result<(), E>,
+) -> Result<(), E> {
+    if text.trim_start().starts_with('[') {
+        return match items(text) {
+            Ok(items) => items
+                .into_iter()
+                .try_for_each(|(line, item)| each(line, Ok(item))),
+            Err((line, reason)) => each(line, Err(reason)),
+        };
+    }
+    documents(text).try_for_each(|(line, document)| {
+        // A line is looked at as a whole, so that nothing may follow its document.
+        let document = document.and_then(from_str::<&RawValue>);
+        each(line, document.map(RawValue::get))
+    })
+}

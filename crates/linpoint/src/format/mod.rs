@@ -8,16 +8,16 @@
 //! `archives` for `.gz`, `.zst` and `.tar`, `mapping` for logs of any shape, and `parquet`. What a build does not read, it
 //! refuses with the name of the feature.
 
+mod assemble;
 mod detect;
 #[cfg(feature = "edn")]
 mod edn;
 mod feature;
+mod fptlin;
 mod input;
-#[cfg(feature = "edn")]
 mod jepsen;
-#[cfg(feature = "edn")]
 mod jepsen_drains;
-#[cfg(feature = "edn")]
+mod jepsen_json;
 mod jepsen_keys;
 #[cfg(feature = "edn")]
 mod jepsen_log;
@@ -26,10 +26,12 @@ mod jsonl;
 mod labels;
 #[cfg(feature = "mapping")]
 mod mapping;
+mod names;
 mod number;
 mod operations;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod porcupine;
 #[cfg(feature = "edn")]
 mod porcupine_kv;
 mod snapshot;
@@ -38,10 +40,10 @@ mod violat;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::names::Format;
 pub use input::open_text;
 pub use json::value_of_json;
 pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
@@ -60,81 +62,6 @@ use crate::spec::Params;
 
 /// How values may nest. Deeper ones are refused, so that nothing that walks a value can exhaust the stack.
 const MAX_DEPTH: usize = 128;
-
-/// How a history is written down.
-///
-/// ```
-/// use linpoint::format::Format;
-/// assert_eq!("jepsen-log".parse::<Format>()?, Format::JepsenLog);
-/// assert_eq!(Format::PorcupineKv.to_string(), "porcupine-kv");
-/// # Ok::<(), linpoint::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// JSON lines: events, operations or whole histories. Linpoint's own format.
-    Jsonl,
-    /// A Jepsen history: EDN maps, one for each event. Needs the feature `edn`.
-    Edn,
-    /// A log of Jepsen with its `jepsen.util` lines. Needs the feature `edn`.
-    JepsenLog,
-    /// The key-value histories of porcupine's tests: EDN maps with a `:key`. Needs the feature `edn`.
-    PorcupineKv,
-    /// JSON histories of Violat: `schema` and `events`.
-    Violat,
-    /// Plain text of the published monitors: method, value, call and return on each line.
-    Operations,
-    /// Events of snapshots, as the tests of Amram et al. are written: `startScan!2;endScan!2,0,1;`.
-    Snapshot,
-    /// Apache Parquet: one row for each operation. Needs the feature `parquet`.
-    Parquet,
-}
-
-impl Format {
-    /// All formats, in the order in which they are documented.
-    pub const ALL: [Format; 8] = [
-        Format::Jsonl,
-        Format::Edn,
-        Format::JepsenLog,
-        Format::PorcupineKv,
-        Format::Violat,
-        Format::Operations,
-        Format::Snapshot,
-        Format::Parquet,
-    ];
-
-    /// The name by which users call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Jsonl => "jsonl",
-            Format::Edn => "edn",
-            Format::JepsenLog => "jepsen-log",
-            Format::PorcupineKv => "porcupine-kv",
-            Format::Violat => "violat",
-            Format::Operations => "operations",
-            Format::Snapshot => "snapshot",
-            Format::Parquet => "parquet",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Format::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| {
-            let known = Format::ALL.map(Format::name).join(", ");
-            Error::usage(format!("unknown format {name:?}; known are {known}"))
-        })
-    }
-}
 
 /// What the reader cannot know from the input.
 #[derive(Clone, Debug, Default)]
@@ -189,7 +116,7 @@ pub enum IndependentKeys {
     /// key. Such a history has a [note](Note::IndependentKeys).
     #[default]
     Detect,
-    /// They are; formats other than [`Format::Edn`] and [`Format::JepsenLog`] are refused.
+    /// They are; formats other than [`Format::Edn`], [`Format::JepsenJson`] and [`Format::JepsenLog`] are refused.
     Always,
     /// They are not: pairs are plain values.
     Never,
@@ -454,12 +381,12 @@ fn read_bytes(bytes: Vec<u8>, options: &ReadOptions, sink: &mut Sink<'_>) {
 
 /// Only values of Jepsen's histories are pairs of a key and a value; others name their objects.
 fn refuse_independent(format: Format, options: &ReadOptions) -> Result<(), Error> {
-    let is_jepsen = matches!(format, Format::Edn | Format::JepsenLog);
+    let is_jepsen = matches!(format, Format::Edn | Format::JepsenJson | Format::JepsenLog);
     if options.independent != IndependentKeys::Always || is_jepsen {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "independent keys are for Jepsen's histories, edn or jepsen-log, and this is {format}, whose operations name their \
+        "independent keys are for Jepsen's histories, edn, jepsen-json or jepsen-log, and this is {format}, whose operations name their \
          object"
     )))
 }
@@ -530,7 +457,7 @@ fn prefix_of_cut_off(text: &str, format: Format) -> Option<(&str, u64)> {
         return None;
     }
     let is_cut_off = match format {
-        Format::Jsonl => json::is_cut_off(last),
+        Format::Jsonl | Format::JepsenJson | Format::Porcupine => json::is_cut_off(last),
         #[cfg(feature = "edn")]
         Format::Edn | Format::PorcupineKv => edn::Forms::plain(last).any(|form| form.is_err()),
         _ => false,
@@ -562,6 +489,8 @@ fn read_format(format: Format, text: &str, options: &ReadOptions, sink: &mut Sin
         Format::Edn | Format::JepsenLog | Format::PorcupineKv => {
             sink.put(Err(missing("edn", format.name())));
         }
+        Format::JepsenJson => jepsen_json::read(text, options, sink),
+        Format::Porcupine => porcupine::read(text, options, sink),
         Format::Violat => violat::read(text, options, sink),
         Format::Operations => operations::read(text, options, sink),
         Format::Snapshot => snapshot::read(text, options, sink),

@@ -6,13 +6,15 @@
 //! peek 2 3 4
 //! ```
 //!
-//! `[PROCESS] METHOD VALUE.. CALL RETURN`, separated by blanks or commas. The first line may name the type after `#`.
+//! `[PROCESS] METHOD VALUE.. CALL RETURN`, or `PROCESS CALL RETURN METHOD VALUE..` as FPTLin has it, separated by blanks or commas.
+//! The first line may name the type after `#`.
 
+use super::fptlin::{self, FptlinLine};
 use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::OperationParts;
 use crate::spec::{Params, value_is_result};
-use crate::value::Value;
+use crate::value::{Value, ValueRef};
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     sink.put(read_history(text, options));
@@ -20,7 +22,8 @@ pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
 
 fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
     let mut builder = options.builder();
-    let mut object_type = None;
+    let mut object_type: Option<(u64, String)> = None;
+    let mut is_fptlin = false;
     for (number, line) in (1..).zip(text.lines()) {
         let content = line.split("//").next().unwrap_or_default();
         let (content, comment) = content.split_once('#').unwrap_or((content, ""));
@@ -37,16 +40,52 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
             }
             continue;
         }
-        let operation =
-            read_operation(&fields).map_err(|reason| Error::malformed(reason).at_line(number))?;
+        let operation = match FptlinLine::of(&fields) {
+            Some(line) => {
+                is_fptlin = true;
+                line.and_then(FptlinLine::operation)
+            }
+            None => read_operation(&fields),
+        };
+        let mut operation = operation.map_err(|reason| Error::malformed(reason).at_line(number))?;
+        if object_type.as_ref().is_some_and(|(_, name)| name == "set") {
+            operation = of_set(operation);
+        }
         builder.operation_parts(number, operation)?;
     }
     Ok(RecordedHistory {
         line: object_type.as_ref().map_or(0, |&(line, _)| line),
         history: builder.finish(options.ties.unwrap_or_default())?,
-        object_type: object_type.map(|(_, name)| (name, Params::new())),
+        object_type: object_type.map(|(_, name)| match is_fptlin {
+            true => fptlin::object_type(&name),
+            false => (type_name(&name), Params::new()),
+        }),
         ..RecordedHistory::default()
     })
+}
+
+/// The name of the type that a header names; the monitors write some names without hyphens.
+pub(super) fn type_name(header: &str) -> String {
+    match header {
+        "priorityqueue" => "priority-queue",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// The operation of a set: monitors write `insert` for `add`, and only insertions and removals that changed something, without
+/// their answer.
+fn of_set(operation: OperationParts<'_>) -> OperationParts<'_> {
+    let method = match operation.method {
+        "insert" => "add",
+        "remove" if matches!(operation.result, ValueRef::Value(Value::Nil)) => "remove",
+        _ => return operation,
+    };
+    OperationParts {
+        method,
+        result: Value::Bool(true).into(),
+        ..operation
+    }
 }
 
 fn read_operation<'a>(fields: &[&'a str]) -> Result<OperationParts<'a>, String> {
@@ -166,6 +205,77 @@ mod tests {
         let recorded = recorded.into_iter().next().unwrap().unwrap();
         assert_eq!(texts(&recorded), [r#"add("a") → true"#, "rmw(1, 2)"]);
         assert_eq!(recorded.object_type, None);
+    }
+
+    #[test]
+    fn headers_of_the_monitors_name_types() {
+        let recorded = read_text("# priorityqueue\ninsert 3 1 2\npoll 3 3 4\n").unwrap();
+        assert_eq!(recorded.object_type.unwrap().0, "priority-queue");
+        let recorded =
+            read_text("# set\ninsert 3 1 2\ncontains_true 3 3 4\nremove 3 5 6\n").unwrap();
+        assert_eq!(
+            texts(&recorded),
+            ["add(3) → true", "contains(3) → true", "remove(3) → true"]
+        );
+    }
+
+    #[test]
+    fn lines_of_fptlin_have_the_times_first() {
+        let cases = [
+            (
+                "# stack\n0 1 5 PUSH 1\n4 2 9 PEEK -1\n0 6 7 POP 1\n",
+                "stack",
+                vec!["push(1)", "peek() → nil", "pop() → 1"],
+            ),
+            (
+                "# priorityqueue\n0 0 4 INSERT 2\n1 1 5 POLL 2\n",
+                "priority-queue",
+                vec!["insert(2)", "poll() → 2"],
+            ),
+            (
+                "# rmw\n0 1 10 READ_MODIFY_WRITE 0 2\n",
+                "cas-register",
+                vec!["cas(0, 2) → true"],
+            ),
+            (
+                "# semaphore\n0 0 2 INCR 1\n1 0 4 DECR 0\n",
+                "semaphore",
+                vec!["release()", "try_acquire() → false"],
+            ),
+            (
+                "# set\n0 0 1 INSERT 2 1\n1 1 2 CONTAINS 2 0\n0 2 6 REMOVE 2 1\n",
+                "set",
+                vec!["add(2) → true", "contains(2) → false", "remove(2) → true"],
+            ),
+        ];
+        for (text, name, expected) in cases {
+            let recorded = parse(text.as_bytes(), &ReadOptions::default())
+                .remove(0)
+                .unwrap();
+            assert_eq!(texts(&recorded), expected, "{text}");
+            let (object_type, params) = recorded.object_type.unwrap();
+            assert_eq!(object_type, name);
+            assert_eq!(
+                params.is_empty(),
+                !matches!(name, "cas-register" | "semaphore")
+            );
+        }
+        let without_header =
+            parse(b"0 1 5 ENQ 1\n0 6 7 DEQ 1\n", &ReadOptions::default()).remove(0);
+        assert_eq!(texts(&without_header.unwrap()), ["enq(1)", "deq() → 1"]);
+        for (line, reason) in [
+            ("0 1 2 PUSH x", "values are integers, not \"x\""),
+            ("0 1 2 DECR 2", "the answer of DECR is 0 or 1, not 2"),
+            (
+                "0 1 2 JUMP 2",
+                "JUMP with 1 values is no operation of FPTLin; known are",
+            ),
+        ] {
+            let error = read_text(&format!("# stack\n{line}\n"))
+                .unwrap_err()
+                .to_string();
+            assert!(error.starts_with(&format!("line 2: {reason}")), "{error}");
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn formats_have_names() {
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert_eq!(
         error.to_string(),
-        "unknown format \"xml\"; known are jsonl, edn, jepsen-log, porcupine-kv, violat, operations, snapshot, parquet"
+        "unknown format \"xml\"; known are jsonl, edn, jepsen-json, jepsen-log, porcupine, porcupine-kv, violat, operations, snapshot, parquet"
     );
 }
 

@@ -130,7 +130,7 @@ pub(super) fn decode(text: &str) -> Result<Line<'_>, String> {
         operation(&fields).map(Line::Operation)
     } else {
         Err(
-            "neither an event (\"event\"), an operation (\"method\"), a whole history (\"ops\") nor a header (\"linpoint\")"
+            "neither an event (\"event\"), an operation (\"method\"), a whole history (\"ops\") nor a header (\"linpoint\"); a log of another shape is read with --map"
                 .to_owned(),
         )
     }

@@ -9,6 +9,8 @@ mod scan;
 mod stream;
 mod write;
 
+use std::convert::Infallible;
+
 use rayon::prelude::*;
 
 pub(super) use self::line::About;
@@ -29,7 +31,15 @@ const CHUNKS_PER_THREAD: usize = 8;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
     let mut assembler = Assembler::new(options);
-    if json::spans_lines(text) {
+    let inside = text.trim_start().strip_prefix('[');
+    if inside.is_some_and(|inside| inside.trim_start().starts_with('{')) {
+        let taken: Result<(), Infallible> = json::each(text, |number, item| {
+            assembler.take(number, item.and_then(decode));
+            assembler.hand_over(sink);
+            Ok(())
+        });
+        let Ok(()) = taken;
+    } else if json::spans_lines(text) {
         for (number, document) in json::documents(text) {
             assembler.take(number, document.and_then(decode));
             assembler.hand_over(sink);

@@ -388,3 +388,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_array_holds_what_lines_hold() {
+    let lines = r#"{"linpoint":1,"type":"register"}
+{"process":0,"method":"write","arg":1,"call":0,"return":1}
+{"process":1,"method":"read","ret":1,"call":2,"return":3}"#;
+    let array = format!("[{}\n]", lines.replace('\n', ",\n"));
+    let of_lines = parse(lines.as_bytes(), &ReadOptions::default());
+    let of_array = parse(array.as_bytes(), &ReadOptions::default());
+    let contents = |all: &[Result<RecordedHistory, Error>]| {
+        let recorded = all[0].as_ref().unwrap();
+        (contents(&recorded.history), recorded.object_type.clone())
+    };
+    assert_eq!(contents(&of_array), contents(&of_lines));
+    let wrong = array.replace("\"write\"", "3");
+    let error = parse(wrong.as_bytes(), &ReadOptions::default()).remove(0);
+    let error = error.unwrap_err().to_string();
+    assert!(error.starts_with("line 2: \"method\""), "{error}");
+}

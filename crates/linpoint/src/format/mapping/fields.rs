@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::super::assemble::Outcome;
 use super::super::json;
 use super::path::Path;
 use super::time::{self, Unit};
@@ -148,18 +149,6 @@ pub(super) struct EventTable {
 /// [`EventTable`], which may be written as its path alone.
 #[derive(Clone, Debug)]
 pub(super) struct Event(pub(super) EventTable);
-
-/// How an operation ended.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Outcome {
-    /// It was done.
-    Ok,
-    /// It did not happen.
-    Fail,
-    /// It is unknown whether it happened.
-    Unknown,
-}
 
 /// [`StatusTable`], which may be written as its path alone.
 #[derive(Clone, Debug)]

@@ -2,7 +2,6 @@
 //!
 //! `docs/formats.md` describes what a mapping says; [`fields`] has it as data.
 
-mod assemble;
 mod fields;
 mod inline;
 mod operations;
@@ -13,11 +12,11 @@ mod time;
 
 use std::time::Duration;
 
-use self::assemble::{Order, assemble};
 use self::fields::{ByMethod, Fields, Selector, Source, paths_of};
 use self::operations::Operations;
 use self::path::Path;
 use self::record::Reader;
+use super::assemble::{Order, assemble};
 use super::{ReadOptions, RecordedHistory};
 use crate::engine::Ticker;
 use crate::error::{Error, did_you_mean};

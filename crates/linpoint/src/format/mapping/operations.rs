@@ -2,34 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::fields::{EventTable, Outcome};
+use super::super::assemble::{LoggedOperation, Outcome};
+use super::fields::EventTable;
 use super::path::Path;
-use super::record::{Called, EventKind, Reader};
+use super::record::{EventKind, Reader};
 use super::time::Time;
 use crate::error::Error;
 use crate::value::Value;
 
-/// An operation as a log tells it.
-pub(super) struct Mapped {
-    /// The line of its call.
-    pub(super) line: u64,
-    pub(super) called: Called,
-    pub(super) result: Value,
-    pub(super) outcome: Outcome,
-    /// The time of the call, or the position of its record.
-    pub(super) from: i64,
-    /// The time of the return or of the failure, or the position of its record; `None` if it is unknown.
-    pub(super) until: Option<i64>,
-    /// The line that ends it.
-    pub(super) end_line: u64,
-    /// Its recorded times, before clocks are taken into account.
-    recorded: (Option<Time>, Option<Time>),
-}
-
 /// Collects the operations of records.
 pub(super) struct Operations<'m> {
     pub(super) reader: Reader<'m>,
-    pub(super) list: Vec<Mapped>,
+    pub(super) list: Vec<LoggedOperation>,
+    /// The recorded times of each, before clocks are taken into account.
+    recorded: Vec<(Option<Time>, Option<Time>)>,
     /// The positions in `list` of the operations that are open, by what pairs events.
     open: HashMap<Value, usize>,
     position: i64,
@@ -40,6 +26,7 @@ impl<'m> Operations<'m> {
         Operations {
             reader,
             list: Vec::new(),
+            recorded: Vec::new(),
             open: HashMap::new(),
             position: 0,
         }
@@ -69,7 +56,7 @@ impl<'m> Operations<'m> {
         ret: &Path,
         record: &Value,
     ) -> Result<(), String> {
-        let called = self.reader.called(record)?;
+        let (process, call_of_record) = self.reader.called(record)?;
         let from = self.reader.require_time("call", call, record, line)?;
         let until = self.reader.time(ret, record, line)?;
         let outcome = match (self.reader.outcome(record)?, until) {
@@ -77,19 +64,20 @@ impl<'m> Operations<'m> {
             (outcome, _) => outcome,
         };
         let result = match outcome {
-            Outcome::Ok => self.reader.result(&called.method, record),
+            Outcome::Ok => self.reader.result(&call_of_record.method, record),
             Outcome::Fail | Outcome::Unknown => Value::Nil,
         };
-        self.list.push(Mapped {
-            line,
-            called,
+        self.list.push(LoggedOperation {
+            process,
+            call: call_of_record,
             result,
             outcome,
             from: 0,
             until: None,
+            line,
             end_line: line,
-            recorded: (Some(from), until),
         });
+        self.recorded.push((Some(from), until));
         self.set_interval(self.list.len() - 1)
     }
 
@@ -126,10 +114,10 @@ impl<'m> Operations<'m> {
         operation.outcome = outcome;
         operation.end_line = line;
         if outcome == Outcome::Ok {
-            operation.result = self.reader.result(&operation.called.method, record);
+            operation.result = self.reader.result(&operation.call.method, record);
         }
-        operation.recorded.1 = time;
         operation.until = Some(self.position);
+        self.recorded[index].1 = time;
         match time {
             Some(_) => self.set_interval(index),
             None => Ok(()),
@@ -144,7 +132,7 @@ impl<'m> Operations<'m> {
         time: Option<Time>,
         record: &Value,
     ) -> Result<(), String> {
-        let called = self.reader.called(record)?;
+        let (process, call) = self.reader.called(record)?;
         if let Some(&earlier) = self.open.get(&pair) {
             let advice = match key {
                 "id" => "an id is of one operation at a time",
@@ -154,20 +142,21 @@ impl<'m> Operations<'m> {
             };
             return Err(format!(
                 "{key} {pair} calls {:?} while its call of {:?} on line {} is open: {advice}",
-                called.method, self.list[earlier].called.method, self.list[earlier].line,
+                call.method, self.list[earlier].call.method, self.list[earlier].line,
             ));
         }
         self.open.insert(pair, self.list.len());
-        self.list.push(Mapped {
-            line,
-            called,
+        self.list.push(LoggedOperation {
+            process,
+            call,
             result: Value::Nil,
             outcome: Outcome::Unknown,
             from: self.position,
             until: None,
+            line,
             end_line: line,
-            recorded: (time, None),
         });
+        self.recorded.push((time, None));
         match time {
             Some(_) => self.set_interval(self.list.len() - 1),
             None => Ok(()),
@@ -181,17 +170,17 @@ impl<'m> Operations<'m> {
     /// whatever the clocks showed. So a history that was linearizable stays so.
     fn set_interval(&mut self, index: usize) -> Result<(), String> {
         let operation = &mut self.list[index];
-        let (call, ret) = operation.recorded;
+        let (call, ret) = self.recorded[index];
         if let (Some(call), Some(ret)) = (call, ret)
             && ret.latest < call.earliest
         {
             return Err(format!(
                 "{:?} returns at {}, before its call at {}",
-                operation.called.method, ret.latest, call.earliest
+                operation.call.method, ret.latest, call.earliest
             ));
         }
         let skew = &self.reader.mapping.fields.skew;
-        let skew = skew.of(operation.called.process.as_ref());
+        let skew = skew.of(operation.process.as_ref());
         if let Some(call) = call {
             operation.from = call.earliest.saturating_sub(skew);
         }

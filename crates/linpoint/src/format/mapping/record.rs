@@ -1,9 +1,11 @@
 //! Reads records by a mapping: what each says of an operation.
 
+use super::super::assemble::Outcome;
 use super::Mapping;
-use super::fields::{EventTable, Outcome, Selector, Skip, StatusTable, Test, Tests};
+use super::fields::{EventTable, Selector, Skip, StatusTable, Test, Tests};
 use super::path::Path;
 use super::time::{self, Scale, Time};
+use crate::history::Call;
 use crate::value::Value;
 
 /// What the records of one log have shown so far.
@@ -22,14 +24,6 @@ enum Seen {
     /// Why the first record has nothing there.
     Missing(String),
     Found,
-}
-
-/// What a record says of the operation that it calls.
-pub(super) struct Called {
-    pub(super) process: Option<Value>,
-    pub(super) object: Value,
-    pub(super) method: String,
-    pub(super) argument: Value,
 }
 
 /// What an event is.
@@ -112,8 +106,8 @@ impl<'m> Reader<'m> {
             )
     }
 
-    /// What the record says of the operation that it calls.
-    pub(super) fn called(&mut self, record: &Value) -> Result<Called, String> {
+    /// The process and the call of the operation that the record begins.
+    pub(super) fn called(&mut self, record: &Value) -> Result<(Option<Value>, Call), String> {
         let fields = &self.mapping.fields;
         let process = fields.process.as_ref();
         let process = process.map(|process| self.require("process", process, record));
@@ -136,12 +130,12 @@ impl<'m> Reader<'m> {
         };
         let argument = fields.argument.of(&method);
         let argument = argument.map(|argument| self.select(argument, record));
-        Ok(Called {
-            process: process.transpose()?,
+        let call = Call {
             object,
             method,
             argument: argument.unwrap_or_default(),
-        })
+        };
+        Ok((process.transpose()?, call))
     }
 
     /// The result of a method in the record that tells it.

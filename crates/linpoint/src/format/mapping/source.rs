@@ -32,17 +32,9 @@ pub(super) fn records<E>(
     mut each: impl FnMut(Record) -> Result<(), E>,
 ) -> Result<(), E> {
     match source {
-        Source::Jsonl => json::documents(text).try_for_each(|(line, document)| {
-            // A document is looked at as a whole, so that what follows it on its line is no part of it.
-            let document = document.and_then(json::from_str::<&RawValue>);
-            each((line, document.and_then(|raw| json::value(raw.get()))))
+        Source::Jsonl | Source::Json => json::each(text, |line, document| {
+            each((line, document.and_then(json::value)))
         }),
-        Source::Json => match json::items(text) {
-            Ok(items) => items
-                .into_iter()
-                .try_for_each(|(line, item)| each((line, json::value(item)))),
-            Err((line, reason)) => each((line, Err(reason))),
-        },
         Source::Csv => rows(text, b',', cells, each),
         Source::Tsv => rows(text, b'\t', cells, each),
     }

@@ -1,14 +1,44 @@
-//! Makes a history of operations.
+//! Makes a history of the operations of a log, whose clients may have several calls open.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use super::super::{Note, ReadOptions};
-use super::fields::Outcome;
-use super::operations::Mapped;
+use super::{Note, ReadOptions};
 use crate::error::Error;
 use crate::history::{Call, History, Operation};
 use crate::value::Value;
+
+/// An operation as a log tells it.
+pub(super) struct LoggedOperation {
+    /// The client; `None` if the log has none.
+    pub(super) process: Option<Value>,
+    pub(super) call: Call,
+    /// The result, if it was done.
+    pub(super) result: Value,
+    pub(super) outcome: Outcome,
+    /// The time of the call, or the position of its record.
+    pub(super) from: i64,
+    /// The time of the return or of the failure, or the position of its record; `None` if it is unknown.
+    pub(super) until: Option<i64>,
+    /// The line of the call.
+    pub(super) line: u64,
+    /// The line that ends the operation.
+    pub(super) end_line: u64,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "mapping", derive(serde::Deserialize))]
+#[cfg_attr(feature = "mapping", serde(rename_all = "lowercase"))]
+pub(super) enum Outcome {
+    /// It was done.
+    Ok,
+    /// It did not happen.
+    #[cfg_attr(not(feature = "mapping"), allow(dead_code))]
+    Fail,
+    /// It is unknown whether it happened.
+    Unknown,
+}
 
 /// What orders the calls and returns of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +51,7 @@ pub(super) enum Order {
 
 /// The history of these operations.
 pub(super) fn assemble(
-    mut operations: Vec<Mapped>,
+    mut operations: Vec<LoggedOperation>,
     order: Order,
     options: &ReadOptions,
 ) -> Result<(History, Vec<Note>), Error> {
@@ -43,12 +73,12 @@ pub(super) fn assemble(
 /// if it goes on after a timeout, or if its clock may be off so that intervals are widened. Verdicts depend on intervals only,
 /// not on processes, except for types whose operations depend on their process, such as a reentrant lock without an owner in
 /// its arguments.
-fn separate_overlapping_calls(operations: &mut [Mapped]) -> u64 {
+fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> u64 {
     let mut order: Vec<usize> = (0..operations.len()).collect();
     order.sort_by_key(|&i| (operations[i].from, operations[i].until.unwrap_or(i64::MAX)));
     let named = operations
         .iter()
-        .filter_map(|operation| operation.called.process.clone());
+        .filter_map(|operation| operation.process.clone());
     let taken: HashSet<Value> = named.collect();
     let mut lanes: HashMap<Option<Value>, Lanes> = HashMap::new();
     let mut moved = 0;
@@ -58,11 +88,11 @@ fn separate_overlapping_calls(operations: &mut [Mapped]) -> u64 {
             Outcome::Unknown => None,
             Outcome::Ok | Outcome::Fail => operation.until.or(Some(operation.from)),
         };
-        let process = operation.called.process.take();
+        let process = operation.process.take();
         let lanes = lanes.entry(process.clone()).or_default();
         let lane = lanes.take(operation.from, until);
         moved += u64::from(lane > 0 && process.is_some());
-        operation.called.process = Some(match process {
+        operation.process = Some(match process {
             None => Value::Int(lane as i64),
             Some(process) if lane == 0 => process,
             Some(process) => {
@@ -109,7 +139,7 @@ impl Lanes {
     }
 }
 
-fn by_times(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History, Error> {
+fn by_times(operations: Vec<LoggedOperation>, options: &ReadOptions) -> Result<History, Error> {
     let mut builder = options.builder();
     for operation in operations {
         let returned = match operation.outcome {
@@ -119,12 +149,8 @@ fn by_times(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History, E
         let outcome = operation.outcome;
         let line = operation.line;
         let operation = Operation {
-            process: operation.called.process,
-            call: Call {
-                object: operation.called.object,
-                method: operation.called.method,
-                argument: operation.called.argument,
-            },
+            process: operation.process,
+            call: operation.call,
             result: operation.result,
             called: operation.from,
             returned,
@@ -137,7 +163,7 @@ fn by_times(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History, E
     builder.finish(options.ties.unwrap_or_default())
 }
 
-fn by_records(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History, Error> {
+fn by_records(operations: Vec<LoggedOperation>, options: &ReadOptions) -> Result<History, Error> {
     let mut builder = options.builder();
     let mut events: Vec<(i64, usize)> = Vec::with_capacity(2 * operations.len());
     for (index, operation) in operations.iter().enumerate() {
@@ -146,20 +172,16 @@ fn by_records(operations: Vec<Mapped>, options: &ReadOptions) -> Result<History,
     }
     // No two events have the same position.
     events.sort_unstable();
-    let mut operations: Vec<Option<Mapped>> = operations.into_iter().map(Some).collect();
-    let mut open: HashMap<usize, Mapped> = HashMap::new();
+    let mut operations: Vec<Option<LoggedOperation>> = operations.into_iter().map(Some).collect();
+    let mut open: HashMap<usize, LoggedOperation> = HashMap::new();
     for (_, index) in events {
         if let Some(mut operation) = operations[index].take() {
-            let process = operation.called.process.clone().unwrap_or_default();
-            let call = Call {
-                object: std::mem::take(&mut operation.called.object),
-                method: std::mem::take(&mut operation.called.method),
-                argument: std::mem::take(&mut operation.called.argument),
-            };
+            let process = operation.process.clone().unwrap_or_default();
+            let call = std::mem::replace(&mut operation.call, Call::new("", Value::Nil));
             builder.call(operation.line, process, call)?;
             open.insert(index, operation);
         } else if let Some(operation) = open.remove(&index) {
-            let process = operation.called.process.unwrap_or_default();
+            let process = operation.process.unwrap_or_default();
             match operation.outcome {
                 Outcome::Ok => builder.ret(operation.end_line, &process, operation.result)?,
                 Outcome::Fail => builder.fail(operation.end_line, &process)?,
