@@ -47,6 +47,8 @@ fn run(command: Command) -> Exit {
     let done = match command {
         Command::Check(args) => cmd::check::run(&args),
         Command::Convert(args) => cmd::convert::run(&args),
+        #[cfg(feature = "mapping")]
+        Command::Map(args) => cmd::map::run(&args),
         Command::Generate(args) => cmd::generate::run(&args),
         Command::Stats(args) => cmd::stats::run(&args),
         Command::Types(args) => cmd::types::run(&args),

@@ -42,6 +42,9 @@ pub(crate) enum Command {
     Depth(DepthArgs),
     /// Rewrite histories as JSON lines or Parquet
     Convert(ConvertArgs),
+    /// Propose a mapping for a log of any shape
+    #[cfg(feature = "mapping")]
+    Map(MapArgs),
     /// Generate a history of a simulated concurrent object
     Generate(GenerateArgs),
     /// Print facts about histories: operations, processes, width, concurrent pairs
@@ -369,6 +372,24 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[cfg(feature = "mapping")]
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MapArgs {
+    #[command(subcommand)]
+    pub(crate) command: MapCommand,
+}
+
+#[cfg(feature = "mapping")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum MapCommand {
+    /// Print a mapping that may fit a log, for --map, and the first operations as it reads them
+    Guess {
+        /// The log: JSON lines, a JSON array, CSV or TSV; `-` is the standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

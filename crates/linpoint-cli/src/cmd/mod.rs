@@ -5,6 +5,8 @@ pub(crate) mod convert;
 pub(crate) mod depth;
 pub(crate) mod generate;
 pub(crate) mod lines;
+#[cfg(feature = "mapping")]
+pub(crate) mod map;
 pub(crate) mod shell;
 pub(crate) mod spec;
 pub(crate) mod stats;

@@ -81,6 +81,10 @@ fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> u64 {
         .filter_map(|operation| operation.process.clone());
     let taken: HashSet<Value> = named.collect();
     let mut lanes: HashMap<Option<Value>, Lanes> = HashMap::new();
+    // A history with failed operations is written as events, in which operations of one process do not touch.
+    let may_touch = !operations
+        .iter()
+        .any(|operation| operation.outcome == Outcome::Fail);
     let mut moved = 0;
     for index in order {
         let operation = &mut operations[index];
@@ -90,7 +94,8 @@ fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> u64 {
         };
         let process = operation.process.take();
         let lanes = lanes.entry(process.clone()).or_default();
-        let lane = lanes.take(operation.from, until);
+        let free_before = operation.from.saturating_add(i64::from(may_touch));
+        let lane = lanes.take(free_before, until);
         moved += u64::from(lane > 0 && process.is_some());
         operation.process = Some(match process {
             None => Value::Int(lane as i64),
@@ -120,10 +125,10 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// The lane of an operation. The caller must take the operations in the order of their calls.
-    fn take(&mut self, from: i64, until: Option<i64>) -> usize {
+    /// The lane of an operation, free before this time. The caller must take the operations in the order of their calls.
+    fn take(&mut self, free_before: i64, until: Option<i64>) -> usize {
         let lane = match self.free.peek() {
-            Some(&(Reverse(free), Reverse(lane))) if free <= from => {
+            Some(&(Reverse(free), Reverse(lane))) if free < free_before => {
                 self.free.pop();
                 lane
             }

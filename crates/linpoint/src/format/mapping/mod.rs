@@ -3,6 +3,7 @@
 //! `docs/formats.md` describes what a mapping says; [`fields`] has it as data.
 
 mod fields;
+mod guess;
 mod inline;
 mod operations;
 mod path;
@@ -13,6 +14,7 @@ mod time;
 use std::time::Duration;
 
 use self::fields::{ByMethod, Fields, Selector, Source, paths_of};
+pub use self::guess::Guess;
 use self::operations::Operations;
 use self::path::Path;
 use self::record::Reader;

@@ -1,6 +1,9 @@
 //! Tests over whole logs.
 
-use super::super::{Note, parse};
+use proptest::prelude::*;
+
+use super::super::samples::{contents, failures};
+use super::super::{Note, parse, write_jsonl};
 use super::*;
 use crate::history::Ties;
 
@@ -429,5 +432,39 @@ fn refusals_of_mappings_name_the_line_and_what_to_do() {
     for (text, reason) in inline {
         let error = Mapping::from_inline(text).unwrap_err().to_string();
         assert!(error.starts_with(reason), "{text}: {error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_read_can_be_written_and_read_again(
+        rows in prop::collection::vec((0i64..3, 0i64..20, 0i64..6, 0usize..5), 0..14),
+        skew in 0u64..4,
+        by_events in any::<bool>(),
+    ) {
+        let mut log = String::from("p,m,c,r,s,e,i,t\n");
+        for (index, (process, call, length, status)) in rows.iter().enumerate() {
+            let status = ["ok", "ok", "ok", "fail", "unknown"][*status];
+            let until = call + length;
+            log += &format!("{process},m,{call},{until},{status},start,{index},{call}\n");
+            if by_events {
+                log += &format!("{process},m,,,{status},end,{index},{until}\n");
+            }
+        }
+        let mapping = match by_events {
+            true => "process=.p, method=.m, event=.e, id=.i, time=.t, status=.s, unit=ns",
+            false => "process=.p, method=.m, call=.c, return=.r, status=.s, unit=ns",
+        };
+        let mapping = Mapping::from_inline(mapping).unwrap();
+        let mapping = mapping.with_skew(Duration::from_nanos(skew)).unwrap();
+        let recorded = read_with(&mapping, &log).unwrap();
+        let failed = rows.iter().filter(|(.., status)| *status == 3).count();
+        prop_assert_eq!(recorded.history.len(), rows.len() - failed);
+        prop_assert_eq!(recorded.history.failed().len(), failed);
+        let mut text = Vec::new();
+        write_jsonl(&recorded.history, None, &mut text).unwrap();
+        let again = parse(&text, &ReadOptions::default()).remove(0).unwrap();
+        prop_assert_eq!(contents(&again.history), contents(&recorded.history));
+        prop_assert_eq!(failures(&again.history), failures(&recorded.history));
     }
 }

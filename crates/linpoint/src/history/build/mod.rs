@@ -371,7 +371,7 @@ impl HistoryBuilder {
     }
 
     /// Adds a whole operation that did not take effect: it is no operation of the history, which keeps it beside them, see
-    /// [`History::failed`].
+    /// [`History::failed`]. The caller must not let it overlap or touch another operation of its process.
     pub fn failed_operation(&mut self, line: u64, operation: Operation) -> Result<(), Error> {
         self.grow(line)?;
         let Operation {
