@@ -5,8 +5,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use super::etcd_report;
 #[cfg(not(feature = "archives"))]
 use super::feature::missing;
+#[cfg(feature = "archives")]
+use super::zip_archive;
 use crate::engine::{Budget, Limit};
 use crate::error::Error;
 
@@ -15,13 +18,15 @@ pub(super) enum Content {
     Bytes(Vec<u8>),
     /// Parquet in a file of its own, which its reader opens once for each column.
     Parquet(PathBuf),
+    /// The files of one history with their names: the operations of each client of a report of etcd's robustness tests.
+    Report(Vec<(String, Vec<u8>)>),
 }
 
 /// How Parquet begins.
 pub(super) const PARQUET: &[u8] = b"PAR1";
 
 /// Gets the name of an input, the file that it is the whole of, and its content.
-type Visit<'a> = dyn FnMut(&str, Option<&Path>, Result<Content, Error>) + 'a;
+pub(super) type Visit<'a> = dyn FnMut(&str, Option<&Path>, Result<Content, Error>) + 'a;
 
 /// Hands every input at `path` to `visit`.
 pub(super) fn open(path: &Path, budget: &Budget, visit: &mut Visit<'_>) {
@@ -57,7 +62,7 @@ pub fn open_text(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     };
     match unpack(raw).map_err(|error| error.in_file(&name))? {
         (stream, Unpacked::Plain, _) => Ok(Box::new(BufReader::new(stream))),
-        (_, Unpacked::Archive, _) => {
+        (_, Unpacked::Tar | Unpacked::Zip, _) => {
             Err(Error::malformed("it is an archive: name a file in it").in_file(&name))
         }
     }
@@ -115,7 +120,10 @@ impl Compression {
 /// Where a tar header has its magic, and the magic itself.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
-type Stream<'a> = Box<dyn Read + 'a>;
+/// How zip archives begin, with entries and without.
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+pub(super) type Stream<'a> = Box<dyn Read + 'a>;
 
 fn open_stream(
     name: &str,
@@ -125,8 +133,15 @@ fn open_stream(
     visit: &mut Visit<'_>,
 ) {
     match unpack(raw) {
-        Ok((stream, Unpacked::Archive, compressed)) => {
+        Ok((stream, Unpacked::Tar, compressed)) => {
             open_archive(name, stream, compressed, budget, visit)
+        }
+        Ok((stream, Unpacked::Zip, compressed)) => {
+            match read_all(stream, compressed, budget) {
+                // The directory of a zip archive is at its end, so all of it must be there.
+                Ok(bytes) => open_zip(name, &bytes, budget, visit),
+                Err(error) => visit(name, None, Err(error)),
+            }
         }
         Ok((stream, Unpacked::Plain, compressed)) => {
             let bytes = read_all(stream, compressed, budget);
@@ -137,14 +152,15 @@ fn open_stream(
 }
 
 /// What an input holds once it is decompressed.
-enum Unpacked {
+pub(super) enum Unpacked {
     Plain,
-    Archive,
+    Tar,
+    Zip,
 }
 
 /// Whether bytes pass a decompressor. If they do, a failed read means a damaged input.
 #[derive(Clone, Copy)]
-enum Packing {
+pub(super) enum Packing {
     None,
     Compressed,
 }
@@ -181,7 +197,7 @@ fn decompress(_: Stream<'_>, compression: Compression) -> Result<Stream<'_>, Err
     Err(missing("archives", what))
 }
 
-fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Unpacked, Packing), Error> {
+pub(super) fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Unpacked, Packing), Error> {
     let (head, raw) =
         peek(raw, GZIP.len().max(ZSTD.len())).map_err(|error| read_error(&error, Packing::None))?;
     let (stream, packing) = match Compression::of(&head) {
@@ -191,7 +207,9 @@ fn unpack(raw: Stream<'_>) -> Result<(Stream<'_>, Unpacked, Packing), Error> {
     let (head, stream) =
         peek(stream, TAR.0 + TAR.1.len()).map_err(|error| read_error(&error, packing))?;
     let kind = if head[TAR.0.min(head.len())..] == *TAR.1 {
-        Unpacked::Archive
+        Unpacked::Tar
+    } else if ZIP.iter().any(|zip| head.starts_with(zip)) {
+        Unpacked::Zip
     } else {
         Unpacked::Plain
     };
@@ -207,7 +225,11 @@ fn peek(mut stream: Stream<'_>, wanted: usize) -> io::Result<(Vec<u8>, Stream<'_
 
 /// Reads a stream to its end, in the time of the budget from now on. Memory is asked for before it is taken: a small input may grow to any size when it is
 /// decompressed.
-fn read_all(mut stream: impl Read, packing: Packing, budget: &Budget) -> Result<Vec<u8>, Error> {
+pub(super) fn read_all(
+    mut stream: impl Read,
+    packing: Packing,
+    budget: &Budget,
+) -> Result<Vec<u8>, Error> {
     /// The bytes that are read without asking, and the least that are asked for at a time.
     const CHUNK: usize = 1 << 20;
     let mut bytes = Vec::new();
@@ -267,6 +289,14 @@ fn open_archive(
     }
 }
 
+#[cfg(feature = "archives")]
+use zip_archive::open as open_zip;
+
+#[cfg(not(feature = "archives"))]
+fn open_zip(name: &str, _: &[u8], _: &Budget, visit: &mut Visit<'_>) {
+    visit(name, None, Err(missing("archives", "zip")));
+}
+
 #[cfg(not(feature = "archives"))]
 fn open_archive(name: &str, _: Stream<'_>, _: Packing, _: &Budget, visit: &mut Visit<'_>) {
     visit(name, None, Err(missing("archives", "tar")));
@@ -281,7 +311,7 @@ const HISTORY: &[&str] = &[
 
 pub(super) const COMPRESSION: &[&str] = &[".gz", ".zst"];
 
-const ARCHIVES: &[&str] = &[".tar", ".tgz", ".tar.gz", ".tar.zst"];
+const ARCHIVES: &[&str] = &[".tar", ".tgz", ".tar.gz", ".tar.zst", ".zip"];
 
 fn is_history(name: &str) -> bool {
     let plain = COMPRESSION
@@ -306,11 +336,31 @@ fn open_directory(path: &Path, budget: &Budget, visit: &mut Visit<'_>) {
         return visit(&path.to_string_lossy(), None, Err(reason));
     }
     for file in found {
-        open_file(&file, budget, visit);
+        match etcd_report::files(&file) {
+            Some(files) => {
+                let name = file.to_string_lossy();
+                visit(&name, None, read_report(&files, budget));
+            }
+            None => open_file(&file, budget, visit),
+        }
     }
 }
 
-/// The histories below `root`, by name. A directory that is reached twice, by a link, is searched once.
+fn read_report(files: &[PathBuf], budget: &Budget) -> Result<Content, Error> {
+    let read = files.iter().map(|file| {
+        let name = file.to_string_lossy().into_owned();
+        let opened = File::open(file).map_err(|error| Error::unreadable(error.to_string()));
+        let bytes = opened.and_then(|file| read_all(file, Packing::None, budget));
+        match bytes {
+            Ok(bytes) => Ok((name, bytes)),
+            Err(error) => Err(error.in_file(&name)),
+        }
+    });
+    read.collect::<Result<Vec<_>, _>>().map(Content::Report)
+}
+
+/// The histories below `root`, by name: files, and directories that hold one history. A directory that is reached twice, by a link,
+/// is searched once.
 pub(super) fn histories_below(root: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
     let mut stack = vec![root.to_owned()];
@@ -330,6 +380,10 @@ pub(super) fn histories_below(root: &Path) -> Result<Vec<PathBuf>, (PathBuf, io:
         let history = path.join("history.edn");
         if history.is_file() {
             found.push(history);
+            continue;
+        }
+        if etcd_report::files(&path).is_some() {
+            found.push(path);
             continue;
         }
         let mut inside = Vec::new();
@@ -380,6 +434,7 @@ mod tests {
             let bytes = content.map(|content| match content {
                 Content::Bytes(bytes) => bytes,
                 Content::Parquet(path) => std::fs::read(path).unwrap(),
+                Content::Report(files) => files.into_iter().flat_map(|(_, bytes)| bytes).collect(),
             });
             all.push((name.to_owned(), bytes))
         });

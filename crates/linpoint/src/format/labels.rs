@@ -42,7 +42,9 @@ pub(super) fn beside(file: &Path, budget: &Budget) -> Option<Result<Labels, Erro
     input::open(&path, budget, &mut |name, _, content| {
         let read = content.and_then(|content| match content {
             Content::Bytes(bytes) => parse(&bytes),
-            Content::Parquet(_) => Err(Error::malformed("labels are JSON lines, not Parquet")),
+            Content::Parquet(_) | Content::Report(_) => {
+                Err(Error::malformed("labels are JSON lines"))
+            }
         });
         labels = Some(read.map_err(|error| error.in_file(name)));
     });

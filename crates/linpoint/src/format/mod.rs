@@ -5,13 +5,14 @@
 //! `docs/formats.md`.
 //!
 //! Features of the crate bring readers that need more dependencies: `edn` for the histories of Jepsen and porcupine,
-//! `archives` for `.gz`, `.zst` and `.tar`, `mapping` for logs of any shape, and `parquet`. What a build does not read, it
+//! `archives` for `.gz`, `.zst`, `.tar` and `.zip`, `mapping` for logs of any shape, and `parquet`. What a build does not read, it
 //! refuses with the name of the feature.
 
 mod assemble;
 mod detect;
 #[cfg(feature = "edn")]
 mod edn;
+mod etcd_report;
 mod feature;
 mod fptlin;
 mod input;
@@ -36,6 +37,8 @@ mod porcupine;
 mod porcupine_kv;
 mod snapshot;
 mod violat;
+#[cfg(feature = "archives")]
+mod zip_archive;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -142,6 +145,8 @@ pub enum Note {
     Truncated(u64),
     /// So many calls overlapped another one of their process, and were given processes of their own.
     OverlappingCalls(u64),
+    /// So many files with the events of watches were left out, since these are no operations.
+    Watches(usize),
 }
 
 impl fmt::Display for Note {
@@ -156,6 +161,10 @@ impl fmt::Display for Note {
             Note::OverlappingCalls(count) => write!(
                 f,
                 "{count} calls overlap another one of their process: each has a process of its own, such as 3/2 for 3"
+            ),
+            Note::Watches(count) => write!(
+                f,
+                "watch.json of {count} clients was left out: the events of watches are no operations"
             ),
         }
     }
@@ -258,6 +267,9 @@ pub fn read(
                 }
                 match content {
                     Content::Bytes(bytes) => read_bytes(bytes, options, &mut sink),
+                    Content::Report(files) => {
+                        sink.put(read_report(name, &files, options));
+                    }
                     Content::Parquet(path) => match options.format {
                         None | Some(Format::Parquet) => {
                             sink.put(read_parquet(options, || read_parquet_file(&path, options)));
@@ -287,11 +299,15 @@ pub fn read(
 /// assert_eq!(files_at("h.jsonl".as_ref()), [std::path::Path::new("h.jsonl")]);
 /// ```
 pub fn files_at(path: &Path) -> Vec<PathBuf> {
-    let histories = if path.is_dir() {
+    let found = if path.is_dir() {
         input::histories_below(path).unwrap_or_default()
     } else {
         vec![path.to_owned()]
     };
+    let histories: Vec<PathBuf> = found
+        .into_iter()
+        .flat_map(|path| etcd_report::files(&path).unwrap_or_else(|| vec![path]))
+        .collect();
     let labels: Vec<PathBuf> = histories
         .iter()
         .filter_map(|file| labels::name_beside(file))
@@ -345,6 +361,27 @@ pub fn write(
             format!("histories are written as jsonl, parquet or snapshot, not as {other}"),
         )),
     }
+}
+
+/// Reads a report of etcd's robustness tests, whose format is known.
+fn read_report(
+    directory: &str,
+    files: &[(String, Vec<u8>)],
+    options: &ReadOptions,
+) -> Result<RecordedHistory, Error> {
+    #[cfg(feature = "mapping")]
+    let is_mapped = options.mapping.is_some();
+    #[cfg(not(feature = "mapping"))]
+    let is_mapped = false;
+    if is_mapped
+        || options
+            .format
+            .is_some_and(|format| format != Format::Porcupine)
+    {
+        let reason = "this is a report of etcd's robustness tests: read it without --format and --map, or name one of its files";
+        return Err(Error::usage(reason));
+    }
+    etcd_report::read(directory.as_ref(), files, options)
 }
 
 #[cfg(feature = "parquet")]
