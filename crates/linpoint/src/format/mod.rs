@@ -160,7 +160,7 @@ impl fmt::Display for Note {
             }
             Note::OverlappingCalls(count) => write!(
                 f,
-                "{count} calls overlap another one of their process: each has a process of its own, such as 3/2 for 3"
+                "calls that overlap another one of their process have a process of their own, such as 3/2 for 3 (calls: {count})"
             ),
             Note::Watches(count) => write!(
                 f,

@@ -12,7 +12,7 @@
 use super::fptlin::{self, FptlinLine};
 use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
-use crate::history::OperationParts;
+use crate::history::{OperationParts, Ties};
 use crate::spec::{Params, value_is_result};
 use crate::value::{Value, ValueRef};
 
@@ -55,7 +55,11 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
     }
     Ok(RecordedHistory {
         line: object_type.as_ref().map_or(0, |&(line, _)| line),
-        history: builder.finish(options.ties.unwrap_or_default())?,
+        history: builder.finish(options.ties.unwrap_or(match is_fptlin {
+            // FPTLin orders operations that touch.
+            true => Ties::ReturnFirst,
+            false => Ties::default(),
+        }))?,
         object_type: object_type.map(|(_, name)| match is_fptlin {
             true => fptlin::object_type(&name),
             false => (type_name(&name), Params::new()),
@@ -253,6 +257,7 @@ mod tests {
                 .remove(0)
                 .unwrap();
             assert_eq!(texts(&recorded), expected, "{text}");
+            assert_eq!(recorded.history.ties(), Some(Ties::ReturnFirst));
             let (object_type, params) = recorded.object_type.unwrap();
             assert_eq!(object_type, name);
             assert_eq!(

@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets, which the tests also run on saved inputs.
 
 use linpoint::format::{
-    Format, IndependentKeys, ReadOptions, RecordedHistory, Truncated, parse, write_jsonl,
+    Format, IndependentKeys, Mapping, ReadOptions, RecordedHistory, Truncated, parse, write_jsonl,
 };
 use linpoint::object::{guess_type, object_type, types};
 use linpoint::spec::{Params, Sampler};
@@ -11,10 +11,12 @@ use linpoint::{
 };
 
 /// The readers, each with the name of its target.
-pub(crate) const READERS: [(&str, Format); 7] = [
+pub(crate) const READERS: [(&str, Format); 9] = [
     ("parse_jsonl", Format::Jsonl),
     ("parse_edn", Format::Edn),
+    ("parse_jepsen_json", Format::JepsenJson),
     ("parse_jepsen_log", Format::JepsenLog),
+    ("parse_porcupine", Format::Porcupine),
     ("parse_porcupine_kv", Format::PorcupineKv),
     ("parse_violat", Format::Violat),
     ("parse_operations", Format::Operations),
@@ -43,6 +45,29 @@ pub(crate) fn read_and_write(format: Format, bytes: &[u8]) {
     }
     // Detecting the format must not panic on any bytes either.
     parse(bytes, &ReadOptions::default());
+}
+
+/// A mapping and a log, with a line `---` between them: each is refused or read, and what is read can be written and read again.
+pub(crate) fn read_mapped(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (mapping, log) = text.split_once("\n---\n").unwrap_or(("", &text));
+    let _ = Mapping::from_inline(&mapping.replace('\n', ", "));
+    if let Ok(guess) = Mapping::guess(log) {
+        assert!(!guess.toml.is_empty());
+    }
+    let Ok(mapping) = Mapping::from_toml(mapping) else {
+        return;
+    };
+    let options = ReadOptions {
+        mapping: Some(mapping.into()),
+        ..ReadOptions::default()
+    };
+    for recorded in parse(log.as_bytes(), &options) {
+        match recorded {
+            Ok(recorded) => use_history(&recorded),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
 }
 
 fn use_history(recorded: &RecordedHistory) {

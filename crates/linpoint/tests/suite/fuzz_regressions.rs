@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use linpoint::spec::Sampler;
 
-use crate::fuzz_bodies::{READERS, check_small, read_and_write};
+use crate::fuzz_bodies::{READERS, check_small, read_and_write, read_mapped};
 
 fn saved(target: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
@@ -29,6 +29,13 @@ fn readers() {
         for file in saved(target) {
             run(&file, |bytes| read_and_write(format, bytes));
         }
+    }
+}
+
+#[test]
+fn mappings() {
+    for file in saved("parse_mapping") {
+        run(&file, read_mapped);
     }
 }
 
@@ -60,6 +67,16 @@ fn mutations() {
                 String::from_utf8_lossy(&bytes)
             );
         }
+    }
+    let seeds: Vec<_> = saved("parse_mapping")
+        .iter()
+        .map(|f| std::fs::read(f).unwrap())
+        .collect();
+    for round in 0..rounds {
+        let bytes = mutated(&seeds, round);
+        let outcome = std::panic::catch_unwind(|| read_mapped(&bytes));
+        let shown = String::from_utf8_lossy(&bytes);
+        assert!(outcome.is_ok(), "parse_mapping, round {round}: {shown:?}");
     }
     for round in 0..rounds {
         let mut sampler = Sampler::new(round, None);

@@ -175,7 +175,7 @@ impl<'m> Operations<'m> {
             && ret.latest < call.earliest
         {
             return Err(format!(
-                "{:?} returns at {}, before its call at {}",
+                "{:?} returns at {}, before its call at {}: are the two times swapped in the mapping?",
                 operation.call.method, ret.latest, call.earliest
             ));
         }

@@ -9,7 +9,7 @@ use crate::value::Value;
 ///
 /// `.name` and `."any name"` select a field, `[0]` an item of a list, `.*` the value of the only key of an object, and a final
 /// `@` the name of that key, as enums of many languages are written: of `{"event": {"Start": "Read"}}`, `.event@` is
-/// `"Start"`, and both `.event.*` and `.event.*@` are `"Read"`.
+/// `"Start"`, and `.event.*@` is `"Read"`, a variant without content, so that `.event.*.*` is nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Path {
     text: String,
@@ -107,6 +107,7 @@ impl Path {
         }
         match self.wants {
             Wanted::Value => Some(here),
+            Wanted::Name if here.as_text().is_some() => Some(here),
             Wanted::Name => only(here).map(|(name, _)| name),
         }
     }
@@ -160,14 +161,11 @@ fn has_instead(way: &str, here: &Value, wanted: &str) -> String {
     }
 }
 
-/// The only key of an object and its value. A text is its own name and its own content.
+/// The only key of an object and its value.
 fn only(value: &Value) -> Option<(&Value, &Value)> {
-    match value {
-        Value::Text(_) => Some((value, value)),
-        _ => match value.as_map()? {
-            [(key, inner)] => Some((key, inner)),
-            _ => None,
-        },
+    match value.as_map()? {
+        [(key, inner)] => Some((key, inner)),
+        _ => None,
     }
 }
 
@@ -202,6 +200,7 @@ mod tests {
             (".one.*.*", Some("{}")),
             (".unit.*@", Some("\"Read\"")),
             (".unit@", Some("\"Start\"")),
+            (".unit.*.*", None),
             (".@", None),
             (".a.b@", None),
         ];

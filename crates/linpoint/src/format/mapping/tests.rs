@@ -294,7 +294,7 @@ fn refusals_of_logs_name_the_line_the_path_and_what_to_do() {
         (
             whole,
             r#"{"p":1,"m":"x","c":5,"r":4}"#,
-            "line 1: \"x\" returns at 4, before its call at 5",
+            "line 1: \"x\" returns at 4, before its call at 5: are the two times swapped in the mapping?",
         ),
         (
             whole,

@@ -155,6 +155,21 @@ impl<'f> Proposal<'f> {
         }
         self.propose_values(method.as_deref());
         self.propose_status();
+        let is_used = |path: &str| {
+            self.taken
+                .iter()
+                .any(|taken| path.starts_with(taken.as_str()))
+        };
+        let fields = self.fields.0.iter();
+        let unused: Vec<&str> = fields
+            .filter(|(path, field)| field.objects == 0 && !is_used(path))
+            .map(|(path, _)| path.as_str())
+            .collect();
+        if !unused.is_empty() {
+            let unused = unused.join(", ");
+            self.unsure
+                .push(format!("these fields are not used: {unused}"));
+        }
     }
 
     /// The first field with one of these names, in their order, which is not taken.
@@ -553,7 +568,7 @@ mod tests {
     fn what_cannot_be_guessed_is_said() {
         let guess = guess("a,b\n1,2\n");
         assert!(guess.operations.is_err());
-        assert_eq!(guess.unsure.len(), 3, "{:?}", guess.unsure);
+        assert_eq!(guess.unsure.len(), 4, "{:?}", guess.unsure);
         let error = Mapping::guess("a,b\n").unwrap_err();
         assert_eq!(error.to_string(), "there are no records to guess from");
     }

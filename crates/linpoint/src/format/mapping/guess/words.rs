@@ -49,7 +49,7 @@ pub(super) const ARGUMENT: &[&str] = &[
 pub(super) const RESULT: &[&str] = &[
     "result", "ret", "output", "out", "response", "resp", "returned", "reply", "answer", "read",
 ];
-pub(super) const VALUE: &[&str] = &["value", "val", "v"];
+pub(super) const VALUE: &[&str] = &["value", "val", "v", "item", "element", "data", "payload"];
 pub(super) const KEY: &[&str] = &["key", "k"];
 pub(super) const OBJECT: &[&str] = &["object", "obj", "table", "register", "stream", "topic"];
 pub(super) const CALL: &[&str] = &[
@@ -153,6 +153,8 @@ pub(super) const FAILS: &[&str] = &[
     "definitefailure",
     "rejected",
     "false",
+    "refused",
+    "denied",
 ];
 pub(super) const UNKNOWNS: &[&str] = &[
     "info",
@@ -163,5 +165,6 @@ pub(super) const UNKNOWNS: &[&str] = &[
     "indefinitefailure",
     "maybe",
     "error",
+    "lost",
 ];
 pub(super) const OKS: &[&str] = &["ok", "success", "succeeded", "done", "true", "200"];
