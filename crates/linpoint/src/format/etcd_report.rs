@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Note, ReadOptions, RecordedHistory, input, porcupine};
 use crate::error::Error;
+use crate::spec::Params;
 
 const OPERATIONS: &str = "operations.json";
 const WATCH: &str = "watch.json";
@@ -48,6 +49,7 @@ pub(super) fn read(
     });
     let texts: Vec<(&str, &str)> = texts.collect::<Result<_, Error>>()?;
     let mut recorded = porcupine::read_parts(&texts, options)?;
+    recorded.object_type = Some(("etcd".to_owned(), Params::new()));
     match files_named(directory, WATCH).len() {
         0 => {}
         count => recorded.notes.push(Note::Watches(count)),
@@ -94,6 +96,7 @@ mod tests {
         let recorded = all[0].as_ref().unwrap();
         assert!(recorded.input.ends_with("report"), "{}", recorded.input);
         assert_eq!(recorded.notes, [Note::Watches(1)]);
+        assert_eq!(recorded.object_type.as_ref().unwrap().0, "etcd");
         let first = recorded.history.ops().next().unwrap();
         assert_eq!(
             first.text(),
