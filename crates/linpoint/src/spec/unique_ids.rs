@@ -35,7 +35,7 @@ impl Spec for UniqueIds {
         Vocabulary {
             object: "the set of ids that were answered",
             put: "answered",
-            taken: "given back",
+            taken: "withdrawn",
             place: "id",
             keys: Keys::Members,
             ..Vocabulary::default()
