@@ -47,7 +47,7 @@ fn start(program: &str, model: &str, arguments: &str, params: &[(&str, Value)]) 
         .map(|(name, value)| (name.to_string(), value.clone()))
         .collect();
     let line = format!("exec {program} '{}' {arguments}", file.display());
-    command(&line, options).unwrap()
+    command(&line, options).expect("a model")
 }
 
 fn python(model: &str, params: &[(&str, Value)]) -> Asked {
@@ -58,7 +58,8 @@ fn python(model: &str, params: &[(&str, Value)]) -> Asked {
 fn verdicts(spec: &Asked, name: &str) -> (bool, bool) {
     let verdict = |kind: &str| {
         let file = examples().join(format!("histories/{name}-{kind}.jsonl"));
-        check(&spec.for_another(), &std::fs::read_to_string(file).unwrap()).unwrap()
+        let history = std::fs::read_to_string(file).expect("a history");
+        check(&spec.for_another(), &history).expect("a verdict")
     };
     (verdict("linearizable"), verdict("violation"))
 }
@@ -147,10 +148,10 @@ fn is_linearizable(object: &ObjectType, history: &History) -> bool {
 
 /// Compares a model with the built-in type of this name on the random histories that apply.
 fn compare(name: &str, spec: &Asked, applies: impl Fn(&History) -> bool) {
-    let built_in = object_type(name, &Params::new()).unwrap();
+    let built_in = object_type(name, &Params::new()).expect("a built-in type");
     let (mut violations, mut compared) = (0, 0);
     for seed in 0..histories() {
-        let history = small_history(&built_in, seed).unwrap();
+        let history = small_history(&built_in, seed).expect("a history");
         if !applies(&history) {
             continue;
         }

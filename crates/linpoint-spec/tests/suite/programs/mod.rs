@@ -56,19 +56,19 @@ fn start(program: &str) -> Result<Asked, Error> {
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let name = format!("linpoint-model-{}-{number}.py", std::process::id());
     let file = std::env::temp_dir().join(name);
-    std::fs::write(&file, program).unwrap();
+    std::fs::write(&file, program).expect("a script");
     let started = command(
         &format!("exec python3 '{}'", file.display()),
         CommandOptions::default(),
     );
     // The program has read its script when it has answered, or has ended.
-    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(&file).expect("a script");
     started
 }
 
 /// The error of a program that is broken so.
 fn error_of(wrong: &str) -> Error {
-    let spec = start(&broken(wrong)).unwrap();
+    let spec = start(&broken(wrong)).expect("a model");
     let error = check(&spec, STALE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Specification, "{error}");
     assert!(
