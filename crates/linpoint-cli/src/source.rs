@@ -13,7 +13,7 @@ use linpoint::spec::Params;
 use linpoint::{Budget, Error, ErrorKind, History, Value, object_type};
 use linpoint_spec::{Asked, CommandOptions, Running, RunningChecks};
 
-use crate::args::{InputArgs, ObjectArgs};
+use crate::args::{InputArgs, ModelArgs, ObjectArgs};
 use crate::exit::Exit;
 use crate::interrupt;
 
@@ -118,16 +118,8 @@ impl TypeChoice {
     }
 
     /// The program that the command line names.
-    fn parse_command(command: &str, args: &ObjectArgs) -> Result<Self, Error> {
-        let mut options = CommandOptions::default();
-        for param in &args.model_param {
-            options
-                .params
-                .extend([parse_param("--model-param", param)?]);
-        }
-        if let Some(timeout) = args.model_timeout {
-            options.answer_timeout = timeout;
-        }
+    fn parse_command(command: &str, args: &ModelArgs) -> Result<Self, Error> {
+        let options = args.options()?;
         let (params, checks) = (options.params.clone(), Arc::clone(&options.checks));
         let spec = linpoint_spec::command(command, options)?;
         Ok(TypeChoice {
@@ -260,13 +252,28 @@ pub(crate) fn with_params(name: &str, params: &Params) -> String {
     }
 }
 
+impl ModelArgs {
+    /// How the program is asked.
+    pub(crate) fn options(&self) -> Result<CommandOptions, Error> {
+        let mut options = CommandOptions::default();
+        let params = self.model_param.iter();
+        options.params = params
+            .map(|param| parse_param("--model-param", param))
+            .collect::<Result<_, _>>()?;
+        if let Some(timeout) = self.model_timeout {
+            options.answer_timeout = timeout;
+        }
+        Ok(options)
+    }
+}
+
 impl ObjectArgs {
     /// What the command line names, if it names something.
     pub(crate) fn choice(&self) -> Result<Option<TypeChoice>, Error> {
-        let choice = match (&self.object_type, &self.spec, &self.model_cmd) {
+        let choice = match (&self.object_type, &self.spec, &self.model.model_cmd) {
             (Some(name), _, _) => TypeChoice::parse(name),
             (_, Some(file), _) => TypeChoice::parse_spec(file),
-            (_, _, Some(command)) => TypeChoice::parse_command(command, self),
+            (_, _, Some(command)) => TypeChoice::parse_command(command, &self.model),
             (None, None, None) => return Ok(None),
         };
         choice.map(Some)

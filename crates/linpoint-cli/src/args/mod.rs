@@ -117,17 +117,29 @@ Exit codes:
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ObjectArgs {
     /// The object's type, with parameters: `queue`, `bounded-queue:capacity=5` (see `linpoint types`)
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    #[arg(
+        long = "type",
+        short = 't',
+        value_name = "TYPE",
+        conflicts_with = "model_cmd"
+    )]
     pub(crate) object_type: Option<String>,
 
     /// A file that specifies the object, instead of a type, with parameters: `lease.spec`, `lease.spec:ttl=3` (see `linpoint
     /// spec`)
-    #[arg(long, value_name = "FILE", conflicts_with = "object_type")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["object_type", "model_cmd"])]
     pub(crate) spec: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+}
+
+/// A program that says what an object answers.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ModelArgs {
     /// A command that specifies the object, instead of a type: a program in any language, which is asked over its standard
     /// input and output (see docs/model-programs.md)
-    #[arg(long, value_name = "CMD", conflicts_with_all = ["object_type", "spec"])]
+    #[arg(long, value_name = "CMD")]
     pub(crate) model_cmd: Option<String>,
 
     /// A parameter for the program of --model-cmd; may be repeated

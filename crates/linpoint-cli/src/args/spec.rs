@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::ReportArgs;
+use super::{ModelArgs, ReportArgs};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SpecArgs {
@@ -37,8 +37,15 @@ pub(crate) struct SpecNewArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SpecTestArgs {
     /// The file, with parameters: `lease.spec`, `lease.spec:ttl=3`
-    #[arg(value_name = "FILE")]
-    pub(crate) file: String,
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "model_cmd",
+        conflicts_with = "model_cmd"
+    )]
+    pub(crate) file: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
 
     #[command(flatten)]
     pub(crate) report: ReportArgs,

@@ -38,12 +38,22 @@ fn new(args: &SpecNewArgs) -> anyhow::Result<Exit> {
 }
 
 fn test(args: &SpecTestArgs) -> anyhow::Result<Exit> {
-    let file = SpecFile::parse(&args.file)?;
-    let tested = linpoint_spec::test(&|| file.specification())?;
+    let (name, tested) = match (&args.file, &args.model.model_cmd) {
+        (Some(name), _) => {
+            let file = SpecFile::parse(name)?;
+            (name, linpoint_spec::test(&|| file.specification())?)
+        }
+        (None, Some(command)) => {
+            let options = args.model.options()?;
+            let make = || linpoint_spec::command(command, options.clone());
+            (command, linpoint_spec::test(&make)?)
+        }
+        (None, None) => return Err(Error::usage("name a file, or --model-cmd").into()),
+    };
     let mut out = Output::standard();
     match args.report.json {
-        true => writeln!(out, "{}", spec::to_json(&args.file, &tested))?,
-        false => spec::print(&mut out, &args.file, &tested)?,
+        true => writeln!(out, "{}", spec::to_json(name, &tested))?,
+        false => spec::print(&mut out, name, &tested)?,
     }
     out.finish()?;
     Ok(match tested.passed() {

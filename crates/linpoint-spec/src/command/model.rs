@@ -383,7 +383,7 @@ impl Model for CommandModel {
             true => self.describe(state).map(Value::from),
             // Proofs, which name states, are read with another run of the program, which may give other numbers.
             false => Err(ModelError(format!(
-                "the model `{}` does not describe its states, which proofs need",
+                "the model `{}` does not describe its states, which proofs and tests of contracts need",
                 self.command
             ))),
         }

@@ -1,6 +1,6 @@
 # A model of an object with one state, in which every call answers null.
 read -r hello
-echo '{"linpoint": 1, "init": 0, "methods": ["put", "get"], "answers": ["describe"]}'
+echo '{"linpoint": 1, "init": 0, "methods": ["put", "get"], "answers": ["describe"], "calls": [["put", 1], ["get", null]]}'
 while read -r question; do
     id=${question#*:}
     id=${id%%,*}

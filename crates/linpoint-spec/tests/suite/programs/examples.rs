@@ -137,6 +137,17 @@ fn keys_parameters_and_refusals() {
     assert!(error.reason().contains("unknown method \"pop\""), "{error}");
 }
 
+#[test]
+fn models_in_python_keep_their_contracts() {
+    if !has("python3", "--version") {
+        return;
+    }
+    for model in ["register.py", "kv.py"] {
+        let tested = linpoint_spec::test(&|| Ok(python(model, &[]))).unwrap();
+        assert!(tested.passed(), "{model}: {tested:?}");
+    }
+}
+
 fn is_linearizable(object: &ObjectType, history: &History) -> bool {
     let checker = Checker::new(Config::default().verdicts_only());
     match checker.check_recorded(object, history).map(|of| of.verdict) {

@@ -69,7 +69,7 @@ fn start(program: &str) -> Result<Asked, Error> {
 /// The error of a program that is broken so.
 fn error_of(wrong: &str) -> Error {
     let spec = start(&broken(wrong)).expect("a model");
-    let error = check(&spec, STALE).unwrap_err();
+    let error = check(&spec, STALE).expect_err("it is broken");
     assert_eq!(error.kind(), ErrorKind::Specification, "{error}");
     assert!(
         error.reason().contains("the model `exec python3 "),
