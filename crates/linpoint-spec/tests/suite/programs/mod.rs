@@ -197,21 +197,21 @@ fn shell(does: &str) -> String {
 #[test]
 fn a_program_that_hangs_or_writes_without_end_is_ended() {
     for (does, expected) in [
-        ("sleep 60", "did not answer within 1.0 s"),
+        ("sleep 60", "did not answer within 2.0 s"),
         (
             "trap '' TERM INT HUP; sleep 60",
-            "did not answer within 1.0 s",
+            "did not answer within 2.0 s",
         ),
         ("exec cat", "list of pairs"),
         // Neither the pipe of the standard error nor the memory fills up.
-        ("yes >&2", "did not answer within 1.0 s"),
+        ("yes >&2", "did not answer within 2.0 s"),
         ("tr '\\0' x </dev/zero", "bytes without an end of line"),
         ("yes", "is not JSON"),
     ] {
         let started = Instant::now();
-        let spec = command(&shell(does), with_time(1000)).unwrap();
+        let spec = command(&shell(does), with_time(2000)).unwrap();
         let error = check(&spec, STALE).unwrap_err();
-        assert!(started.elapsed() < Duration::from_secs(8));
+        assert!(started.elapsed() < Duration::from_secs(20));
         assert_eq!(error.kind(), ErrorKind::Specification);
         assert!(error.reason().contains(expected), "{does}: {error}");
         assert!(error.reason().len() < 5000, "{}", error.reason().len());
@@ -220,7 +220,7 @@ fn a_program_that_hangs_or_writes_without_end_is_ended() {
 
 #[test]
 fn a_question_that_is_not_read_is_no_reason_to_hang() {
-    let spec = command(&shell("sleep 60"), with_time(1000)).unwrap();
+    let spec = command(&shell("sleep 60"), with_time(2000)).unwrap();
     // Longer than any pipe takes.
     let long = STALE.replace("\"a\"", &format!("\"{}\"", "a".repeat(2 << 20)));
     let error = check(&spec, &long).unwrap_err();
@@ -281,7 +281,7 @@ fn all_processes_of_a_program_end_with_it() {
     );
     for fails in [false, true] {
         let _ = std::fs::remove_file(&file);
-        let spec = command(&program, with_time(300)).unwrap();
+        let spec = command(&program, with_time(2000)).unwrap();
         let pids = std::fs::read_to_string(&file).unwrap();
         assert_eq!(pids.lines().count(), 2);
         assert!(pids.lines().all(is_running));
