@@ -145,6 +145,7 @@ pub trait Model: fmt::Debug + Send + Sync {
 }
 
 /// Why there is no such call, if its method is not one of these.
+#[cfg(any(unix, feature = "starlark"))]
 pub(crate) fn unknown_method(call: &ModelCall, methods: &[String]) -> Option<String> {
     let method = &*call.method;
     if methods.iter().any(|known| known == method) {

@@ -196,3 +196,41 @@ fn a_proof_that_is_too_large_is_not_made() {
     assert_eq!(printed, (Some(2), format!("counter.jsonl: {reason}\n")));
     assert_eq!(scratch.names(), ["counter.jsonl", "h.jsonl", "p.gz", "sub"]);
 }
+
+/// Proofs name states by the descriptions of the program, which another run of it must give, too.
+#[test]
+#[cfg(unix)]
+fn proofs_with_a_model_program_are_accepted() {
+    let scratch = Scratch::new("proofs-model");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/models.in");
+    let with_model = |command: &str, model: &str| {
+        let command = command.replace('@', folder);
+        let model = format!("sh {folder}/{model}");
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        arguments.extend(["--model-cmd", &model]);
+        let output = scratch.run(&arguments);
+        let printed = [output.stdout, output.stderr].concat();
+        (
+            output.status.code(),
+            String::from_utf8(printed).expect("UTF-8"),
+        )
+    };
+    for (history, verdict, code) in [
+        ("history", "linearizable", 0),
+        ("wrong", "not linearizable", 1),
+    ] {
+        let check = format!("check @/{history}.jsonl --brief --proof p.gz");
+        assert_eq!(with_model(&check, "sink.sh").0, Some(code));
+        let verify = format!("verify-proof p.gz @/{history}.jsonl");
+        let (_, printed) = with_model(&verify, "sink.sh");
+        let accepted = format!("the proof is accepted: {verdict} as a sh ");
+        assert!(printed.contains(&accepted), "{printed}");
+        let (code, printed) = with_model(&verify, "moody.sh");
+        assert!(printed.contains("the proof is about"), "{printed}");
+        assert_ne!(code, Some(0));
+    }
+    let (code, printed) = with_model("check @/wrong.jsonl --proof p.gz", "mute.sh");
+    let expected = "does not describe its states, which proofs";
+    assert!(printed.contains(expected), "{printed}");
+    assert_eq!(code, Some(65));
+}
