@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits|own]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -12,6 +12,7 @@ mod input;
 mod limits;
 mod live;
 mod monitors;
+mod own;
 mod peers;
 mod proofs;
 mod reach;
@@ -47,7 +48,8 @@ fn main() -> anyhow::Result<()> {
             live::run()?;
             verify::run()?;
             proofs::run()?;
-            limits::run()
+            limits::run()?;
+            own::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -64,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         ["verify"] => verify::run(),
         ["proofs"] => proofs::run(),
         ["limits"] => limits::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs or limits"),
+        ["own"] => own::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs, limits or own"),
     }
 }

@@ -223,7 +223,7 @@ impl TypeChoice {
 
 /// The parameters of `name`, as given on the command line: `capacity=5,initial=0`.
 fn parse_params(name: &str, text: &str) -> Result<Params, Error> {
-    let params = text.split(',').filter(|param| !param.is_empty());
+    let params = split_params(text).into_iter();
     params.map(|param| parse_param(name, param)).collect()
 }
 
