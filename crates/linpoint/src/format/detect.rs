@@ -32,7 +32,9 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
     let start = text.trim_start();
     if let Some(inside) = start.strip_prefix('{') {
         return Ok(match inside.trim_start().chars().next() {
-            Some('"' | '}') => json_format(start),
+            Some('"' | '}') => {
+                return json_format(start).map_err(|error| error.at_line(index as u64 + 1));
+            }
             _ => edn_format(start),
         });
     }
@@ -41,7 +43,7 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
         .and_then(|inside| inside.trim_start().strip_prefix('{'))
         .is_some_and(|inside| inside.trim_start().starts_with('"'));
     if is_json_array {
-        return Ok(json_format(start));
+        return json_format(start).map_err(|error| error.at_line(index as u64 + 1));
     }
     let tagged = start.starts_with("#_") || (start.starts_with('#') && line.contains('{'));
     if start.starts_with(['[', '(', ';']) || tagged {
@@ -68,7 +70,7 @@ pub(super) fn detect(text: &str) -> Result<Format, Error> {
 }
 
 /// The first object tells, or that of the first item of an array.
-fn json_format(text: &str) -> Format {
+fn json_format(text: &str) -> Result<Format, Error> {
     let first = match text.strip_prefix('[') {
         Some(inside) => {
             let mut items = serde_json::Deserializer::from_str(inside).into_iter::<&RawValue>();
@@ -87,14 +89,27 @@ fn json_format(text: &str) -> Format {
     let has = |names: &[&str]| names.iter().all(|name| find(name).is_some());
     let of_jepsen = ["\"invoke\"", "\"ok\"", "\"fail\"", "\"info\""];
     if has(&["schema", "events"]) {
-        Format::Violat
-    } else if find("type").is_some_and(|kind| of_jepsen.contains(&kind)) && !has(&["linpoint"]) {
-        Format::JepsenJson
-    } else if has(&["Input", "Call", "Return"]) || has(&["Kind", "Value", "Id"]) {
-        Format::Porcupine
-    } else {
-        Format::Jsonl
+        return Ok(Format::Violat);
     }
+    if find("type").is_some_and(|kind| of_jepsen.contains(&kind)) && !has(&["linpoint"]) {
+        return Ok(Format::JepsenJson);
+    }
+    if has(&["Input", "Call", "Return"]) || has(&["Kind", "Value", "Id"]) {
+        return Ok(Format::Porcupine);
+    }
+    let of_jsonl = ["linpoint", "event", "method", "ops", "process", "type"];
+    let names: Vec<&str> = keys
+        .iter()
+        .flat_map(|json::Pairs(pairs)| pairs)
+        .map(|(key, _)| key.as_ref())
+        .collect();
+    if names.is_empty() || of_jsonl.iter().any(|name| names.contains(name)) {
+        return Ok(Format::Jsonl);
+    }
+    Err(Error::malformed(format!(
+        "the fields {} are those of no format: say what they are with --map (`linpoint map guess` proposes a mapping)",
+        names.join(", ")
+    )))
 }
 
 /// The first map tells; its keys need no parser to be seen.
@@ -199,6 +214,11 @@ mod tests {
         assert_eq!(
             detect("\nhello world\n").unwrap_err().to_string(),
             "line 2: cannot tell the format of an input that begins with \"hello world\"; name it with --format, or say how to read it with --map"
+        );
+        let error = detect("\n[{\"op\":\"read\",\"start\":3}]").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 2: the fields op, start are those of no format: say what they are with --map (`linpoint map guess` proposes a mapping)"
         );
         for text in [
             "# A heading\n\nThis is some text.",
