@@ -290,7 +290,7 @@ pub(super) fn limit(limit: Limit) -> Value {
 /// An operation of a history, with its number, position and line.
 pub(super) fn operation(history: &History, id: OpId) -> Value {
     let op = history.op(id);
-    json!({
+    let mut fields = json!({
         "id": id.0,
         "process": op.process.to_json(),
         "object": op.object.to_json(),
@@ -300,5 +300,9 @@ pub(super) fn operation(history: &History, id: OpId) -> Value {
         "call": op.call,
         "return": (op.ret != NEVER).then_some(op.ret),
         "line": (op.line != 0).then_some(op.line),
-    })
+    });
+    if let Some(hint) = op.hint {
+        fields["hint"] = json!(hint);
+    }
+    fields
 }
