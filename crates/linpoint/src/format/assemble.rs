@@ -16,6 +16,8 @@ pub(super) struct LoggedOperation {
     /// The result, if it was done.
     pub(super) result: Value,
     pub(super) outcome: Outcome,
+    /// Where in the order of its object it took effect, if the log tells.
+    pub(super) hint: Option<i64>,
     /// The time of the call, or the position of its record.
     pub(super) from: i64,
     /// The time of the return or of the failure, or the position of its record; `None` if it is unknown.
@@ -152,7 +154,7 @@ fn by_times(operations: Vec<LoggedOperation>, options: &ReadOptions) -> Result<H
             Outcome::Ok | Outcome::Fail => operation.until,
         };
         let outcome = operation.outcome;
-        let line = operation.line;
+        let (line, hint) = (operation.line, operation.hint);
         let operation = Operation {
             process: operation.process,
             call: operation.call,
@@ -163,6 +165,9 @@ fn by_times(operations: Vec<LoggedOperation>, options: &ReadOptions) -> Result<H
         match outcome {
             Outcome::Ok | Outcome::Unknown => builder.operation(line, operation)?,
             Outcome::Fail => builder.failed_operation(line, operation)?,
+        }
+        if let Some(hint) = hint.filter(|_| outcome != Outcome::Fail) {
+            builder.hint(hint);
         }
     }
     builder.finish(options.ties.unwrap_or_default())
@@ -191,6 +196,10 @@ fn by_records(operations: Vec<LoggedOperation>, options: &ReadOptions) -> Result
                 Outcome::Ok => builder.ret(operation.end_line, &process, operation.result)?,
                 Outcome::Fail => builder.fail(operation.end_line, &process)?,
                 Outcome::Unknown => builder.crash(operation.end_line, &process)?,
+            }
+            let hint = operation.hint;
+            if let Some(hint) = hint.filter(|_| operation.outcome != Outcome::Fail) {
+                builder.hint(hint);
             }
         }
     }

@@ -40,6 +40,8 @@ pub(super) struct Fields {
     #[serde(default, alias = "ret")]
     pub(super) result: ByMethod,
     #[serde(default)]
+    pub(super) hint: Option<Selector>,
+    #[serde(default)]
     pub(super) call: Option<Path>,
     #[serde(default, rename = "return")]
     pub(super) ret: Option<Path>,

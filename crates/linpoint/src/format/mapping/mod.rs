@@ -169,6 +169,7 @@ impl Mapping {
             ("object", &mut fields.object),
             ("key", &mut fields.key),
             ("id", &mut fields.id),
+            ("hint", &mut fields.hint),
         ];
         for (key, selector) in selectors {
             selector

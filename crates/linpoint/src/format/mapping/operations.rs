@@ -72,6 +72,7 @@ impl<'m> Operations<'m> {
             call: call_of_record,
             result,
             outcome,
+            hint: self.reader.hint(record)?,
             from: 0,
             until: None,
             line,
@@ -112,6 +113,7 @@ impl<'m> Operations<'m> {
         };
         let operation = &mut self.list[index];
         operation.outcome = outcome;
+        operation.hint = self.reader.hint(record)?;
         operation.end_line = line;
         if outcome == Outcome::Ok {
             operation.result = self.reader.result(&operation.call.method, record);
@@ -151,6 +153,7 @@ impl<'m> Operations<'m> {
             call,
             result: Value::Nil,
             outcome: Outcome::Unknown,
+            hint: None,
             from: self.position,
             until: None,
             line,

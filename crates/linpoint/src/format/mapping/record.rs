@@ -145,6 +145,21 @@ impl<'m> Reader<'m> {
         result.unwrap_or_default()
     }
 
+    /// Where in the order of its object the operation took effect, if the record tells.
+    pub(super) fn hint(&mut self, record: &Value) -> Result<Option<i64>, String> {
+        let Some(selector) = &self.mapping.fields.hint else {
+            return Ok(None);
+        };
+        match self.select(selector, record) {
+            Value::Nil => Ok(None),
+            Value::Int(hint) => Ok(Some(hint)),
+            other => Err(format!(
+                "the hint is {other}: `hint` is the path of an integer that says where in the order of the object an operation took \
+                 effect"
+            )),
+        }
+    }
+
     /// How the operation ended.
     pub(super) fn outcome(&mut self, record: &Value) -> Result<Outcome, String> {
         let Some(status) = &self.mapping.fields.status else {

@@ -468,3 +468,17 @@ proptest! {
         prop_assert_eq!(failures(&again.history), failures(&recorded.history));
     }
 }
+
+#[test]
+fn hints() {
+    let log = r#"{"p": 0, "m": "write", "a": 1, "c": 1, "r": 9, "revision": 20}
+{"p": 1, "m": "write", "a": 2, "c": 2, "r": null, "revision": 10}
+{"p": 2, "m": "read", "c": 10, "r": 11}"#;
+    let mapping = "process=.p, method=.m, arg=.a, call=.c, return=.r, hint=.revision";
+    let recorded = read(mapping, log).unwrap();
+    let hints: Vec<_> = recorded.history.ops().map(|op| op.hint).collect();
+    assert_eq!(hints, [Some(20), Some(10), None]);
+    let wrong = log.replace("20", "\"x\"");
+    let error = read(mapping, &wrong).unwrap_err().to_string();
+    assert!(error.starts_with("line 1: the hint is \"x\":"), "{error}");
+}
