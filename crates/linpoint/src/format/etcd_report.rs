@@ -5,9 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::assemble::{LoggedOperation, Outcome};
 use super::{Note, ReadOptions, RecordedHistory, input, porcupine};
 use crate::error::Error;
 use crate::spec::Params;
+use crate::value::Value;
 
 const OPERATIONS: &str = "operations.json";
 const WATCH: &str = "watch.json";
@@ -48,13 +50,24 @@ pub(super) fn read(
         Ok((name.as_str(), text))
     });
     let texts: Vec<(&str, &str)> = texts.collect::<Result<_, Error>>()?;
-    let mut recorded = porcupine::read_parts(&texts, options)?;
+    let mut recorded = porcupine::read_parts(&texts, options, |operations| {
+        operations.iter_mut().for_each(leave_failed_pending);
+    })?;
     recorded.object_type = Some(("etcd".to_owned(), Params::new()));
     match files_named(directory, WATCH).len() {
         0 => {}
         count => recorded.notes.push(Note::Watches(count)),
     }
     Ok(recorded)
+}
+
+/// An error does not tell whether the request took effect.
+fn leave_failed_pending(operation: &mut LoggedOperation) {
+    let error = operation.result.get("Error").and_then(Value::as_text);
+    if error.is_some_and(|error| !error.is_empty()) {
+        operation.outcome = Outcome::Unknown;
+        operation.until = None;
+    }
 }
 
 #[cfg(test)]

@@ -14,13 +14,15 @@ use crate::spec::value_is_result;
 use crate::value::Value;
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
-    sink.put(read_parts(&[("", text)], options));
+    sink.put(read_parts(&[("", text)], options, |_| {}));
 }
 
-/// The history of several texts, such as one for each client; errors name the text if it has a name.
+/// The history of several texts, such as one for each client; errors name the text if it has a name. `refine` changes what is
+/// known of the operations.
 pub(super) fn read_parts(
     parts: &[(&str, &str)],
     options: &ReadOptions,
+    refine: impl FnOnce(&mut [LoggedOperation]),
 ) -> Result<RecordedHistory, Error> {
     let mut log = Log::default();
     let budget = options.budget();
@@ -42,6 +44,7 @@ pub(super) fn read_parts(
         Some(Kind::Events) => Order::Records,
         Some(Kind::Operations) | None => Order::Times,
     };
+    refine(&mut log.operations);
     let (history, notes) = assemble(log.operations, order, options)?;
     Ok(RecordedHistory {
         history,
