@@ -12,7 +12,7 @@ use crate::asked::Asked;
 /// The longest file, in bytes. A longer one is no specification.
 const LONGEST: u64 = 1 << 16;
 
-/// The stack on which a file is read, in bytes: enough for the deepest expression that fits into the longest file.
+/// The stack on which a file is read, in bytes: more than enough for the deepest expression on the longest line.
 #[cfg(feature = "starlark")]
 const STACK: usize = 256 << 20;
 
@@ -41,7 +41,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 #[cfg(feature = "starlark")]
 pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
     let specification = |error: crate::model::ModelError| Error::specification(error.to_string());
-    let model = on_large_stack(|| crate::starlark::StarlarkModel::new(name, text, params));
+    let model = on_large_stack(&|| crate::starlark::StarlarkModel::new(name, text, params));
     let model = model?.map_err(specification)?;
     if let Some(known) = model.parameters()
         && let Some(unknown) = params.keys().find(|name| !known.contains(name))
@@ -67,12 +67,17 @@ pub fn parse(_name: &str, _text: &str, _params: &Params) -> Result<Asked, Error>
 
 /// What `read` returns, on a stack that deep expressions fit.
 #[cfg(feature = "starlark")]
-fn on_large_stack<T: Send>(read: impl FnOnce() -> T + Send) -> Result<T, Error> {
+fn on_large_stack<T: Send>(read: &(impl Fn() -> T + Sync)) -> Result<T, Error> {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        let thread = thread.spawn_scoped(scope, read);
+        let start = |stack| {
+            let thread = std::thread::Builder::new().stack_size(stack);
+            thread.spawn_scoped(scope, read)
+        };
+        // Where the address space is limited, there may be no room for a large one.
+        let thread = start(STACK).or_else(|_| start(STACK / 64));
         let thread = thread.map_err(|error| {
-            Error::unreadable(format!("a thread to read the specification on: {error}"))
+            let reason = format!("no thread can be started to read the specification: {error}");
+            Error::unreadable(reason)
         })?;
         thread
             .join()

@@ -21,6 +21,9 @@ use self::limits::{globals, limit_products, limited, reason};
 use crate::data::Data;
 use crate::model::{Model, ModelCall, ModelError, StateId, States, unknown_method};
 
+/// The longest line, in bytes. The expressions of longer ones may be nested so deep that reading them overflows the stack.
+const LONGEST_LINE: usize = 2000;
+
 /// The functions that a file may define, with their parameters.
 const FUNCTIONS: [(&str, &str); 8] = [
     ("init", "params"),
@@ -75,6 +78,11 @@ impl StarlarkModel {
             enable_top_level_stmt: true,
             ..Dialect::Standard
         };
+        if let Some(line) = text.lines().position(|line| line.len() > LONGEST_LINE) {
+            let place = format!("{name}:{}:{}", line + 1, LONGEST_LINE + 1);
+            let reason = format!("a line has at most {LONGEST_LINE} bytes");
+            return Err(ModelError(format!("{place}: {reason}")));
+        }
         let mut ast = AstModule::parse(name, text.to_owned(), &dialect)
             .map_err(|error| failed(name, &error))?;
         if let Some(span) = limit_products(&mut ast) {
