@@ -360,7 +360,7 @@ fn finding<O: Observable>(
             let Some(op) = claim.op().map(Arc::clone) else {
                 unreachable!("bug: {} is about no operation", claim.kind());
             };
-            Finding::Violation(Violation {
+            Finding::Violation(Box::new(Violation {
                 object,
                 key,
                 op,
@@ -368,7 +368,7 @@ fn finding<O: Observable>(
                 words,
                 others,
                 failed,
-            })
+            }))
         }
         Stop::CannotTell(reason) => Finding::CannotTell(CannotTell {
             object,

@@ -11,7 +11,7 @@ use crate::value::Value;
 /// What an event brought to light.
 pub enum Finding<O: Observable> {
     /// The history so far is not linearizable. This object, or key, is not followed any further.
-    Violation(Violation<O>),
+    Violation(Box<Violation<O>>),
     /// This object, or key, is used in a way that no monitor understands, and is not followed any further.
     CannotTell(CannotTell),
 }

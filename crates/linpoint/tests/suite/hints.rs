@@ -64,7 +64,7 @@ fn has_order(drafts: &[Draft]) -> bool {
             let is_first = left.iter().all(|&other| {
                 let other = &drafts[other];
                 // Touching operations overlap.
-                !other.ret.is_some_and(|ret| ret < next.call)
+                other.ret.is_none_or(|ret| ret >= next.call)
             });
             let is_numbered = used.iter().all(|&before| {
                 let hints = drafts[before].hint.zip(next.hint);
@@ -106,12 +106,12 @@ fn history(drafts: &[Draft]) -> History {
             called: draft.call,
             returned: draft.ret,
         };
-        builder.operation(0, operation).unwrap();
+        builder.operation(0, operation).expect("an operation");
         if let Some(hint) = draft.hint {
             builder.hint(hint);
         }
     }
-    builder.finish(Ties::CallFirst).unwrap()
+    builder.finish(Ties::CallFirst).expect("a history")
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn watch(object: ObjectType, stream: &Stream) -> Vec<(u64, Violation<ObjectType>
             }
         };
         if let Some(Finding::Violation(violation)) = finding {
-            violations.push((line, violation));
+            violations.push((line, *violation));
         }
     }
     violations
