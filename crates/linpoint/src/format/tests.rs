@@ -92,9 +92,15 @@ fn what_is_read_can_be_written_and_read_again() {
         write_jsonl(&recorded.history, object_type, &mut text).unwrap();
         let again = parse(&text, &ReadOptions::default()).remove(0).unwrap();
         let contents = |history: &History| -> Vec<_> {
+            // The keys of maps are text in JSON.
+            let written = |value: &Value| Value::from(value.to_json());
             let ops = history.ops();
-            ops.map(|op| (op.text(), op.object.clone(), op.call, op.ret))
-                .collect()
+            ops.map(|op| {
+                let values = (written(op.argument), op.result.map(written));
+                let method = op.method.to_owned();
+                (method, values, op.object.clone(), op.call, op.ret)
+            })
+            .collect()
         };
         assert_eq!(
             contents(&again.history),

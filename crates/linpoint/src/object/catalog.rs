@@ -106,12 +106,13 @@ pub(super) static TYPES: &[TypeInfo] = &[
         summary: "an etcd store: revisions, transactions, leases, compaction",
         params: &[("revision", "the revision at the start; 1 by default")],
         methods: methods![
-            "range(k), range({key, end, prefix, limit, revision})" => "{revision, kvs, count}",
-            "put([k, v]), put({key, value, lease})" => "{revision}",
-            "delete(k), delete({key, end, prefix})" => "{revision, deleted}",
-            "txn({if, then, else})" => "{revision, succeeded, results}",
+            "range(k), get(k)" => "{revision, kvs, count}; docs/etcd.md has all forms of arguments and answers",
+            "put([k, v])" => "{revision}",
+            "delete(k)" => "{revision, deleted}",
+            "txn(t)" => "{revision, succeeded, results}",
             "lease_grant(id), lease_revoke(id)" => "{revision}",
-            "compact(revision), defragment()" => "{revision}",
+            "compact(revision)" => "{revision}",
+            "defragment()" => "{revision}",
         ],
         make: |given| {
             let revision = given.integer("revision")?.unwrap_or(1);

@@ -177,8 +177,24 @@ impl Making<'_> {
                     .collect();
                 Value::map(pairs)
             }
+            "id" | "revision" => Value::Int(1 + sampler.below(3) as i64),
+            "t" => self.transaction(sampler),
             other => panic!("the catalogue has a parameter {other:?} that no value is known for"),
         }
+    }
+
+    /// A transaction of an etcd store: a put if a key was not changed, and a read of it otherwise.
+    fn transaction(self, sampler: &mut Sampler) -> Value {
+        let key = Value::Int(sampler.below(self.keys) as i64);
+        let map = |name: &str, value: Value| Value::map([(Value::from(name), value)]);
+        let modified = ("mod".into(), Value::Int(sampler.below(4) as i64));
+        let condition = Value::map([("key".into(), key.clone()), modified]);
+        let put = map("put", Value::list([key.clone(), self.value(sampler)]));
+        Value::map([
+            ("if".into(), Value::list([condition])),
+            ("then".into(), Value::list([put])),
+            ("else".into(), Value::list([map("range", key)])),
+        ])
     }
 
     fn list(self, items: &[Parameter], sampler: &mut Sampler) -> Value {

@@ -136,8 +136,12 @@ fn hints_are_kept_as_the_definition_says() {
         }
         linearizable += u64::from(expected);
     }
-    assert!(linearizable > HISTORIES / 10 && linearizable < HISTORIES * 9 / 10);
-    assert!(against_hints > HISTORIES / 100);
+    let violations = HISTORIES - linearizable;
+    assert!(
+        linearizable.min(violations) > HISTORIES / 50,
+        "{linearizable}"
+    );
+    assert!(against_hints > HISTORIES / 100, "{against_hints}");
 }
 
 #[test]
