@@ -1,15 +1,15 @@
 //! Reports of etcd's robustness tests: a directory with a folder for each client, in which `operations.json` has its operations as
 //! porcupine has them, one on each line. All of them are one history.
 //!
-//! `watch.json` beside them has streams of events, which are no operations; it is left out, with a note.
+//! `watch.json` beside them has streams of events. These are no operations, but tell which requests took effect although their
+//! answers were lost.
 
 use std::path::{Path, PathBuf};
 
-use super::assemble::{LoggedOperation, Outcome};
-use super::{Note, ReadOptions, RecordedHistory, input, porcupine};
+use super::etcd_watch::Watched;
+use super::{ReadOptions, RecordedHistory, input, porcupine};
 use crate::error::Error;
 use crate::spec::Params;
-use crate::value::Value;
 
 const OPERATIONS: &str = "operations.json";
 const WATCH: &str = "watch.json";
@@ -50,24 +50,17 @@ pub(super) fn read(
         Ok((name.as_str(), text))
     });
     let texts: Vec<(&str, &str)> = texts.collect::<Result<_, Error>>()?;
-    let mut recorded = porcupine::read_parts(&texts, options, |operations| {
-        operations.iter_mut().for_each(leave_failed_pending);
-    })?;
+    let mut watched = Watched::default();
+    for path in files_named(directory, WATCH) {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(&path).map_err(|error| Error::unreadable(error.to_string()));
+        let added = bytes.and_then(|bytes| watched.add(input::decode_utf8(&bytes)?));
+        added.map_err(|error| error.in_file(&name))?;
+    }
+    let mut recorded =
+        porcupine::read_parts(&texts, options, |operations| watched.refine(operations))?;
     recorded.object_type = Some(("etcd".to_owned(), Params::new()));
-    match files_named(directory, WATCH).len() {
-        0 => {}
-        count => recorded.notes.push(Note::Watches(count)),
-    }
     Ok(recorded)
-}
-
-/// An error does not tell whether the request took effect.
-fn leave_failed_pending(operation: &mut LoggedOperation) {
-    let error = operation.result.get("Error").and_then(Value::as_text);
-    if error.is_some_and(|error| !error.is_empty()) {
-        operation.outcome = Outcome::Unknown;
-        operation.until = None;
-    }
 }
 
 #[cfg(test)]
@@ -95,7 +88,11 @@ mod tests {
             "client-10/operations.json",
             &(operation(10, 1) + &operation(10, 8)),
         );
-        write("client-10/watch.json", "{}\n");
+        // The answer of a put was lost, and a watch showed it.
+        let lost = r#"{"ClientId":3,"Input":{"Type":"txn","Txn":{"OperationsOnSuccess":[{"Type":"put-operation","Put":{"Key":"k","Value":{"Value":"7"}}}]}},"Call":2,"Output":{"Error":"timeout"},"Return":9}"#;
+        write("client-3/operations.json", &format!("{lost}\n"));
+        let watch = r#"{"Responses":[{"Events":[{"Type":"put-operation","Key":"k","Value":{"Value":"7"},"Revision":5}],"Time":20}]}"#;
+        write("client-10/watch.json", &format!("{watch}\n{watch}\n"));
         write("history.html", "<html>");
         let read_all = || {
             let mut all = Vec::new();
@@ -108,14 +105,25 @@ mod tests {
         assert_eq!(all.len(), 1);
         let recorded = all[0].as_ref().unwrap();
         assert!(recorded.input.ends_with("report"), "{}", recorded.input);
-        assert_eq!(recorded.notes, [Note::Watches(1)]);
+        assert_eq!(recorded.notes, []);
         assert_eq!(recorded.object_type.as_ref().unwrap().0, "etcd");
         let first = recorded.history.ops().next().unwrap();
         assert_eq!(
             first.text(),
             r#"range({"Range": {}, "Type": "range"}) → {"Revision": 1}"#
         );
-        assert_eq!(recorded.history.len(), 3);
+        assert_eq!(recorded.history.len(), 4);
+        let put = recorded.history.ops().nth(1).unwrap();
+        assert!(
+            put.text()
+                .ends_with(r#"→ {"persisted": true, "revision": 5}"#)
+        );
+        assert_eq!(put.times, Some((2, 20)));
+
+        // Without the watch nothing tells whether it took effect.
+        write("client-10/watch.json", "{}\n");
+        let recorded = read_all().remove(0).unwrap();
+        assert_eq!(recorded.history.ops().nth(1).unwrap().result, None);
 
         write("client-2/operations.json", "{}\n");
         let error = read_all().remove(0).unwrap_err().to_string();

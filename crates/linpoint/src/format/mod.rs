@@ -13,6 +13,7 @@ mod detect;
 #[cfg(feature = "edn")]
 mod edn;
 mod etcd_report;
+mod etcd_watch;
 mod feature;
 mod fptlin;
 mod input;
@@ -145,8 +146,6 @@ pub enum Note {
     Truncated(u64),
     /// So many calls overlapped another one of their process, and were given processes of their own.
     OverlappingCalls(u64),
-    /// So many files with the events of watches were left out, since these are no operations.
-    Watches(usize),
 }
 
 impl fmt::Display for Note {
@@ -161,10 +160,6 @@ impl fmt::Display for Note {
             Note::OverlappingCalls(count) => write!(
                 f,
                 "calls that overlap another one of their process have a process of their own, such as 3/2 for 3 (calls: {count})"
-            ),
-            Note::Watches(count) => write!(
-                f,
-                "watch.json of {count} clients was left out: the events of watches are no operations"
             ),
         }
     }
