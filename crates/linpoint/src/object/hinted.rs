@@ -30,8 +30,8 @@ impl ObjectType {
     /// The same object, with operations that take effect in the order of their hints.
     ///
     /// An operation with a smaller [hint](crate::history::Op::hint) takes effect before one with a larger hint; operations with
-    /// equal hints, and those without one, are ordered by nothing else than real time. Histories that
-    /// [have hints](crate::History::has_hints) are decided in near-linear time, as far as most operations have one.
+    /// equal hints, and those without one, are ordered by nothing else than real time. The object must be made so for
+    /// histories that [have hints](crate::History::has_hints); otherwise these are not looked at.
     ///
     /// ```
     /// use linpoint::format::{ReadOptions, parse};

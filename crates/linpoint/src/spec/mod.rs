@@ -185,7 +185,8 @@ pub trait Spec: Send + Sync {
     /// a log sequence number, a commit timestamp. `None` if the number is not known.
     ///
     /// In every sequential run that [`step`](Self::step) allows, the numbers of successive operations must not decrease. So a
-    /// search needs to try only orders in which they do not; with a number on most operations it takes near-linear time.
+    /// search needs to try only orders in which they do not. A specification with hints must not have a [kind](Self::kind), which
+    /// would allow other orders.
     fn hint(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Option<i64> {
         let _ = (op, ret);
         None
