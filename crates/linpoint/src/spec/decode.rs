@@ -43,6 +43,14 @@ impl<'a> CallView<'a> {
         }
     }
 
+    /// The owner of a lock that the call is made for: the argument, or the process where there is none.
+    pub(super) fn owner(self) -> Value {
+        match self.argument {
+            Value::Nil => self.process.clone(),
+            owner => owner.clone(),
+        }
+    }
+
     /// The error about a method that the object does not have.
     pub(super) fn unknown<T>(self) -> Result<T, DecodeError> {
         Err(DecodeError::UnknownMethod(self.method.into()))

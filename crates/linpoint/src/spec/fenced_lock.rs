@@ -141,10 +141,7 @@ impl Recorded for FencedLock {
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<FencedLockOp, DecodeError> {
-        let caller = match call.argument {
-            Value::Nil => call.process.clone(),
-            owner => owner.clone(),
-        };
+        let caller = call.owner();
         match call.method {
             "acquire" | "lock" => Ok(FencedLockOp::Acquire(caller)),
             "release" | "unlock" => Ok(FencedLockOp::Release(caller)),

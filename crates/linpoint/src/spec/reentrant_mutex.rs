@@ -87,10 +87,7 @@ impl Recorded for ReentrantMutex {
     const DEPENDS_ON_PROCESS: bool = true;
 
     fn decode(&self, call: CallView<'_>) -> Result<ReentrantMutexOp, DecodeError> {
-        let caller = match call.argument {
-            Value::Nil => call.process.clone(),
-            owner => owner.clone(),
-        };
+        let caller = call.owner();
         match call.method {
             "acquire" | "lock" => Ok(ReentrantMutexOp::Acquire(caller)),
             "release" | "unlock" => Ok(ReentrantMutexOp::Release(caller)),
