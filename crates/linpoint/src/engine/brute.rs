@@ -30,22 +30,26 @@ impl<S: Spec> Engine<S> for Brute {
     }
 
     fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
-        const TOO_MANY: Limit = Limit::Capacity("all orders are tried of 1,000 operations at most");
-        let mut ticker = Ticker::new(budget);
-        let mut furthest = Furthest::default();
-        let found = match task.ops.len() {
-            ..=MOST_OPS => try_orders(task, &mut || ticker.tick(), &mut furthest),
-            _ => Err(TOO_MANY),
-        };
-        let answer = match found {
-            Ok(Some(order)) => Ok(Answer::in_order(order)),
-            Ok(None) => Ok(Answer::nothing_fits()),
-            Err(limit) => Err(furthest.gave_up(task, limit)),
-        };
-        Outcome {
-            answer,
-            method: "all orders were tried".into(),
-        }
+        task.erased(|task| decide(task, budget))
+    }
+}
+
+fn decide<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
+    const TOO_MANY: Limit = Limit::Capacity("all orders are tried of 1,000 operations at most");
+    let mut ticker = Ticker::new(budget);
+    let mut furthest = Furthest::default();
+    let found = match task.ops.len() {
+        ..=MOST_OPS => try_orders(task, &mut || ticker.tick(), &mut furthest),
+        _ => Err(TOO_MANY),
+    };
+    let answer = match found {
+        Ok(Some(order)) => Ok(Answer::in_order(order)),
+        Ok(None) => Ok(Answer::nothing_fits()),
+        Err(limit) => Err(furthest.gave_up(task, limit)),
+    };
+    Outcome {
+        answer,
+        method: "all orders were tried".into(),
     }
 }
 

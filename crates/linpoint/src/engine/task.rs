@@ -1,7 +1,7 @@
 //! Tasks: the operations that an engine is asked to decide, and what is known of them.
 
 use super::Shortcuts;
-use crate::history::{Interval, NEVER, OpId, TypedHistory};
+use crate::history::{Erased, ErasedHistory, Erasure, Interval, NEVER, OpId, TypedHistory};
 use crate::spec::{Kind, Role, Spec};
 use crate::value::Value;
 
@@ -105,6 +105,28 @@ impl<'a, S: Spec> Task<'a, S> {
             spec: self.spec,
             history: self.history,
             ops,
+            kind: self.kind.clone(),
+            keys: self.keys,
+            shortcuts: self.shortcuts,
+        }
+    }
+
+    /// Gives `work` the same task without its types.
+    pub(crate) fn erased<T>(&self, work: impl FnOnce(&Task<'_, Erased<'_, S::Ret>>) -> T) -> T {
+        let erasure = Erasure::of(self.spec, self.history);
+        work(&self.erased_by(&erasure.spec(), erasure.history()))
+    }
+
+    /// The same task, of a history and a specification without their types.
+    pub(crate) fn erased_by<'e>(
+        &self,
+        spec: &'e Erased<'e, S::Ret>,
+        history: &'e ErasedHistory<S::Ret>,
+    ) -> Task<'e, Erased<'e, S::Ret>> {
+        Task {
+            spec,
+            history,
+            ops: self.ops.clone(),
             kind: self.kind.clone(),
             keys: self.keys,
             shortcuts: self.shortcuts,

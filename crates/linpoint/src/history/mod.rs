@@ -7,6 +7,7 @@
 
 mod build;
 mod columns;
+mod erased;
 mod event_lines;
 mod failed;
 mod order;
@@ -19,6 +20,7 @@ pub use build::{Call, HistoryBuilder, Operation};
 pub use columns::ONE_OPEN_CALL;
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
+pub(crate) use erased::{Erased, ErasedHistory, Erasure};
 pub(crate) use event_lines::EventLines;
 pub use failed::FailedOp;
 pub(crate) use order::{EventKind, Interval, events_in_order, precedes};

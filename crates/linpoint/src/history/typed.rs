@@ -2,10 +2,12 @@
 
 use std::hash::{BuildHasher, Hash};
 use std::ops::Deref;
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use super::erased::OpNumber;
 use super::{History, NEVER, OpId};
 use crate::budget::{Budget, Ticker};
 use crate::error::Error;
@@ -41,7 +43,14 @@ pub struct Action<O, R> {
 #[derive(Clone, Debug)]
 pub struct TypedHistory<O, R> {
     actions: Vec<Action<O, R>>,
-    /// For each operation, the position of its action in `actions`.
+    /// What does not depend on the types of operations and results. Histories that differ only in these share it.
+    rows: Arc<Rows>,
+}
+
+/// The columns of a history without types: a row for each operation.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    /// The positions of their actions.
     action: Vec<u32>,
     process: Vec<u32>,
     object: Vec<u32>,
@@ -57,12 +66,7 @@ impl<O, R> Default for TypedHistory<O, R> {
     fn default() -> Self {
         TypedHistory {
             actions: Vec::new(),
-            action: Vec::new(),
-            process: Vec::new(),
-            object: Vec::new(),
-            call: Vec::new(),
-            ret: Vec::new(),
-            events: 0,
+            rows: Arc::default(),
         }
     }
 }
@@ -81,13 +85,14 @@ impl<O, R> TypedHistory<O, R> {
     /// `process` calls `op` now, on the given object.
     pub fn call_on(&mut self, object: u32, process: u32, op: O) -> OpId {
         let id = OpId(self.len() as u32);
-        self.action.push(self.actions.len() as u32);
+        let rows = Arc::make_mut(&mut self.rows);
+        rows.action.push(self.actions.len() as u32);
         self.actions.push(Action { op, ret: None });
-        self.process.push(process);
-        self.object.push(object);
-        self.call.push(self.events);
-        self.ret.push(NEVER);
-        self.events += 1;
+        rows.process.push(process);
+        rows.object.push(object);
+        rows.call.push(rows.events);
+        rows.ret.push(NEVER);
+        rows.events += 1;
         id
     }
 
@@ -96,30 +101,31 @@ impl<O, R> TypedHistory<O, R> {
     /// # Panics
     /// If the operation has returned before.
     pub fn ret(&mut self, id: OpId, ret: R) {
+        let rows = Arc::make_mut(&mut self.rows);
         assert_eq!(
-            self.ret[id.index()],
+            rows.ret[id.index()],
             NEVER,
             "operation {} returns twice",
             id.0
         );
-        self.actions[self.action[id.index()] as usize].ret = Some(ret);
-        self.ret[id.index()] = self.events;
-        self.events += 1;
+        self.actions[rows.action[id.index()] as usize].ret = Some(ret);
+        rows.ret[id.index()] = rows.events;
+        rows.events += 1;
     }
 
     /// The number of operations.
     pub fn len(&self) -> usize {
-        self.call.len()
+        self.rows.call.len()
     }
 
     /// Whether there is no operation.
     pub fn is_empty(&self) -> bool {
-        self.call.is_empty()
+        self.rows.call.is_empty()
     }
 
     /// The operation with its result.
     pub fn action(&self, id: OpId) -> &Action<O, R> {
-        &self.actions[self.action[id.index()] as usize]
+        &self.actions[self.rows.action[id.index()] as usize]
     }
 
     /// The actions, by number. Operations with the same number differ only in their times and processes.
@@ -128,26 +134,40 @@ impl<O, R> TypedHistory<O, R> {
     }
 
     pub(crate) fn action_column(&self) -> &[u32] {
-        &self.action
+        &self.rows.action
     }
 
     pub(crate) fn object_column(&self) -> &[u32] {
-        &self.object
+        &self.rows.object
     }
 
     /// The number of the process that called the operation.
     pub fn process(&self, id: OpId) -> u32 {
-        self.process[id.index()]
+        self.rows.process[id.index()]
     }
 
     /// The ranks of the calls, by operation.
     pub fn calls(&self) -> &[u32] {
-        &self.call
+        &self.rows.call
     }
 
     /// The ranks of the returns, by operation; [`NEVER`] for pending ones.
     pub fn rets(&self) -> &[u32] {
-        &self.ret
+        &self.rows.ret
+    }
+}
+
+impl<O, R: Clone> TypedHistory<O, R> {
+    /// The same history, with the numbers of actions as operations.
+    pub(super) fn with_numbers(&self) -> TypedHistory<OpNumber, R> {
+        let actions = (0u32..).zip(&self.actions).map(|(number, action)| Action {
+            op: OpNumber(number),
+            ret: action.ret.clone(),
+        });
+        TypedHistory {
+            actions: actions.collect(),
+            rows: Arc::clone(&self.rows),
+        }
     }
 }
 
@@ -160,14 +180,15 @@ impl<O: Clone + Eq + Hash, R: Clone + Eq + Hash> TypedHistory<O, R> {
             .iter()
             .map(|action| table.intern(action.clone()))
             .collect();
+        let action = self.rows.action.iter();
+        let action = action.map(|&a| renumbered[a as usize]).collect();
+        let rows = Rows {
+            action,
+            ..(*self.rows).clone()
+        };
         TypedHistory {
-            action: self
-                .action
-                .iter()
-                .map(|&a| renumbered[a as usize])
-                .collect(),
             actions: table.items().to_vec(),
-            ..self.clone()
+            rows: Arc::new(rows),
         }
     }
 }
@@ -185,8 +206,8 @@ impl<O> TypedHistory<O, Value> {
         budget: &Budget,
     ) -> Result<Self, Error> {
         let mut ticker = Ticker::new(budget);
-        let mut typed = TypedHistory::default();
-        typed.action.reserve(history.len());
+        let mut actions = Vec::new();
+        let mut action = Vec::with_capacity(history.len());
         // Equal calls with equal results are one action. The table holds the first operation of each action.
         let key = |i: u32| {
             let i = i as usize;
@@ -213,9 +234,7 @@ impl<O> TypedHistory<O, Value> {
         // Equal numbers help only operations that overlap, so the table is kept small enough for the processor's caches.
         const REMEMBERED: usize = 1 << 14;
         let mut firsts: HashTable<(u32, u32)> = HashTable::new();
-        typed
-            .actions
-            .reserve(history.count_values().min(history.len()));
+        actions.reserve(history.count_values().min(history.len()));
         let values = history.values();
         for i in 0..history.len() as u32 {
             if firsts.len() == REMEMBERED {
@@ -230,28 +249,31 @@ impl<O> TypedHistory<O, Value> {
                 Entry::Occupied(found) => found.get().1,
                 Entry::Vacant(slot) => {
                     ticker.tick().map_err(Error::limit)?;
-                    let number = typed.actions.len() as u32;
+                    let number = actions.len() as u32;
                     let value = |number: u32| &values[number as usize];
-                    let action = decode_with(object, history, OpId(i), value)?;
-                    typed.actions.push(action);
+                    actions.push(decode_with(object, history, OpId(i), value)?);
                     slot.insert((i, number));
                     number
                 }
             };
-            typed.action.push(number);
+            action.push(number);
         }
-        typed.process = history
-            .process_column()
-            .iter()
-            .map(|process| process.0)
-            .collect();
+        let processes = history.process_column().iter();
         let ids = (0..history.len() as u32).map(OpId);
-        typed.object = ids.map(|id| history.object_number(id).0).collect();
-        typed.call = history.calls().to_vec();
-        typed.ret = history.rets().to_vec();
-        typed.events =
-            (typed.call.len() + typed.ret.iter().filter(|&&ret| ret != NEVER).count()) as u32;
-        Ok(typed)
+        let (call, ret) = (history.calls().to_vec(), history.rets().to_vec());
+        let returned = ret.iter().filter(|&&ret| ret != NEVER).count();
+        let rows = Rows {
+            action,
+            process: processes.map(|process| process.0).collect(),
+            object: ids.map(|id| history.object_number(id).0).collect(),
+            events: (call.len() + returned) as u32,
+            call,
+            ret,
+        };
+        Ok(TypedHistory {
+            actions,
+            rows: Arc::new(rows),
+        })
     }
 }
 

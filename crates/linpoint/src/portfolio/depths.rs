@@ -15,7 +15,7 @@ pub(crate) fn measure_depths<S: Spec>(
     most: usize,
     budget: &Budget,
 ) -> Result<Depths, Error> {
-    let depths = Depths::measure(task, base, most, budget);
+    let depths = task.erased(|task| Depths::measure(task, base, most, budget));
     if let Some(shown) = depths.shown_by.known() {
         certify::witness(task, &shown.order)?;
     }

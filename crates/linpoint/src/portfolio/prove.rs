@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Checker;
 use crate::engine::{Budget, Task};
 use crate::error::Error;
-use crate::history::{NEVER, OpId, Part, Partitioning, Ties, TypedHistory, partition};
+use crate::history::{Erasure, NEVER, OpId, Part, Partitioning, Ties, TypedHistory, partition};
 use crate::proof::{Claim, Evidence, Header, PartProof, Proof, Specification};
 use crate::spec::Spec;
 use crate::value::Value;
@@ -49,9 +49,10 @@ impl Subject<'_> {
         report: &Report,
         budget: &Budget,
     ) -> Result<Proof, Error> {
+        let erasure = Erasure::of(spec, history);
         let prover = Prover {
-            spec,
-            history,
+            spec: &erasure.spec(),
+            history: erasure.history(),
             report,
             budget,
         };

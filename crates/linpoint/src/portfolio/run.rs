@@ -1,6 +1,7 @@
 //! Checks one history: decides every part by its plan, certifies the answers, and turns them into verdicts.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::engine::{
     Answer, Budget, Cause, Evidence, GaveUp, Limit, Profile, Shortcuts, Stopwatch, Task, TaskOp,
 };
 use crate::error::Error;
-use crate::history::{NEVER, OpId, Part, TypedHistory, partition};
+use crate::history::{Erasure, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::{
@@ -86,11 +87,13 @@ impl<'a, S: Spec> Check<'a, S> {
             .explanation
             .unwrap_or(EXPLANATION_TIME + deciding.elapsed());
         let explanation = self.budget.slice_with_grace(time);
+        let erasure = OnceLock::new();
         let reports = in_parallel(looked_at, &|i| {
             let decided = decided[i].as_ref();
             let (task, decided) =
                 decided.expect("bug: a part before the first violation was skipped");
-            self.report(&parts[i], task, decided, &explanation)
+            let erase = || erasure.get_or_init(|| Erasure::of(self.spec, self.history));
+            self.report(&parts[i], task, decided, &explanation, &erase)
         });
         let reports: Vec<PartReport> = reports.into_iter().collect::<Result<_, _>>()?;
         Ok(Report {
@@ -207,12 +210,13 @@ impl<'a, S: Spec> Check<'a, S> {
     }
 
     /// Certifies an answer and turns it into a verdict.
-    fn report(
+    fn report<'e>(
         &self,
         part: &Part,
         task: &Task<'a, S>,
         decided: &Decided,
         explanation: &Budget,
+        erase: &dyn Fn() -> &'e Erasure<'a, S>,
     ) -> Result<PartReport, Error> {
         let verdict = match &decided.answer {
             Ok(Answer::Linearizable { .. }) if self.config.witnesses == Witnesses::Omitted => {
@@ -240,8 +244,9 @@ impl<'a, S: Spec> Check<'a, S> {
                         first_bad: *first_bad,
                         contradicting: contradicting.as_deref(),
                     };
+                    let erasure = erase();
                     verdict::violation(
-                        task,
+                        &task.erased_by(&erasure.spec(), erasure.history()),
                         findings,
                         explanation,
                         self.budget,
@@ -260,7 +265,12 @@ impl<'a, S: Spec> Check<'a, S> {
                 engine: decided.engine,
                 prefix_events: *reached,
                 events: task.events(),
-                stuck: Stuck::after(task, *reached, states, order, explanation),
+                stuck: {
+                    let erasure = erase();
+                    let spec = erasure.spec();
+                    let task = task.erased_by(&spec, erasure.history());
+                    Stuck::after(&task, *reached, states, order, explanation)
+                },
             }),
         };
         Ok(PartReport {

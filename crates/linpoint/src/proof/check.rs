@@ -6,7 +6,7 @@ use super::replay::Replay;
 use super::sets::{Induction, Stopped, events};
 use super::{Claim, Header, PartOp};
 use crate::budget::Ticker;
-use crate::history::{EventKind, NEVER, OpId, Part, TypedHistory, partition};
+use crate::history::{Erasure, EventKind, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Kind, Role, Spec};
 
 /// The most configurations that are looked at for one return, so that a file cannot take all memory. Proofs are made with
@@ -42,6 +42,16 @@ impl ProofReader<'_> {
     /// The caller compares what the header says of the specification and the order of the history with what the history was
     /// read as.
     pub fn verify<S: Spec>(
+        &mut self,
+        header: &Header,
+        spec: &S,
+        history: &TypedHistory<S::Op, S::Ret>,
+    ) -> Result<Verified, ProofError> {
+        let erasure = Erasure::of(spec, history);
+        self.verify_erased(header, &erasure.spec(), erasure.history())
+    }
+
+    fn verify_erased<S: Spec>(
         &mut self,
         header: &Header,
         spec: &S,

@@ -11,7 +11,7 @@ use super::source::{Rows, Source};
 use super::steps::{self, Steps};
 use crate::engine::{Budget, Task, TaskOp};
 use crate::error::Error;
-use crate::history::{History, NEVER, OpId, Part, TypedHistory, partition};
+use crate::history::{Erasure, History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Recorded, Spec};
 use crate::value::Value;
 use crate::verdict::{Core, PartReport, Report, Stuck, Undecided, Verdict, Violation};
@@ -44,7 +44,16 @@ pub fn page_data<S: Spec>(
     history: &TypedHistory<S::Op, S::Ret>,
     report: &Report,
 ) -> PageData {
-    build(options, spec, history, history, report, &Budget::default())
+    let erasure = Erasure::of(spec, history);
+    let budget = Budget::default();
+    build(
+        options,
+        &erasure.spec(),
+        erasure.history(),
+        history,
+        report,
+        &budget,
+    )
 }
 
 /// The data that shows a recorded history and its report, made within `budget`: states and orders that would take longer are
@@ -57,7 +66,9 @@ pub(crate) fn recorded_page_data<S: Recorded>(
     budget: &Budget,
 ) -> Result<PageData, Error> {
     let typed = TypedHistory::decode_within(object, history, &budget.of_memory())?;
-    Ok(build(options, object, &typed, history, report, budget))
+    let erasure = Erasure::of(object, &typed);
+    let (spec, typed) = (erasure.spec(), erasure.history());
+    Ok(build(options, &spec, typed, history, report, budget))
 }
 
 fn build<S: Spec>(

@@ -103,7 +103,7 @@ pub trait Spec: Send + Sync {
     /// A result.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
     /// A state of the object.
-    type State: Clone + Eq + Hash + Debug + Send + Sync;
+    type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// The state at the start.
     fn init(&self) -> Self::State;

@@ -17,6 +17,12 @@ impl<S: Spec> Engine<S> for Hitting {
     }
 
     fn decide(&self, task: &Task<'_, S>, _: Evidence, budget: &Budget) -> Outcome {
+        task.erased(|task| self.decide_erased(task, budget))
+    }
+}
+
+impl Hitting {
+    fn decide_erased<S: Spec>(&self, task: &Task<'_, S>, budget: &Budget) -> Outcome {
         let d_max = self.d_max.unwrap_or(usize::MAX);
         let mut shown_by = ShownBy::new(task, Family::default());
         let answer = match shown_by.up_to(d_max, budget) {

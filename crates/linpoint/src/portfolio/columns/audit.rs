@@ -15,7 +15,7 @@ use crate::engine::Task;
 use crate::engine::monitor::{Effect, Monitor};
 use crate::error::Error;
 use crate::history::{EventKind, History, OpId, TypedHistory, decode_action, events_in_order};
-use crate::spec::Recorded;
+use crate::spec::{Recorded, Role};
 use crate::value::Value;
 use crate::verdict::certify;
 
@@ -40,15 +40,71 @@ pub(super) enum Column {
     },
 }
 
+/// What is asked of the specification of a recorded object. Without its type, columns are read and decided by code that is
+/// compiled once.
+pub(super) trait Described: Sync {
+    /// The role of an operation.
+    fn role_of(&self, history: &History, id: OpId) -> Result<Role, Error>;
+
+    /// The key of an operation.
+    fn key_of(&self, history: &History, id: OpId) -> Result<Option<Value>, Error>;
+
+    /// Replays `order` on the specification. Each operation of it is a place in `ops`, and has a call and a return there.
+    fn replay(&self, history: &History, ops: &[Timed], order: &[OpId]) -> Result<(), Error>;
+}
+
+/// An operation of a replay.
+pub(super) struct Timed {
+    id: OpId,
+    call: u32,
+    ret: u32,
+}
+
+impl<S: Recorded> Described for S {
+    fn role_of(&self, history: &History, id: OpId) -> Result<Role, Error> {
+        let action = decode_action(self, history, id)?;
+        Ok(self.role(&action.op, action.ret.as_ref()))
+    }
+
+    fn key_of(&self, history: &History, id: OpId) -> Result<Option<Value>, Error> {
+        let action = decode_action(self, history, id)?;
+        Ok(self.key(&action.op))
+    }
+
+    fn replay(&self, history: &History, ops: &[Timed], order: &[OpId]) -> Result<(), Error> {
+        let calls: Vec<u32> = ops.iter().map(|op| op.call).collect();
+        let rets: Vec<u32> = ops.iter().map(|op| op.ret).collect();
+        let mut results = vec![None; ops.len()];
+        // A history of these operations alone.
+        let mut typed = TypedHistory::new();
+        for (op, kind) in events_in_order(&calls, &rets) {
+            match kind {
+                EventKind::Call => {
+                    let action = decode_action(self, history, ops[op as usize].id)?;
+                    typed.call(op, action.op);
+                    results[op as usize] = action.ret;
+                }
+                EventKind::Return => {
+                    if let Some(result) = results[op as usize].take() {
+                        typed.ret(OpId(op), result);
+                    }
+                }
+            }
+        }
+        let ids: Vec<OpId> = (0..ops.len() as u32).map(OpId).collect();
+        certify::witness(&Task::new(self, &typed, &ids), order)
+    }
+}
+
 /// What is needed for the comparison.
-pub(super) struct Audit<'a, S, M> {
-    pub(super) object: &'a S,
+pub(super) struct Audit<'a, M> {
+    pub(super) object: &'a dyn Described,
     pub(super) history: &'a History,
     pub(super) monitor: &'a M,
     pub(super) column: &'a Column,
 }
 
-impl<S: Recorded, M: Monitor> Audit<'_, S, M>
+impl<M: Monitor> Audit<'_, M>
 where
     M::Act: PartialEq,
 {
@@ -95,8 +151,7 @@ where
 
     /// Whether the specification says the same of an operation as was read.
     fn agrees(&self, id: OpId, (act, number): (M::Act, u32)) -> Result<bool, Error> {
-        let action = decode_action(self.object, self.history, id)?;
-        let role = self.object.role(&action.op, action.ret.as_ref());
+        let role = self.object.role_of(self.history, id)?;
         let value = &*self.history.value(number);
         let (effect, is_value_right) = match self.column {
             Column::Value => {
@@ -109,7 +164,7 @@ where
                 (effect, is_right)
             }
             Column::Key { initial } => {
-                let key = self.object.key(&action.op);
+                let key = self.object.key_of(self.history, id)?;
                 let effect = Effect::of(role, |held| u32::from(held != *initial));
                 (effect, key.as_ref() == Some(value))
             }
@@ -122,38 +177,18 @@ where
     pub(super) fn replay(&self, of: &Gathered<M::Act>, order: &[u32]) -> Result<(), Error> {
         let mut ops: Vec<u32> = order[..sample_size(order.len())].to_vec();
         ops.sort_unstable();
-        // A history of these operations alone; their numbers are their places in `ops`.
-        let column =
-            |ranks: &[u32]| -> Vec<u32> { ops.iter().map(|&op| ranks[op as usize]).collect() };
-        let (calls, rets) = (column(&of.log.calls), column(&of.log.rets));
-        let mut actions = Vec::with_capacity(ops.len());
-        for &op in &ops {
-            actions.push(Some(decode_action(self.object, self.history, of.id(op))?));
-        }
-        let mut results = vec![None; ops.len()];
-        let mut history = TypedHistory::new();
-        for (op, kind) in events_in_order(&calls, &rets) {
-            match kind {
-                EventKind::Call => {
-                    if let Some(action) = actions[op as usize].take() {
-                        history.call(op, action.op);
-                        results[op as usize] = action.ret;
-                    }
-                }
-                EventKind::Return => {
-                    if let Some(result) = results[op as usize].take() {
-                        history.ret(OpId(op), result);
-                    }
-                }
-            }
-        }
-        let ids: Vec<OpId> = (0..ops.len() as u32).map(OpId).collect();
+        let timed = ops.iter().map(|&op| Timed {
+            id: of.id(op),
+            call: of.log.calls[op as usize],
+            ret: of.log.rets[op as usize],
+        });
+        let timed: Vec<Timed> = timed.collect();
         let begin = order.iter().take(ops.len()).map(|op| {
             let place = ops.partition_point(|other| other < op);
             OpId(place as u32)
         });
         let begin: Vec<OpId> = begin.collect();
-        certify::witness(&Task::new(self.object, &history, &ids), &begin)
+        self.object.replay(self.history, &timed, &begin)
     }
 }
 

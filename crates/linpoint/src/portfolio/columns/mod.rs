@@ -10,7 +10,7 @@ mod read;
 
 use rayon::prelude::*;
 
-use audit::{Audit, Column};
+use audit::{Audit, Column, Described};
 use read::{Acts, Columns, Reader, Turns, Unfit, Writes};
 
 use super::{Config, EngineChoice, Witnesses};
@@ -21,7 +21,7 @@ use crate::engine::monitor::{
 use crate::engine::{Answer, Budget, Facts, TaskOp};
 use crate::error::Error;
 use crate::history::{History, NEVER, OpId};
-use crate::spec::{Discipline, Pattern, Recorded};
+use crate::spec::{Discipline, Kind, Pattern, Recorded};
 use crate::value::Value;
 use crate::verdict::replay::Replay;
 use crate::verdict::{PartReport, Verdict, Witness, certify};
@@ -111,22 +111,26 @@ pub(super) fn check<S: Recorded>(
             Witnesses::Omitted => Evidence::Verdict,
         },
     };
-    match monitor::choose(&kind, source) {
+    decide(&kind, source)
+}
+
+fn decide(kind: &Kind, source: FromColumns<'_>) -> Result<ByColumns, Error> {
+    match monitor::choose(kind, source) {
         Ok(decided) => decided,
-        Err(NotApplicable(_)) => undecided(),
+        Err(NotApplicable(_)) => Ok(ByColumns::Undecided(Findings::default())),
     }
 }
 
 const NO_PATTERNS: NotApplicable = NotApplicable("no patterns describe such operations");
 
 /// The columns of a history, as a source of operations.
-struct FromColumns<'a, S> {
-    object: &'a S,
+struct FromColumns<'a> {
+    object: &'a dyn Described,
     columns: Columns<'a>,
     evidence: Evidence,
 }
 
-impl<S: Recorded> Source for FromColumns<'_, S> {
+impl Source for FromColumns<'_> {
     type Answer = Result<ByColumns, Error>;
 
     fn container(self, discipline: Discipline) -> Result<Self::Answer, NotApplicable> {
@@ -216,7 +220,7 @@ enum Decided {
     Undecided,
 }
 
-impl<S: Recorded> FromColumns<'_, S> {
+impl FromColumns<'_> {
     /// Decides all objects, and combines what was found.
     fn decide<M>(
         &self,
@@ -266,11 +270,7 @@ impl<S: Recorded> FromColumns<'_, S> {
     }
 
     /// Decides one object, and certifies what was found.
-    fn decide_one<M>(
-        &self,
-        audit: &Audit<'_, S, M>,
-        of: &Gathered<M::Act>,
-    ) -> Result<Decided, Error>
+    fn decide_one<M>(&self, audit: &Audit<'_, M>, of: &Gathered<M::Act>) -> Result<Decided, Error>
     where
         M: Replay,
         M::Act: PartialEq,
