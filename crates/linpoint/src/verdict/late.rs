@@ -286,8 +286,8 @@ mod tests {
 
     impl Visit for Met {
         fn visit<S: Simulated>(&self, name: &str, object: &S) {
-            for_each_part((name, object), 0..200, (30, 60), |task| {
-                self.compare(name, task);
+            for_each_part((name, object), 0..200, (30, 60), &mut |task| {
+                task.erased(|task| self.compare(name, task));
             });
         }
     }

@@ -187,10 +187,12 @@ mod tests {
             if matches!(name, "fenced-lock" | "kafka-log") {
                 return;
             }
-            for_each_part((name, object), 0..40, (24, 40), |task| {
-                self.compare(name, task, &crate::engine::search::GeneralSearch);
-                self.compare(name, task, &brute::Brute);
-                self.compare(name, task, &Hitting { d_max: None });
+            for_each_part((name, object), 0..40, (24, 40), &mut |task| {
+                task.erased(|task| {
+                    self.compare(name, task, &crate::engine::search::GeneralSearch);
+                    self.compare(name, task, &brute::Brute);
+                    self.compare(name, task, &Hitting { d_max: None });
+                });
             });
         }
     }

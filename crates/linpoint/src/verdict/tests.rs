@@ -21,7 +21,7 @@ use self::claims::{Case, Tally};
 use self::random::random;
 use super::*;
 use crate::engine::{Budget, GaveUp, brute};
-use crate::history::{History, TypedHistory, partition};
+use crate::history::{Erasure, History, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
 use crate::spec::{
     Container, ContainerOp, Counter, CounterOp, Discipline, Mutex, MutexOp, Recorded, Simulated,
@@ -179,7 +179,27 @@ fn check_one<S: Recorded>(
     };
     let report = Checker::default().check_recorded(object, history);
     let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let parts = partition(object, &typed, report.partitioning);
+    let erasure = Erasure::of(object, &typed);
+    check_all(
+        &erasure.spec(),
+        erasure.history(),
+        history,
+        &report,
+        (name, seed),
+        tally,
+    )
+}
+
+/// Checks the evidence of all violations of a report.
+fn check_all<S: Spec<Ret = Value>>(
+    object: &S,
+    typed: &TypedHistory<S::Op, Value>,
+    history: &History,
+    report: &Report,
+    (name, seed): (&str, u64),
+    tally: &mut Tally,
+) -> u64 {
+    let parts = partition(object, typed, report.partitioning);
     let mut violations = 0;
     for part in &report.parts {
         let Verdict::Violation(violation) = &part.verdict else {
@@ -187,13 +207,13 @@ fn check_one<S: Recorded>(
         };
         let of_part = parts.iter().find(|other| other.key == part.key);
         let ids = &of_part.expect("a part").ops;
-        let task = Task::new(object, &typed, ids);
+        let task = Task::new(object, typed, ids);
         compare(&task, violation, name);
         let case = |violation| Case {
             name,
             object,
             history,
-            typed: &typed,
+            typed,
             ids,
             key: part.key.as_ref(),
             violation,

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use super::claims::Case;
 use super::orders::{AllOrders, Given};
 use crate::history::{NEVER, Op, OpId};
-use crate::spec::{Container, ContainerOp, Discipline, Recorded};
+use crate::spec::{Container, ContainerOp, Discipline, Spec};
 use crate::value::Value;
 
 /// What an operation does with one of the values, or may do because it did not return.
-fn on_values<'a, S: Recorded>(
+fn on_values<'a, S: Spec<Ret = Value>>(
     case: &Case<'a, S>,
     op: &Op<'a>,
     values: &[Value],
@@ -31,7 +31,7 @@ fn on_values<'a, S: Recorded>(
 }
 
 /// Calls `check` with all orders of the operations on the values that are `kept`.
-fn with_orders<'a, S: Recorded, T>(
+fn with_orders<'a, S: Spec<Ret = Value>, T>(
     case: &Case<'a, S>,
     values: &[Value],
     kept: impl Fn(OpId) -> bool,
@@ -55,12 +55,12 @@ fn with_orders<'a, S: Recorded, T>(
     check(&AllOrders::of(&bag, given.collect()))
 }
 
-fn is_peek<S: Recorded>(case: &Case<'_, S>, id: OpId) -> bool {
+fn is_peek<S: Spec<Ret = Value>>(case: &Case<'_, S>, id: OpId) -> bool {
     case.op(id).method.starts_with("peek")
 }
 
 /// Whether one of the values is there during an operation, whatever the order of the others that put them in or took them out.
-pub(super) fn has_one_of<'a, S: Recorded>(
+pub(super) fn has_one_of<'a, S: Spec<Ret = Value>>(
     case: &Case<'a, S>,
     op: &Op<'a>,
     values: &[Value],
@@ -74,7 +74,7 @@ pub(super) fn has_one_of<'a, S: Recorded>(
 }
 
 /// Whether one of the urgent values is there whenever the operation serves its value.
-pub(super) fn serves_beside_one_of<'a, S: Recorded>(
+pub(super) fn serves_beside_one_of<'a, S: Spec<Ret = Value>>(
     case: &Case<'a, S>,
     op: &Op<'a>,
     served: &Value,
@@ -97,7 +97,7 @@ pub(super) fn serves_beside_one_of<'a, S: Recorded>(
 
 /// Whether every operation that puts the value in comes before `by` in all orders of the others than `op`, and there is no
 /// order with `op`.
-pub(super) fn is_gone_after<'a, S: Recorded>(
+pub(super) fn is_gone_after<'a, S: Spec<Ret = Value>>(
     case: &Case<'a, S>,
     op: &Op<'a>,
     by: &Op<'a>,

@@ -3,12 +3,12 @@
 use super::claims::{Case, Treated};
 use super::counts::counts;
 use crate::history::{Op, OpId};
-use crate::spec::Recorded;
+use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::{Change, Claim, Since, UsedUp};
 
 /// Checks a claim about changes. Returns its kind.
-pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) -> &'static str {
+pub(super) fn check<S: Spec<Ret = Value>>(case: &Case<'_, S>, claim: &Claim) -> &'static str {
     match claim {
         Claim::Replaced {
             op,
@@ -50,7 +50,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) -> &'static 
 /// "[By] was called after [before] had returned, and [until] had returned before it was called, so [value] was no longer there":
 /// as the times, calls and answers say; and the object does not hold the value in any order of the others, during the whole
 /// operation.
-fn replaced<S: Recorded>(
+fn replaced<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     op: &Op<'_>,
     value: &Value,
@@ -94,7 +94,7 @@ fn replaced<S: Recorded>(
 }
 
 /// Which of its two states the object is in, or whether a set has the member.
-fn state_of<S: Recorded>(case: &Case<'_, S>, state: &S::State) -> bool {
+fn state_of<S: Spec<Ret = Value>>(case: &Case<'_, S>, state: &S::State) -> bool {
     match (case.object.state_value(state), case.key) {
         (Value::List(members), Some(member)) => members.contains(member),
         (Value::Text(state), _) => state.as_str() == "held",
@@ -103,7 +103,7 @@ fn state_of<S: Recorded>(case: &Case<'_, S>, state: &S::State) -> bool {
 }
 
 /// The states in which an operation can have its recorded result.
-fn needs<S: Recorded>(case: &Case<'_, S>, id: OpId, state: bool) -> bool {
+fn needs<S: Spec<Ret = Value>>(case: &Case<'_, S>, id: OpId, state: bool) -> bool {
     let action = case.typed.action(id);
     let everything = case.orders(|_| Treated::Open);
     let mut met = everything.met();
@@ -115,7 +115,7 @@ fn needs<S: Recorded>(case: &Case<'_, S>, id: OpId, state: bool) -> bool {
 
 /// "[Operation] is impossible: [state], and no operation can have changed that": the operation needs the other state, and the
 /// object is in this one in all orders of the others, from the moment that the sentence names up to the return.
-fn not_changed<S: Recorded>(
+fn not_changed<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     op: &Op<'_>,
     state: bool,
@@ -168,7 +168,7 @@ fn not_changed<S: Recorded>(
 
 /// "[By] is the one that changed it after [after]": the operation from which the state is known was called when that had
 /// returned, both leave the state, and without `by` no operation can change it in between.
-fn used_up_before<S: Recorded>(
+fn used_up_before<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     used: &UsedUp,
     op: OpId,
@@ -219,7 +219,7 @@ fn used_up_before<S: Recorded>(
 /// "[Operation] is impossible: [shown by] shows that [change] by then, and no other operation is left that can have done so": the
 /// other one needs the state after the change; there is no order without the operation, and there are orders if it answers
 /// otherwise.
-fn no_other<S: Recorded>(
+fn no_other<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     op: OpId,
     shown_by: OpId,

@@ -13,7 +13,7 @@ use super::orders::{AllOrders, Given};
 use super::places;
 use super::scans;
 use crate::history::{History, NEVER, Op, OpId, TypedHistory};
-use crate::spec::Recorded;
+use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::{Anchor, Claim, Listed, Possible, Violation};
 
@@ -36,7 +36,7 @@ impl Tally {
 }
 
 /// A violation, and the recorded operations that it is about.
-pub(super) struct Case<'a, S: Recorded> {
+pub(super) struct Case<'a, S: Spec<Ret = Value>> {
     pub(super) name: &'a str,
     pub(super) object: &'a S,
     pub(super) history: &'a History,
@@ -65,7 +65,7 @@ pub(super) enum Treated {
 
 use Treated::{AsRecorded, LeftOut, Open};
 
-impl<'a, S: Recorded> Case<'a, S> {
+impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
     /// Checks every fact that is printed about the violation.
     pub(super) fn check(&self, tally: &mut Tally) {
         let core = &self.violation.core;

@@ -2,12 +2,12 @@
 
 use super::claims::{Case, Treated};
 use crate::history::Op;
-use crate::spec::Recorded;
+use crate::spec::Spec;
 use crate::value::Value;
 use crate::verdict::Claim;
 
 /// What an operation adds to the counter, and the count that it found.
-pub(super) fn counts<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>) -> (i64, Option<i64>) {
+pub(super) fn counts<S: Spec<Ret = Value>>(case: &Case<'_, S>, op: &Op<'_>) -> (i64, Option<i64>) {
     let by = match (op.method, op.argument.as_int()) {
         ("get" | "read", _) => 0,
         ("inc" | "inc_and_get", None) => 1,
@@ -24,7 +24,7 @@ pub(super) fn counts<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>) -> (i64, Opti
 }
 
 /// Checks a claim about a count.
-pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
+pub(super) fn check<S: Spec<Ret = Value>>(case: &Case<'_, S>, claim: &Claim) {
     let lowers = |op: &Op<'_>| counts(case, op).0 < 0;
     case.expect(
         !case.called().any(|op| lowers(&op)),
@@ -104,7 +104,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, claim: &Claim) {
 
 /// In every order of the others, the count fits until the operation returns: from its call on, or since another returned,
 /// which has its result in any case.
-fn expect_count<S: Recorded>(
+fn expect_count<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     op: &Op<'_>,
     since: Option<&Op<'_>>,

@@ -3,12 +3,17 @@
 use super::claims::{Case, Treated};
 use super::orders::{AllOrders, Given};
 use crate::history::{NEVER, Op, OpId};
-use crate::spec::{CallView, KeyValue, MultiRegister, Recorded, Register, Set};
+use crate::spec::{CallView, KeyValue, MultiRegister, Recorded, Register, Set, Spec};
 use crate::value::Value;
 
 /// "[Operation] misses [value], although [put] had returned before it was called, and no operation had removed it": as the
 /// times, calls and answers say; and the value is there in all orders of the others, during the whole operation.
-pub(super) fn check_missed<S: Recorded>(case: &Case<'_, S>, id: OpId, value: &Value, put: OpId) {
+pub(super) fn check_missed<S: Spec<Ret = Value>>(
+    case: &Case<'_, S>,
+    id: OpId,
+    value: &Value,
+    put: OpId,
+) {
     let (op, put) = (case.op(id), case.op(put));
     let misses = match (op.method, op.result) {
         ("read", Some(Value::List(members))) => !members.contains(value),
@@ -43,7 +48,12 @@ pub(super) fn check_missed<S: Recorded>(case: &Case<'_, S>, id: OpId, value: &Va
 
 /// "[Others] and [operation] contradict each other about [place]": what these operations say about the place has no order,
 /// whatever the other operations did there, and has one without any of these results, unless one operation contradicts itself.
-pub(super) fn check<S: Recorded>(case: &Case<'_, S>, op: OpId, place: &Value, others: &[OpId]) {
+pub(super) fn check<S: Spec<Ret = Value>>(
+    case: &Case<'_, S>,
+    op: OpId,
+    place: &Value,
+    others: &[OpId],
+) {
     let named: Vec<OpId> = others.iter().copied().chain([op]).collect();
     let has_order = |told: &[OpId]| match case.name {
         "set" => has_order_at(case, &Set, told, |op| about_member(op, place)),
@@ -95,7 +105,7 @@ struct Said {
 }
 
 /// Whether there is an order of what the operations of the beginning say about one place, of which only these have results.
-fn has_order_at<S: Recorded, P: Recorded>(
+fn has_order_at<S: Spec<Ret = Value>, P: Recorded>(
     case: &Case<'_, S>,
     place: &P,
     told: &[OpId],

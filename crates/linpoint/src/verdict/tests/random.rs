@@ -16,7 +16,7 @@ pub(crate) fn for_each_part<S: Simulated>(
     (name, object): (&str, &S),
     seeds: std::ops::Range<u64>,
     (calls, changed): (usize, usize),
-    mut each: impl FnMut(&Task<'_, S>),
+    each: &mut dyn FnMut(&Task<'_, S>),
 ) {
     for seed in seeds {
         let Some(history) = clients(name, object, seed, |_| calls, changed) else {

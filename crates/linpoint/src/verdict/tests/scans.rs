@@ -2,14 +2,18 @@
 
 use super::claims::{Case, Treated};
 use crate::history::{Op, OpId};
-use crate::spec::Recorded;
+use crate::spec::Spec;
 use crate::value::Value;
 
 /// Checks the sentence on a scan. Returns its kind.
 ///
 /// "[Scan] has V in entry E, although ...": the scan shows V there; and what follows is true, and makes that impossible in all
 /// orders of the other operations.
-pub(super) fn check<S: Recorded>(case: &Case<'_, S>, id: OpId, sentence: &str) -> &'static str {
+pub(super) fn check<S: Spec<Ret = Value>>(
+    case: &Case<'_, S>,
+    id: OpId,
+    sentence: &str,
+) -> &'static str {
     let scan = case.op(id);
     let after = sentence.strip_prefix(&case.history.describe(id));
     let Some((wrong, reason)) = after.and_then(|rest| rest.split_once(", ")) else {
@@ -97,7 +101,7 @@ pub(super) fn check<S: Recorded>(case: &Case<'_, S>, id: OpId, sentence: &str) -
 }
 
 /// Checks that the scan missed an update of `entry` that came before one that it saw. Returns the entry and the value of that one.
-fn check_order<S: Recorded>(
+fn check_order<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     scan: &Op<'_>,
     entry: usize,
@@ -129,7 +133,7 @@ fn check_order<S: Recorded>(
     (other_entry, other_value)
 }
 
-fn initial<S: Recorded>(case: &Case<'_, S>) -> Value {
+fn initial<S: Spec<Ret = Value>>(case: &Case<'_, S>) -> Value {
     // As the types are set up for tests.
     match case.name {
         "snapshot" => Value::Int(0),
@@ -146,18 +150,18 @@ fn number_after(text: &str, words: &str) -> usize {
 }
 
 /// What a scan shows in an entry.
-fn shown<S: Recorded>(case: &Case<'_, S>, scan: &Op<'_>, entry: usize) -> Value {
+fn shown<S: Spec<Ret = Value>>(case: &Case<'_, S>, scan: &Op<'_>, entry: usize) -> Value {
     let entries = scan.result.and_then(Value::as_list).expect("a scan");
     entries.get(entry).cloned().unwrap_or(initial(case))
 }
 
-fn entries<S: Recorded>(case: &Case<'_, S>, state: &S::State) -> Vec<Value> {
+fn entries<S: Spec<Ret = Value>>(case: &Case<'_, S>, state: &S::State) -> Vec<Value> {
     let state = case.object.state_value(state);
     state.as_list().expect("entries").to_vec()
 }
 
 /// The entry and the value of an update.
-fn update<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>) -> Option<(usize, Value)> {
+fn update<S: Spec<Ret = Value>>(case: &Case<'_, S>, op: &Op<'_>) -> Option<(usize, Value)> {
     let number = |value: &Value| value.as_int().expect("an entry") as usize;
     match (op.method, op.argument.as_list()) {
         ("scan" | "read", _) => None,
@@ -169,7 +173,7 @@ fn update<S: Recorded>(case: &Case<'_, S>, op: &Op<'_>) -> Option<(usize, Value)
 
 /// Whether some update of the entry left `earlier` there, or it was there at first, and one that was called after that had
 /// returned left `later`.
-fn comes_after<S: Recorded>(
+fn comes_after<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
     entry: usize,
     earlier: &Value,
@@ -188,7 +192,7 @@ fn comes_after<S: Recorded>(
 }
 
 /// The operation that a text names, not the one with this number unless it names no other.
-fn named_in<'a, S: Recorded>(case: &Case<'a, S>, text: &str, except: OpId) -> Op<'a> {
+fn named_in<'a, S: Spec<Ret = Value>>(case: &Case<'a, S>, text: &str, except: OpId) -> Op<'a> {
     let others = case.called().filter(|op| op.id != except);
     let mut named = others.filter(|op| text.contains(&case.history.describe(op.id)));
     named
