@@ -90,7 +90,7 @@ def put_of(argument):
 
 
 def stored(a_value):
-    """A value, also as the robustness tests write it: they keep the hash of a long one, and an empty map means an empty text."""
+    """A value, also as the robustness tests write it: with the hash of a long one; an empty map means an empty text."""
     if a_value[0] != MAP or any(field[1] not in ("Value", "Hash") for field, _ in a_value[1]):
         return a_value
     fields = {field[1]: part for field, part in a_value[1]}
