@@ -7,6 +7,7 @@ None, or the records that were seen by key. A state is ((key, log), ...), sorted
 from proof_history import INT, LIST, MAP, NIL, TEXT, Malformed, items, shown
 from proof_spec import Spec, name
 
+LARGEST = (1 << 63) - 1
 IDLE = ("assign", "subscribe", "crash", "debug-topic-partitions")
 
 
@@ -81,7 +82,7 @@ def with_log(state, key, log):
 
 def sent(state, key, offset, a_value):
     log = dict(state).get(key, ())
-    if offset is not None and offset < end(log):
+    if offset is not None and not end(log) <= offset <= LARGEST:
         return []
     return [with_log(state, key, log + ((offset, a_value),))]
 
