@@ -16,7 +16,7 @@ from collections import namedtuple
 
 sys.dont_write_bytecode = True
 
-from proof_catalog import specification
+from proof_catalog import specification, type_name
 from proof_history import NEVER, Malformed, parse, read_histories, shown, value
 from proof_spec import Unsupported
 
@@ -99,7 +99,9 @@ class Proof:
         refuse(header["operations"] != len(history.ops), "the proof is about another number of operations")
         refuse(header["ties"] != history.ties, "the proof is about another order at equal times")
         if history.type is not None:
-            refuse(history.type.lower().replace("_", "-") != header["type"], "the proof is about another type")
+            refuse(type_name(history.type) != header["type"], "the proof is about another type")
+            params = {name: value(given) for name, given in header["params"].items()}
+            refuse(params != history.params, "the proof is about other parameters")
         ops = []
         for number, op in enumerate(history.ops):
             decoded = spec.decode(op)

@@ -15,6 +15,13 @@ WITHOUT_PARAMS = {
 }
 
 
+ALIASES = {
+    "rw-register": "register", "fifo": "queue", "fifo-queue": "queue", "lifo": "stack", "max-priority-queue": "priority-queue",
+    "lock": "mutex", "key-value": "kv", "map": "kv", "single-writer-snapshot": "snapshot", "id-generator": "unique-ids",
+    "fenced-mutex": "fenced-lock", "owner-mutex": "fenced-lock", "owner-aware-mutex": "fenced-lock", "kafka": "kafka-log",
+}
+
+
 class Hinted(Spec):
     """Another type whose operations take effect in the order of their hints. A state has the largest hint so far, or None."""
 
@@ -43,6 +50,12 @@ class Hinted(Spec):
     def state_value(self, state):
         inner, largest = state
         return (LIST, (self.spec.state_value(inner), NIL if largest is None else (INT, largest)))
+
+
+def type_name(given):
+    """The name of a type that may be given by another one."""
+    plain = given.lower().replace("_", "-")
+    return ALIASES.get(plain, plain)
 
 
 def specification(header, history):

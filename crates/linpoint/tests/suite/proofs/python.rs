@@ -35,13 +35,19 @@ const KNOWN_TO_PYTHON: [&str; 16] = [
     "etcd",
 ];
 
+fn has_python() -> bool {
+    let python = Command::new("python3").arg("--version").output();
+    if python.is_err() {
+        eprintln!("skipped: there is no python3 to run tools/check_proof.py");
+    }
+    python.is_ok()
+}
+
 /// The checker in Python, which shares no code with this library, accepts what this one accepts and refuses what it refuses.
 /// Skipped where there is no Python.
 #[test]
 fn the_checker_in_python_agrees() {
-    let python = Command::new("python3").arg("--version").output();
-    if python.is_err() {
-        eprintln!("skipped: there is no python3 to run tools/check_proof.py");
+    if !has_python() {
         return;
     }
     let results: Vec<[u64; 2]> = KNOWN_TO_PYTHON
@@ -57,6 +63,37 @@ fn the_checker_in_python_agrees() {
             "{name}: {refused} refused, {accepted} accepted"
         );
     }
+}
+
+/// A proof is about the type and the parameters of the history, which may name the type otherwise.
+#[test]
+fn the_checker_in_python_compares_types() {
+    if !has_python() {
+        return;
+    }
+    let case = |name: &str, initial: i64, ours| {
+        let header =
+            format!(r#"{{"linpoint":1,"type":"{name}","params":{{"initial":{initial}}}}}"#);
+        let read = r#"{"method":"read","ret":1,"call":0,"return":1}"#;
+        let lines = [
+            r#"{"linpoint-proof":2,"history":"h","type":"register","params":{"initial":1},"ties":"invocation-first","operations":1,"split":"keys","parts":1,"verdict":"linearizable"}"#,
+            r#"{"part":0,"object":null,"operations":1,"verdict":"linearizable","order":1}"#,
+            r#"{"order":[0]}"#,
+        ];
+        Case {
+            history: format!("{header}\n{read}\n").into_bytes(),
+            lines: lines.map(str::to_owned).to_vec(),
+            ours,
+        }
+    };
+    let refused = || Err("it is about another object".to_owned());
+    let cases = [
+        case("register", 1, Ok(Proven::Linearizable)),
+        case("rw-register", 1, Ok(Proven::Linearizable)),
+        case("register", 0, refused()),
+        case("cas-register", 1, refused()),
+    ];
+    assert_eq!(compare_cases("types", &cases), [2, 2]);
 }
 
 /// Runs the checker on the numbered files of a folder, in one process.
@@ -90,6 +127,11 @@ impl Case {
 /// accepted.
 fn compare_with_python(name: &str, count: u64) -> [u64; 2] {
     let cases: Vec<Case> = (0..count).flat_map(|seed| cases(name, seed)).collect();
+    compare_cases(name, &cases)
+}
+
+/// Compares the checkers on these proofs. Returns how many were refused and accepted.
+fn compare_cases(name: &str, cases: &[Case]) -> [u64; 2] {
     let process = std::process::id();
     let folder = std::env::temp_dir().join(format!("linpoint-proofs-{process}-{name}"));
     std::fs::create_dir_all(&folder).expect("a folder can be made");
