@@ -4,9 +4,10 @@
     tools/check_proof.py PROOF HISTORY.jsonl
 
 docs/proofs.md describes the file and why a proof that is accepted is right. This program follows that description and shares
-nothing with linpoint. It knows the types register, cas-register, counter, queue, stack, priority-queue, min-priority-queue, set,
-mutex, kv and snapshot. Exit codes: 0 if every proof is accepted, 1 if one is refused, 2 if the file says that one was not
-made, 64 for other types and wrong usage, 65 if the history cannot be read.
+nothing with linpoint. It knows hints and the types register, cas-register, counter, queue, stack, priority-queue,
+min-priority-queue, set, mutex, kv, snapshot, bank, unique-ids, fenced-lock, kafka-log and etcd. Exit codes: 0 if every proof is
+accepted, 1 if one is refused, 2 if the file says that one was not made, 64 for other types and wrong usage, 65 if the history
+cannot be read.
 """
 
 import gzip
@@ -15,8 +16,9 @@ from collections import namedtuple
 
 sys.dont_write_bytecode = True
 
+from proof_catalog import specification, type_name
 from proof_history import NEVER, Malformed, parse, read_histories, shown, value
-from proof_types import Unsupported, specification
+from proof_spec import Unsupported
 
 
 class Refused(Exception):
@@ -93,11 +95,13 @@ class Proof:
         refuse(header is None, "the file has no proof of this history")
         refuse(header.get("linpoint-proof") != 2, "here must be the header of a proof")
         refuse(header["split"] not in ("keys", "objects"), "'split' is 'keys' or 'objects'")
-        claimed, spec = verdict_of(header), specification(header)
+        claimed, spec = verdict_of(header), specification(header, history)
         refuse(header["operations"] != len(history.ops), "the proof is about another number of operations")
         refuse(header["ties"] != history.ties, "the proof is about another order at equal times")
         if history.type is not None:
-            refuse(history.type.lower().replace("_", "-") != header["type"], "the proof is about another type")
+            refuse(type_name(history.type) != header["type"], "the proof is about another type")
+            params = {name: value(given) for name, given in header["params"].items()}
+            refuse(params != history.params, "the proof is about other parameters")
         ops = []
         for number, op in enumerate(history.ops):
             decoded = spec.decode(op)

@@ -67,7 +67,7 @@ def items(a_value, count):
     return content if kind == LIST and len(content) == count else None
 
 
-Op = namedtuple("Op", "process object method argument result call ret")
+Op = namedtuple("Op", "process object method argument result call ret hint")
 History = namedtuple("History", "type params ops ties")
 
 
@@ -115,8 +115,8 @@ class Collected:
         self.events = 0
 
     def take(self, fields, number):
-        if fields.get("hint") is not None:
-            raise Malformed(f"line {number}: this program does not know hints")
+        if type(fields.get("hint", 0)) is not int or ("hint" in fields and fields.get("event") in ("call", "fail", "note")):
+            raise Malformed(f"line {number}: a hint is an integer, of an operation, a return or a crash")
         if "event" not in fields:
             if "call" not in fields or "inv" in fields:
                 raise Malformed(f"line {number}: an operation needs \"call\"")
@@ -142,6 +142,8 @@ class Collected:
             self.called[place][1] = None
         elif event not in ("crash", "info"):
             raise Malformed(f"line {number}: unknown event {event!r}")
+        if "hint" in fields:
+            self.called[place][0]["hint"] = fields["hint"]
         if event in ("return", "fail"):
             del self.open[process]
 
@@ -197,4 +199,5 @@ def operation(fields, result, call, ret):
         None if ret == NEVER else result,
         call,
         ret,
+        fields.get("hint"),
     )

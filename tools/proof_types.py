@@ -1,69 +1,7 @@
-"""The types that check_proof.py knows, as docs/proofs.md describes them."""
+"""The simple types that check_proof.py knows, as docs/proofs.md describes them."""
 
-from proof_history import BOOL, FALSE, INT, LIST, MAP, NIL, NUMBER, TEXT, TRUE, Malformed, items, shown, value
-
-
-class Unsupported(Exception):
-    """Why this program cannot tell."""
-
-
-# Types. An operation is a tuple of a name and arguments. A result is a value, or None for any result: a pending operation.
-#
-# Roles are tuples: ("slot", needs, leaves) where `needs` is None, ("is", value) or ("is not", value), and `leaves` a value or
-# None; ("adds", v), ("removes", v), ("removes some",), ("peeks", v), ("empty",), ("updates", entry, v), ("scans", entries), and
-# ("opaque",). An entry's value is None where it is the initial one.
-
-OPAQUE = ("opaque",)
-
-
-def reads(a_value):
-    return ("slot", ("is", a_value), None)
-
-
-def writes(a_value):
-    return ("slot", None, a_value)
-
-
-def answering(result, outcomes):
-    return [state for answer, state in outcomes if result is None or result == answer]
-
-
-def done(result, arguments):
-    """The result of a method that only says that it is done."""
-    echo = result in arguments or (result == (LIST, tuple(arguments)) and arguments)
-    is_ok = result[0] == TEXT and result[1].lower() == "ok"
-    if result in (NIL, TRUE) or echo or is_ok:
-        return NIL
-    raise Malformed(f"{shown(result)} does not say that the operation is done")
-
-
-def truth(result):
-    if result in (TRUE, FALSE):
-        return result
-    raise Malformed(f"{shown(result)} is neither true nor false")
-
-
-def nothing(argument):
-    if argument not in (NIL, (LIST, ())):
-        raise Malformed(f"{shown(argument)} is an argument of a method that has none")
-
-
-def some(argument):
-    if argument == NIL:
-        raise Malformed("an argument is missing")
-    return argument
-
-
-class Spec:
-    """What all types share unless they say otherwise."""
-
-    kind = None
-
-    def key(self, op):
-        return None
-
-    def role(self, op, result):
-        return OPAQUE
+from proof_history import BOOL, FALSE, INT, LIST, MAP, NIL, NUMBER, TEXT, TRUE, Malformed, items, shown
+from proof_spec import OPAQUE, Spec, Unsupported, answering, done, nothing, reads, some, truth, writes
 
 
 class Register(Spec):
@@ -483,17 +421,100 @@ class Snapshot(Spec):
         return self.listed(state)
 
 
-def specification(header):
-    if "specification" in header:
-        raise Unsupported(f"the specification {header['specification']!r} is not built in")
-    name, params = header["type"], {name: value(given) for name, given in header["params"].items()}
-    if name in ("register", "cas-register"):
-        return Register(params, name == "cas-register")
-    if name in Container.METHODS:
-        return Container(name)
-    simple = {"counter": Counter, "kv": KeyValue, "snapshot": Snapshot}
-    if name in simple:
-        return simple[name](params)
-    if name in ("set", "mutex"):
-        return Set() if name == "set" else Mutex()
-    raise Unsupported(f"the type {name} is not known to this program")
+class UniqueIds(Spec):
+    """The id that was answered is part of the operation: ("id", id), or ("pending",)."""
+
+    kind = "slot"
+
+    def decode(self, op):
+        if op.method != "generate":
+            raise Malformed(f"unknown method {op.method}")
+        nothing(op.argument)
+        return ("pending",) if op.result is None else ("id", op.result)
+
+    def result(self, op, result):
+        return some(result)
+
+    def init(self):
+        return ()
+
+    def step(self, state, op, result):
+        if op[0] == "pending":
+            return [state]
+        return [] if op[1] in state else [tuple(sorted(state + (op[1],)))]
+
+    def key(self, op):
+        return NIL if op[0] == "pending" else op[1]
+
+    def is_pure(self, op, result):
+        return op[0] == "pending"
+
+    def role(self, op, result):
+        return OPAQUE if op[0] == "pending" else ("slot", ("is", FALSE), TRUE)
+
+    def state_value(self, state):
+        return (LIST, state)
+
+
+class HintedIds(UniqueIds):
+    """With hints the operation does not know its id. A pending one takes the smallest positive integer that is left."""
+
+    def decode(self, op):
+        super().decode(op)
+        return ("generate",)
+
+    def step(self, state, op, result):
+        if result is None:
+            result = next((INT, number) for number in range(1, len(state) + 2) if (INT, number) not in state)
+        return super().step(state, ("id", result), result)
+
+    def is_pure(self, op, result):
+        return False
+
+
+class FencedLock(Spec):
+    """A state is the owner or NIL, and the smallest number that the last token may have been."""
+
+    METHODS = {
+        "acquire": "acquire", "lock": "acquire", "release": "release", "unlock": "release", "try_acquire": "try",
+        "try_lock": "try",
+    }
+    LARGEST = (1 << 63) - 1
+
+    def decode(self, op):
+        if op.method not in self.METHODS:
+            raise Malformed(f"unknown method {op.method}")
+        owner = op.process if op.argument == NIL else op.argument
+        if owner == NIL:
+            raise Unsupported("the process that calls a lock is not recorded")
+        return (self.METHODS[op.method], owner)
+
+    def result(self, op, result):
+        is_token = op[0] != "release" and result[0] == INT and result[1] > 0
+        if is_token:
+            return result
+        if op[0] == "try":
+            return truth(result)
+        return NIL if op[0] == "acquire" and result == (INT, 0) else done(result, [op[1]])
+
+    def init(self):
+        return (NIL, 0)
+
+    def step(self, state, op, result):
+        owner, token = state
+        if op[0] == "release":
+            return [(NIL, token)] if owner == op[1] else []
+        if owner != NIL:
+            return [state] if op[0] == "try" and result in (None, FALSE) else []
+        if result == FALSE:
+            return []
+        is_told = result is not None and result[0] == INT
+        # Of a token that is not told, the smallest one leaves the most to later ones.
+        now = result[1] if is_told else min(token + 1, self.LARGEST)
+        return [] if is_told and now <= token else [(op[1], now)]
+
+    def is_pure(self, op, result):
+        return op[0] == "try" and result == FALSE
+
+    def state_value(self, state):
+        return (LIST, (state[0], (INT, state[1])))

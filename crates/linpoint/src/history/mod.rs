@@ -241,7 +241,7 @@ impl History {
 
     /// Whether some operation says where in the order of its object it took effect.
     pub fn has_hints(&self) -> bool {
-        !self.hint.is_empty()
+        self.hint.iter().any(Option::is_some)
     }
 
     fn hint(&self, id: OpId) -> Option<i64> {

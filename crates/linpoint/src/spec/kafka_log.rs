@@ -82,11 +82,12 @@ impl Logs {
 
 /// Whether there are offsets from 0 on for all records, in their order.
 fn has_room(log: &[Record]) -> bool {
-    let mut least = 0;
+    // Wide enough for the offset after the largest one.
+    let mut least: i128 = 0;
     log.iter().all(|record| {
-        let offset = record.offset.unwrap_or(least);
+        let offset = record.offset.map_or(least, i128::from);
         let fits = offset >= least;
-        least = offset.saturating_add(1);
+        least = offset + 1;
         fits
     })
 }
@@ -487,6 +488,9 @@ mod tests {
         let sent = |offset| logs(&[(3, 5), (-1, 6)]).sent(&0.into(), Some(offset), &7.into());
         assert!(sent(4).is_none(), "the record before has 4 at least");
         assert!(sent(5).is_some());
+        let last = logs(&[(i64::MAX, 5)]);
+        let again = last.sent(&0.into(), Some(i64::MAX), &6.into());
+        assert!(again.is_none(), "there is no larger offset");
     }
 
     #[test]

@@ -155,3 +155,13 @@ fn hints_are_written_and_read_back() {
         assert_eq!(hints(&read.unwrap().history), hints(&history));
     }
 }
+
+#[test]
+fn a_failed_operation_has_no_hint() {
+    let text = br#"{"process":0,"event":"call","method":"write","arg":1}
+        {"process":0,"event":"crash","hint":5}
+        {"process":0,"event":"fail"}
+        {"process":1,"event":"call","method":"write","arg":2}"#;
+    let read = linpoint::format::parse(text, &Default::default()).remove(0);
+    assert!(!read.unwrap().history.has_hints());
+}

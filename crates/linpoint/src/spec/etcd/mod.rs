@@ -198,27 +198,18 @@ impl Spec for Etcd {
     fn marks(&self, op: &EtcdOp) -> Vec<Value> {
         match op {
             EtcdOp::Put(put) => vec![mark(&put.key, &put.value)],
-            EtcdOp::Txn(txn) => {
-                let changes = txn.then.iter().chain(&txn.otherwise);
-                let puts = changes.filter_map(|change| match change {
-                    Change::Put(put) => Some(mark(&put.key, &put.value)),
-                    _ => None,
-                });
-                puts.collect()
-            }
+            EtcdOp::Txn(txn) => put_marks(txn).collect(),
             _ => Vec::new(),
         }
     }
 
     fn shows(&self, op: &EtcdOp, ret: &Value) -> Vec<(Value, i64)> {
-        let mut shown = Vec::new();
-        shown_by(ret, &mut shown);
-        // What a transaction saw may be its own.
-        if let EtcdOp::Txn(_) = op {
-            let own = self.marks(op);
-            shown.retain(|(mark, _)| !own.contains(mark));
+        let is_refused = ret.get("error").is_some();
+        match op {
+            EtcdOp::Range(range) => shown_by(range, ret),
+            EtcdOp::Txn(txn) if !is_refused => shown_by_parts(txn, ret),
+            _ => Vec::new(),
         }
-        shown
     }
 
     fn foresight(
@@ -304,26 +295,49 @@ fn mark(key: &str, value: &Value) -> Value {
     Value::list([key.into(), value.clone()])
 }
 
-/// Adds what an answer shows: keys with their values, and the revisions at which they were put.
-fn shown_by(answer: &Value, shown: &mut Vec<(Value, i64)>) {
-    for entry in answer
-        .get("kvs")
-        .and_then(Value::as_list)
+/// What the answer of a read shows: keys with their values, and the revisions at which they were put.
+fn shown_by(range: &Range, answer: &Value) -> Vec<(Value, i64)> {
+    // What keys held at another revision is not compared.
+    let entries = match range.revision {
+        None => answer.get("kvs").and_then(Value::as_list),
+        Some(_) => None,
+    };
+    let shown = |entry: &Value| {
+        let put = entry.get("mod").and_then(Value::as_int)?;
+        let key = entry.get("key").and_then(Value::as_text)?;
+        Some((mark(key, entry.get("value")?), put))
+    };
+    entries
         .unwrap_or_default()
-    {
-        let key = entry.get("key").and_then(Value::as_text);
-        let put = entry.get("mod").and_then(Value::as_int);
-        if let (Some(key), Some(value), Some(put)) = (key, entry.get("value"), put) {
-            shown.push((mark(key, value), put));
-        }
-    }
-    for part in answer
-        .get("results")
-        .and_then(Value::as_list)
-        .unwrap_or_default()
-    {
-        shown_by(part, shown);
-    }
+        .iter()
+        .filter_map(shown)
+        .collect()
+}
+
+/// What the answer of a transaction shows that it did not put itself.
+fn shown_by_parts(txn: &Txn, answer: &Value) -> Vec<(Value, i64)> {
+    let changes = match answer.get("succeeded").and_then(Value::as_bool) {
+        Some(true) => &txn.then,
+        Some(false) => &txn.otherwise,
+        None => return Vec::new(),
+    };
+    let results = answer.get("results").and_then(Value::as_list);
+    let parts = changes.iter().zip(results.unwrap_or_default());
+    let shown = parts.flat_map(|(change, result)| match change {
+        Change::Range(range) => shown_by(range, result),
+        _ => Vec::new(),
+    });
+    let own = |mark: &Value| put_marks(txn).any(|put| put == *mark);
+    shown.filter(|(mark, _)| !own(mark)).collect()
+}
+
+/// What the puts of a transaction leave.
+fn put_marks(txn: &Txn) -> impl Iterator<Item = Value> {
+    let changes = txn.then.iter().chain(&txn.otherwise);
+    changes.filter_map(|change| match change {
+        Change::Put(put) => Some(mark(&put.key, &put.value)),
+        _ => None,
+    })
 }
 
 /// The key, if it is a single one.

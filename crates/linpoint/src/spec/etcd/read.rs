@@ -135,7 +135,7 @@ fn put(argument: &Value) -> Result<Put, DecodeError> {
     if let Some([key, value]) = argument.as_list() {
         return Ok(Put {
             key: key_text(key)?,
-            value: value.clone(),
+            value: stored(value),
             lease: 0,
         });
     }
@@ -309,7 +309,17 @@ fn entries(kvs: &[Value]) -> Result<Value, DecodeError> {
         };
         if value.get("Key").is_none() {
             known(fields, &ENTRY, "an entry")?;
-            return Ok(value.clone());
+            let fields = fields.iter().map(|(name, value)| {
+                let value = match name.as_text() {
+                    Some("key") => Value::from(&*key_text(value)?),
+                    Some("value") => stored(value),
+                    _ => value.clone(),
+                };
+                Ok((name.clone(), value))
+            });
+            return fields
+                .collect::<Result<Vec<_>, DecodeError>>()
+                .map(Value::map);
         }
         let renamed = [
             ("Key", "key"),
@@ -357,6 +367,10 @@ fn of_robustness(result: &Value) -> Result<Value, DecodeError> {
     }
     if let Some(revision) = number("PersistedRevision").or_else(|| number("Revision")) {
         fields.push(("revision".into(), revision.into()));
+    }
+    if is_persisted {
+        // Nothing else is known.
+        return Ok(Value::map(fields));
     }
     if let Some(range) = result.get("Range").filter(|range| !range.is_nil()) {
         fields.extend(range_fields(range)?);

@@ -105,7 +105,7 @@ impl EtcdState {
     pub(super) fn respond(&self, op: &EtcdOp) -> (Answer, EtcdState) {
         let mut next = self.clone();
         let body = match op {
-            EtcdOp::Range(range) => self.range_at(range),
+            EtcdOp::Range(range) => self.range_at(range, self.revision),
             EtcdOp::Put(put) => next.change_all(std::slice::from_ref(&Change::Put(put.clone()))),
             EtcdOp::Delete(span) => {
                 next.change_all(std::slice::from_ref(&Change::Delete(span.clone())))
@@ -165,9 +165,10 @@ impl EtcdState {
         range.into_iter().flatten()
     }
 
-    fn range_at(&self, range: &Range) -> Body {
+    /// What a read answers in a request that found the store at the revision `current`.
+    fn range_at(&self, range: &Range, current: i64) -> Body {
         match range.revision {
-            Some(revision) if revision > self.revision => Body::Refused(Refusal::Future),
+            Some(revision) if revision > current => Body::Refused(Refusal::Future),
             Some(revision) if revision < self.compacted => Body::Refused(Refusal::Compacted),
             // What a key held long ago is not kept.
             Some(revision) if revision != self.revision => Body::Unknown,
@@ -199,11 +200,15 @@ impl EtcdState {
 
     /// Makes changes one after the other; all of them have the same revision.
     fn change_all(&mut self, changes: &[Change]) -> Body {
-        let revision = self.revision + 1;
+        let current = self.revision;
+        let revision = current + 1;
         let mut results = Vec::with_capacity(changes.len());
         for change in changes {
             let result = match change {
-                Change::Range(range) => self.range(range),
+                Change::Range(range) => match self.range_at(range, current) {
+                    Body::Refused(refusal) => return Body::Refused(refusal),
+                    answer => answer,
+                },
                 Change::Put(put) => {
                     if !self.put(put, revision) {
                         return Body::Refused(Refusal::NoLease);

@@ -22,6 +22,9 @@ fn revisions_versions_and_ranges() {
         delete({"key": "a", "end": "c"}) {"revision": 5, "deleted": 2}
         put(["a", 7]) {"revision": 6}
         range("a") {"kvs": [{"key": "a", "version": 1, "create": 6}]}
+        put([1, {}]) {"revision": 7}
+        range(1) {"kvs": [{"key": 1, "value": {}}]}
+        range("1") {"kvs": [{"key": "1", "value": ""}]}
         "#,
     );
 }
@@ -36,6 +39,10 @@ fn transactions() {
         txn({"if": [{"key": "a", "version": 1}, {"key": "a", "value": 0, "is": ">"}], "then": [{"delete": "a"}, {"put": ["b", 1]}]}) {"revision": 3, "succeeded": true, "results": [{"deleted": 1}, {}]}
         txn({"if": [{"key": "a", "value": 1, "is": "!="}]}) {"revision": 3, "succeeded": false, "results": []}
         txn({}) {"succeeded": true}
+        txn({"then": [{"range": {"key": "b", "revision": 2}}]}) {"revision": 3, "succeeded": true, "results": [{"kvs": []}]}
+        txn({"then": [{"range": {"key": "b", "revision": 3}}, {"put": ["b", 2]}]}) {"revision": 4, "results": [{"kvs": [{"value": 1}]}, {}]}
+        txn({"then": [{"put": ["b", 3]}, {"range": {"key": "b", "revision": 5}}]}) {"revision": 4, "error": "future"}
+        txn({"then": [{"put": ["b", 3]}, {"range": {"key": "b", "revision": 4}}]}) {"revision": 5, "results": [{}, {"kvs": [{"value": 2}]}]}
         "#,
     );
 }
@@ -133,6 +140,50 @@ fn wrong_answers_do_not_fit() {
     ));
     assert!(!fits("compact", 9.into(), r#"{"persisted": true}"#));
     assert!(!fits("delete", "a".into(), r#"{"deleted": 0}"#));
+    assert!(!fits(
+        "delete",
+        "a".into(),
+        r#"{"persisted": true, "deleted": 0}"#
+    ));
+}
+
+/// What is not compared shows nothing.
+#[test]
+fn only_reads_of_the_present_show_puts() {
+    let shows = |argument: &str, answer: &str| {
+        let value =
+            |text: &str| Value::from(serde_json::from_str::<serde_json::Value>(text).unwrap());
+        let call = CallView {
+            process: &Value::Nil,
+            method: "txn",
+            argument: &value(argument),
+            hint: None,
+        };
+        let op = STORE.decode(call).unwrap();
+        let answer = STORE.decode_result(&op, &value(answer)).unwrap();
+        !STORE.shows(&op, &answer).is_empty()
+    };
+    const READ: &str = r#"{"then": [{"range": "a"}]}"#;
+    const ENTRY: &str = r#"[{"kvs": [{"key": "a", "value": 1, "mod": 2}]}]"#;
+    let answer = |rest: &str| format!(r#"{{"results": {ENTRY}, {rest}}}"#);
+    assert!(shows(READ, &answer(r#""succeeded": true"#)));
+    for rest in [
+        r#""succeeded": false"#,
+        r#""revision": 3"#,
+        r#""succeeded": true, "error": "refused""#,
+    ] {
+        assert!(!shows(READ, &answer(rest)), "{rest}");
+    }
+    for request in [
+        r#"{"then": [{"range": {"key": "a", "revision": 2}}]}"#,
+        r#"{"then": [{"put": ["a", 2]}]}"#,
+        r#"{"then": [{"range": "a"}, {"put": ["a", 1]}]}"#,
+    ] {
+        assert!(
+            !shows(request, &answer(r#""succeeded": true"#)),
+            "{request}"
+        );
+    }
 }
 
 #[test]
