@@ -221,14 +221,15 @@ impl<O> TypedHistory<O, Value> {
             } else {
                 history.result_column()[i].0
             };
-            (
-                process,
-                history.method_column()[i].0,
-                history.argument_column()[i].0,
-                result,
-                history.hint(OpId(i as u32)),
-            )
+            // Few words are hashed faster than many.
+            let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+            [
+                pair(process, history.method_column()[i].0),
+                pair(history.argument_column()[i].0, result),
+            ]
         };
+        let is_same =
+            |a: u32, b: u32| key(a) == key(b) && history.hint(OpId(a)) == history.hint(OpId(b));
         let hasher = foldhash::fast::FixedState::default();
         let hash = |i: u32| hasher.hash_one(key(i));
         // Equal numbers help only operations that overlap, so the table is kept small enough for the processor's caches.
@@ -242,7 +243,7 @@ impl<O> TypedHistory<O, Value> {
             }
             let entry = firsts.entry(
                 hash(i),
-                |&(first, _)| key(first) == key(i),
+                |&(first, _)| is_same(first, i),
                 |&(first, _)| hash(first),
             );
             let number = match entry {

@@ -63,6 +63,18 @@ impl Spec for Register {
         }
     }
 
+    fn step(&self, state: &Value, op: &RegisterOp, ret: Option<&Value>) -> Vec<Value> {
+        let answers = |answer: &Value| ret.is_none_or(|ret| ret == answer);
+        let next = match op {
+            RegisterOp::Read if answers(state) => state,
+            RegisterOp::Write(value) if answers(&Value::Nil) => value,
+            RegisterOp::Cas(from, to) if from == state && answers(&Value::Bool(true)) => to,
+            RegisterOp::Cas(from, _) if from != state && answers(&Value::Bool(false)) => state,
+            _ => return Vec::new(),
+        };
+        vec![next.clone()]
+    }
+
     fn is_pure(&self, op: &RegisterOp, ret: Option<&Value>) -> bool {
         match op {
             RegisterOp::Read => true,

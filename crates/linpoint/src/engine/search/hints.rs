@@ -29,6 +29,10 @@ struct Hint {
 ///
 /// If a pair contradicts real time, it is the last one, since no others are needed then.
 pub(super) fn pairs(task: &dyn Facts) -> Vec<(u32, u32)> {
+    // A specification with hints has no kind.
+    if task.kind_of_keys().is_some() {
+        return Vec::new();
+    }
     let hints = all(task);
     let number = |position: u32| hints[position as usize].map(|hint| hint.number);
     let is_certain = |position: &u32| hints[*position as usize].is_some_and(|hint| hint.is_certain);

@@ -47,13 +47,34 @@ pub(super) enum Act {
     },
 }
 
+/// Leaves out pending updates whose value no scan saw: these need not have taken effect.
+fn drop_unseen_updates(ops: &mut Vec<(u32, TaskOp, Act)>, shown: &[u32]) {
+    // Most histories have none that is pending.
+    if ops.iter().all(|(_, op, _)| op.ret != NEVER) {
+        return;
+    }
+    let mut seen = HashSet::with_hasher(FixedState::default());
+    for (.., act) in &*ops {
+        if let Act::Scan { from, to } = *act {
+            let entries = &shown[from as usize..to as usize];
+            seen.extend((0u32..).zip(entries.iter().copied()));
+        }
+    }
+    ops.retain(|(_, op, act)| match act {
+        Act::Update { entry, value } if op.ret == NEVER => {
+            *value == INITIAL || seen.contains(&(*entry, *value))
+        }
+        _ => true,
+    });
+}
+
 impl Case {
     /// The operations of a task, or why they are not those of a snapshot.
     pub(crate) fn new(task: &dyn Facts) -> Result<Self, NotApplicable> {
         let mut values = ValueTable::default();
         let mut number =
             |value: Option<Value>| value.map_or(INITIAL, |value| values.intern(value.into()) + 1);
-        let (mut shown, mut seen) = (Vec::new(), HashSet::with_hasher(FixedState::default()));
+        let mut shown = Vec::new();
         let mut ops: Vec<(u32, TaskOp, Act)> = Vec::new();
         for (position, op) in relevant(task) {
             let act = match task.role(op) {
@@ -64,7 +85,6 @@ impl Case {
                 Role::Scans(entries) => {
                     let from = shown.len() as u32;
                     shown.extend(entries.into_iter().map(&mut number));
-                    seen.extend((0u32..).zip(shown[from as usize..].iter().copied()));
                     let to = u32::try_from(shown.len());
                     let to = to.map_err(|_| NotApplicable("the scans show too many values"))?;
                     Act::Scan { from, to }
@@ -77,13 +97,7 @@ impl Case {
             };
             ops.push((position, op, act));
         }
-        // A pending update that no scan saw need not have taken effect.
-        ops.retain(|(_, op, act)| match act {
-            Act::Update { entry, value } if op.ret == NEVER => {
-                *value == INITIAL || seen.contains(&(*entry, *value))
-            }
-            _ => true,
-        });
+        drop_unseen_updates(&mut ops, &shown);
         let simple = simple_entries(ops.iter().map(|&(_, op, act)| (op, act)));
         let (calls, rets) = ops.iter().map(|(_, op, _)| (op.call, op.ret)).unzip();
         Ok(Case {

@@ -19,7 +19,7 @@ pub(super) type Changes = [Option<(u32, u32)>; 2];
 /// entry do not overlap.
 pub(super) fn simple_entries(acts: impl Iterator<Item = (TaskOp, Act)>) -> Option<Changes> {
     let mut changed: Changes = [None; 2];
-    let mut busy_until: HashMap<u32, u32> = HashMap::new();
+    let mut busy_until: HashMap<u32, u32, _> = HashMap::with_hasher(FixedState::default());
     for (op, act) in acts {
         let Act::Update { entry, value } = act else {
             continue;
