@@ -160,16 +160,16 @@ impl<'a, M: Machine> Search<'a, M> {
 
     /// Notes how far the walk came, which is to the return of `forced`.
     fn note(&mut self, forced: u32) {
+        if self.position < self.best.reached {
+            return;
+        }
         if self.position > self.best.reached {
             self.furthest_states.clear();
         }
         self.best.note(self.position, &self.trail, |step| step.op);
         self.best.report(self.ticker.budget(), self.position);
         let state = self.states[self.problem.layout.key(forced)];
-        if self.position == self.best.reached
-            && self.furthest_states.len() < MOST_STATES
-            && !self.furthest_states.contains(&state)
-        {
+        if self.furthest_states.len() < MOST_STATES && !self.furthest_states.contains(&state) {
             self.furthest_states.push(state);
         }
     }

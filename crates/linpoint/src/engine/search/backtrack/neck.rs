@@ -38,7 +38,16 @@ struct Neck {
 impl<M: Machine> Search<'_, M> {
     /// Returns whether there is no order, since the search failed with every configuration of a neck. It has just gone back to a
     /// choice, so that nothing followed from what it tried up to the furthest event.
+    #[inline]
     pub(super) fn has_failed_at_neck(&mut self) -> Result<bool, Limit> {
+        match self.position + FIRST_DISTANCE < self.best.reached {
+            true => self.has_failed_far_back(),
+            false => Ok(false),
+        }
+    }
+
+    /// The same, if the search has gone back far enough for the first neck.
+    fn has_failed_far_back(&mut self) -> Result<bool, Limit> {
         let problem = self.problem;
         let furthest = self.best.reached;
         if furthest > self.next_neck.furthest {
