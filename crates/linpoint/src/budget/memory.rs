@@ -15,8 +15,22 @@ pub(super) struct InUse {
 
 impl InUse {
     /// The memory in use now; `None` where the system does not report it.
+    #[cfg(unix)]
     pub(super) fn now() -> Option<Self> {
-        InUse::of_statm(&std::fs::read_to_string("/proc/self/statm").ok()?)
+        use std::os::unix::fs::FileExt;
+        // The file stays open, so that each look costs one system call.
+        static STATM: OnceLock<Option<std::fs::File>> = OnceLock::new();
+        let statm = STATM.get_or_init(|| std::fs::File::open("/proc/self/statm").ok());
+        // Seven numbers of at most twenty digits.
+        let mut text = [0; 7 * 21];
+        let len = statm.as_ref()?.read_at(&mut text, 0).ok()?;
+        InUse::of_statm(std::str::from_utf8(&text[..len]).ok()?)
+    }
+
+    /// The memory in use now; `None` where the system does not report it.
+    #[cfg(not(unix))]
+    pub(super) fn now() -> Option<Self> {
+        None
     }
 
     fn of_statm(statm: &str) -> Option<Self> {
