@@ -14,12 +14,12 @@ use crate::args::VerifyProofArgs;
 use crate::exit::Exit;
 use crate::files::{Files, Output};
 use crate::interrupt;
-use crate::source::{TypeChoice, inputs, print_notes, type_of, with_methods, with_params};
+use crate::source::{TypeChoice, print_notes, type_of, with_methods, with_params};
 
 pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
     let chosen = args.input.type_choice()?;
-    let mut inputs = inputs(&args.input.files, chosen.as_ref());
+    let mut inputs = args.input.paths(chosen.as_ref());
     inputs.push(args.proof.clone());
     Files::reading(&inputs)?;
     let stop = interrupt::flag();
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
         chosen,
         reader: ProofReader::new(open_text(&args.proof)?),
         stop: Arc::clone(&stop),
+        next: None,
         is_over: false,
     };
     let results = Arc::new(Mutex::new(Some(Results {
@@ -60,6 +61,8 @@ struct Verifier<'a> {
     chosen: Option<TypeChoice>,
     reader: ProofReader<'static>,
     stop: Arc<AtomicBool>,
+    /// The header that was read last, if the proof after it is of a later history.
+    next: Option<Header>,
     /// Whether a proof was not accepted: where the next one begins is not known then.
     is_over: bool,
 }
@@ -134,7 +137,8 @@ impl Verifier<'_> {
         error: ProofError,
         results: &mut Results,
     ) -> anyhow::Result<()> {
-        self.is_over = true;
+        // Its proof is not in the file, and the next one is that of a later history.
+        self.is_over = self.next.is_none();
         let label = recorded.label();
         match error {
             ProofError::Refused(refusal) => self.refuse(Some(&label), &refusal, results),
@@ -150,7 +154,11 @@ impl Verifier<'_> {
     }
 
     fn verify(&mut self, recorded: &RecordedHistory) -> Result<(Header, Verified), ProofError> {
-        let Some(header) = self.reader.next_header()? else {
+        let header = match self.next.take() {
+            Some(header) => Some(header),
+            None => self.reader.next_header()?,
+        };
+        let Some(header) = header else {
             let reason = "the file has no proof of this history";
             return Err(self.reader.refuse(reason).into());
         };
@@ -161,6 +169,11 @@ impl Verifier<'_> {
         })?;
         let history = &recorded.history;
         let running = choice.running(&self.budget());
+        if let Err(error) = object.validate(history) {
+            // `check` writes no proof of a history that its type refuses.
+            self.next = Some(header);
+            return Err(with_methods(error, &choice).into());
+        }
         let verified = object.verify_proof(&mut self.reader, &header, history);
         drop(running);
         match verified {

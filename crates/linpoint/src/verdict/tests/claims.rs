@@ -261,8 +261,9 @@ impl<'a, S: Recorded> Case<'a, S> {
     }
 
     /// "Whatever the order, [states], so the answer could only be [answers]": in all orders of the beginning in which the last
-    /// operation may answer anything, it takes effect in one of these states, with one of these answers. "As long as it was
-    /// open, [states], so it could not take effect": it takes effect in none, and these are the states in its time.
+    /// operation may answer anything, it takes effect in one of these states, with one of these answers. "Without it, [states]
+    /// when it returned, whatever the order, and no order that explains the other results lets it take effect": it takes effect in
+    /// no order, and orders of the others end in these states, in none of which it can take effect.
     fn check_possible(&self, possible: &Possible) {
         let last = self.violation.last;
         let orders = self.orders(|id| if id == last { Open } else { AsRecorded });
@@ -270,8 +271,15 @@ impl<'a, S: Recorded> Case<'a, S> {
         if effects.is_empty() {
             self.expect(possible.answers.count == 0, "it could not take effect");
             let orders = self.orders(|id| if id == last { LeftOut } else { AsRecorded });
-            let last = self.op(last);
-            let states = orders.states_between(last.call, last.ret).cloned();
+            let ends = orders.ends();
+            let asked = &self.typed.action(last).op;
+            let is_blocked = |state: &&S::State| {
+                let outcomes = self.object.apply(state, asked);
+                outcomes.into_pairs().is_empty()
+            };
+            let are_blocked = ends.iter().all(is_blocked);
+            self.expect(are_blocked, "it cannot take effect in any of the states");
+            let states = ends.into_iter().cloned();
             self.expect_listed(&possible.states, &self.words(states), "the states");
             return;
         }
