@@ -4,10 +4,10 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use linpoint::Error;
 use linpoint::engine::{Budget, Limit};
 use linpoint::format::{RecordedHistory, open_text};
 use linpoint::proof::{Header, ProofError, ProofReader, Proven, Refusal, Specification, Verified};
+use linpoint::{Error, ObjectType};
 use serde_json::json;
 
 use crate::args::VerifyProofArgs;
@@ -137,8 +137,7 @@ impl Verifier<'_> {
         error: ProofError,
         results: &mut Results,
     ) -> anyhow::Result<()> {
-        // Its proof is not in the file, and the next one is that of a later history.
-        self.is_over = self.next.is_none();
+        self.is_over |= !matches!(error, ProofError::History(_));
         let label = recorded.label();
         match error {
             ProofError::Refused(refusal) => self.refuse(Some(&label), &refusal, results),
@@ -159,6 +158,9 @@ impl Verifier<'_> {
             None => self.reader.next_header()?,
         };
         let Some(header) = header else {
+            if let Some(choice) = type_of(recorded, self.chosen.as_ref())? {
+                validate(&choice.build_for(&recorded.history)?, &choice, recorded)?;
+            }
             let reason = "the file has no proof of this history";
             return Err(self.reader.refuse(reason).into());
         };
@@ -167,14 +169,13 @@ impl Verifier<'_> {
             self.reader
                 .refuse(format!("the type is not known: {}", error.reason()))
         })?;
-        let history = &recorded.history;
         let running = choice.running(&self.budget());
-        if let Err(error) = object.validate(history) {
-            // `check` writes no proof of a history that its type refuses.
+        if let Err(error) = validate(&object, &choice, recorded) {
             self.next = Some(header);
-            return Err(with_methods(error, &choice).into());
+            return Err(error.into());
         }
-        let verified = object.verify_proof(&mut self.reader, &header, history);
+        let verified = object.verify_proof(&mut self.reader, &header, &recorded.history);
+        self.is_over = verified.is_err();
         drop(running);
         match verified {
             Ok(verified) => Ok((header, verified)),
@@ -289,6 +290,16 @@ impl Results {
         self.out.finish()?;
         Ok(self.exit)
     }
+}
+
+/// Returns why the object refuses a history, if it does. `check` writes no proof of such a history.
+fn validate(
+    object: &ObjectType,
+    choice: &TypeChoice,
+    recorded: &RecordedHistory,
+) -> Result<(), Error> {
+    let validated = object.validate(&recorded.history);
+    validated.map_err(|error| with_methods(error, choice))
 }
 
 /// A type with its parameters, as users write it.

@@ -65,18 +65,21 @@ fn refused_histories_are_passed_over() {
 {"process":0,"method":"push_back","call":0,"return":1}
 {"linpoint":1,"type":"deque"}
 {"process":0,"method":"pop_back","ret":1,"call":0,"return":1}
+{"linpoint":1,"type":"deque"}
+{"process":0,"method":"push_front","call":0,"return":1}
 "#;
-    fs::write(scratch.0.join("three.jsonl"), histories).expect("written");
+    fs::write(scratch.0.join("four.jsonl"), histories).expect("written");
     assert_eq!(
-        run(&scratch, "check three.jsonl --proof three.gz").0,
+        run(&scratch, "check four.jsonl --proof four.gz").0,
         Some(65)
     );
-    let (code, printed) = run(&scratch, "verify-proof three.gz three.jsonl");
+    let (code, printed) = run(&scratch, "verify-proof four.gz four.jsonl");
     assert_eq!(code, Some(65), "{printed}");
     for expected in [
-        "three.jsonl:0: the proof is accepted: linearizable as a deque\n",
-        "three.jsonl:2: the proof is accepted: not linearizable as a deque\n",
+        "four.jsonl:0: the proof is accepted: linearizable as a deque\n",
+        "four.jsonl:2: the proof is accepted: not linearizable as a deque\n",
         "push_back takes a value",
+        "push_front takes a value",
     ] {
         assert!(printed.contains(expected), "{printed}");
     }
