@@ -62,13 +62,11 @@ fn assert_refused(scratch: &Scratch, arguments: &[&str], reason: &str) {
 }
 
 #[test]
-fn mappings_and_specifications_are_never_written_over() {
+fn mappings_are_never_written_over() {
     let scratch = Scratch::new("mappings");
     let mapping = "method = \".method\"\nargument = \".arg\"\ncall = \".call\"\nreturn = \".return\"\n\
         skip = { without = \".method\" }\n";
-    let specification = "def init():\n    return 0\n";
     fs::write(scratch.0.join("m.toml"), mapping).unwrap();
-    fs::write(scratch.0.join("o.spec"), specification).unwrap();
     let refused = |command: &str, option: &str, file: &str, reason: &str| {
         let mut arguments: Vec<&str> = command.split(' ').collect();
         arguments.extend([option, file]);
@@ -77,7 +75,6 @@ fn mappings_and_specifications_are_never_written_over() {
     for option in ["--html", "--witness", "--proof", "--junit"] {
         let check = "check h.jsonl --type register --map m.toml";
         refused(check, option, "m.toml", "m.toml, which is read");
-        refused("check h.jsonl --spec o.spec", option, "o.spec", "");
     }
     refused(
         "convert h.jsonl --map m.toml",
@@ -86,7 +83,6 @@ fn mappings_and_specifications_are_never_written_over() {
         "which is read",
     );
     assert_eq!(scratch.read("m.toml"), mapping);
-    assert_eq!(scratch.read("o.spec"), specification);
 }
 
 #[test]
