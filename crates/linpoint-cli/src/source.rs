@@ -280,16 +280,27 @@ impl ObjectArgs {
     }
 }
 
-/// All files that a command reads: these, and the specification.
-pub(crate) fn inputs(files: &[PathBuf], chosen: Option<&TypeChoice>) -> Vec<PathBuf> {
-    let file = match chosen.map(|chosen| &chosen.definition) {
-        Some(Definition::File(file)) => Some(PathBuf::from(&file.name)),
-        _ => None,
-    };
-    files.iter().cloned().chain(file).collect()
+impl TypeChoice {
+    /// The file that specifies the object, if one does.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        match &self.definition {
+            Definition::File(file) => Some(PathBuf::from(&file.name)),
+            Definition::BuiltIn | Definition::Program(_) => None,
+        }
+    }
 }
 
 impl InputArgs {
+    /// All files that a command reads: histories, the mapping, and the specification.
+    pub(crate) fn paths(&self, chosen: Option<&TypeChoice>) -> Vec<PathBuf> {
+        let mapping = self.map.iter().filter(|given| !is_inline(given));
+        let files = self.files.iter().cloned();
+        let others = mapping
+            .map(PathBuf::from)
+            .chain(chosen.and_then(TypeChoice::file));
+        files.chain(others).collect()
+    }
+
     pub(crate) fn type_choice(&self) -> Result<Option<TypeChoice>, Error> {
         self.object.choice()
     }
@@ -355,7 +366,7 @@ impl InputArgs {
         let Some(given) = &self.map else {
             return Ok(None);
         };
-        let mapping = match given.contains('=') && !Path::new(given).exists() {
+        let mapping = match is_inline(given) {
             true => Mapping::from_inline(given).map_err(|error| error.in_file("--map")),
             false => {
                 let text = std::fs::read_to_string(given).map_err(|error| {
@@ -374,6 +385,11 @@ impl InputArgs {
             None => mapping,
         })))
     }
+}
+
+/// Whether this is a mapping itself, not the file of one.
+fn is_inline(mapping: &str) -> bool {
+    mapping.contains('=') && !Path::new(mapping).exists()
 }
 
 /// Adds to an error what can be done about it.

@@ -25,7 +25,7 @@ use crate::output::{Printer, Summary, witness};
 use crate::pools::Pools;
 use crate::progress::Watcher;
 use crate::results::Checked;
-use crate::source::{TypeChoice, inputs, object_of, with_advice, with_methods};
+use crate::source::{TypeChoice, object_of, with_advice, with_methods};
 use crate::units::counted;
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
     let stop = interrupt::flag();
     let chosen = args.input.type_choice()?;
-    let mut files = Files::reading(&inputs(&args.input.files, chosen.as_ref()))?;
+    let mut files = Files::reading(&args.input.paths(chosen.as_ref()))?;
     let mut open = |option: &str, path: &Option<PathBuf>| {
         let path = path.as_deref();
         let created = path.map(|path| files.create(option, path)).transpose()?;

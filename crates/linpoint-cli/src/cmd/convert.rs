@@ -6,12 +6,12 @@ use linpoint::format::{Format, write};
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::source::{TypeChoice, inputs, type_of};
+use crate::source::{TypeChoice, type_of};
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     let format = args.output.format()?;
-    let mut files = Files::reading(&inputs(&args.input.files, chosen.as_ref()))?;
+    let mut files = Files::reading(&args.input.paths(chosen.as_ref()))?;
     let mut out = args.output.open(&mut files)?;
     let mut converted = 0;
     let exit = args.input.read_good(&mut |recorded| {

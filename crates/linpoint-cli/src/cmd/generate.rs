@@ -8,7 +8,7 @@ use linpoint::{Checker, Config, Error, History};
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::source::{TypeChoice, inputs};
+use crate::source::TypeChoice;
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let choice = args.object.choice()?;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     }
     let format = args.output.format()?;
     // The file is opened first, so that one that cannot be written is reported at once.
-    let mut files = Files::reading(&inputs(&[], Some(&choice)))?;
+    let mut files = Files::reading(choice.file().as_slice())?;
     let mut out = args.output.open(&mut files)?;
     let history = match snapshot_shape(args, &choice)? {
         Some(shape) => snapshot(args, shape)?,

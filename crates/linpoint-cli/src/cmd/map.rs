@@ -1,6 +1,6 @@
 //! `linpoint map`: proposes a mapping for a log.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 use linpoint::Error;
 use linpoint::format::{Mapping, open_text};
@@ -17,7 +17,14 @@ pub(crate) fn run(args: &MapArgs) -> anyhow::Result<Exit> {
     let name = file.to_string_lossy();
     let mut text = String::new();
     let read = open_text(file)?.take(MOST_BYTES).read_to_string(&mut text);
-    read.map_err(|error| Error::unreadable(error.to_string()).in_file(&name))?;
+    read.map_err(|error| {
+        let reason = error.to_string();
+        let error = match error.kind() {
+            ErrorKind::InvalidData => Error::malformed("not UTF-8 text"),
+            _ => Error::unreadable(reason),
+        };
+        error.in_file(&name)
+    })?;
     let guess = Mapping::guess(&text).map_err(|error| error.in_file(&name))?;
     let mut out = Output::standard();
     for about in &guess.unsure {

@@ -4,22 +4,22 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use linpoint::Error;
 use linpoint::engine::{Budget, Limit};
 use linpoint::format::{RecordedHistory, open_text};
 use linpoint::proof::{Header, ProofError, ProofReader, Proven, Refusal, Specification, Verified};
+use linpoint::{Error, ObjectType};
 use serde_json::json;
 
 use crate::args::VerifyProofArgs;
 use crate::exit::Exit;
 use crate::files::{Files, Output};
 use crate::interrupt;
-use crate::source::{TypeChoice, inputs, print_notes, type_of, with_methods, with_params};
+use crate::source::{TypeChoice, print_notes, type_of, with_methods, with_params};
 
 pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
     let chosen = args.input.type_choice()?;
-    let mut inputs = inputs(&args.input.files, chosen.as_ref());
+    let mut inputs = args.input.paths(chosen.as_ref());
     inputs.push(args.proof.clone());
     Files::reading(&inputs)?;
     let stop = interrupt::flag();
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &VerifyProofArgs) -> anyhow::Result<Exit> {
         chosen,
         reader: ProofReader::new(open_text(&args.proof)?),
         stop: Arc::clone(&stop),
+        next: None,
         is_over: false,
     };
     let results = Arc::new(Mutex::new(Some(Results {
@@ -60,6 +61,8 @@ struct Verifier<'a> {
     chosen: Option<TypeChoice>,
     reader: ProofReader<'static>,
     stop: Arc<AtomicBool>,
+    /// The header that was read last, if the proof after it is of a later history.
+    next: Option<Header>,
     /// Whether a proof was not accepted: where the next one begins is not known then.
     is_over: bool,
 }
@@ -134,7 +137,7 @@ impl Verifier<'_> {
         error: ProofError,
         results: &mut Results,
     ) -> anyhow::Result<()> {
-        self.is_over = true;
+        self.is_over |= !matches!(error, ProofError::History(_));
         let label = recorded.label();
         match error {
             ProofError::Refused(refusal) => self.refuse(Some(&label), &refusal, results),
@@ -150,7 +153,14 @@ impl Verifier<'_> {
     }
 
     fn verify(&mut self, recorded: &RecordedHistory) -> Result<(Header, Verified), ProofError> {
-        let Some(header) = self.reader.next_header()? else {
+        let header = match self.next.take() {
+            Some(header) => Some(header),
+            None => self.reader.next_header()?,
+        };
+        let Some(header) = header else {
+            if let Some(choice) = type_of(recorded, self.chosen.as_ref())? {
+                validate(&choice.build_for(&recorded.history)?, &choice, recorded)?;
+            }
             let reason = "the file has no proof of this history";
             return Err(self.reader.refuse(reason).into());
         };
@@ -159,9 +169,13 @@ impl Verifier<'_> {
             self.reader
                 .refuse(format!("the type is not known: {}", error.reason()))
         })?;
-        let history = &recorded.history;
         let running = choice.running(&self.budget());
-        let verified = object.verify_proof(&mut self.reader, &header, history);
+        if let Err(error) = validate(&object, &choice, recorded) {
+            self.next = Some(header);
+            return Err(error.into());
+        }
+        let verified = object.verify_proof(&mut self.reader, &header, &recorded.history);
+        self.is_over = verified.is_err();
         drop(running);
         match verified {
             Ok(verified) => Ok((header, verified)),
@@ -276,6 +290,16 @@ impl Results {
         self.out.finish()?;
         Ok(self.exit)
     }
+}
+
+/// Returns why the object refuses a history, if it does. `check` writes no proof of such a history.
+fn validate(
+    object: &ObjectType,
+    choice: &TypeChoice,
+    recorded: &RecordedHistory,
+) -> Result<(), Error> {
+    let validated = object.validate(&recorded.history);
+    validated.map_err(|error| with_methods(error, choice))
 }
 
 /// A type with its parameters, as users write it.

@@ -168,12 +168,12 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     let describe = || history.describe(violation.last);
     Some(match (possible.answers.count, is_named) {
         (0, true) => format!(
-            "whatever the order, as long as it was open, {states}, so it could not take effect"
+            "whatever the order, without it {states} when it returned, and no order that explains the other results lets it take effect"
         ),
         (0, false) => {
             let op = describe();
             format!(
-                "whatever the order, as long as {op} was open, {states}, so it could not take effect"
+                "whatever the order, without {op} {states} when it returned, and no order that explains the other results lets it take effect"
             )
         }
         (_, true) => {

@@ -62,6 +62,30 @@ fn assert_refused(scratch: &Scratch, arguments: &[&str], reason: &str) {
 }
 
 #[test]
+fn mappings_are_never_written_over() {
+    let scratch = Scratch::new("mappings");
+    let mapping = "method = \".method\"\nargument = \".arg\"\ncall = \".call\"\nreturn = \".return\"\n\
+        skip = { without = \".method\" }\n";
+    fs::write(scratch.0.join("m.toml"), mapping).unwrap();
+    let refused = |command: &str, option: &str, file: &str, reason: &str| {
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        arguments.extend([option, file]);
+        assert_refused(&scratch, &arguments, reason);
+    };
+    for option in ["--html", "--witness", "--proof", "--junit"] {
+        let check = "check h.jsonl --type register --map m.toml";
+        refused(check, option, "m.toml", "m.toml, which is read");
+    }
+    refused(
+        "convert h.jsonl --map m.toml",
+        "-o",
+        "m.toml",
+        "which is read",
+    );
+    assert_eq!(scratch.read("m.toml"), mapping);
+}
+
+#[test]
 fn inputs_are_never_written_over() {
     let scratch = Scratch::new("inputs");
     let label = "{\"index\":0,\"linearizable\":true}\n";

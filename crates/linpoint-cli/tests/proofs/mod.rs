@@ -55,6 +55,36 @@ fn lines(scratch: &Scratch, name: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// A history that its type refuses has no proof, and the proofs of the others are checked.
+#[test]
+fn refused_histories_are_passed_over() {
+    let scratch = Scratch::new("refused");
+    let histories = r#"{"linpoint":1,"type":"deque"}
+{"process":0,"method":"push_back","arg":1,"call":0,"return":1}
+{"linpoint":1,"type":"deque"}
+{"process":0,"method":"push_back","call":0,"return":1}
+{"linpoint":1,"type":"deque"}
+{"process":0,"method":"pop_back","ret":1,"call":0,"return":1}
+{"linpoint":1,"type":"deque"}
+{"process":0,"method":"push_front","call":0,"return":1}
+"#;
+    fs::write(scratch.0.join("four.jsonl"), histories).expect("written");
+    assert_eq!(
+        run(&scratch, "check four.jsonl --proof four.gz").0,
+        Some(65)
+    );
+    let (code, printed) = run(&scratch, "verify-proof four.gz four.jsonl");
+    assert_eq!(code, Some(65), "{printed}");
+    for expected in [
+        "four.jsonl:0: the proof is accepted: linearizable as a deque\n",
+        "four.jsonl:2: the proof is accepted: not linearizable as a deque\n",
+        "push_back takes a value",
+        "push_front takes a value",
+    ] {
+        assert!(printed.contains(expected), "{printed}");
+    }
+}
+
 #[test]
 fn proofs_of_both_verdicts_are_accepted() {
     let scratch = proven("proofs");

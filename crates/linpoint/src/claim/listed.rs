@@ -59,10 +59,16 @@ impl Listed {
         let verb = verb_start(self.shown.first()?)?;
         let object = &self.shown[0][..verb];
         let predicates = self.shown.iter().map(|text| text.strip_prefix(object));
-        let predicates = predicates.collect::<Option<Vec<&str>>>()?.join(", ");
-        let count = self.count;
+        let predicates = predicates.collect::<Option<Vec<&str>>>()?;
+        let is_plural = predicates.iter().any(|end| end.starts_with("were "));
+        let (were, they) = if is_plural {
+            ("were", "they")
+        } else {
+            ("was", "it")
+        };
+        let (count, predicates) = (self.count, predicates.join(", "));
         Some(format!(
-            "{object}was in one of {count} states: it {predicates}, …"
+            "{object}{were} in one of {count} states: {they} {predicates}, …"
         ))
     }
 }
@@ -79,7 +85,7 @@ fn common_words(a: &str, b: &str) -> usize {
 
 /// Where the verb of a clause about a state begins.
 fn verb_start(clause: &str) -> Option<usize> {
-    const VERBS: [&str; 3] = ["was ", "held ", "had "];
+    const VERBS: [&str; 4] = ["was ", "were ", "held ", "had "];
     let is_verb = |start: &usize| VERBS.iter().any(|verb| clause[*start..].starts_with(verb));
     word_starts(clause).find(is_verb)
 }
@@ -150,6 +156,13 @@ mod tests {
         ]);
         let told = "the lock was in one of 3 states: it was free, was held by a writer, …";
         assert_eq!(lock.alternatives(), told);
+        let logs = listed(&[
+            "the logs were empty",
+            "the logs held [1]",
+            "the logs held [2]",
+        ]);
+        let told = "the logs were in one of 3 states: they held [1], were empty, …";
+        assert_eq!(logs.alternatives(), told);
         let counter = listed(&[
             "the counter was at 1",
             "the counter was at 2",

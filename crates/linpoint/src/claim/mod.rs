@@ -31,7 +31,7 @@ pub enum Claim<I = OpId> {
     CannotHappen {
         /// The operation.
         op: I,
-        /// The states that were possible until it returned, each as a clause.
+        /// The states in which the others can have left the object when it returned, each as a clause. It can take effect in none.
         states: Listed,
     },
     /// The operation saw a value that no operation had put there by then.

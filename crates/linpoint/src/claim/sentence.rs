@@ -28,7 +28,7 @@ impl<I> Claim<I> {
             Claim::CannotHappen { op, states } => {
                 let (what, states) = (describe(op), states.alternatives());
                 format!(
-                    "{what} is impossible: as long as it was open, {states}, whatever the order, so it could not take effect"
+                    "{what} is impossible: without it, {states} when it returned, whatever the order, and no order that explains the other results lets it take effect"
                 )
             }
             Claim::WrongScan {

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::{Note, ReadOptions};
 use crate::error::Error;
-use crate::history::{Call, History, Operation};
+use crate::history::{Call, Clients, History, Operation};
 use crate::value::Value;
 
 /// An operation as a log tells it.
@@ -57,7 +57,7 @@ pub(super) fn assemble(
     order: Order,
     options: &ReadOptions,
 ) -> Result<(History, Vec<Note>), Error> {
-    let moved = separate_overlapping_calls(&mut operations);
+    let (moved, clients) = separate_overlapping_calls(&mut operations);
     let notes = match moved {
         0 => Vec::new(),
         count => vec![Note::OverlappingCalls(count)],
@@ -66,16 +66,17 @@ pub(super) fn assemble(
         Order::Times => by_times(operations, options)?,
         Order::Records => by_records(operations, options)?,
     };
-    Ok((history, notes))
+    Ok((history.with_clients(clients), notes))
 }
 
-/// Gives an operation that overlaps an earlier one of its process a process of its own, and returns how many these are.
+/// Gives an operation that overlaps an earlier one of its process a process of its own. Returns how many these are, and the
+/// clients of these processes.
 ///
 /// In a history, a process has one open call at a time. A client of a log may have several: if it does not wait for an answer,
 /// if it goes on after a timeout, or if its clock may be off so that intervals are widened. Verdicts depend on intervals only,
-/// not on processes, except for types whose operations depend on their process, such as a reentrant lock without an owner in
-/// its arguments.
-fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> u64 {
+/// not on processes, except for types whose operations depend on the client, such as a reentrant lock without an owner in its
+/// arguments.
+fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> (u64, Clients) {
     let mut order: Vec<usize> = (0..operations.len()).collect();
     order.sort_by_key(|&i| (operations[i].from, operations[i].until.unwrap_or(i64::MAX)));
     let named = operations
@@ -88,6 +89,7 @@ fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> u64 {
         .iter()
         .any(|operation| operation.outcome == Outcome::Fail);
     let mut moved = 0;
+    let mut clients = Clients::new();
     for index in order {
         let operation = &mut operations[index];
         let until = match operation.outcome {
@@ -110,11 +112,12 @@ fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> u64 {
                     let free = |name: &Value| !taken.contains(name);
                     names.into_iter().find(free).unwrap_or_default()
                 });
+                clients.insert(name.clone(), process);
                 name.clone()
             }
         });
     }
-    moved
+    (moved, clients)
 }
 
 /// The processes that the operations of one process are spread over.

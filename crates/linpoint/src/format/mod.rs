@@ -146,6 +146,8 @@ pub enum Note {
     Truncated(u64),
     /// So many calls overlapped another one of their process, and were given processes of their own.
     OverlappingCalls(u64),
+    /// The mapping says how far the clocks of so many processes may be off that have no operation.
+    UnusedSkew(u64),
 }
 
 impl fmt::Display for Note {
@@ -159,7 +161,11 @@ impl fmt::Display for Note {
             }
             Note::OverlappingCalls(count) => write!(
                 f,
-                "calls that overlap another one of their process have a process of their own, such as 3/2 for 3 (calls: {count})"
+                "calls that overlap another one of their client have a process of their own, such as 3/2 for client 3 (calls: {count})"
+            ),
+            Note::UnusedSkew(count) => write!(
+                f,
+                "`skew` names processes that have no operation (processes: {count})"
             ),
         }
     }
@@ -339,6 +345,11 @@ pub fn write(
 ) -> io::Result<()> {
     if history.has_hints() && format != Format::Jsonl {
         let reason = format!("hints are written as jsonl, not as {format}");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
+    }
+    if !history.clients().is_empty() && format == Format::Snapshot {
+        let reason =
+            "calls that overlap another one of their client are written as jsonl or parquet";
         return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
     }
     match format {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::event_lines::EventLines;
 use super::order::{Ranks, Times, precedes};
-use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values};
+use super::{
+    Annotation, Clients, FailedOp, History, MethodId, NEVER, ObjectId, ProcessId, Ties, Values,
+};
 use crate::error::{Error, Unit};
 use crate::value::{Value, ValueId};
 
@@ -379,6 +381,7 @@ impl Columns {
             values: self.values,
             annotations: self.annotations,
             failed: self.failed,
+            clients: Clients::new(),
         }
     }
 }

@@ -36,6 +36,7 @@ pub(crate) use values::SmallValues;
 pub(crate) use values::Values;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::{Error, Unit};
@@ -104,7 +105,11 @@ pub struct History {
     values: Values,
     annotations: Vec<Annotation>,
     failed: Vec<FailedOp>,
+    clients: Clients,
 }
+
+/// The client of each process that has a name of its own, since it has calls of a client that overlap others of that client.
+pub type Clients = BTreeMap<Value, Value>;
 
 /// An event that is not an operation, such as an injected fault or the restart of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,7 +268,7 @@ impl History {
     pub(crate) fn recorded_ops(&self) -> impl Iterator<Item = (CallView<'_>, Option<&Value>)> {
         self.ops().map(|op| {
             let call = CallView {
-                process: op.process,
+                process: self.client(op.process),
                 method: op.method,
                 argument: op.argument,
                 hint: op.hint,
@@ -315,6 +320,23 @@ impl History {
     /// The processes that called an operation of this history, by number.
     pub fn processes(&self) -> &[Value] {
         &self.processes
+    }
+
+    /// The client that the operations of a process are those of: the process itself, unless it has only a part of its client's
+    /// calls. Where what a call does depends on its process, it depends on the client.
+    pub fn client<'h>(&'h self, process: &'h Value) -> &'h Value {
+        self.clients.get(process).unwrap_or(process)
+    }
+
+    /// The clients that are not processes themselves, by process.
+    pub fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// The same history with these clients.
+    #[must_use]
+    pub fn with_clients(self, clients: Clients) -> History {
+        History { clients, ..self }
     }
 
     /// The objects, by number.

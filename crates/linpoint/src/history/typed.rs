@@ -205,6 +205,9 @@ impl<O> TypedHistory<O, Value> {
         history: &History,
         budget: &Budget,
     ) -> Result<Self, Error> {
+        object
+            .check_together(&mut history.recorded_ops())
+            .map_err(DecodeError::into_error)?;
         let mut ticker = Ticker::new(budget);
         let mut actions = Vec::new();
         let mut action = Vec::with_capacity(history.len());
@@ -299,7 +302,7 @@ fn decode_with<S: Recorded, V: Deref<Target = Value>>(
     let at = |error: DecodeError| history.locate(id, error.into_error());
     let argument = value(history.argument[row].0);
     let call = CallView {
-        process: &history.processes[history.process[row].0 as usize],
+        process: history.client(&history.processes[history.process[row].0 as usize]),
         method: &history.methods[history.method[row].0 as usize],
         argument: &argument,
         hint: history.hint(id),

@@ -341,7 +341,8 @@ pub(super) static TYPES: &[TypeInfo] = &[
             (
                 "initial",
                 "what the accounts hold at first: [100, 0, ...] for accounts numbered from 0, or {\"name\": 100, ...}; \
-                 without this and the next two, the first read that takes effect tells it",
+                 without this and the next two, the first read that takes effect tells it, and no account is overdrawn \
+                 at first unless that is allowed",
             ),
             (
                 "accounts",
@@ -413,7 +414,7 @@ pub(super) static TYPES: &[TypeInfo] = &[
         params: &[],
         methods: methods![
             "acquire(), lock()" => "a token, a positive integer larger than all before; nil does not tell it",
-            "release(), unlock()" => "nil",
+            "release(), unlock()" => "nil, or its owner",
             "try_acquire(), try_lock()" => "a token, or false if the lock was held; true does not tell the token",
         ],
         make: |_| boxed(FencedLock),

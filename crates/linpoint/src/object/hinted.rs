@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use super::ObjectType;
 use crate::spec::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+    CallView, DecodeError, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec, Vocabulary,
 };
 use crate::value::{Interner, Value};
 
@@ -56,6 +56,7 @@ impl ObjectType {
 /// A recorded object whose operations and states have numbers.
 pub(super) trait Erased: Send + Sync {
     fn init(&self) -> u32;
+    fn check_together(&self, history: RecordedOps<'_, '_>) -> Result<(), DecodeError>;
     fn decode(&self, call: CallView<'_>) -> Result<u32, DecodeError>;
     fn decode_result(&self, op: u32, result: &Value) -> Result<Value, DecodeError>;
     fn apply(&self, state: u32, op: u32) -> Outcomes<Value, u32>;
@@ -102,6 +103,10 @@ impl<T: Eq + Hash> Table<T> {
 impl<S: Simulated> Erased for Numbered<S> {
     fn init(&self) -> u32 {
         self.states.number(self.object.init())
+    }
+
+    fn check_together(&self, history: RecordedOps<'_, '_>) -> Result<(), DecodeError> {
+        self.object.check_together(history)
     }
 
     fn decode(&self, call: CallView<'_>) -> Result<u32, DecodeError> {
@@ -256,7 +261,7 @@ impl Spec for Hinted {
         let words = self.object.state_words(state.state, key);
         match state.largest {
             Some(hint) => format!("{words} as of number {hint}"),
-            None => words,
+            None => format!("{words} before any number"),
         }
     }
 
@@ -279,6 +284,10 @@ impl Spec for Hinted {
 
 impl Recorded for Hinted {
     const DEPENDS_ON_PROCESS: bool = true;
+
+    fn check_together(&self, history: RecordedOps<'_, '_>) -> Result<(), DecodeError> {
+        self.object.check_together(history)
+    }
 
     fn decode(&self, call: CallView<'_>) -> Result<HintedOp, DecodeError> {
         Ok(HintedOp {

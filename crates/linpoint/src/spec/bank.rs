@@ -2,8 +2,8 @@
 
 use super::bank_state::listed;
 use super::{
-    BankState, CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
-    decode,
+    BankState, CallView, DecodeError, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
+    Vocabulary, decode,
 };
 use crate::value::Value;
 
@@ -11,7 +11,8 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct Bank {
     /// What each account holds at first, sorted by account. `None` means that neither the accounts nor the balances are known: the
-    /// first read that takes effect tells them, and a history is linearizable if it is so for some balances at the start.
+    /// first read that takes effect tells them, and a history is linearizable if it is so for some balances at the start. None of
+    /// these is negative, unless overdrafts are allowed.
     pub initial: Option<Vec<(Value, i64)>>,
     /// Whether an account may be overdrawn.
     pub overdraft: Overdraft,
@@ -102,6 +103,12 @@ pub(crate) fn balances_of(recorded: &Value) -> Option<Vec<(Value, i64)>> {
     (!is_repeated).then_some(balances)
 }
 
+/// Recorded balances as those of a state.
+fn exact(balances: &[(Value, i64)]) -> Vec<(Value, i128)> {
+    let pair = |(account, balance): &(Value, i64)| (account.clone(), (*balance).into());
+    balances.iter().map(pair).collect()
+}
+
 impl Spec for Bank {
     type Op = BankOp;
     type Ret = Value;
@@ -109,7 +116,7 @@ impl Spec for Bank {
 
     fn init(&self) -> BankState {
         match &self.initial {
-            Some(balances) => BankState::Known(balances.clone()),
+            Some(balances) => BankState::Known(exact(balances)),
             None => BankState::Unknown(Vec::new()),
         }
     }
@@ -128,8 +135,11 @@ impl Spec for Bank {
     }
 
     fn answer_words(&self, op: &BankOp, answer: &Value) -> String {
-        match (op, &self.initial) {
-            (BankOp::Read, None) => "what the accounts held".to_owned(),
+        match (op, &self.initial, self.overdraft) {
+            (BankOp::Read, None, Overdraft::Allowed) => "what the accounts held".to_owned(),
+            (BankOp::Read, None, Overdraft::Refused) => {
+                "what the accounts held, none less than 0".to_owned()
+            }
             _ => answer.to_string(),
         }
     }
@@ -164,10 +174,7 @@ impl Spec for Bank {
             }
             BankOp::Transfer { from, to, amount } => {
                 let accounts = [from, to];
-                let done = match self.overdraft {
-                    Overdraft::Refused => state.transferred(accounts, *amount, true),
-                    Overdraft::Allowed => state.transferred(accounts, *amount, false),
-                };
+                let done = state.transferred(accounts, *amount, self.overdraft);
                 let refused = match self.overdraft {
                     Overdraft::Refused => state.refused(accounts, *amount),
                     Overdraft::Allowed => None,
@@ -187,8 +194,8 @@ impl Spec for Bank {
 
     fn step(&self, state: &BankState, op: &BankOp, ret: Option<&Value>) -> Vec<BankState> {
         match (op, ret) {
-            (BankOp::Read, Some(ret)) => match balances_of(ret) {
-                Some(read) if state.may_be(&read) => vec![BankState::Known(read)],
+            (BankOp::Read, Some(ret)) => match balances_of(ret).map(|read| exact(&read)) {
+                Some(read) if state.may_be(&read, self.overdraft) => vec![BankState::Known(read)],
                 _ => Vec::new(),
             },
             _ => self
@@ -210,13 +217,35 @@ impl Spec for Bank {
 
     fn state_after(&self, op: &BankOp, ret: &Value) -> Option<BankState> {
         match op {
-            BankOp::Read => self.balances(ret).ok().map(BankState::Known),
+            BankOp::Read => {
+                let balances = self.balances(ret).ok()?;
+                Some(BankState::Known(exact(&balances)))
+            }
             BankOp::Transfer { .. } => None,
         }
     }
 }
 
 impl Recorded for Bank {
+    fn check_together(&self, history: RecordedOps<'_, '_>) -> Result<(), DecodeError> {
+        let mut names = decode::Names::default();
+        for (call, result) in history {
+            if let Some([from, to, _]) = call.argument.as_list() {
+                names.add(from)?;
+                names.add(to)?;
+            }
+            for key in ["from", "to"] {
+                call.argument
+                    .get(key)
+                    .map_or(Ok(()), |name| names.add(name))?;
+            }
+            if let Some(Value::Map(balances)) = result {
+                names.add_keys(balances)?;
+            }
+        }
+        Ok(())
+    }
+
     fn decode(&self, call: CallView<'_>) -> Result<BankOp, DecodeError> {
         match call.method {
             "read" => call.takes_nothing(BankOp::Read),
@@ -247,7 +276,7 @@ impl Recorded for Bank {
 
     fn decode_result(&self, op: &BankOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
-            BankOp::Read => Ok(listed(&self.balances(result)?)),
+            BankOp::Read => Ok(listed(&exact(&self.balances(result)?))),
             BankOp::Transfer { .. } => decode::truth_if_told(result),
         }
     }

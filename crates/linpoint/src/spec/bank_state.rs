@@ -1,122 +1,125 @@
 //! What is known of the accounts of a bank whose balances at the start may not be known.
 
+use super::Overdraft;
 use crate::value::Value;
 
-/// What is known of the accounts of a [`Bank`](super::Bank), sorted by account.
+/// What is known of the accounts of a [`Bank`](super::Bank), sorted by account. Recorded numbers have 64 bits, and sums of them
+/// have 128, so no balance overflows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BankState {
     /// The balance of every account.
-    Known(Vec<(Value, i64)>),
+    Known(Vec<(Value, i128)>),
     /// Only what transfers did: no read told the balances yet. Any balances at the start are possible that are within these
-    /// bounds, and any other accounts.
+    /// bounds, and any other accounts, of which none is overdrawn unless that is allowed.
     Unknown(Vec<(Value, Bounds)>),
 }
 
 /// What transfers tell of an account whose balance at the start is not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// How much was paid in, less what was paid out.
-    pub moved: i64,
-    /// It held this much at least at the start, since a transfer was not refused.
-    pub at_least: Option<i64>,
+    pub moved: i128,
+    /// It held this much at least at the start: 0, or more since a transfer was not refused. `None` if overdrafts are allowed.
+    pub at_least: Option<i128>,
     /// It held less than this at the start, since a transfer was refused.
-    pub below: Option<i64>,
+    pub below: Option<i128>,
 }
 
 impl Bounds {
-    fn has_room(&self) -> bool {
-        match (self.at_least, self.below) {
-            (Some(at_least), Some(below)) => at_least < below,
-            (None, Some(below)) => below > i64::MIN,
-            (_, None) => true,
+    /// What is known of an account of which nothing was told.
+    fn untold(overdraft: Overdraft) -> Self {
+        Bounds {
+            moved: 0,
+            at_least: match overdraft {
+                Overdraft::Refused => Some(0),
+                Overdraft::Allowed => None,
+            },
+            below: None,
         }
     }
 
-    fn allows(&self, start: i64) -> bool {
+    fn has_room(&self) -> bool {
+        match (self.at_least, self.below) {
+            (Some(at_least), Some(below)) => at_least < below,
+            _ => true,
+        }
+    }
+
+    fn allows(&self, start: i128) -> bool {
         self.at_least.is_none_or(|least| start >= least)
             && self.below.is_none_or(|below| start < below)
     }
 
     /// With this much in the account now, at least.
     fn holding(self, amount: i64) -> Self {
-        let needed = amount.saturating_sub(self.moved);
+        let needed = i128::from(amount) - self.moved;
         let at_least = Some(self.at_least.map_or(needed, |least| least.max(needed)));
         Bounds { at_least, ..self }
     }
 
     /// With less than this in the account now.
     fn lacking(self, amount: i64) -> Self {
-        let limit = amount.saturating_sub(self.moved);
+        let limit = i128::from(amount) - self.moved;
         let below = Some(self.below.map_or(limit, |below| below.min(limit)));
         Bounds { below, ..self }
     }
 
-    fn paid(self, amount: i64) -> Self {
-        let moved = self.moved.wrapping_add(amount);
+    fn paid(self, amount: i128) -> Self {
+        let moved = self.moved + amount;
         Bounds { moved, ..self }
     }
 
     /// A balance at the start that is possible, `usual` where it is.
-    fn possible_start(&self, usual: i64) -> i64 {
+    fn possible_start(&self, usual: i128) -> i128 {
         let start = self.at_least.map_or(usual, |least| least.max(usual));
-        self.below
-            .map_or(start, |below| start.min(below.saturating_sub(1)))
+        self.below.map_or(start, |below| start.min(below - 1))
     }
 }
 
 /// The item of `account`, which is put in if it is not there.
-fn item<'i, T: Default>(items: &'i mut Vec<(Value, T)>, account: &Value) -> &'i mut T {
+fn item<'i, T>(items: &'i mut Vec<(Value, T)>, account: &Value, new: T) -> &'i mut T {
     let place = match items.binary_search_by(|(other, _)| other.cmp(account)) {
         Ok(place) => place,
         Err(place) => {
-            items.insert(place, (account.clone(), T::default()));
+            items.insert(place, (account.clone(), new));
             place
         }
     };
     &mut items[place].1
 }
 
-/// Pays `amount` from one account to another.
-fn pay<T: Copy + Default>(
-    items: &mut Vec<(Value, T)>,
-    [from, to]: [&Value; 2],
-    amount: i64,
-    paid: impl Fn(T, i64) -> T,
-) {
-    let payer = item(items, from);
-    *payer = paid(*payer, amount.wrapping_neg());
-    let receiver = item(items, to);
-    *receiver = paid(*receiver, amount);
-}
-
 impl BankState {
-    /// The state after a transfer that was done. With `covered`, the account that pays had enough. `None` if that cannot be.
+    /// The state after a transfer that was done; `None` if that cannot be. The account that pays had enough, unless overdrafts
+    /// are allowed.
     pub(super) fn transferred(
         &self,
-        accounts: [&Value; 2],
+        [from, to]: [&Value; 2],
         amount: i64,
-        covered: bool,
+        overdraft: Overdraft,
     ) -> Option<Self> {
-        let [from, to] = accounts;
+        let paid = i128::from(amount);
         match self {
             BankState::Known(balances) => {
-                let balance = balance(balances, from)?;
-                balance_exists(balances, to).then_some(())?;
-                if covered && balance < amount {
+                let mut balances = balances.clone();
+                let payer = known(&mut balances, from)?;
+                if overdraft == Overdraft::Refused && *payer < paid {
                     return None;
                 }
-                let mut balances = balances.clone();
-                pay(&mut balances, accounts, amount, i64::wrapping_add);
+                *payer -= paid;
+                *known(&mut balances, to)? += paid;
                 Some(BankState::Known(balances))
             }
             BankState::Unknown(bounds) => {
                 let mut bounds = bounds.clone();
-                let payer = item(&mut bounds, from);
-                if covered {
+                let untold = Bounds::untold(overdraft);
+                let payer = item(&mut bounds, from, untold);
+                if overdraft == Overdraft::Refused {
                     *payer = payer.holding(amount);
                 }
                 let has_room = payer.has_room();
-                pay(&mut bounds, accounts, amount, Bounds::paid);
+                *payer = payer.paid(-paid);
+                let receiver = item(&mut bounds, to, untold);
+                *receiver = receiver.paid(paid);
                 has_room.then_some(BankState::Unknown(bounds))
             }
         }
@@ -126,13 +129,15 @@ impl BankState {
     pub(super) fn refused(&self, [from, to]: [&Value; 2], amount: i64) -> Option<Self> {
         match self {
             BankState::Known(balances) => {
-                let is_refused = balance(balances, from)? < amount && balance_exists(balances, to);
+                let is_refused =
+                    balance(balances, from)? < amount.into() && balance(balances, to).is_some();
                 is_refused.then(|| self.clone())
             }
             BankState::Unknown(bounds) => {
                 let mut bounds = bounds.clone();
-                item(&mut bounds, to);
-                let payer = item(&mut bounds, from);
+                let untold = Bounds::untold(Overdraft::Refused);
+                item(&mut bounds, to, untold);
+                let payer = item(&mut bounds, from, untold);
                 *payer = payer.lacking(amount);
                 let has_room = payer.has_room();
                 has_room.then_some(BankState::Unknown(bounds))
@@ -141,18 +146,25 @@ impl BankState {
     }
 
     /// Whether a read of all accounts may answer these balances, sorted by account.
-    pub(super) fn may_be(&self, read: &[(Value, i64)]) -> bool {
-        match self {
-            BankState::Known(balances) => balances == read,
-            BankState::Unknown(bounds) => bounds.iter().all(|(account, bounds)| {
-                let balance = balance(read, account);
-                balance.is_some_and(|balance| bounds.allows(balance.wrapping_sub(bounds.moved)))
-            }),
-        }
+    pub(super) fn may_be(&self, read: &[(Value, i128)], overdraft: Overdraft) -> bool {
+        let bounds = match self {
+            BankState::Known(balances) => return balances == read,
+            BankState::Unknown(bounds) => bounds,
+        };
+        let allows = |bounds: &Bounds, balance: i128| bounds.allows(balance - bounds.moved);
+        let has_account = |(account, _): &(Value, Bounds)| balance(read, account).is_some();
+        bounds.iter().all(has_account)
+            && read.iter().all(|(account, balance)| {
+                let known = bounds.iter().find(|(other, _)| other == account);
+                match known {
+                    Some((_, bounds)) => allows(bounds, *balance),
+                    None => allows(&Bounds::untold(overdraft), *balance),
+                }
+            })
     }
 
     /// The balances, or possible ones: those of `usual` at the start, as far as they can be.
-    pub(super) fn possible_balances(&self, usual: &[(Value, i64)]) -> Vec<(Value, i64)> {
+    pub(super) fn possible_balances(&self, usual: &[(Value, i128)]) -> Vec<(Value, i128)> {
         let bounds = match self {
             BankState::Known(balances) => return balances.clone(),
             BankState::Unknown(bounds) => bounds,
@@ -160,8 +172,8 @@ impl BankState {
         let mut balances = usual.to_vec();
         for (account, bounds) in bounds {
             let start = balance(usual, account).unwrap_or_default();
-            let now = bounds.possible_start(start).wrapping_add(bounds.moved);
-            *item(&mut balances, account) = now;
+            let now = bounds.possible_start(start) + bounds.moved;
+            *item(&mut balances, account, 0) = now;
         }
         balances
     }
@@ -171,11 +183,11 @@ impl BankState {
             BankState::Known(balances) => return listed(balances),
             BankState::Unknown(bounds) => bounds,
         };
-        let bound = |bound: Option<i64>| bound.map_or(Value::Nil, Value::Int);
+        let bound = |bound: Option<i128>| bound.map_or(Value::Nil, amount);
         let account = |(account, bounds): &(Value, Bounds)| {
             Value::list([
                 account.clone(),
-                Value::Int(bounds.moved),
+                amount(bounds.moved),
                 bound(bounds.at_least),
                 bound(bounds.below),
             ])
@@ -194,11 +206,13 @@ impl BankState {
             BankState::Unknown(bounds) => bounds,
         };
         let account = |(account, bounds): &(Value, Bounds)| {
-            let mut words = format!(
-                "account {account} held {:+} more than at the start",
-                bounds.moved
-            );
-            if let Some(least) = bounds.at_least {
+            let mut words = format!("account {account} held ");
+            words += &match bounds.moved {
+                0 => "as much as at the start".to_owned(),
+                more @ 1.. => format!("{more} more than at the start"),
+                less => format!("{} less than at the start", less.unsigned_abs()),
+            };
+            if let Some(least) = bounds.at_least.filter(|&least| least > 0) {
                 words += &format!(", then {least} at least");
             }
             if let Some(below) = bounds.below {
@@ -207,32 +221,42 @@ impl BankState {
             words
         };
         match bounds.as_slice() {
-            [] => "no read had told the balances".into(),
+            [] => "the accounts were not read yet".into(),
             bounds => {
                 let accounts: Vec<String> = bounds.iter().map(account).collect();
-                format!("no read had told the balances, and {}", accounts.join("; "))
+                format!(
+                    "the accounts were not read yet, and {}",
+                    accounts.join("; ")
+                )
             }
         }
     }
 }
 
-fn balance(balances: &[(Value, i64)], account: &Value) -> Option<i64> {
+fn balance(balances: &[(Value, i128)], account: &Value) -> Option<i128> {
     let place = balances.binary_search_by(|(other, _)| other.cmp(account));
     Some(balances[place.ok()?].1)
 }
 
-fn balance_exists(balances: &[(Value, i64)], account: &Value) -> bool {
-    balance(balances, account).is_some()
+/// The balance of an account, if there is one of this name.
+fn known<'b>(balances: &'b mut [(Value, i128)], account: &Value) -> Option<&'b mut i128> {
+    let place = balances.binary_search_by(|(other, _)| other.cmp(account));
+    Some(&mut balances[place.ok()?].1)
+}
+
+/// An amount as a value. A sum of recorded numbers may have more than 64 bits.
+fn amount(amount: i128) -> Value {
+    i64::try_from(amount).map_or_else(|_| Value::number(amount.to_string()), Value::Int)
 }
 
 /// The balances as a list if the accounts are numbered from 0 on, and else as a map.
-pub(super) fn listed(balances: &[(Value, i64)]) -> Value {
+pub(super) fn listed(balances: &[(Value, i128)]) -> Value {
     let is_numbered = (0..)
         .zip(balances)
         .all(|(i, (account, _))| *account == Value::Int(i));
     let pairs = balances.iter().cloned();
     match is_numbered {
-        true => Value::list(pairs.map(|(_, balance)| Value::Int(balance))),
-        false => Value::map(pairs.map(|(account, balance)| (account, Value::Int(balance)))),
+        true => Value::list(pairs.map(|(_, balance)| amount(balance))),
+        false => Value::map(pairs.map(|(account, balance)| (account, amount(balance)))),
     }
 }

@@ -1,5 +1,7 @@
 //! Decodes arguments and results as recorders write them, for the built-in specifications.
 
+use std::collections::HashMap;
+
 use super::{CallView, DecodeError};
 use crate::value::Value;
 
@@ -101,6 +103,35 @@ pub(super) fn name(recorded: &Value) -> Option<Value> {
             _ => recorded.clone(),
         }),
         _ => None,
+    }
+}
+
+/// The integers that are [names](name) of a history, as recorded, to refuse one that has 1 and "1": these are two names in EDN, but
+/// in JSON the key "1" of an object may mean either.
+#[derive(Default)]
+pub(super) struct Names(HashMap<i64, Value>);
+
+impl Names {
+    /// Adds a name that is not the key of a map.
+    pub(super) fn add(&mut self, recorded: &Value) -> Result<(), DecodeError> {
+        let Some(Value::Int(number)) = name(recorded) else {
+            return Ok(());
+        };
+        let known = self.0.entry(number).or_insert_with(|| recorded.clone());
+        match *known == *recorded {
+            true => Ok(()),
+            false => Err(format!(
+                "the history has the names {number} and \"{number}\", which are one as keys of JSON objects: rename one of them"
+            )
+            .into()),
+        }
+    }
+
+    /// Adds the keys of a map. If all are text, they may be from JSON, and then mean integers too.
+    pub(super) fn add_keys(&mut self, map: &[(Value, Value)]) -> Result<(), DecodeError> {
+        let is_exact = map.iter().any(|(key, _)| matches!(key, Value::Int(_)));
+        let mut keys = map.iter().map(|(key, _)| key).filter(|_| is_exact);
+        keys.try_for_each(|key| self.add(key))
     }
 }
 

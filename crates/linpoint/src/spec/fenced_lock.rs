@@ -51,7 +51,7 @@ impl Spec for FencedLock {
     fn state_words(&self, state: &FencedLockState, _: Option<&Value>) -> String {
         let held = match &state.owner {
             None => "the lock was free".to_owned(),
-            Some(owner) => format!("the lock was held by process {owner}"),
+            Some(owner) => format!("the lock was held by owner {owner}"),
         };
         match state.token {
             0 => held,
@@ -155,9 +155,11 @@ impl Recorded for FencedLock {
             (FencedLockOp::Acquire(_) | FencedLockOp::TryAcquire(_), Value::Int(1..)) => {
                 Ok(result.clone())
             }
-            // Zero stands for no token in some systems.
-            (FencedLockOp::Acquire(_), Value::Int(0)) => Ok(Value::Nil),
             (FencedLockOp::TryAcquire(_), _) => decode::truth(result),
+            // An owner may be a number, but an answer of the owner 0 is no token.
+            (FencedLockOp::Acquire(_), Value::Int(_)) => {
+                Err(format!("a token is a positive integer, not {result}").into())
+            }
             (FencedLockOp::Acquire(caller) | FencedLockOp::Release(caller), _) => {
                 decode::done(result, &[caller])
             }
@@ -223,6 +225,13 @@ mod tests {
             owner: Some("a".into()),
             token: 5,
         };
+        for token in [0, -3] {
+            assert!(
+                FencedLock
+                    .decode_result(&acquire, &Value::Int(token))
+                    .is_err()
+            );
+        }
         let release = FencedLockOp::Release("b".into());
         assert_eq!(FencedLock.apply(&held, &release), Outcomes::Blocked);
         assert_eq!(FencedLock.apply(&held, &acquire), Outcomes::Blocked);

@@ -114,7 +114,8 @@ pub trait Spec: Send + Sync {
     /// effect in this state (the acquire of a held lock).
     fn apply(&self, state: &Self::State, op: &Self::Op) -> Outcomes<Self::Ret, Self::State>;
 
-    /// The states that `op` may leave when its result is `ret`; `None` stands for any result (a pending operation).
+    /// The states that `op` may leave when its result is `ret`; `None` stands for any result (a pending operation);
+    /// one of the states may then stand for others, of which it leaves open what the result tells.
     ///
     /// Override it only where the outcomes are too many to list, or where a recorded result may tell less than the
     /// object answers; [`apply`](Self::apply) then serves explanations and simulations alone.

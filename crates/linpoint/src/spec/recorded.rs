@@ -127,6 +127,13 @@ pub trait Recorded: Spec<Ret = Value> {
         None
     }
 
+    /// Refuses operations each of which has a meaning, but not together: names that cannot be told apart. It is asked before any
+    /// operation of a history is decoded.
+    fn check_together(&self, history: RecordedOps<'_, '_>) -> Result<(), DecodeError> {
+        let _ = history;
+        Ok(())
+    }
+
     /// Returns how the roles of all calls of a method follow from the columns of a history, if they do.
     ///
     /// Calls and results that fit the pattern must be well-formed, and must have the [roles](Spec::role) that it states.

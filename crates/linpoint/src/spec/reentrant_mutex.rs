@@ -39,9 +39,9 @@ impl Spec for ReentrantMutex {
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
         match state {
             None => "the lock was free".into(),
-            Some((owner, 1)) => format!("the lock was held once by process {owner}"),
-            Some((owner, 2)) => format!("the lock was held twice by process {owner}"),
-            Some((owner, holds)) => format!("the lock was held {holds} times by process {owner}"),
+            Some((owner, 1)) => format!("the lock was held once by owner {owner}"),
+            Some((owner, 2)) => format!("the lock was held twice by owner {owner}"),
+            Some((owner, holds)) => format!("the lock was held {holds} times by owner {owner}"),
         }
     }
 

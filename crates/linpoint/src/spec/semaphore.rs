@@ -27,11 +27,11 @@ pub enum SemaphoreOp {
 impl Spec for Semaphore {
     type Op = SemaphoreOp;
     type Ret = Value;
-    /// The available permits.
-    type State = u64;
+    /// The available permits. Recorded numbers of them have 64 bits, so no sum overflows.
+    type State = u128;
 
-    fn init(&self) -> u64 {
-        self.permits
+    fn init(&self) -> u128 {
+        self.permits.into()
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -50,21 +50,18 @@ impl Spec for Semaphore {
         }
     }
 
-    fn state_value(&self, permits: &u64) -> Value {
+    fn state_value(&self, permits: &u128) -> Value {
         i64::try_from(*permits).map_or_else(|_| Value::number(permits.to_string()), Value::Int)
     }
 
-    fn apply(&self, &permits: &u64, op: &SemaphoreOp) -> Outcomes<Value, u64> {
+    fn apply(&self, &permits: &u128, op: &SemaphoreOp) -> Outcomes<Value, u128> {
         match *op {
-            SemaphoreOp::Acquire(n) => match permits.checked_sub(n) {
+            SemaphoreOp::Acquire(n) => match permits.checked_sub(n.into()) {
                 Some(rest) => Outcomes::One(Value::Nil, rest),
                 None => Outcomes::Blocked,
             },
-            SemaphoreOp::Release(n) => match permits.checked_add(n) {
-                Some(sum) => Outcomes::One(Value::Nil, sum),
-                None => Outcomes::Blocked,
-            },
-            SemaphoreOp::TryAcquire(n) => match permits.checked_sub(n) {
+            SemaphoreOp::Release(n) => Outcomes::One(Value::Nil, permits + u128::from(n)),
+            SemaphoreOp::TryAcquire(n) => match permits.checked_sub(n.into()) {
                 Some(rest) => Outcomes::One(Value::Bool(true), rest),
                 None => Outcomes::One(Value::Bool(false), permits),
             },
@@ -118,8 +115,8 @@ impl Recorded for Semaphore {
 }
 
 impl Simulated for Semaphore {
-    fn sample(&self, &permits: &u64, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
-        let method = match (sampler.percent(40), permits < self.permits) {
+    fn sample(&self, &permits: &u128, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
+        let method = match (sampler.percent(40), permits < self.permits.into()) {
             (true, _) => "try_acquire",
             (false, true) => sampler.pick(&["acquire", "release", "release"]),
             (false, false) => "acquire",
@@ -152,6 +149,20 @@ mod tests {
         assert_eq!(
             semaphore.apply(&0, &SemaphoreOp::Acquire(1)),
             Outcomes::Blocked
+        );
+    }
+
+    #[test]
+    fn permits_do_not_overflow() {
+        run(
+            &Semaphore { permits: u64::MAX },
+            "
+            release(9223372036854775807) null
+            release(9223372036854775807) null
+            release(5) null
+            acquire(9223372036854775807) null
+            try_acquire(9223372036854775807) true
+            ",
         );
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::configurations::{
-    About, Configuration, Effects, Results, Set, Stopped, Walk, events, initial,
+    About, Configuration, Effect, Effects, Results, Set, Stopped, Walk, events, initial,
 };
 use super::explain::Found;
 use super::late::{self, ExplainedPrefix};
@@ -56,9 +56,10 @@ impl Anchor {
 /// What was possible when an operation returned that no order explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Possible {
-    /// The states in which the operation might have taken effect, each as a clause.
+    /// The states in which the operation might have taken effect, each as a clause. If no order lets it do so, those in which the
+    /// others left the object when it returned.
     pub states: Listed,
-    /// What it could have answered in them.
+    /// What it could have answered in them; none if no order lets it take effect.
     pub answers: Listed,
 }
 
@@ -80,6 +81,9 @@ impl Possible {
 /// What a walk over a beginning of a history found that ends with the first bad event.
 pub(super) struct Observed<S: Spec> {
     pub(super) possible: Possible,
+    /// The states, each as a clause, that were possible before the last operation took effect, as long as it was open. If no order
+    /// lets it take effect, those of orders without it.
+    pub(super) while_open: Listed,
     /// The states, each as a clause, in which the last operation may not have taken effect yet when it returned.
     pub(super) at_return: Listed,
     anchors: Vec<Point<S>>,
@@ -231,23 +235,27 @@ impl<S: Spec> Approach<S> {
         let (asked, _) = beginning.action(last as usize);
         let words = |answer| beginning.spec.answer_words(asked, answer);
         let answers: Vec<String> = answers.map(words).collect();
-        let effects = match effects.is_empty() {
+        let before_effect =
+            |effects: &[Effect<S>]| clauses(beginning, effects.iter().map(|effect| &effect.before));
+        let at_return = clauses(beginning, waiting.iter());
+        let (states, while_open) = match effects.is_empty() {
             true => {
                 let mut walk = self.walk(&explained, budget).asking(last, About::States);
                 for &(op, kind) in before.iter().skip(self.events) {
                     walk.event(op, kind)?;
                 }
-                walk.effects(last)?.possible
+                let while_open = before_effect(&walk.effects(last)?.possible);
+                (at_return.clone(), while_open)
             }
-            false => effects,
+            false => (before_effect(&effects), before_effect(&effects)),
         };
-        let states = clauses(beginning, effects.iter().map(|effect| &effect.before));
         Ok(Observed {
             possible: Possible {
                 states,
                 answers: Listed::of(answers, MOST_ANSWERS),
             },
-            at_return: clauses(beginning, waiting.iter()),
+            while_open,
+            at_return,
             anchors: anchors.into(),
         })
     }

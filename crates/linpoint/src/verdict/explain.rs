@@ -196,13 +196,11 @@ fn follows_from_others<S: Spec>(
             let words = beginning.spec.vocabulary();
             let only = words.two_states(*state, member.as_ref());
             observed.is_some_and(|observed| {
-                let possible = &observed.possible;
+                let cannot_happen = observed.possible.answers.count == 0;
                 let states = match since {
                     // An operation that cannot take effect may have been called in the other state.
-                    Since::Change(_) | Since::Sight(_) if possible.answers.count == 0 => {
-                        &observed.at_return
-                    }
-                    _ => &possible.states,
+                    Since::Change(_) | Since::Sight(_) if cannot_happen => &observed.at_return,
+                    _ => &observed.while_open,
                 };
                 states.shown == [only]
             })

@@ -23,7 +23,7 @@ use crate::exit::Exit;
 use crate::files::{Files, Output};
 use crate::interrupt;
 use crate::progress::Watcher;
-use crate::source::{TypeChoice, inputs, object_of, with_methods};
+use crate::source::{TypeChoice, object_of, with_methods};
 use crate::tables::sheet::Precision;
 
 impl HittingTableArgs {
@@ -78,7 +78,7 @@ struct Findings {
 pub(crate) fn run(args: &HittingTableArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     args.limits.start_threads()?;
-    let mut files = Files::reading(&inputs(&args.input.files, chosen.as_ref()))?;
+    let mut files = Files::reading(&args.input.paths(chosen.as_ref()))?;
     let stop = interrupt::flag();
     let started = Instant::now();
     let family = Family {

@@ -58,6 +58,7 @@ keys! {
     Time "time",
     Index "index",
     Hint "hint",
+    Clients "clients",
 }
 
 impl Key {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::super::{ReadOptions, json};
 use super::fields::{Fields, Key, Keys, missing, named};
 use crate::error::{Error, did_you_mean};
-use crate::history::{HistoryBuilder, OperationParts, Ties};
+use crate::history::{Clients, HistoryBuilder, OperationParts, Ties};
 use crate::spec::{Params, value_is_result};
 use crate::value::{Value, ValueRef};
 
@@ -87,6 +87,7 @@ pub(in crate::format) struct About {
     pub(in crate::format) params: Params,
     pub(in crate::format) ties: Option<Ties>,
     pub(in crate::format) expected: Option<bool>,
+    pub(in crate::format) clients: Clients,
 }
 
 impl About {
@@ -258,7 +259,7 @@ fn header<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     fields.only(
         "a header",
-        const { Keys::of(&[Linpoint, Type, Params, Ties, Linearizable, Note]) },
+        const { Keys::of(&[Linpoint, Type, Params, Ties, Linearizable, Note, Clients]) },
     )?;
     match fields.integer(Linpoint)? {
         Some(1) => Result::Ok(Line::Header(Box::new(about(fields)?))),
@@ -283,6 +284,7 @@ fn whole<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
                 Linearizable,
                 Note,
                 Ambiguous,
+                Clients,
             ])
         },
     )?;
@@ -323,20 +325,26 @@ fn about(fields: &Fields<'_>) -> Result<About, String> {
             ));
         }
     };
-    let mut params = Params::new();
-    if let Some(raw) = fields.given(Key::Params) {
-        let value = named(Key::Params, json::value(raw))?;
-        let pairs = value
-            .as_map()
-            .ok_or_else(|| format!("\"params\" must be an object, not {}", value.kind_name()))?;
-        for (name, value) in pairs {
-            params.insert(name.as_text().unwrap_or_default().to_owned(), value.clone());
-        }
-    }
+    let params = pairs(fields, Key::Params)?.into_iter();
+    let params = params.map(|(name, value)| (name.plain_text().into_owned(), value));
     Ok(About {
         object_type: fields.text(Key::Type)?.map(Cow::into_owned),
-        params,
+        params: params.collect(),
         ties,
         expected: fields.truth(Key::Linearizable)?,
+        clients: pairs(fields, Key::Clients)?.into_iter().collect(),
     })
+}
+
+/// The pairs of the object at a key; none if the key is not there.
+fn pairs(fields: &Fields<'_>, key: Key) -> Result<Vec<(Value, Value)>, String> {
+    let Some(raw) = fields.given(key) else {
+        return Ok(Vec::new());
+    };
+    let value = named(key, json::value(raw))?;
+    let pairs = value.as_map().ok_or_else(|| {
+        let (name, kind) = (key.name(), value.kind_name());
+        format!("\"{name}\" must be an object, not {kind}")
+    })?;
+    Ok(pairs.to_vec())
 }

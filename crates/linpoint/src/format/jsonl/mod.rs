@@ -233,7 +233,7 @@ impl<'a> Assembler<'a> {
         let ties = self.options.ties.or(about.ties).unwrap_or_default();
         Ok(RecordedHistory {
             line,
-            history: builder.finish(ties)?,
+            history: builder.finish(ties)?.with_clients(about.clients.clone()),
             expected: about.expected,
             object_type: about.object_type(self.options),
             ..RecordedHistory::default()

@@ -62,6 +62,11 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
     }
     let event = match decode(text).map_err(Error::malformed)? {
         Line::Event(event) => event,
+        Line::Header(about) if !about.clients.is_empty() => {
+            return Err(Error::malformed(
+                "\"clients\" is used only when the whole history is there: check it with `linpoint check`",
+            ));
+        }
         Line::Header(about) => {
             return Ok(Some(StreamLine::Header {
                 object_type: about.object_type,

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::history::{Annotation, EventKind, FailedOp, History, OpId, Ties, events_in_order};
+use crate::history::{
+    Annotation, Clients, EventKind, FailedOp, History, OpId, Ties, events_in_order,
+};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -31,7 +33,7 @@ pub fn write_jsonl(
     // Notes and failures have a place among events only.
     let has_events_only = !history.annotations().is_empty() || !history.failed().is_empty();
     let ties = history.ties().filter(|_| !has_events_only);
-    write_header(object_type, ties, out)?;
+    write_header(object_type, ties, history.clients(), out)?;
     match ties {
         Some(_) => write_operations(history, out),
         None => write_events(history, out),
@@ -42,6 +44,7 @@ pub fn write_jsonl(
 pub(in crate::format) fn write_header(
     object_type: Option<(&str, &Params)>,
     ties: Option<Ties>,
+    clients: &Clients,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     out.write_all(b"{\"linpoint\":1")?;
@@ -58,6 +61,10 @@ pub(in crate::format) fn write_header(
     }
     if ties == Some(Ties::ReturnFirst) {
         out.write_all(b",\"ties\":\"response-first\"")?;
+    }
+    if !clients.is_empty() {
+        out.write_all(b",\"clients\":")?;
+        write_value(&Value::map(clients.clone()), out)?;
     }
     out.write_all(b"}\n")
 }

@@ -1,6 +1,6 @@
 //! What a mapping says, as it is written in TOML.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::super::assemble::Outcome;
+use super::super::assemble::{LoggedOperation, Outcome};
 use super::super::json;
 use super::path::Path;
 use super::time::{self, Unit};
@@ -207,6 +207,17 @@ impl Skew {
     pub(super) fn of(&self, process: Option<&Value>) -> i64 {
         let own = process.and_then(|process| self.of_process.get(process.plain_text().as_ref()));
         own.copied().unwrap_or(self.default)
+    }
+
+    /// How many of the processes that it names have no operation among these.
+    pub(super) fn unused(&self, operations: &[LoggedOperation]) -> u64 {
+        if self.of_process.is_empty() {
+            return 0;
+        }
+        let processes = operations.iter().filter_map(|op| op.process.as_ref());
+        let used: HashSet<_> = processes.map(Value::plain_text).collect();
+        let names = self.of_process.keys();
+        names.filter(|name| !used.contains(name.as_str())).count() as u64
     }
 }
 

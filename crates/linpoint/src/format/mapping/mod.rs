@@ -19,7 +19,7 @@ use self::operations::Operations;
 use self::path::Path;
 use self::record::Reader;
 use super::assemble::{Order, assemble};
-use super::{ReadOptions, RecordedHistory};
+use super::{Note, ReadOptions, RecordedHistory};
 use crate::engine::Ticker;
 use crate::error::{Error, did_you_mean};
 use crate::value::Value;
@@ -249,7 +249,9 @@ pub(super) fn read(
         (Some(_), None) => Order::Records,
         _ => Order::Times,
     };
-    let (history, notes) = assemble(operations.list, order, options)?;
+    let unused = fields.skew.unused(&operations.list);
+    let (history, mut notes) = assemble(operations.list, order, options)?;
+    notes.extend((unused > 0).then_some(Note::UnusedSkew(unused)));
     let params = &fields.params;
     let params = params
         .iter()

@@ -153,6 +153,7 @@ impl<'m> Reader<'m> {
         match self.select(selector, record) {
             Value::Nil => Ok(None),
             Value::Int(hint) => Ok(Some(hint)),
+            Value::Text(text) if text.trim().parse::<i64>().is_ok() => Ok(text.trim().parse().ok()),
             other => Err(format!(
                 "the hint is {other}: `hint` is the path of an integer that says where in the order of the object an operation took \
                  effect"

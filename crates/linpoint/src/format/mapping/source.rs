@@ -76,13 +76,17 @@ fn rows<E>(
             each((line, Err(reason)))?;
             continue;
         }
-        let pairs = names.iter().zip(&row).filter(|(_, text)| !text.is_empty());
+        let pairs = names.iter().zip(&row);
         let pairs = pairs.map(|(name, text)| Ok((name.clone(), cell(text, cells)?)));
         each((line, pairs.collect::<Result<Vec<_>, _>>().map(Value::map)))?;
     }
 }
 
+/// The value of a cell. An empty one has none, but its column is there.
 fn cell(text: &str, cells: Cells) -> Result<Value, String> {
+    if text.is_empty() {
+        return Ok(Value::Nil);
+    }
     if cells == Cells::Json && serde_json::from_str::<&RawValue>(text).is_ok() {
         return json::value(text.trim());
     }
@@ -122,7 +126,7 @@ mod tests {
         assert_eq!(
             read(table, Cells::Json),
             [
-                r#"2: {"a": 1, "b": "x y"}"#,
+                r#"2: {"a": 1, "b": "x y", "c": nil}"#,
                 r#"3: {"a": "1", "b": [1, 2], "c": nil}"#
             ]
         );

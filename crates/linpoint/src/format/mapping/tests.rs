@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::samples::{contents, failures};
 use super::super::{Note, parse, write_jsonl};
 use super::*;
-use crate::history::Ties;
+use crate::history::{History, Ties};
 
 fn read_with(mapping: &Mapping, log: &str) -> Result<RecordedHistory, Error> {
     let options = ReadOptions {
@@ -172,6 +172,60 @@ fn skew_widens_intervals() {
     let mut only_b: Vec<_> = only_b.map(Some).into();
     only_b.sort();
     assert_eq!(times(&by_process.unwrap()), only_b);
+    let of_another = Mapping::from_toml(
+        "process='.p'\nmethod='.m'\ncall='.c'\nreturn='.r'\nunit='us'\n[skew]\nc='5us'\n",
+    );
+    let recorded = read_with(&of_another.unwrap(), log).unwrap();
+    assert_eq!(recorded.notes, [Note::UnusedSkew(1)]);
+}
+
+/// A client whose calls overlap is one owner, also when the history is written and read again.
+#[test]
+fn overlapping_calls_have_one_owner() {
+    use crate::{Checker, Verdict};
+    let log = r#"
+{"p":0,"m":"acquire","r":1,"s":0,"e":10}
+{"p":0,"m":"release","s":12,"e":20}
+{"p":1,"m":"acquire","r":2,"s":30,"e":40}
+"#;
+    let mapping = "process=.p, method=.m, result=.r, call=.s, return=.e, unit=us";
+    let mapping = Mapping::from_inline(mapping).unwrap();
+    let skewed = mapping.with_skew(Duration::from_micros(5)).unwrap();
+    let recorded = read_with(&skewed, log).unwrap();
+    let is_linearizable = |history: &History, name: &str| {
+        let lock = crate::object_type(name, &Default::default()).unwrap();
+        let report = Checker::default().check_recorded(&lock, history).unwrap();
+        matches!(report.verdict, Verdict::Linearizable(_))
+    };
+    let mut written = Vec::new();
+    write_jsonl(&recorded.history, None, &mut written).unwrap();
+    let read_again = parse(&written, &ReadOptions::default()).remove(0).unwrap();
+    for history in [&recorded.history, &read_again.history] {
+        assert_eq!(history.client(&"0/2".into()), &0.into());
+        for name in ["fenced-lock", "reentrant-mutex"] {
+            assert!(is_linearizable(history, name), "{name}");
+        }
+    }
+    let stolen = log.replace(r#""p":0,"m":"release""#, r#""p":2,"m":"release""#);
+    let stolen = read_with(&skewed, &stolen).unwrap();
+    assert!(!is_linearizable(&stolen.history, "fenced-lock"));
+}
+
+#[test]
+fn an_empty_column_is_there() {
+    let mapping = "process=.p, method=.m, argument=.a, result=.r, call=.s, return=.e";
+    let recorded = read(mapping, "p,m,a,r,s,e\n0,write,1,,0,1\n").unwrap();
+    assert_eq!(ops(&recorded), ["0: write(1)"]);
+    let error = read(mapping, "p,m,a,s,e\n0,write,1,0,1\n").unwrap_err();
+    assert!(error.to_string().contains("no record has .r"), "{error}");
+}
+
+#[test]
+fn hints_may_be_text() {
+    let mapping = "process=.p, method=.m, call=.s, return=.e, hint=.h, cells=text";
+    let recorded = read(mapping, "p,m,s,e,h\n0,read,0,1,17\n").unwrap();
+    assert_eq!(recorded.history.op(crate::OpId(0)).hint, Some(17));
+    assert!(read(mapping, "p,m,s,e,h\n0,read,0,1,x\n").is_err());
 }
 
 #[test]

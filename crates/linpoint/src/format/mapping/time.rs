@@ -202,7 +202,11 @@ fn rfc3339(text: &str) -> Option<Result<(i64, i64), String>> {
         [] | [b'Z' | b'z'] => 0,
         [sign @ (b'+' | b'-'), _, _, b':', _, _] => {
             let at = text.len() - 5;
-            let minutes = digits(at..at + 2)? * 60 + digits(at + 3..at + 5)?;
+            let (hours, minutes) = (digits(at..at + 2)?, digits(at + 3..at + 5)?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            let minutes = hours * 60 + minutes;
             if *sign == b'-' { -minutes } else { minutes }
         }
         _ => return None,
@@ -289,6 +293,8 @@ mod tests {
             "2026-01-01T00:00:00.Z",
             "2026-01-01",
             "2026-01-01T00:00:00+0200",
+            "2026-01-01T00:00:00+24:00",
+            "2026-01-01T00:00:00-02:60",
             "yesterday",
             "",
         ] {

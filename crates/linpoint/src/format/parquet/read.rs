@@ -104,11 +104,12 @@ fn read<R: ChunkReader + 'static>(
     };
     columns.forget_pending_results(&mut timed);
     let history = columns.timed(timed)?;
+    let history = match metadata.order {
+        Order::Times => history,
+        Order::Ranks => history.without_times(),
+    };
     Ok(RecordedHistory {
-        history: match metadata.order {
-            Order::Times => history,
-            Order::Ranks => history.without_times(),
-        },
+        history: history.with_clients(metadata.about.clients.clone()),
         expected: metadata.about.expected,
         object_type: metadata.about.object_type(options),
         ..RecordedHistory::default()

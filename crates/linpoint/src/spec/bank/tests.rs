@@ -98,6 +98,60 @@ fn transfers_bound_unknown_balances() {
     assert!(step(&paid, &BankOp::Read, account_missing).is_empty());
 }
 
+#[test]
+fn balances_are_exact() {
+    const MOST: i64 = i64::MAX;
+    let transfer = |from: i64, to: i64, amount| BankOp::Transfer {
+        from: from.into(),
+        to: to.into(),
+        amount,
+    };
+    for initial in [Some(MOST), None] {
+        let bank = Bank {
+            initial: initial.and_then(|most| balances_of(&Value::list([most.into(), most.into()]))),
+            overdraft: Overdraft::Refused,
+        };
+        let after = |ops: &[(BankOp, bool)]| {
+            ops.iter().fold(vec![bank.init()], |states, (op, answer)| {
+                let next = |state| bank.step(state, op, Some(&Value::Bool(*answer)));
+                states.iter().flat_map(next).collect()
+            })
+        };
+        let paid = (transfer(0, 1, MOST), true);
+        let [state] = after(&[paid.clone()]).try_into().unwrap();
+        for (balances, is_possible) in [([0, MOST], initial.is_none()), ([0, -2], false)] {
+            let read = Value::list(balances.map(Value::Int));
+            let next = bank.step(&state, &BankOp::Read, Some(&read));
+            assert_eq!(!next.is_empty(), is_possible, "{initial:?} {read}");
+        }
+        let back = (transfer(1, 0, MOST), true);
+        assert_eq!(after(&[paid.clone(), back, paid.clone()]).len(), 1);
+        let refused = (transfer(1, 0, 5), false);
+        assert!(after(&[paid, refused]).is_empty(), "it has much more");
+    }
+}
+
+#[test]
+fn unknown_balances_are_not_negative_unless_that_is_allowed() {
+    for (overdraft, is_possible) in [(Overdraft::Refused, false), (Overdraft::Allowed, true)] {
+        let bank = unknown(overdraft);
+        let read = |state: &BankState, balances: [i64; 2]| {
+            let balances = Value::list(balances.map(Value::Int));
+            !bank.step(state, &BankOp::Read, Some(&balances)).is_empty()
+        };
+        assert_eq!(read(&bank.init(), [-1, 5]), is_possible);
+        let transfer = BankOp::Transfer {
+            from: 0.into(),
+            to: 1.into(),
+            amount: 3,
+        };
+        let paid = &bank.step(&bank.init(), &transfer, Some(&true.into()))[0];
+        assert!(read(paid, [0, 3]));
+        assert_eq!(read(paid, [0, 2]), is_possible, "account 1 held -1");
+        assert!(paid.words().contains("account 0 held 3 less than at"));
+    }
+}
+
 /// A history is linearizable with unknown balances if and only if it is so with some balances.
 #[test]
 fn unknown_balances_are_any_balances() {
@@ -162,7 +216,11 @@ fn unknown_balances_are_any_balances() {
             let report = checker.check_recorded(bank, &history).unwrap();
             matches!(report.verdict, Verdict::Linearizable(_))
         };
-        let starts = (-8..=8 + MOST).flat_map(|a| (-8..=8 + MOST).map(move |b| [a, b]));
+        let least = match overdraft {
+            Overdraft::Refused => 0,
+            Overdraft::Allowed => -8,
+        };
+        let starts = (least..=8 + MOST).flat_map(|a| (least..=8 + MOST).map(move |b| [a, b]));
         let expected = starts.map(bank_from).any(|bank| is_linearizable(&bank));
         assert_eq!(
             is_linearizable(&unknown(overdraft)),

@@ -261,8 +261,8 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
     }
 
     /// "Whatever the order, [states], so the answer could only be [answers]": in all orders of the beginning in which the last
-    /// operation may answer anything, it takes effect in one of these states, with one of these answers. "As long as it was
-    /// open, [states], so it could not take effect": it takes effect in none, and these are the states in its time.
+    /// operation may answer anything, it takes effect in one of these states, with one of these answers. "Without it, [states]
+    /// when it returned, and no order lets it take effect": orders of the others end in these states, and it can do so in none.
     fn check_possible(&self, possible: &Possible) {
         let last = self.violation.last;
         let orders = self.orders(|id| if id == last { Open } else { AsRecorded });
@@ -270,10 +270,13 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         if effects.is_empty() {
             self.expect(possible.answers.count == 0, "it could not take effect");
             let orders = self.orders(|id| if id == last { LeftOut } else { AsRecorded });
-            let last = self.op(last);
-            let states = orders.states_between(last.call, last.ret).cloned();
-            self.expect_listed(&possible.states, &self.words(states), "the states");
-            return;
+            let ends = orders.ends();
+            let asked = &self.typed.action(last).op;
+            let outcomes = ends.iter().map(|state| self.object.apply(state, asked));
+            let mut outcomes = outcomes.flat_map(|outcomes| outcomes.into_pairs());
+            self.expect(outcomes.next().is_none(), "it can take effect in none");
+            let states = self.words(ends.into_iter().cloned());
+            return self.expect_listed(&possible.states, &states, "the states");
         }
         let states = effects.iter().map(|(before, _)| before.clone());
         self.expect_listed(&possible.states, &self.words(states), "the states");
