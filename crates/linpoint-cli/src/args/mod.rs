@@ -487,6 +487,11 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) object: ObjectArgs,
 
+    /// Read JSON lines of any shape, one for each event, by this mapping: a TOML file, or `process=.client, method=.op,
+    /// argument=.in, result=.out, event=.type` (see docs/formats.md)
+    #[arg(long, value_name = "MAPPING")]
+    pub(crate) map: Option<String>,
+
     /// Go on at the end of the file and wait until it grows
     #[arg(long)]
     pub(crate) follow: bool,

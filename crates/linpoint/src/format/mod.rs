@@ -52,7 +52,7 @@ pub use input::open_text;
 pub use json::value_of_json;
 pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
 #[cfg(feature = "mapping")]
-pub use mapping::{Guess, Mapping};
+pub use mapping::{Guess, MappedStream, Mapping};
 pub use snapshot::snapshot_event;
 pub use write::write;
 
