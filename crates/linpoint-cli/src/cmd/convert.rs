@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
         let choice = choice.as_ref().and_then(TypeChoice::named);
         converted += 1;
         if converted > 1 && !format.holds_several() {
-            let reason = format!("a {format} file holds one history, and this is the second");
+            let reason = format!("a file of {format} holds one history, and this is the second");
             return Err(recorded.locate(Error::usage(reason)).into());
         }
         write(format, &recorded.history, choice, &mut out)?;
