@@ -11,19 +11,15 @@ from proof_spec import Spec, name, nothing, truth
 # How much was paid in, less what was paid out; and what the account held at the start: so much at least, and less than so much.
 # None where there is no such bound.
 Bounds = namedtuple("Bounds", "moved least below")
-NOTHING_KNOWN = Bounds(0, None, None)
+
+
+def untold(may_overdraw):
+    """What is known of an account of which nothing was told: it is not overdrawn, unless that is allowed."""
+    return Bounds(0, None if may_overdraw else 0, None)
+
 
 # What a pending read finds where the bounds allow it: five accounts with 10 each at the start.
 USUAL = {(INT, account): 10 for account in range(5)}
-
-
-def wrapped(number):
-    """The number in 64 bits."""
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def clamped(number):
-    return max(-(1 << 63), min((1 << 63) - 1, number))
 
 
 def balances(recorded):
@@ -93,7 +89,7 @@ class Bank(Spec):
         is_known, pairs = state[0] == "known", dict(state[1])
         if op[0] == "read":
             told = usual(pairs, is_known) if result is None else balances(result)
-            fits = told == pairs if is_known else may_be(pairs, told)
+            fits = told == pairs if is_known else may_be(pairs, told, self.may_overdraw)
             return [("known", in_order(told))] if fits else []
         transfer = known_transfer if is_known else unknown_transfer
         after = transfer(pairs, *op[1:], self.may_overdraw)
@@ -122,23 +118,23 @@ def known_transfer(held, payer, receiver, amount, may_overdraw):
         return {TRUE: None, FALSE: None}
     if held[payer] < amount and not may_overdraw:
         return {TRUE: None, FALSE: held}
-    left = {**held, payer: wrapped(held[payer] - amount)}
-    left[receiver] = wrapped(left[receiver] + amount)
+    left = {**held, payer: held[payer] - amount}
+    left[receiver] += amount
     return {TRUE: left, FALSE: None}
 
 
 def unknown_transfer(pairs, payer, receiver, amount, may_overdraw):
     """The same, where only bounds are known."""
-    pairs = {payer: NOTHING_KNOWN, receiver: NOTHING_KNOWN, **pairs}
+    pairs = {payer: untold(may_overdraw), receiver: untold(may_overdraw), **pairs}
     before = pairs[payer]
     # The payer has enough now if it held this much at the start.
-    limit = clamped(amount - before.moved)
+    limit = amount - before.moved
     enough, lacking = before, None
     if not may_overdraw:
         enough = before._replace(least=limit if before.least is None else max(before.least, limit))
         lacking = before._replace(below=limit if before.below is None else min(before.below, limit))
-    left = {**pairs, payer: enough._replace(moved=wrapped(enough.moved - amount))}
-    left[receiver] = left[receiver]._replace(moved=wrapped(left[receiver].moved + amount))
+    left = {**pairs, payer: enough._replace(moved=enough.moved - amount)}
+    left[receiver] = left[receiver]._replace(moved=left[receiver].moved + amount)
     return {
         TRUE: left if has_room(enough) else None,
         FALSE: {**pairs, payer: lacking} if lacking and has_room(lacking) else None,
@@ -146,17 +142,16 @@ def unknown_transfer(pairs, payer, receiver, amount, may_overdraw):
 
 
 def has_room(bounds):
-    if bounds.below is None:
-        return True
-    return bounds.below > (-(1 << 63) if bounds.least is None else bounds.least)
+    return bounds.least is None or bounds.below is None or bounds.least < bounds.below
 
 
-def may_be(pairs, told):
+def may_be(pairs, told, may_overdraw):
     """Whether the bounds allow these balances."""
-    for account, (moved, least, below) in pairs.items():
-        if account not in told:
-            return False
-        start = wrapped(told[account] - moved)
+    if not set(pairs) <= set(told):
+        return False
+    for account, balance in told.items():
+        moved, least, below = pairs.get(account, untold(may_overdraw))
+        start = balance - moved
         if (least is not None and start < least) or (below is not None and start >= below):
             return False
     return True
@@ -170,6 +165,6 @@ def usual(pairs, is_known):
     for account, (moved, least, below) in pairs.items():
         start = USUAL.get(account, 0)
         start = start if least is None else max(start, least)
-        start = start if below is None else min(start, clamped(below - 1))
-        found[account] = wrapped(start + moved)
+        start = start if below is None else min(start, below - 1)
+        found[account] = start + moved
     return found

@@ -18,7 +18,7 @@ use anyhow::Context;
 use linpoint::Error;
 use linpoint::format::{Format, files_at};
 
-use crate::args::OutputArgs;
+use crate::args::{OutputArgs, written_formats};
 
 /// The format that the extension of a file stands for.
 enum FormatOfName {
@@ -32,7 +32,7 @@ impl FormatOfName {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         match extension.to_lowercase().as_str() {
             "parquet" => FormatOfName::Written(Format::Parquet),
-            "edn" => FormatOfName::Unwritten("EDN"),
+            "edn" => FormatOfName::Written(Format::Edn),
             "csv" | "tsv" => FormatOfName::Unwritten("a table in text"),
             "gz" | "tgz" | "zst" | "bz2" | "xz" | "zip" => {
                 FormatOfName::Unwritten("a compressed file")
@@ -58,18 +58,15 @@ impl OutputArgs {
                 FormatOfName::Written(format) => format,
                 FormatOfName::Unwritten(what) => {
                     return Err(Error::usage(format!(
-                        "{} is the name of {what}, but histories are written as jsonl, parquet or snapshot: choose one \
-                         with --to, or another name",
-                        path.display()
+                        "{} is the name of {what}, but histories are written as {}: choose one with --to, or another name",
+                        path.display(),
+                        written_formats()
                     )));
                 }
             },
         };
-        if format != Format::Parquet {
-            return Ok(format);
-        }
         format.require()?;
-        if self.path().is_none() && std::io::stdout().is_terminal() {
+        if format == Format::Parquet && self.path().is_none() && std::io::stdout().is_terminal() {
             let reason = "Parquet is not for a terminal: name a file with --output, or redirect";
             return Err(Error::usage(reason));
         }

@@ -320,8 +320,7 @@ impl InputArgs {
         };
         #[cfg(not(feature = "mapping"))]
         if self.map.is_some() {
-            let reason = "this linpoint is built without mappings: build it with the feature `mapping` (cargo's `--features mapping`)";
-            return each(Err(Error::usage(reason)));
+            return each(Err(no_mappings()));
         }
         let options = ReadOptions {
             format: self.format,
@@ -359,25 +358,37 @@ impl InputArgs {
     }
 }
 
+/// The mapping that the argument of `--map` names or is.
+#[cfg(feature = "mapping")]
+pub(crate) fn mapping(given: &str) -> Result<Mapping, Error> {
+    if is_inline(given) {
+        return Mapping::from_inline(given).map_err(|error| error.in_file("--map"));
+    }
+    let text = std::fs::read_to_string(given).map_err(|error| {
+        let reason = format!(
+            "{error}; a mapping is a TOML file, or key=value, key=value on the command line"
+        );
+        Error::unreadable(reason).in_file(given)
+    })?;
+    Mapping::from_toml(&text).map_err(|error| error.in_file(given))
+}
+
+/// The error about `--map` in a build that does not know mappings.
+#[cfg(not(feature = "mapping"))]
+pub(crate) fn no_mappings() -> Error {
+    Error::usage(
+        "this linpoint is built without mappings: build it with the feature `mapping` (cargo's `--features mapping`)",
+    )
+}
+
 #[cfg(feature = "mapping")]
 impl InputArgs {
-    /// The mapping that `--map` names or is.
+    /// The mapping of `--map`, for clocks as `--skew` says.
     fn mapping(&self) -> Result<Option<Arc<Mapping>>, Error> {
         let Some(given) = &self.map else {
             return Ok(None);
         };
-        let mapping = match is_inline(given) {
-            true => Mapping::from_inline(given).map_err(|error| error.in_file("--map")),
-            false => {
-                let text = std::fs::read_to_string(given).map_err(|error| {
-                    let reason = format!(
-                        "{error}; a mapping is a TOML file, or key=value, key=value on the command line"
-                    );
-                    Error::unreadable(reason).in_file(given)
-                })?;
-                Mapping::from_toml(&text).map_err(|error| error.in_file(given))
-            }
-        }?;
+        let mapping = mapping(given)?;
         Ok(Some(Arc::new(match self.skew {
             Some(skew) => mapping
                 .with_skew(skew)

@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// Measure how many operations must be delayed to explain histories
     #[command(after_help = DEPTH_EXIT_CODES)]
     Depth(DepthArgs),
-    /// Rewrite histories as JSON lines or Parquet
+    /// Rewrite histories in another format
     Convert(ConvertArgs),
     /// Propose a mapping for a log of any shape
     #[cfg(feature = "mapping")]
@@ -245,7 +245,8 @@ pub(crate) struct OutputArgs {
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// The output format: jsonl, parquet, or snapshot for histories of snapshots [default: parquet if FILE ends in .parquet, else jsonl]
+    /// The output format: jsonl, edn, jepsen-json, porcupine, violat, operations, snapshot or parquet [default: that of the name of FILE,
+    /// which is edn or parquet if it ends so, else jsonl]
     #[arg(long, value_name = "FORMAT", value_parser = parse_written_format)]
     pub(crate) to: Option<Format>,
 }
@@ -486,6 +487,11 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) object: ObjectArgs,
 
+    /// Read JSON lines of any shape, one for each event, by this mapping: a TOML file, or `process=.client, method=.op,
+    /// argument=.in, result=.out, event=.type` (see docs/formats.md)
+    #[arg(long, value_name = "MAPPING")]
+    pub(crate) map: Option<String>,
+
     /// Go on at the end of the file and wait until it grows
     #[arg(long)]
     pub(crate) follow: bool,
@@ -605,10 +611,18 @@ fn parse_format(name: &str) -> Result<Format, String> {
 }
 
 fn parse_written_format(name: &str) -> Result<Format, String> {
-    match parse_format(name)? {
-        written @ (Format::Jsonl | Format::Parquet | Format::Snapshot) => Ok(written),
-        _ => Err("histories are written as jsonl, parquet or snapshot".to_owned()),
+    let format = parse_format(name)?;
+    match Format::WRITTEN.contains(&format) {
+        true => Ok(format),
+        false => Err(format!("histories are written as {}", written_formats())),
     }
+}
+
+/// The names of the formats that are written.
+pub(crate) fn written_formats() -> String {
+    let names = Format::WRITTEN.map(Format::name);
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("{} or {last}", others.join(", "))
 }
 
 fn parse_base(name: &str) -> Result<Base, String> {

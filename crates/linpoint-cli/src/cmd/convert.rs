@@ -1,12 +1,15 @@
 //! `linpoint convert`: histories in a format that linpoint writes.
 
+use std::collections::BTreeSet;
+
 use linpoint::Error;
 use linpoint::format::{Format, write};
+use linpoint::spec::Params;
 
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::source::{TypeChoice, type_of};
+use crate::source::{TypeChoice, type_of, with_params};
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
@@ -14,20 +17,36 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let mut files = Files::reading(&args.input.paths(chosen.as_ref()))?;
     let mut out = args.output.open(&mut files)?;
     let mut converted = 0;
+    let mut noted = BTreeSet::new();
     let exit = args.input.read_good(&mut |recorded| {
         // A history whose type is not known is written without one.
         let choice = type_of(&recorded, chosen.as_ref()).ok().flatten();
         let choice = choice.as_ref().and_then(TypeChoice::named);
         converted += 1;
-        if converted > 1 && format != Format::Jsonl {
-            let reason = format!("a {format} file holds one history, and this is the second");
+        if converted > 1 && !format.holds_several() {
+            let reason = format!("a file of {format} holds one history, and this is the second");
             return Err(recorded.locate(Error::usage(reason)).into());
         }
-        Ok(write(format, &recorded.history, choice, &mut out)?)
+        write(format, &recorded.history, choice, &mut out)?;
+        note_type(format, choice, &mut noted);
+        Ok(())
     })?;
     // If nothing could be read, an older file stays as it is.
     if converted > 0 || exit == Exit::Linearizable {
         out.finish()?;
     }
     Ok(exit)
+}
+
+/// Says once of each type that a format does not tell what the file does not say.
+fn note_type(format: Format, choice: Option<(&str, &Params)>, noted: &mut BTreeSet<String>) {
+    let Some((name, params)) = choice.filter(|(_, params)| !format.tells_type(params)) else {
+        return;
+    };
+    let name = with_params(name, params);
+    if noted.insert(name.clone()) {
+        eprintln!(
+            "linpoint: note: {format} does not tell the type of the object: read it with --type '{name}'"
+        );
+    }
 }

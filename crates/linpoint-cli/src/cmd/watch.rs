@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+#[cfg(feature = "mapping")]
+use linpoint::format::{MappedStream, Mapping};
 use linpoint::format::{StreamLine, snapshot_event, stream_line};
 use linpoint::history::ONE_OPEN_CALL;
 use linpoint::object::{ObjectType, RecordedCall, find_type};
@@ -17,6 +19,10 @@ use crate::exit::Exit;
 use crate::files::Output;
 use crate::interrupt;
 use crate::output::watch::{Printer, Totals};
+#[cfg(feature = "mapping")]
+use crate::source::mapping;
+#[cfg(not(feature = "mapping"))]
+use crate::source::no_mappings;
 use crate::source::{TypeChoice, with_methods};
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
@@ -24,7 +30,18 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
         Some("-") => "<stdin>".to_owned(),
         _ => args.file.display().to_string(),
     };
+    #[cfg(feature = "mapping")]
+    let mapping = args.map.as_deref().map(mapping).transpose()?;
+    #[cfg(feature = "mapping")]
+    let reader = reader_of(mapping.as_ref())?;
+    #[cfg(not(feature = "mapping"))]
+    let reader = match args.map {
+        Some(_) => return Err(no_mappings().into()),
+        None => Box::new(Plain),
+    };
+    let header = reader.header();
     let mut run = Run {
+        reader,
         chosen: args.object.choice()?,
         watched: None,
         methods: HashMap::new(),
@@ -37,6 +54,9 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     if let Some(choice) = run.chosen.clone() {
         let object = choice.build()?;
         run.begin(choice, object)?;
+    }
+    if let Some(header) = header {
+        run.take(header)?;
     }
     let at_end = if args.follow {
         AtEnd::Wait
@@ -65,11 +85,70 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
             }
         }
     }
+    if exit == Exit::Linearizable
+        && let Some(doubt) = run.reader.doubt()
+    {
+        let doubt = doubt.in_file(&input);
+        run.printer.error(&doubt)?;
+        exit = Exit::of_kind(doubt.kind());
+    }
     // After a usage error, or an error on the first line, nothing was watched: there is no summary.
     if exit == Exit::Usage || exit != Exit::Linearizable && run.line <= 1 {
         return Ok(run.totals.exit().max(exit));
     }
     Ok(run.finish()?.max(exit))
+}
+
+/// Reads the events of the input.
+trait LineReader {
+    /// What is known before the first line.
+    fn header(&self) -> Option<StreamLine> {
+        None
+    }
+
+    /// What one line or event says, if it says something.
+    fn line(&mut self, unit: Unit, number: u64, text: &str) -> Result<Option<StreamLine>, Error>;
+
+    /// Why what was read so far may be wrong, though no line is.
+    fn doubt(&self) -> Option<Error> {
+        None
+    }
+}
+
+/// Reads JSON lines of events, and the events of snapshots.
+struct Plain;
+
+impl LineReader for Plain {
+    fn line(&mut self, unit: Unit, _: u64, text: &str) -> Result<Option<StreamLine>, Error> {
+        match unit {
+            Unit::Line => stream_line(text),
+            Unit::Event => snapshot_event(text),
+        }
+    }
+}
+
+#[cfg(feature = "mapping")]
+impl LineReader for MappedStream<'_> {
+    fn header(&self) -> Option<StreamLine> {
+        Some(MappedStream::header(self))
+    }
+
+    fn line(&mut self, _: Unit, number: u64, text: &str) -> Result<Option<StreamLine>, Error> {
+        MappedStream::line(self, number, text)
+    }
+
+    fn doubt(&self) -> Option<Error> {
+        MappedStream::doubt(self)
+    }
+}
+
+/// The reader of the input, by a mapping if there is one.
+#[cfg(feature = "mapping")]
+fn reader_of(mapping: Option<&Mapping>) -> Result<Box<dyn LineReader + '_>, Error> {
+    Ok(match mapping {
+        Some(mapping) => Box::new(mapping.stream().map_err(|error| error.in_file("--map"))?),
+        None => Box::new(Plain),
+    })
 }
 
 /// Whether to read further.
@@ -78,7 +157,8 @@ enum Next {
     Nothing,
 }
 
-struct Run {
+struct Run<'m> {
+    reader: Box<dyn LineReader + 'm>,
     chosen: Option<TypeChoice>,
     watched: Option<(TypeChoice, OnlineChecker<ObjectType>)>,
     /// The names of methods, which the calls in the checker share.
@@ -89,7 +169,7 @@ struct Run {
     printer: Printer,
 }
 
-impl Run {
+impl Run<'_> {
     fn take_all(&mut self, unit: Unit, bytes: &[u8]) -> anyhow::Result<Next> {
         self.printer.counts_in(unit.name());
         if unit == Unit::Event && self.watched.is_none() {
@@ -102,10 +182,7 @@ impl Run {
             self.line += 1;
             let text = std::str::from_utf8(line)
                 .map_err(|_| Error::malformed("not UTF-8").at_line(self.line))?;
-            let said = match unit {
-                Unit::Line => stream_line(text),
-                Unit::Event => snapshot_event(text),
-            };
+            let said = self.reader.line(unit, self.line, text);
             let said = said.map_err(|error| error.at_line(self.line))?;
             if let Some(said) = said
                 && let Next::Nothing = self.take(said)?
@@ -131,6 +208,9 @@ impl Run {
         let Some(finding) = self.feed(said)? else {
             return Ok(Next::Line);
         };
+        if let (Finding::Violation(_), Some(doubt)) = (&finding, self.reader.doubt()) {
+            return Err(doubt.into());
+        }
         self.totals.count(&finding);
         self.printer.finding(self.line, &finding)?;
         Ok(match finding {
@@ -187,10 +267,18 @@ impl Run {
         let object = choice.build().map_err(|error| match &self.chosen {
             Some(_) => error,
             // A wrong type is a usage error if the command line names it, and a malformed input if the input does.
-            None => Error::malformed(error.reason()).at_line(self.line),
+            None => self.locate(Error::malformed(error.reason())),
         })?;
         let begun = self.begin(choice, object);
-        Ok(begun.map_err(|error| error.at_line(self.line))?)
+        Ok(begun.map_err(|error| self.locate(error))?)
+    }
+
+    /// The error with the line of the header, unless a mapping is the header.
+    fn locate(&self, error: Error) -> Error {
+        match self.line {
+            0 => error,
+            line => error.at_line(line),
+        }
     }
 
     fn begin(&mut self, choice: TypeChoice, object: ObjectType) -> Result<(), Error> {

@@ -4,9 +4,11 @@
 //! `watch.json` beside them has streams of events. These are no operations, but tell which requests took effect although their
 //! answers were lost.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::etcd_watch::Watched;
+use super::input::Packing;
 use super::{ReadOptions, RecordedHistory, input, porcupine};
 use crate::error::Error;
 use crate::spec::Params;
@@ -50,11 +52,13 @@ pub(super) fn read(
         Ok((name.as_str(), text))
     });
     let texts: Vec<(&str, &str)> = texts.collect::<Result<_, Error>>()?;
+    let budget = options.budget();
     let mut watched = Watched::default();
     for path in files_named(directory, WATCH) {
         let name = path.display().to_string();
-        let bytes = std::fs::read(&path).map_err(|error| Error::unreadable(error.to_string()));
-        let added = bytes.and_then(|bytes| watched.add(input::decode_utf8(&bytes)?));
+        let file = File::open(&path).map_err(|error| Error::unreadable(error.to_string()));
+        let bytes = file.and_then(|file| input::read_all(file, Packing::None, &budget));
+        let added = bytes.and_then(|bytes| watched.add(input::decode_utf8(&bytes)?, &budget));
         added.map_err(|error| error.in_file(&name))?;
     }
     let mut recorded =
@@ -67,6 +71,7 @@ pub(super) fn read(
 mod tests {
     use super::super::read as read_path;
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn a_report_is_one_history() {
@@ -132,5 +137,35 @@ mod tests {
             "{error}"
         );
         std::fs::remove_dir_all(&root).unwrap();
+    }
+    /// A watch is one line, however long it is.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn watches_count_for_the_limit_of_memory() {
+        let name = format!("linpoint-etcd-watch-{}", std::process::id());
+        let client = std::env::temp_dir().join(name).join("report/client-1");
+        std::fs::create_dir_all(&client).unwrap();
+        let operation = r#"{"ClientId":1,"Input":{"Type":"range","Range":{}},"Call":1,"Output":{"Revision":4},"Return":2}"#;
+        std::fs::write(client.join(OPERATIONS), format!("{operation}\n")).unwrap();
+        let event = r#"{"Type":"put-operation","Key":"k","Value":{"Value":"7"},"Revision":5}"#;
+        let response = format!("{{\"Events\":[{event}],\"Time\":20}}");
+        let responses = vec![response; 1_000].join(",");
+        let watch = format!("{{\"Responses\":[{responses}]}}\n");
+        std::fs::write(client.join(WATCH), watch).unwrap();
+        let report = client.parent().unwrap();
+        let read = |memory: Option<u64>| {
+            let options = ReadOptions {
+                memory,
+                ..ReadOptions::default()
+            };
+            let mut all = Vec::new();
+            read_path(report, &options, |recorded| all.push(recorded));
+            all.remove(0)
+        };
+        assert_eq!(read(None).unwrap().history.len(), 1);
+        let error = read(Some(1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(error.to_string().contains("watch.json"), "{error}");
+        std::fs::remove_dir_all(report.parent().unwrap()).unwrap();
     }
 }

@@ -5,10 +5,21 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use super::assemble::{LoggedOperation, Outcome};
 use super::json;
+use crate::engine::{Budget, Ticker};
 use crate::error::Error;
 use crate::value::Value;
+
+/// A watch: a line of the file.
+#[derive(Deserialize)]
+struct Watch<'a> {
+    #[serde(borrow, rename = "Responses")]
+    responses: Option<Vec<&'a RawValue>>,
+}
 
 /// A key with a value that was put there.
 type Mark = (Value, Value);
@@ -21,12 +32,16 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Adds the watches of one client.
-    pub(super) fn add(&mut self, text: &str) -> Result<(), Error> {
+    /// Adds the watches of one client. A watch may be long, so that its responses are taken one at a time.
+    pub(super) fn add(&mut self, text: &str, budget: &Budget) -> Result<(), Error> {
+        let mut ticker = Ticker::new(budget);
         json::each(text, |line, document| {
             let at = |reason: String| Error::malformed(reason).at_line(line);
-            let watch = document.and_then(json::value).map_err(at)?;
-            for response in list(&watch, "Responses") {
+            let watch: Watch<'_> = document.and_then(json::from_str).map_err(at)?;
+            for response in watch.responses.unwrap_or_default() {
+                let allowed = ticker.tick();
+                allowed.map_err(|limit| Error::limit(limit).at_line(line))?;
+                let response = &json::value(response.get()).map_err(at)?;
                 let time = response.get("Time").and_then(Value::as_int);
                 for event in list(response, "Events") {
                     self.add_event(event, time);

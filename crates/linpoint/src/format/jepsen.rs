@@ -34,6 +34,16 @@ impl EventType {
             )),
         }
     }
+
+    /// The keyword that stands for it, without its colon.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            EventType::Invoke => "invoke",
+            EventType::Ok => "ok",
+            EventType::Fail => "fail",
+            EventType::Info => "info",
+        }
+    }
 }
 
 /// An event of a client.
@@ -115,11 +125,7 @@ pub(super) fn record(
                 value,
                 time,
             } => {
-                let text = match value {
-                    Value::Nil => format!("{process} {function}"),
-                    value => format!("{process} {function} {value}"),
-                };
-                builder.annotate_at(text, time);
+                builder.annotate_at(note_text(&process, &function, &value), time);
             }
         }
     }
@@ -130,6 +136,18 @@ pub(super) fn record(
         invocations: invocations.of_operations(),
         ..RecordedHistory::default()
     })
+}
+
+/// The text of a note about an event that is no client's.
+pub(super) fn note_text(process: &str, function: &str, value: &Value) -> String {
+    let mut text = process.to_owned();
+    if !function.is_empty() {
+        text += &format!(" {function}");
+    }
+    if !value.is_nil() {
+        text += &format!(" {value}");
+    }
+    text
 }
 
 /// Returns the entries with an index each, with the keys taken out of their values, and with dequeues in the place of drains.
@@ -189,7 +207,7 @@ impl Invocations {
 /// Jepsen records a single value for each event, and the completion repeats or replaces that of the invocation. Which
 /// part of it is the argument follows from the meaning of the function alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// Reads, dequeues: the completion has the result, and there is no argument. A recorder may have put the result
     /// on the invocation too.
     Observe,
@@ -202,7 +220,7 @@ enum Role {
     Acquire,
     /// Releasing a lock: what the completion says is no part of the operation.
     Silent,
-    /// Compare-and-set, transfers: the value is the argument, and done means true.
+    /// Compare-and-set, transfers: the value is the argument, and done means true, unless false is in its place at completion.
     Conditional,
     /// Transactions: the completion is the result, also where it is the same as the invocation, since all reads saw nil then.
     Transaction,
@@ -211,7 +229,7 @@ enum Role {
 }
 
 impl Role {
-    fn of(function: &str) -> Role {
+    pub(super) fn of(function: &str) -> Role {
         match function {
             "get" | "contains" | "lookup" => Role::Lookup,
             "write" | "enqueue" | "enq" | "add" | "push" | "put" | "append" | "insert"
@@ -225,7 +243,7 @@ impl Role {
         }
     }
 
-    fn argument(self, invoked: Value) -> Value {
+    pub(super) fn argument(self, invoked: Value) -> Value {
         match self {
             Role::Observe => Value::Nil,
             _ => invoked,
@@ -240,6 +258,9 @@ impl Role {
                 (None, completed)
             }
             Role::Acquire | Role::Silent => (None, Value::Nil),
+            Role::Conditional if !argument.is_nil() && completed == Value::Bool(false) => {
+                (None, completed)
+            }
             Role::Conditional => {
                 let argument = argument.is_nil().then_some(completed);
                 (argument, Value::Bool(true))
@@ -252,6 +273,15 @@ impl Role {
             Role::Other if *argument == completed => (None, Value::Nil),
             Role::Other => (None, completed),
         }
+    }
+
+    /// The value of the completion that tells this argument and this result, if there is one.
+    pub(super) fn completion(self, argument: &Value, result: &Value) -> Option<Value> {
+        let tells = |completed: &&Value| {
+            let (replaced, told) = self.complete(argument, (*completed).clone());
+            told == *result && replaced.is_none_or(|replaced| replaced == *argument)
+        };
+        [argument, result].into_iter().find(tells).cloned()
     }
 }
 
@@ -330,6 +360,7 @@ mod tests {
             (3.into(), true.into())
         );
         assert_eq!(divided("cas", pair(), pair()), (pair(), true.into()));
+        assert_eq!(divided("cas", pair(), false.into()), (pair(), false.into()));
         assert_eq!(divided("acquire", nil(), 17.into()), (nil(), 17.into()));
         assert_eq!(divided("acquire", nil(), "n1".into()), (nil(), nil()));
         assert_eq!(divided("acquire", 3.into(), 3.into()), (3.into(), nil()));

@@ -61,7 +61,7 @@ fn read_event(event: &Value) -> Result<Entry, String> {
 
 /// The same value, with the keys of its maps that are integers as such: JSON has no other keys than text, so a map of Jepsen that is
 /// keyed by integers, such as the balances of accounts, lost that.
-fn with_integer_keys(value: &Value) -> Value {
+pub(super) fn with_integer_keys(value: &Value) -> Value {
     match value {
         Value::List(items) => Value::list(items.iter().map(with_integer_keys)),
         Value::Map(pairs) => Value::map(pairs.iter().map(|(key, inner)| {

@@ -38,11 +38,11 @@ mod porcupine;
 mod porcupine_kv;
 mod snapshot;
 mod violat;
+mod write;
 #[cfg(feature = "archives")]
 mod zip_archive;
 
 use std::fmt;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,8 +52,9 @@ pub use input::open_text;
 pub use json::value_of_json;
 pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
 #[cfg(feature = "mapping")]
-pub use mapping::{Guess, Mapping};
+pub use mapping::{Guess, MappedStream, Mapping};
 pub use snapshot::snapshot_event;
+pub use write::write;
 
 #[cfg(not(all(feature = "edn", feature = "parquet")))]
 use self::feature::missing;
@@ -331,42 +332,6 @@ pub fn parse(bytes: &[u8], options: &ReadOptions) -> Vec<Result<RecordedHistory,
     read_bytes(bytes.to_vec(), options, &mut sink);
     sink.finish();
     histories
-}
-
-/// Writes `history` in one of the formats that linpoint writes, which are [`Format::Jsonl`], [`Format::Parquet`] and, where
-/// it can be, [`Format::Snapshot`].
-///
-/// Reading it back gives the same history, but for numbers and map keys that JSON cannot express.
-pub fn write(
-    format: Format,
-    history: &History,
-    object_type: Option<(&str, &Params)>,
-    out: &mut (dyn Write + Send),
-) -> io::Result<()> {
-    if history.has_hints() && format != Format::Jsonl {
-        let reason = format!("hints are written as jsonl, not as {format}");
-        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
-    }
-    if !history.clients().is_empty() && format == Format::Snapshot {
-        let reason =
-            "calls that overlap another one of their client are written as jsonl or parquet";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
-    }
-    match format {
-        Format::Jsonl => write_jsonl(history, object_type, out),
-        Format::Snapshot => snapshot::write(history, object_type, out),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(history, object_type, out),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            missing("parquet", "Parquet"),
-        )),
-        other => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            format!("histories are written as jsonl, parquet or snapshot, not as {other}"),
-        )),
-    }
 }
 
 /// Reads a report of etcd's robustness tests, whose format is known.

@@ -25,12 +25,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
     let mut object_type: Option<(u64, String)> = None;
     let mut is_fptlin = false;
     for (number, line) in (1..).zip(text.lines()) {
-        let content = line.split("//").next().unwrap_or_default();
-        let (content, comment) = content.split_once('#').unwrap_or((content, ""));
-        let fields: Vec<&str> = content
-            .split(|c: char| c.is_whitespace() || c == ',')
-            .filter(|field| !field.is_empty())
-            .collect();
+        let (fields, comment) = fields_of(line);
         if fields.is_empty() {
             // Only a comment of one word before the first operation is a type.
             if let [name] = comment.split_whitespace().collect::<Vec<_>>().as_slice()
@@ -68,6 +63,16 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
     })
 }
 
+/// The fields of a line, and its comment.
+pub(super) fn fields_of(line: &str) -> (Vec<&str>, &str) {
+    let content = line.split("//").next().unwrap_or_default();
+    let (content, comment) = content.split_once('#').unwrap_or((content, ""));
+    let fields = content
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|field| !field.is_empty());
+    (fields.collect(), comment)
+}
+
 /// The name of the type that a header names; the monitors write some names without hyphens.
 pub(super) fn type_name(header: &str) -> String {
     match header {
@@ -79,7 +84,7 @@ pub(super) fn type_name(header: &str) -> String {
 
 /// The operation of a set: monitors write `insert` for `add`, and only insertions and removals that changed something, without
 /// their answer.
-fn of_set(operation: OperationParts<'_>) -> OperationParts<'_> {
+pub(super) fn of_set(operation: OperationParts<'_>) -> OperationParts<'_> {
     let method = match operation.method {
         "insert" => "add",
         "remove" if matches!(operation.result, ValueRef::Value(Value::Nil)) => "remove",
@@ -92,7 +97,7 @@ fn of_set(operation: OperationParts<'_>) -> OperationParts<'_> {
     }
 }
 
-fn read_operation<'a>(fields: &[&'a str]) -> Result<OperationParts<'a>, String> {
+pub(super) fn read_operation<'a>(fields: &[&'a str]) -> Result<OperationParts<'a>, String> {
     let (process, fields) = match fields {
         [process, rest @ ..] => match process.parse::<i64>() {
             Ok(process) => (Some(Value::Int(process)), rest),

@@ -191,7 +191,7 @@ const METHOD: &[&str] = &["op", "method", "type", "kind", "operation", "f"];
 
 /// Whether an input is that of a register or a key-value store.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     /// A method and a key, a value, or both.
     KeyValue,
     /// Any other: its input and its output are kept as they are.
@@ -200,7 +200,7 @@ enum Shape {
 
 impl Shape {
     /// The shape of an input by the argument that was made of it: only others are maps.
-    fn of_argument(argument: &Value) -> Self {
+    pub(super) fn of_argument(argument: &Value) -> Self {
         match argument.as_map() {
             Some(_) => Shape::Other,
             None => Shape::KeyValue,
@@ -209,7 +209,7 @@ impl Shape {
 }
 
 /// The call that an input stands for.
-fn call(input: &Value) -> Result<(Call, Shape), String> {
+pub(super) fn call(input: &Value) -> Result<(Call, Shape), String> {
     const ADVICE: &str = "say it with --map, such as 'process=.ClientId, method=.Input.Op, call=.Call, return=.Return'";
     let Some(pairs) = input.as_map() else {
         return Err(format!(
@@ -254,7 +254,7 @@ fn call(input: &Value) -> Result<(Call, Shape), String> {
 }
 
 /// The result that an output stands for: its only field, if the input is that of a register or a key-value store.
-fn result(method: &str, shape: Shape, output: Value) -> Value {
+pub(super) fn result(method: &str, shape: Shape, output: Value) -> Value {
     if shape == Shape::Other {
         return output;
     }

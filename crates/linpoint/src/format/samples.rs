@@ -10,8 +10,16 @@ pub(super) fn contents(history: &History) -> Vec<String> {
     let notes = history.annotations().iter().map(|note| format!("{note:?}"));
     let ops = history.ops().map(|op| {
         format!(
-            "{:?} {:?} {:?} {:?} {:?} {} {} {:?}",
-            op.process, op.object, op.method, op.argument, op.result, op.call, op.ret, op.times
+            "{:?} {:?} {:?} {:?} {:?} {} {} {:?} {:?}",
+            op.process,
+            op.object,
+            op.method,
+            op.argument,
+            op.result,
+            op.call,
+            op.ret,
+            op.times,
+            op.hint
         )
     });
     ops.chain(notes).collect()
@@ -51,6 +59,7 @@ prop_compose! {
             0..12,
         ),
         response_first in any::<bool>(),
+        is_hinted in prop::bool::weighted(0.25),
     ) -> History {
         let mut builder = HistoryBuilder::new();
         for (object, method, argument, result, called, length) in ops {
@@ -62,6 +71,9 @@ prop_compose! {
                 returned: length.map(|length| called + length),
             };
             builder.operation(1, operation).unwrap();
+            if is_hinted && called % 3 > 0 {
+                builder.hint(called - 9);
+            }
         }
         let ties = if response_first { Ties::ReturnFirst } else { Ties::CallFirst };
         builder.finish(ties).unwrap()
@@ -71,6 +83,7 @@ prop_compose! {
 prop_compose! {
     pub(super) fn event_history()(
         steps in prop::collection::vec((0i64..4, any_value(), any_value(), 0u8..8), 0..24),
+        is_hinted in prop::bool::weighted(0.25),
     ) -> History {
         let mut builder = HistoryBuilder::new();
         for (process, object, value, what) in steps {
@@ -79,6 +92,10 @@ prop_compose! {
             match what {
                 0 => builder.annotate_at(value.to_string(), value.as_int()),
                 1 if open => builder.fail(1, &process).unwrap(),
+                2 if open && is_hinted => {
+                    builder.ret(1, &process, value).unwrap();
+                    builder.hint(7);
+                }
                 _ if open => builder.ret(1, &process, value).unwrap(),
                 _ => builder.call(1, process, Call::new("m", value).on(object)).unwrap(),
             }

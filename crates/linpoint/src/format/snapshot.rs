@@ -8,7 +8,7 @@
 //! entry, with a value; its end repeats both. The end of a scan has the values of the entries from 0 on; those left out hold
 //! the initial value, 0. What never ends is pending.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::{ReadOptions, RecordedHistory, Sink, StreamLine};
 use crate::error::Error;
@@ -143,12 +143,8 @@ fn event(text: &str) -> Result<StreamLine, String> {
     }
 }
 
-/// Writes a history, if it is one of a snapshot that holds integers, 0 at first.
-pub(super) fn write(
-    history: &History,
-    object_type: Option<(&str, &Params)>,
-    out: &mut (dyn Write + Send),
-) -> io::Result<()> {
+/// The text of a history, if it is one of a snapshot that holds integers, 0 at first.
+pub(super) fn text(history: &History, object_type: Option<(&str, &Params)>) -> io::Result<String> {
     let refuse = |what: String| {
         let reason =
             format!("only snapshots of integers, 0 at first, are written in this format: {what}");
@@ -158,7 +154,6 @@ pub(super) fn write(
     if let Some(initial) = initial.filter(|value| **value != Value::Int(0)) {
         return Err(refuse(format!("here entries hold {initial}")));
     }
-    // All of it is looked at before anything is written.
     let mut text = String::new();
     for (op, kind) in events_in_order(history.calls(), history.rets()) {
         let op = history.op(OpId(op));
@@ -188,7 +183,8 @@ pub(super) fn write(
             _ => return Err(unfit()),
         }
     }
-    writeln!(out, "{text}")
+    text.push('\n');
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -224,12 +220,11 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut again = Vec::new();
-        write(&read_text(TEXT).unwrap().history, None, &mut again).unwrap();
-        assert_eq!(again, format!("{TEXT}\n").as_bytes());
+        let again = super::text(&read_text(TEXT).unwrap().history, None).unwrap();
+        assert_eq!(again, format!("{TEXT}\n"));
         let queue = br#"{"process": 0, "method": "enq", "arg": 3, "call": 0, "return": 5}"#;
         let queue = parse(queue, &ReadOptions::default()).remove(0).unwrap();
-        let error = write(&queue.history, None, &mut again).unwrap_err();
+        let error = super::text(&queue.history, None).unwrap_err();
         assert!(
             error.to_string().ends_with("not enq(3) by process 0"),
             "{error}"

@@ -388,7 +388,7 @@ impl Columns {
 
 impl History {
     /// The same history without times.
-    #[cfg(feature = "parquet")]
+    #[cfg(any(test, feature = "parquet"))]
     pub(crate) fn without_times(self) -> History {
         History {
             times: None,

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::history::{
-    Annotation, Clients, EventKind, FailedOp, History, OpId, Ties, events_in_order,
-};
+use super::super::write::{Event, events};
+use crate::history::{Clients, History, Ties};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -71,8 +70,7 @@ pub(in crate::format) fn write_header(
 
 fn write_operations(history: &History, out: &mut dyn Write) -> io::Result<()> {
     for op in history.ops() {
-        out.write_all(b"{\"process\":")?;
-        write_value(op.process, out)?;
+        write_process(op.process, out)?;
         write_call(op.object, op.method, op.argument, out)?;
         write_hint(op.hint, out)?;
         let (called, returned) = op.times.unwrap_or_default();
@@ -89,104 +87,54 @@ fn write_operations(history: &History, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let mut others = other_events(history).into_iter().peekable();
-    for (rank, (op, kind)) in (0u32..).zip(events_in_order(history.calls(), history.rets())) {
-        while let Some((_, other)) = others.next_if(|(before, _)| *before <= rank) {
-            write_other(other, out)?;
-        }
-        let op = history.op(OpId(op));
-        out.write_all(b"{\"process\":")?;
-        write_value(op.process, out)?;
-        match kind {
-            EventKind::Call => {
-                out.write_all(b",\"event\":\"call\"")?;
-                write_call(op.object, op.method, op.argument, out)?;
-            }
-            EventKind::Return => {
+    for event in events(history) {
+        let time = event.time();
+        match event {
+            Event::Call(op) => write_call_of(op.process, op.object, op.method, op.argument, out)?,
+            Event::Return(op) => {
+                write_process(op.process, out)?;
                 out.write_all(b",\"event\":\"return\",\"ret\":")?;
                 write_value(op.result.unwrap_or(&Value::Nil), out)?;
                 write_hint(op.hint, out)?;
             }
+            Event::Note(note) => {
+                out.write_all(b"{\"event\":\"note\",\"text\":")?;
+                write_text(&note.text, out)?;
+            }
+            Event::FailedCall(op) => {
+                let call = &op.call;
+                write_call_of(&op.process, &call.object, &call.method, &call.argument, out)?;
+            }
+            Event::Failure(op) => {
+                write_process(&op.process, out)?;
+                out.write_all(b",\"event\":\"fail\"")?;
+            }
         }
-        if let Some((called, returned)) = op.times {
-            let time = match kind {
-                EventKind::Call => called,
-                EventKind::Return => returned,
-            };
+        if let Some(time) = time {
             write!(out, ",\"time\":{time}")?;
         }
         out.write_all(b"}\n")?;
     }
-    write_hints_of_pending(history, out)?;
-    others.try_for_each(|(_, other)| write_other(other, out))
+    write_hints_of_pending(history, out)
 }
 
-/// An event that is neither a call nor a return of an operation of the history.
-enum Other<'a> {
-    Note(&'a Annotation),
-    Called(&'a FailedOp),
-    Failed(&'a FailedOp),
+/// The beginning of a line, up to the process.
+fn write_process(process: &Value, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"{\"process\":")?;
+    write_value(process, out)
 }
 
-impl Other<'_> {
-    fn time(&self) -> Option<i64> {
-        match self {
-            Other::Note(note) => note.time,
-            Other::Called(op) => op.times.0,
-            Other::Failed(op) => op.times.1,
-        }
-    }
-}
-
-/// The other events with their ranks. Invariant: the events of a process are in their order.
-fn other_events(history: &History) -> Vec<(u32, Other<'_>)> {
-    let mut failures: Vec<(u32, Other<'_>)> = Vec::new();
-    for op in history.failed() {
-        failures.push((op.called, Other::Called(op)));
-        failures.push((op.failed, Other::Failed(op)));
-    }
-    failures.sort_by_key(|&(rank, _)| rank);
-    let mut failures = failures.into_iter().peekable();
-    let mut others = Vec::new();
-    for note in history.annotations() {
-        // Within a rank, times tell which came first.
-        let is_before = |(rank, event): &(u32, Other<'_>)| {
-            let times = event.time().zip(note.time);
-            *rank < note.rank
-                || *rank == note.rank && times.is_some_and(|(event, note)| event < note)
-        };
-        while let Some(failure) = failures.next_if(is_before) {
-            others.push(failure);
-        }
-        others.push((note.rank, Other::Note(note)));
-    }
-    others.extend(failures);
-    others
-}
-
-fn write_other(other: Other<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let time = other.time();
-    match other {
-        Other::Note(note) => {
-            out.write_all(b"{\"event\":\"note\",\"text\":")?;
-            write_text(&note.text, out)?;
-        }
-        Other::Called(op) => {
-            out.write_all(b"{\"process\":")?;
-            write_value(&op.process, out)?;
-            out.write_all(b",\"event\":\"call\"")?;
-            write_call(&op.call.object, &op.call.method, &op.call.argument, out)?;
-        }
-        Other::Failed(op) => {
-            out.write_all(b"{\"process\":")?;
-            write_value(&op.process, out)?;
-            out.write_all(b",\"event\":\"fail\"")?;
-        }
-    }
-    if let Some(time) = time {
-        write!(out, ",\"time\":{time}")?;
-    }
-    out.write_all(b"}\n")
+/// The event of a call, up to its time.
+fn write_call_of(
+    process: &Value,
+    object: &Value,
+    method: &str,
+    argument: &Value,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_process(process, out)?;
+    out.write_all(b",\"event\":\"call\"")?;
+    write_call(object, method, argument, out)
 }
 
 fn write_hint(hint: Option<i64>, out: &mut dyn Write) -> io::Result<()> {
@@ -200,8 +148,7 @@ fn write_hint(hint: Option<i64>, out: &mut dyn Write) -> io::Result<()> {
 fn write_hints_of_pending(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let pending = history.ops().filter(|op| op.result.is_none());
     for (op, hint) in pending.filter_map(|op| Some((op, op.hint?))) {
-        out.write_all(b"{\"process\":")?;
-        write_value(op.process, out)?;
+        write_process(op.process, out)?;
         writeln!(out, ",\"event\":\"crash\",\"hint\":{hint}}}")?;
     }
     Ok(())

@@ -9,6 +9,7 @@ mod operations;
 mod path;
 mod record;
 mod source;
+mod stream;
 mod time;
 
 use std::time::Duration;
@@ -18,10 +19,12 @@ pub use self::guess::Guess;
 use self::operations::Operations;
 use self::path::Path;
 use self::record::Reader;
+pub use self::stream::MappedStream;
 use super::assemble::{Order, assemble};
 use super::{Note, ReadOptions, RecordedHistory};
 use crate::engine::Ticker;
 use crate::error::{Error, did_you_mean};
+use crate::spec::Params;
 use crate::value::Value;
 
 /// Says which fields of the records of a log are the parts of operations: process, object, method, argument, result and times.
@@ -210,6 +213,14 @@ impl Mapping {
         }
     }
 
+    /// The parameters of the type.
+    fn params(&self) -> Params {
+        let params = self.fields.params.iter();
+        params
+            .map(|(name, value)| (name.clone(), Value::from(value.clone())))
+            .collect()
+    }
+
     /// How the records of `text` are written.
     fn source(&self, text: &str) -> Source {
         self.fields.source.unwrap_or_else(|| source::detect(text))
@@ -252,15 +263,11 @@ pub(super) fn read(
     let unused = fields.skew.unused(&operations.list);
     let (history, mut notes) = assemble(operations.list, order, options)?;
     notes.extend((unused > 0).then_some(Note::UnusedSkew(unused)));
-    let params = &fields.params;
-    let params = params
-        .iter()
-        .map(|(name, value)| (name.clone(), Value::from(value.clone())));
     let object_type = fields.object_type.clone();
     Ok(RecordedHistory {
         history,
         notes,
-        object_type: object_type.map(|name| (name, params.collect())),
+        object_type: object_type.map(|name| (name, mapping.params())),
         ..RecordedHistory::default()
     })
 }

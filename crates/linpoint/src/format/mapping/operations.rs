@@ -10,6 +10,67 @@ use super::time::Time;
 use crate::error::Error;
 use crate::value::Value;
 
+/// An event of a record.
+pub(super) struct MappedEvent {
+    pub(super) kind: EventKind,
+    /// The key of the mapping that pairs events.
+    pub(super) key: &'static str,
+    /// What pairs this event.
+    pub(super) pair: Value,
+    pub(super) time: Option<Time>,
+}
+
+/// The event of a record; `None` if it is ignored.
+pub(super) fn event_of(
+    reader: &mut Reader<'_>,
+    line: u64,
+    table: &EventTable,
+    record: &Value,
+) -> Result<Option<MappedEvent>, String> {
+    let kind = reader.event_kind(table, record)?;
+    if kind == EventKind::Ignore {
+        return Ok(None);
+    }
+    let fields = &reader.mapping.fields;
+    let (key, pairs_by) = match (&fields.id, &fields.process) {
+        (Some(id), _) => ("id", id),
+        (None, Some(process)) => ("process", process),
+        (None, None) => unreachable!("bug: a mapping of events has an id or a process"),
+    };
+    let pair = reader.require(key, pairs_by, record)?;
+    let time = match &fields.time {
+        Some(path) => Some(reader.require_time("time", path, record, line)?),
+        None => None,
+    };
+    Ok(Some(MappedEvent {
+        kind,
+        key,
+        pair,
+        time,
+    }))
+}
+
+/// The reason why an event cannot end an operation.
+pub(super) fn no_open_call(key: &str, pair: &Value) -> String {
+    format!(
+        "this ends an operation of {key} {pair}, which has none that is open: its call is missing, or comes later"
+    )
+}
+
+/// The reason why an event cannot call `method`; `open` is the open call with its line.
+pub(super) fn open_already(key: &str, pair: &Value, method: &str, open: (&str, u64)) -> String {
+    let advice = match key {
+        "id" => "an id is of one operation at a time",
+        _ => {
+            "if calls of one process overlap, say which field pairs the events of an operation (`id`)"
+        }
+    };
+    let (called, line) = open;
+    format!(
+        "{key} {pair} calls {method:?} while its call of {called:?} on line {line} is open: {advice}"
+    )
+}
+
 /// Collects the operations of records.
 pub(super) struct Operations<'m> {
     pub(super) reader: Reader<'m>,
@@ -83,28 +144,20 @@ impl<'m> Operations<'m> {
     }
 
     fn take_event(&mut self, line: u64, table: &EventTable, record: &Value) -> Result<(), String> {
-        let kind = self.reader.event_kind(table, record)?;
-        if kind == EventKind::Ignore {
+        let Some(event) = event_of(&mut self.reader, line, table, record)? else {
             return Ok(());
-        }
-        let fields = &self.reader.mapping.fields;
-        let (key, pairs_by) = match (&fields.id, &fields.process) {
-            (Some(id), _) => ("id", id),
-            (None, Some(process)) => ("process", process),
-            (None, None) => unreachable!("bug: a mapping of events has an id or a process"),
         };
-        let pair = self.reader.require(key, pairs_by, record)?;
-        let time = match &fields.time {
-            Some(path) => Some(self.reader.require_time("time", path, record, line)?),
-            None => None,
-        };
+        let MappedEvent {
+            kind,
+            key,
+            pair,
+            time,
+        } = event;
         if kind == EventKind::Call {
             return self.begin(line, key, pair, time, record);
         }
         let Some(index) = self.open.remove(&pair) else {
-            return Err(format!(
-                "this ends an operation of {key} {pair}, which has none that is open: its call is missing, or comes later"
-            ));
+            return Err(no_open_call(key, &pair));
         };
         let outcome = match kind {
             EventKind::Return => self.reader.outcome(record)?,
@@ -136,16 +189,11 @@ impl<'m> Operations<'m> {
     ) -> Result<(), String> {
         let (process, call) = self.reader.called(record)?;
         if let Some(&earlier) = self.open.get(&pair) {
-            let advice = match key {
-                "id" => "an id is of one operation at a time",
-                _ => {
-                    "if calls of one process overlap, say which field pairs the events of an operation (`id`)"
-                }
-            };
-            return Err(format!(
-                "{key} {pair} calls {:?} while its call of {:?} on line {} is open: {advice}",
-                call.method, self.list[earlier].call.method, self.list[earlier].line,
-            ));
+            let open = (
+                self.list[earlier].call.method.as_str(),
+                self.list[earlier].line,
+            );
+            return Err(open_already(key, &pair, &call.method, open));
         }
         self.open.insert(pair, self.list.len());
         self.list.push(LoggedOperation {

@@ -9,6 +9,7 @@ use crate::history::Call;
 use crate::value::Value;
 
 /// What the records of one log have shown so far.
+#[derive(Debug)]
 pub(super) struct Reader<'m> {
     pub(super) mapping: &'m Mapping,
     /// By the number of a path: whether it was looked for, and whether it was found.

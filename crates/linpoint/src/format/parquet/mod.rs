@@ -26,6 +26,7 @@ enum Column {
     Result,
     Call,
     Return,
+    Hint,
 }
 
 impl Column {
@@ -38,6 +39,7 @@ impl Column {
             Column::Result => "result",
             Column::Call => "call",
             Column::Return => "return",
+            Column::Hint => "hint",
         }
     }
 }

@@ -65,7 +65,7 @@ fn read<R: ChunkReader + 'static>(
     let metadata = file.history_metadata()?;
     let ties = options.ties.or(metadata.about.ties).unwrap_or_default();
     // Two tasks of about equal cost. A thread that finishes early steals parts of the other task.
-    let (order, (values, (methods, objects))) = rayon::join(
+    let (order, (values, ((methods, objects), hints))) = rayon::join(
         || {
             let (timed, processes) = rayon::join(
                 || file.order(metadata.order, ties),
@@ -78,7 +78,10 @@ fn read<R: ChunkReader + 'static>(
         || {
             rayon::join(
                 || file.values(),
-                || rayon::join(|| file.methods(), || file.objects(metadata.names)),
+                || {
+                    let names = || rayon::join(|| file.methods(), || file.objects(metadata.names));
+                    rayon::join(names, || file.hints())
+                },
             )
         },
     );
@@ -94,7 +97,7 @@ fn read<R: ChunkReader + 'static>(
         result,
         line: Lines::InOrder,
         event_lines: EventLines::default(),
-        hint: Vec::new(),
+        hint: hints?,
         processes,
         objects,
         methods,
@@ -489,6 +492,29 @@ impl<'a, R: ChunkReader + 'static> Table<'a, R> {
             found => return Err(unexpected(column, found, "integers or text")),
         }
         Ok(numbers.ids)
+    }
+
+    /// The column of hints; empty if no row has one.
+    fn hints(&self) -> Result<Vec<Option<i64>>, Error> {
+        let column = Column::Hint;
+        match self.find(column) {
+            None => return Ok(Vec::new()),
+            Some(found) if !is_integer(found) => {
+                return Err(unexpected(column, found, "integers"));
+            }
+            Some(_) if self.is_all_null(column)? => return Ok(Vec::new()),
+            Some(_) => {}
+        }
+        let bytes = size_of::<Option<i64>>() as u64;
+        let allowed = self.budget.reserve_for(self.rows, bytes);
+        allowed.map_err(Error::limit)?;
+        let mut hints = Vec::with_capacity(self.room());
+        self.each_array(column, |rows, array| {
+            hints.extend(integers(array)?.iter().copied().map(Some));
+            each_null(array, |row| hints[rows.start + row] = None);
+            Ok(())
+        })?;
+        Ok(hints)
     }
 
     fn methods(&self) -> Result<(Vec<MethodId>, Vec<String>), Error> {

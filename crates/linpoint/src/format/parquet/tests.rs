@@ -108,6 +108,21 @@ fn json_lines_become_parquet_and_json_lines_again() {
 }
 
 #[test]
+fn hints_of_other_tools_are_read() {
+    let hints = Int32Array::from(vec![Some(7), None]);
+    let read = read_one(&foreign(two_rows([column("hint", hints)]))).unwrap();
+    let hints: Vec<_> = read.history.ops().map(|op| op.hint).collect();
+    assert_eq!(hints, [Some(7), None]);
+    let none = read_one(&foreign(two_rows([column("hint", NullArray::new(2))]))).unwrap();
+    assert!(!none.history.has_hints());
+    let text = StringArray::from(vec!["a", "b"]);
+    assert_eq!(
+        refusal(&foreign(two_rows([column("hint", text)]))),
+        "column \"hint\" must hold integers, but it is text"
+    );
+}
+
+#[test]
 fn many_rows_come_in_several_batches() {
     let object = object_type("queue", &Params::new()).unwrap();
     let generator = Generator {

@@ -111,7 +111,7 @@ fn sources(history: &History) -> Vec<(Column, Source<'_>)> {
     };
     let rows = history.len();
     let values = history.values();
-    vec![
+    let mut sources = vec![
         (
             Column::Object,
             Source::of_values(Nullable::Yes, history.objects(), rows, Box::new(object)),
@@ -139,7 +139,12 @@ fn sources(history: &History) -> Vec<(Column, Source<'_>)> {
         ),
         (Column::Call, Source::Plain(Nullable::No, Box::new(call))),
         (Column::Return, Source::Plain(Nullable::Yes, Box::new(ret))),
-    ]
+    ];
+    if history.has_hints() {
+        let hint = move |row: usize| history.op(OpId(row as u32)).hint;
+        sources.push((Column::Hint, Source::Plain(Nullable::Yes, Box::new(hint))));
+    }
+    sources
 }
 
 impl<'a> Source<'a> {
