@@ -1,0 +1,192 @@
+package linpoint;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.stream.Stream;
+import linpoint.Subject.Call;
+import linpoint.Subject.Invocation;
+import linpoint.Workers.Event;
+
+/**
+ * Records any class: makes random programs of some threads and calls, runs each many times on new instances, and writes the
+ * histories that differ.
+ *
+ * <pre>
+ * java -cp linpoint.jar linpoint.Driver --threads 3 --calls 3 --output histories.jsonl Cache.json
+ * </pre>
+ *
+ * The file that describes the class is a {@link Description}. docs/java.md lists the options.
+ */
+public final class Driver {
+    private static final String USAGE = """
+        usage: java -cp linpoint.jar linpoint.Driver [OPTION VALUE]... DESCRIPTION.json
+          --threads N       threads of a program [3]
+          --calls N         calls of each thread [3]
+          --methods WHICH   core, all, one other method, such as "addAll(c)", which is called beside the core ones, or each:
+                            core and each of these, in files of their own in the folder --output [all]
+          --programs N      random programs [100]
+          --runs N          runs of each program [1000]
+          --keep N          most histories to write for each program [10]
+          --format F        jsonl or violat [jsonl]
+          --answers A       json or text [json; text for violat]
+          --integers L,H    the range of all integers, instead of that of the description
+          --constructor A   the arguments of the constructor, a JSON list, instead of those of the description
+          --blocked MS      when calls that have not returned are given up, and pending [2000]
+          --falsify one     change one answer in each history; only with one thread
+          --seed N          the seed of the programs [1]
+          --output FILE     the file to write [the standard output]""";
+
+    private final Description description;
+    private final Subject subject;
+    private final Options options;
+    private final Workers workers;
+    private final Random random;
+    private int programs;
+    private long runs;
+    private long written;
+
+    private record Options(int threads, int calls, String methods, int programs, int runs, int keep, Format format,
+            Answers answers, long blocked, boolean falsifies, long seed) {}
+
+    private Driver(Description description, Options options) throws ClassNotFoundException {
+        this.description = description;
+        this.options = options;
+        // A single thread has nothing to meet.
+        Runnable step = options.threads() == 1 ? () -> {} : Pauses::random;
+        subject = new Subject(description.type(), description.constructor(), step);
+        workers = new Workers(options.threads(), options.answers(), options.blocked());
+        random = new Random(options.seed());
+    }
+
+    public static void main(String[] args) throws Exception {
+        Map<String, String> given = new LinkedHashMap<>();
+        int i = 0;
+        for (; i + 1 < args.length && args[i].startsWith("--"); i += 2) {
+            given.put(args[i].substring(2), args[i + 1]);
+        }
+        if (i + 1 != args.length || args[i].startsWith("--")) {
+            System.err.println(USAGE);
+            System.exit(2);
+        }
+        try {
+            drive(given, Path.of(args[i]));
+        } catch (IllegalArgumentException | IOException | ClassNotFoundException | NoSuchMethodException error) {
+            System.err.println("linpoint.Driver: " + error);
+            System.exit(2);
+        }
+    }
+
+    private static void drive(Map<String, String> given, Path file) throws Exception {
+        Format format = Format.valueOf(given.getOrDefault("format", "jsonl").toUpperCase());
+        given.remove("format");
+        String answers = format == Format.VIOLAT ? "text" : "json";
+        String output = given.remove("output");
+        Description description = Description.read(file).with(list(given.remove("constructor")), list(bracketed(given.remove("integers"))));
+        Options options = new Options(number(given, "threads", 3), number(given, "calls", 3), text(given, "methods", "all"),
+            number(given, "programs", 100), number(given, "runs", 1000), number(given, "keep", 10), format,
+            Answers.valueOf(text(given, "answers", answers).toUpperCase()), number(given, "blocked", 2000),
+            given.remove("falsify") != null, number(given, "seed", 1));
+        if (!given.isEmpty()) {
+            throw new IllegalArgumentException("unknown options " + given.keySet() + "\n" + USAGE);
+        }
+        if (format == Format.VIOLAT && options.answers() != Answers.TEXT) {
+            throw new IllegalArgumentException("histories of Violat have answers that are texts");
+        }
+        if (options.falsifies() && options.threads() != 1) {
+            throw new IllegalArgumentException("--falsify: only with one thread is another answer wrong for certain");
+        }
+        // What the class prints must not get between the histories.
+        PrintStream standard = System.out;
+        System.setOut(System.err);
+        Driver driver = new Driver(description, options);
+        if (options.methods().equals("each")) {
+            driver.recordEach(Path.of(Objects.requireNonNull(output, "--methods each needs --output")));
+        } else if (output == null) {
+            driver.record(options.methods(), standard);
+        } else {
+            driver.record(options.methods(), new PrintStream(output, StandardCharsets.US_ASCII));
+        }
+        System.err.printf("%s: %d programs, %d runs, %d histories%n", description.type(), driver.programs, driver.runs, driver.written);
+    }
+
+    private static String text(Map<String, String> given, String option, String otherwise) {
+        String value = given.remove(option);
+        return value == null ? otherwise : value;
+    }
+
+    private static int number(Map<String, String> given, String option, int otherwise) {
+        String value = given.remove(option);
+        return value == null ? otherwise : Integer.parseInt(value);
+    }
+
+    private static String bracketed(String range) {
+        return range == null ? null : "[" + range + "]";
+    }
+
+    private static List<Object> list(String json) {
+        return json == null ? null : new ArrayList<>((List<?>) Json.read(json));
+    }
+
+    private void recordEach(Path folder) throws Exception {
+        Files.createDirectories(folder);
+        Stream<String> others = description.others().stream().map(Object::toString);
+        for (String methods : Stream.concat(Stream.of("core"), others).toList()) {
+            record(methods, new PrintStream(folder.resolve(methods + ".jsonl").toFile(), StandardCharsets.US_ASCII));
+        }
+    }
+
+    private void record(String methods, PrintStream out) throws Exception {
+        Program.Choice choice = Program.Choice.of(description, methods);
+        for (int i = 0; i < options.programs(); i++, programs++) {
+            Program program = Program.random(description, choice, options.threads(), options.calls(), random);
+            for (String history : histories(program)) {
+                out.print(history);
+                written++;
+            }
+        }
+        out.close();
+        if (out.checkError()) {
+            throw new IOException("the histories cannot be written");
+        }
+    }
+
+    /** Runs a program and returns some of the histories that differ. */
+    private List<String> histories(Program program) throws Exception {
+        Map<List<Event>, Integer> counts = new LinkedHashMap<>();
+        for (int run = 0; run < options.runs(); run++, runs++) {
+            counts.merge(workers.run(subject.newInstance(), prepared(program)), 1, Integer::sum);
+        }
+        List<Map.Entry<List<Event>, Integer>> kept = new ArrayList<>(counts.entrySet());
+        Collections.shuffle(kept, random);
+        List<String> histories = new ArrayList<>();
+        for (Map.Entry<List<Event>, Integer> each : kept.subList(0, Math.min(kept.size(), options.keep()))) {
+            List<Event> events = options.falsifies() ? Falsified.of(each.getKey(), random) : each.getKey();
+            if (events != null) {
+                histories.add(options.format().written(description, program, events, each.getValue(), options.runs()));
+            }
+        }
+        return histories;
+    }
+
+    private List<List<Invocation>> prepared(Program program) throws NoSuchMethodException {
+        List<List<Invocation>> prepared = new ArrayList<>();
+        for (List<Call> calls : program.threads()) {
+            List<Invocation> invocations = new ArrayList<>();
+            for (Call call : calls) {
+                invocations.add(subject.prepare(call));
+            }
+            prepared.add(invocations);
+        }
+        return prepared;
+    }
+}
