@@ -33,12 +33,17 @@ public enum Answers {
      */
     TEXT;
 
-    /** Returns the answer of a call that returned this result; null if the method is void. */
+    /** Returns the answer of a call that returned this result. */
     Json.Raw returned(Object result) {
+        return returned(result, () -> {});
+    }
+
+    /** Returns the same, with a step before each element that is read. */
+    Json.Raw returned(Object result, Runnable step) {
         if (this == JSON) {
-            return new Json.Raw(Json.text(plain(result)));
+            return new Json.Raw(Json.text(plain(result, step)));
         }
-        return new Json.Raw(Json.quoted(result instanceof String string ? string : listing(result)));
+        return new Json.Raw(Json.quoted(result instanceof String string ? string : listing(result, step)));
     }
 
     /** Returns the answer of a void method that returned. */
@@ -52,72 +57,71 @@ public enum Answers {
     }
 
     /** The value with lists for everything that has elements. */
-    private static Object plain(Object value) {
+    private static Object plain(Object value, Runnable step) {
+        if (value instanceof Element element) {
+            return element.value();
+        }
         if (value instanceof Optional<?> optional) {
-            return plain(optional.orElse(null));
+            return plain(optional.orElse(null), step);
         }
         if (value instanceof Map<?, ?> map) {
-            List<Object> entries = entries(map);
-            boolean hasTextKeys = map.keySet().stream().allMatch(key -> key instanceof String);
-            if (!hasTextKeys) {
-                return plain(entries);
-            }
             Map<Object, Object> copy = new LinkedHashMap<>();
-            for (Object entry : entries) {
-                copy.put(((Map.Entry<?, ?>) entry).getKey(), plain(((Map.Entry<?, ?>) entry).getValue()));
+            for (Object each : entries(map, step)) {
+                Map.Entry<?, ?> entry = (Map.Entry<?, ?>) each;
+                copy.put(plain(entry.getKey(), step), plain(entry.getValue(), step));
             }
             return copy;
         }
         if (value instanceof Map.Entry<?, ?> entry) {
             List<Object> pair = new ArrayList<>();
-            pair.add(plain(entry.getKey()));
-            pair.add(plain(entry.getValue()));
+            pair.add(plain(entry.getKey(), step));
+            pair.add(plain(entry.getValue(), step));
             return pair;
         }
-        List<Object> elements = elements(value);
+        List<Object> elements = elements(value, step);
         if (elements == null) {
             return value;
         }
-        elements.replaceAll(Answers::plain);
+        elements.replaceAll(element -> plain(element, step));
         return elements;
     }
 
     /** The value as Java prints it, with the marks of Violat. */
-    private static String listing(Object value) {
+    private static String listing(Object value, Runnable step) {
         if (value instanceof Map<?, ?> map) {
-            return "{" + joined(entries(map), ", ") + "}";
+            return "{" + joined(entries(map, step), ", ", step) + "}";
         }
         if (value instanceof Map.Entry<?, ?> entry) {
-            return listing(entry.getKey()) + "=" + listing(entry.getValue());
+            return listing(entry.getKey(), step) + "=" + listing(entry.getValue(), step);
         }
         if (value instanceof String string) {
             return Json.quoted(string);
         }
-        List<Object> elements = elements(value);
+        List<Object> elements = elements(value, step);
         if (elements == null) {
             return String.valueOf(value);
         }
-        return "[" + joined(elements, value instanceof Collection<?> ? ", " : ",") + "]";
+        return "[" + joined(elements, value instanceof Collection<?> ? ", " : ",", step) + "]";
     }
 
-    private static String joined(List<Object> elements, String separator) {
-        return String.join(separator, elements.stream().map(Answers::listing).toList());
+    private static String joined(List<Object> elements, String separator, Runnable step) {
+        return String.join(separator, elements.stream().map(element -> listing(element, step)).toList());
     }
 
     /** A copy of the elements, or null if the value has none. */
-    private static List<Object> elements(Object value) {
+    private static List<Object> elements(Object value, Runnable step) {
         List<Object> elements = new ArrayList<>();
         if (value instanceof BaseStream<?, ?> stream) {
-            return elements(stream.iterator());
+            return elements(stream.iterator(), step);
         } else if (value instanceof Iterator<?> iterator) {
-            iterator.forEachRemaining(elements::add);
+            readAll(iterator, elements, step);
         } else if (value instanceof Collection<?> items) {
-            items.iterator().forEachRemaining(elements::add);
+            readAll(items.iterator(), elements, step);
             if (items instanceof Set<?> && !(items instanceof SortedSet<?>) && !(items instanceof LinkedHashSet<?>)) {
                 elements.sort(NATURAL);
             }
         } else if (value instanceof Enumeration<?> enumeration) {
-            enumeration.asIterator().forEachRemaining(elements::add);
+            readAll(enumeration.asIterator(), elements, step);
         } else if (value != null && value.getClass().isArray()) {
             for (int i = 0; i < Array.getLength(value); i++) {
                 elements.add(Array.get(value, i));
@@ -128,10 +132,17 @@ public enum Answers {
         return elements;
     }
 
+    private static void readAll(Iterator<?> from, List<Object> to, Runnable step) {
+        while (from.hasNext()) {
+            step.run();
+            to.add(from.next());
+        }
+    }
+
     /** A copy of the entries, in the order of the map if it has one of its own. */
-    private static List<Object> entries(Map<?, ?> map) {
+    private static List<Object> entries(Map<?, ?> map, Runnable step) {
         List<Object> entries = new ArrayList<>();
-        map.entrySet().iterator().forEachRemaining(entries::add);
+        readAll(map.entrySet().iterator(), entries, step);
         if (!(map instanceof SortedMap<?, ?>) && !(map instanceof LinkedHashMap<?, ?>)) {
             entries.sort(NATURAL);
         }
@@ -147,6 +158,6 @@ public enum Answers {
             Comparable<Object> comparable = (Comparable<Object>) left;
             return comparable.compareTo(right);
         }
-        return listing(left).compareTo(listing(right));
+        return listing(left, () -> {}).compareTo(listing(right, () -> {}));
     };
 }

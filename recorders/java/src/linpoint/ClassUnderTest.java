@@ -97,7 +97,7 @@ public final class ClassUnderTest {
             System.exit(2);
         }
         List<Object> arguments = Arrays.stream(args).skip(i + 1).map(Json::read).toList();
-        new ClassUnderTest(new Subject(args[i], arguments, () -> {}), identity, blockedMillis, answers).run();
+        new ClassUnderTest(new Subject(args[i], arguments), identity, blockedMillis, answers).run();
     }
 
     private void run() throws Exception {

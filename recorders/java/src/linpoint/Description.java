@@ -18,15 +18,18 @@ import linpoint.Subject.Call;
  * <pre>
  * {"class": "java.util.concurrent.CopyOnWriteArrayList",
  *  "constructor": [],
+ *  "elements": "stepped",
  *  "core": ["add(x)", "get(x)"],
  *  "others": ["addAll(c)", "removeIf(p)"],
  *  "arguments": {"p": {"function": ["even", "odd"]}}}
  * </pre>
  *
- * Core methods are those that must be atomic. An argument is named after one of {@code arguments}, or of those that need no
+ * Core methods are those that must be atomic. Where any object may be an element, {@code stepped} elements pause whenever the
+ * class looks at them; without it they are {@code integers}. An argument is named after one of {@code arguments}, or of those that need no
  * description: {@code x}, {@code y}, {@code k}, {@code l}, {@code v} and {@code w} are integers, {@code c} is a collection and {@code m} a map of them.
  */
-record Description(String type, List<Object> constructor, List<Method> core, List<Method> others, Map<String, Object> arguments) {
+record Description(String type, List<Object> constructor, Subject.Elements elements, List<Method> core, List<Method> others,
+        Map<String, Object> arguments) {
     /** A method, and what makes each of its arguments. */
     record Method(String name, List<String> parameters) {
         static Method of(Object signature) {
@@ -46,7 +49,7 @@ record Description(String type, List<Object> constructor, List<Method> core, Lis
         }
     }
 
-    private static final List<String> KEYS = List.of("class", "constructor", "core", "others", "arguments");
+    private static final List<String> KEYS = List.of("class", "constructor", "elements", "core", "others", "arguments");
 
     static Description read(Path path) throws IOException {
         Map<?, ?> json = (Map<?, ?>) Json.read(Files.readString(path));
@@ -61,8 +64,17 @@ record Description(String type, List<Object> constructor, List<Method> core, Lis
         arguments.put("c", Map.of("list", "x", "length", List.of(0, 3)));
         arguments.put("m", Map.of("map", List.of("k", "v"), "length", List.of(0, 3)));
         items(json, "arguments", Map.of()).forEach((name, generator) -> arguments.put((String) name, generator));
-        return new Description((String) json.get("class"), new ArrayList<>((List<?>) json.get("constructor")),
+        return new Description((String) json.get("class"), constructor(json), elements(json),
             methods(json, "core"), methods(json, "others"), arguments);
+    }
+
+    private static List<Object> constructor(Map<?, ?> json) {
+        return json.get("constructor") instanceof List<?> list ? new ArrayList<>(list) : List.of();
+    }
+
+    private static Subject.Elements elements(Map<?, ?> json) {
+        String name = json.get("elements") instanceof String text ? text : "integers";
+        return Subject.Elements.valueOf(name.toUpperCase());
     }
 
     private static Map<?, ?> items(Map<?, ?> json, String key, Map<?, ?> otherwise) {
@@ -80,7 +92,7 @@ record Description(String type, List<Object> constructor, List<Method> core, Lis
             changed.replaceAll((name, generator) ->
                 generator instanceof Map<?, ?> map && map.containsKey("integer") ? Map.of("integer", integers) : generator);
         }
-        return new Description(type, constructor == null ? this.constructor : constructor, core, others, changed);
+        return new Description(type, constructor == null ? this.constructor : constructor, elements, core, others, changed);
     }
 
     /** Returns a call of this method with random arguments. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import linpoint.Subject.Call;
 import linpoint.Subject.Invocation;
@@ -36,6 +37,8 @@ public final class Driver {
                             core and each of these, in files of their own in the folder --output [all]
           --programs N      random programs [100]
           --runs N          runs of each program [1000]
+          --distinct WHAT   events: histories differ if any event does; answers: of the runs with the same answers, the one with
+                            the fewest concurrent pairs counts, which is the hardest to explain [events]
           --keep N          most histories to write for each program [10]
           --format F        jsonl or violat [jsonl]
           --answers A       json or text [json; text for violat]
@@ -55,16 +58,36 @@ public final class Driver {
     private long runs;
     private long written;
 
-    private record Options(int threads, int calls, String methods, int programs, int runs, int keep, Format format,
+    private record Options(int threads, int calls, String methods, int programs, int runs, Distinct distinct, int keep, Format format,
             Answers answers, long blocked, boolean falsifies, long seed) {}
+
+    /** What tells two histories of a program apart. */
+    private enum Distinct {
+        EVENTS,
+        ANSWERS;
+
+        Object key(List<Event> events) {
+            if (this == EVENTS) {
+                return events;
+            }
+            return events.stream().filter(event -> event.answer() != null).collect(Collectors.toSet());
+        }
+    }
+
+    /** A history, and how many runs gave it or one that counts as the same. */
+    private record Found(List<Event> events, int count) {
+        Found or(Found other) {
+            List<Event> fewer = Workers.concurrentPairs(other.events) < Workers.concurrentPairs(events) ? other.events : events;
+            return new Found(fewer, count + other.count);
+        }
+    }
 
     private Driver(Description description, Options options) throws ClassNotFoundException {
         this.description = description;
         this.options = options;
-        // A single thread has nothing to meet.
-        Runnable step = options.threads() == 1 ? () -> {} : Pauses::random;
-        subject = new Subject(description.type(), description.constructor(), step);
-        workers = new Workers(options.threads(), options.answers(), options.blocked());
+        Pauses pauses = new Pauses();
+        subject = new Subject(description.type(), description.constructor(), pauses, description.elements());
+        workers = new Workers(options.threads(), options.answers(), pauses, options.blocked());
         random = new Random(options.seed());
     }
 
@@ -93,7 +116,8 @@ public final class Driver {
         String output = given.remove("output");
         Description description = Description.read(file).with(list(given.remove("constructor")), list(bracketed(given.remove("integers"))));
         Options options = new Options(number(given, "threads", 3), number(given, "calls", 3), text(given, "methods", "all"),
-            number(given, "programs", 100), number(given, "runs", 1000), number(given, "keep", 10), format,
+            number(given, "programs", 100), number(given, "runs", 1000),
+            Distinct.valueOf(text(given, "distinct", "events").toUpperCase()), number(given, "keep", 10), format,
             Answers.valueOf(text(given, "answers", answers).toUpperCase()), number(given, "blocked", 2000),
             given.remove("falsify") != null, number(given, "seed", 1));
         if (!given.isEmpty()) {
@@ -162,17 +186,18 @@ public final class Driver {
 
     /** Runs a program and returns some of the histories that differ. */
     private List<String> histories(Program program) throws Exception {
-        Map<List<Event>, Integer> counts = new LinkedHashMap<>();
+        Map<Object, Found> all = new LinkedHashMap<>();
         for (int run = 0; run < options.runs(); run++, runs++) {
-            counts.merge(workers.run(subject.newInstance(), prepared(program)), 1, Integer::sum);
+            List<Event> events = workers.run(subject.newInstance(), prepared(program));
+            all.merge(options.distinct().key(events), new Found(events, 1), Found::or);
         }
-        List<Map.Entry<List<Event>, Integer>> kept = new ArrayList<>(counts.entrySet());
+        List<Found> kept = new ArrayList<>(all.values());
         Collections.shuffle(kept, random);
         List<String> histories = new ArrayList<>();
-        for (Map.Entry<List<Event>, Integer> each : kept.subList(0, Math.min(kept.size(), options.keep()))) {
-            List<Event> events = options.falsifies() ? Falsified.of(each.getKey(), random) : each.getKey();
+        for (Found found : kept.subList(0, Math.min(kept.size(), options.keep()))) {
+            List<Event> events = options.falsifies() ? Falsified.of(found.events(), random) : found.events();
             if (events != null) {
-                histories.add(options.format().written(description, program, events, each.getValue(), options.runs()));
+                histories.add(options.format().written(description, program, events, found.count(), options.runs()));
             }
         }
         return histories;

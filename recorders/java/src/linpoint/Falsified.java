@@ -53,7 +53,7 @@ final class Falsified {
             case "[]" -> "[0]";
             case "{}" -> "{0=0}";
             case "null" -> "0";
-            default -> text.startsWith("[") || text.startsWith("{") ? shorter(text) : "null";
+            default -> text.startsWith("[") || text.startsWith("{") ? shorter(text) : "java.lang.NullPointerException";
         };
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 
 /**
  * The functions that calls take as arguments, by name. A history writes one as <code>{"function": "sum"}</code>. It stands for any
@@ -30,6 +31,9 @@ final class Functions {
 
     /** The integer, or what stands for it: 0 for null, and the length of a text. */
     private static int number(Object value) {
+        if (value instanceof Element element) {
+            return element.value();
+        }
         return value instanceof Number number ? number.intValue() : value == null ? 0 : value.toString().length();
     }
 
@@ -39,8 +43,11 @@ final class Functions {
         return isFunction ? (String) ((Map<?, ?>) argument).get("function") : null;
     }
 
-    /** Returns the function of this name as this interface, or null if it is none with one abstract method. */
-    static Object named(String name, Class<?> type, Runnable step) {
+    /**
+     * Returns the function of this name as this interface, or null if it is none with one abstract method. It does the step
+     * when it is called; {@code boxed} makes an object of an integer.
+     */
+    static Object named(String name, Class<?> type, Runnable step, IntFunction<Object> boxed) {
         Function<List<Object>, Object> function = BY_NAME.get(name);
         if (function == null) {
             throw new IllegalArgumentException("no function is called " + name + "; there are " + BY_NAME.keySet().stream().sorted().toList());
@@ -58,14 +65,17 @@ final class Functions {
             }
             step.run();
             Object result = function.apply(arguments == null ? List.of() : Arrays.asList(arguments));
-            return result instanceof Integer number ? widened(number, method.getReturnType()) : result;
+            return result instanceof Integer number ? converted(number, method.getReturnType(), boxed) : result;
         };
         return Proxy.newProxyInstance(type.getClassLoader() == null ? Functions.class.getClassLoader() : type.getClassLoader(),
             new Class<?>[] {type}, handler);
     }
 
-    private static Object widened(int number, Class<?> type) {
-        return type == long.class ? (Object) (long) number : type == double.class ? (Object) (double) number : number;
+    private static Object converted(int number, Class<?> type, IntFunction<Object> boxed) {
+        if (type == int.class || type == long.class || type == double.class) {
+            return type == int.class ? (Object) number : type == long.class ? (Object) (long) number : (Object) (double) number;
+        }
+        return boxed.apply(number);
     }
 
     private static Object ofObject(Object proxy, Method method, Object[] arguments, String name) {

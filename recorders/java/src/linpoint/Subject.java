@@ -25,7 +25,7 @@ final class Subject {
     }
 
     /** A call that is ready to be made on one instance: its arguments are objects of the types that the method takes. */
-    record Invocation(Method method, Object[] arguments) {
+    record Invocation(Method method, Object[] arguments, Runnable step) {
         /** Makes the call. Its answer is written down at once, since it may be a view of the instance. */
         Json.Raw on(Object instance, Answers answers) throws InterruptedException {
             try {
@@ -41,10 +41,10 @@ final class Subject {
             }
         }
 
-        /** The answer. To read a result may fail, if other threads change it meanwhile. */
-        private static Json.Raw answered(Object result, Answers answers) {
+        /** The answer, with a step before each element that is read. To read a result may fail, if other threads change it meanwhile. */
+        private Json.Raw answered(Object result, Answers answers) {
             try {
-                return answers.returned(result);
+                return answers.returned(result, step);
             } catch (RuntimeException thrown) {
                 return Answers.threw(thrown);
             }
@@ -53,14 +53,30 @@ final class Subject {
 
     private final Class<?> type;
     private final List<?> constructorArguments;
+    /** What is done whenever an instance asks an argument for an element, or calls it. */
     private final Runnable step;
+    private final Elements elements;
     private final Map<String, List<Method>> overloads = new HashMap<>();
 
-    /** A class, the arguments of its constructor, and what is done whenever it asks an argument for an element or calls it. */
-    Subject(String name, List<?> constructorArguments, Runnable step) throws ClassNotFoundException {
+    /** What integers are, where any object will do. */
+    enum Elements {
+        /** {@code Integer}. */
+        INTEGERS,
+        /** {@link Element}, which does the step whenever an instance looks at it. */
+        STEPPED
+    }
+
+    /** A class that one thread uses. */
+    Subject(String name, List<?> constructorArguments) throws ClassNotFoundException {
+        this(name, constructorArguments, () -> {}, Elements.INTEGERS);
+    }
+
+    /** A class whose use is interspersed with steps. */
+    Subject(String name, List<?> constructorArguments, Runnable step, Elements elements) throws ClassNotFoundException {
         this.type = Class.forName(name);
         this.constructorArguments = constructorArguments;
         this.step = step;
+        this.elements = elements;
     }
 
     /** Returns the names of the methods, sorted. */
@@ -91,7 +107,7 @@ final class Subject {
                 if (converted != null) {
                     // Public methods of classes that are not public.
                     method.setAccessible(method.getDeclaringClass().getModule() == Subject.class.getModule());
-                    return new Invocation(method, converted);
+                    return new Invocation(method, converted, step);
                 }
             }
         }
@@ -138,11 +154,15 @@ final class Subject {
     private Object convert(Object value, Class<?> type) {
         String function = Functions.name(value);
         if (function != null) {
-            return Functions.named(function, type, step);
+            return Functions.named(function, type, step, this::boxed);
         }
         if (value instanceof Number number) {
             Object converted = convertNumber(number, type);
-            return converted != null ? converted : type.isInstance(value) ? value : null;
+            if (converted != null) {
+                return converted;
+            }
+            Object boxed = value instanceof Integer integer ? boxed(integer) : value;
+            return type.isInstance(boxed) ? boxed : type.isInstance(value) ? value : null;
         }
         if (value instanceof Boolean && type == boolean.class) {
             return value;
@@ -161,10 +181,17 @@ final class Subject {
         if (value instanceof Map<?, ?> map) {
             Map<Object, Object> pairs = new SteppedMap(step);
             // The keys of a JSON object are text, also where the map has integers.
-            map.forEach((key, item) -> pairs.put(Json.quoted((String) key).matches("\"-?[0-9]{1,9}\"") ? Integer.valueOf((String) key) : key, item));
+            map.forEach((key, item) -> {
+                boolean isInteger = ((String) key).matches("-?[0-9]{1,9}");
+                pairs.put(convert(isInteger ? Integer.valueOf((String) key) : key, Object.class), convert(item, Object.class));
+            });
             return type.isInstance(pairs) ? pairs : null;
         }
         return type.isInstance(value) ? value : null;
+    }
+
+    private Object boxed(int number) {
+        return elements == Elements.STEPPED ? new Element(number, step) : (Object) number;
     }
 
     private static Object convertNumber(Number number, Class<?> type) {
@@ -186,11 +213,13 @@ final class Subject {
             }
             return array;
         }
-        Collection<Object> stepped = new SteppedList(list, step);
+        List<Object> items = new ArrayList<>();
+        list.forEach(item -> items.add(convert(item, Object.class)));
+        Collection<Object> stepped = new SteppedList(items, step);
         if (type.isInstance(stepped)) {
             return stepped;
         }
-        Collection<Object> set = new LinkedHashSet<>(list);
+        Collection<Object> set = new LinkedHashSet<>(items);
         return type.isInstance(set) ? set : null;
     }
 }

@@ -17,6 +17,20 @@ final class Workers {
     /** An event of a run: a call, or a return if it has an answer. */
     record Event(int thread, int position, Json.Raw answer) {}
 
+    /** Returns how many pairs of calls overlap. */
+    static int concurrentPairs(List<Event> events) {
+        int pairs = 0;
+        int open = 0;
+        for (Event event : events) {
+            if (event.answer() == null) {
+                pairs += open++;
+            } else {
+                open--;
+            }
+        }
+        return pairs;
+    }
+
     private final class Run {
         final Object instance;
         final List<List<Invocation>> program;
@@ -44,11 +58,11 @@ final class Workers {
             try {
                 List<Invocation> invocations = program.get(thread);
                 for (int i = 0; i < invocations.size(); i++) {
-                    Pauses.random();
+                    pauses.run();
                     events[clock.getAndIncrement()] = new Event(thread, i, null);
-                    Pauses.random();
+                    pauses.run();
                     Json.Raw answer = invocations.get(i).on(instance, answers);
-                    Pauses.random();
+                    pauses.run();
                     events[clock.getAndIncrement()] = new Event(thread, i, answer);
                 }
             } catch (InterruptedException blocked) {
@@ -60,12 +74,14 @@ final class Workers {
     }
 
     private final Answers answers;
+    private final Pauses pauses;
     private final long blockedMillis;
     private final List<SynchronousQueue<Run>> inboxes = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
-    Workers(int count, Answers answers, long blockedMillis) {
+    Workers(int count, Answers answers, Pauses pauses, long blockedMillis) {
         this.answers = answers;
+        this.pauses = pauses;
         this.blockedMillis = blockedMillis;
         for (int i = 0; i < count; i++) {
             int thread = i;
@@ -90,6 +106,7 @@ final class Workers {
 
     /** Runs the program on the instance and returns the events in their order. A call that does not return is pending. */
     List<Event> run(Object instance, List<List<Invocation>> program) throws InterruptedException {
+        pauses.choose();
         Run run = new Run(instance, program);
         for (SynchronousQueue<Run> inbox : inboxes) {
             inbox.put(run);
