@@ -25,8 +25,9 @@ import linpoint.Subject.Call;
  * </pre>
  *
  * Core methods are those that must be atomic. Where any object may be an element, {@code stepped} elements pause whenever the
- * class looks at them; without it they are {@code integers}. An argument is named after one of {@code arguments}, or of those that need no
- * description: {@code x}, {@code y}, {@code k}, {@code l}, {@code v} and {@code w} are integers, {@code c} is a collection and {@code m} a map of them.
+ * class looks at them; without it they are {@code integers}. An argument is named after one of {@code arguments}, or of those
+ * that need no description: {@code x}, {@code y}, {@code k}, {@code l}, {@code v} and {@code w} are integers, {@code c} is a
+ * collection and {@code m} a map of them.
  */
 record Description(String type, List<Object> constructor, Subject.Elements elements, List<Method> core, List<Method> others,
         Map<String, Object> arguments) {
@@ -125,7 +126,8 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
             }
             return map;
         }
-        throw new IllegalArgumentException("argument " + name + " is neither integer, one_of, function, list nor map: " + Json.text(generator));
+        throw new IllegalArgumentException(
+            "argument " + name + " is neither integer, one_of, function, list nor map: " + Json.text(generator));
     }
 
     private static int between(List<?> range, Random random) {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import linpoint.Description.Method;
 import linpoint.Subject.Call;
 import linpoint.Workers.Event;
 
@@ -75,7 +74,7 @@ enum Format {
         List<?> arguments = (List<?>) call.argument();
         Map<String, Object> method = new LinkedHashMap<>();
         method.put("name", call.method());
-        method.put("trusted", description.core().contains(core(call.method(), arguments.size(), description)));
+        method.put("trusted", isCore(call.method(), arguments.size(), description));
         Map<String, Object> invocation = new LinkedHashMap<>();
         invocation.put("id", before + event.position());
         invocation.put("method", method);
@@ -83,9 +82,8 @@ enum Format {
         return invocation;
     }
 
-    private static Method core(String name, int arguments, Description description) {
+    private static boolean isCore(String name, int arguments, Description description) {
         return description.core().stream()
-            .filter(method -> method.name().equals(name) && method.parameters().size() == arguments)
-            .findFirst().orElse(null);
+            .anyMatch(method -> method.name().equals(name) && method.parameters().size() == arguments);
     }
 }

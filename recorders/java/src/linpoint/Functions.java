@@ -50,7 +50,8 @@ final class Functions {
     static Object named(String name, Class<?> type, Runnable step, IntFunction<Object> boxed) {
         Function<List<Object>, Object> function = BY_NAME.get(name);
         if (function == null) {
-            throw new IllegalArgumentException("no function is called " + name + "; there are " + BY_NAME.keySet().stream().sorted().toList());
+            List<String> names = BY_NAME.keySet().stream().sorted().toList();
+            throw new IllegalArgumentException("no function is called " + name + "; there are " + names);
         }
         Method only = onlyMethod(type);
         if (only == null) {

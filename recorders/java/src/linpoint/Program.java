@@ -20,7 +20,8 @@ record Program(List<List<Call>> threads) {
                     List<Method> named = description.others().stream()
                         .filter(method -> method.toString().equals(selection)).toList();
                     if (named.isEmpty()) {
-                        throw new IllegalArgumentException("no other method is called " + selection + "; there are " + description.others());
+                        throw new IllegalArgumentException(
+                            "no other method is called " + selection + "; there are " + description.others());
                     }
                     yield new Choice(description.core(), named);
                 }

@@ -68,8 +68,8 @@ public final class Recorder implements Closeable {
     private long next;
 
     /**
-     * Records an object of a type of linpoint, or of null if the file shall name none, with these parameters of the type. Results are written as
-     * {@link Answers#TEXT} if the type is a class of {@code java.util.concurrent}, and as {@link Answers#JSON} if not.
+     * Records an object of a type of linpoint, with parameters of the type; null for a file that names none. Results are
+     * written as {@link Answers#TEXT} if the type is a class of {@code java.util.concurrent}, and as {@link Answers#JSON} if not.
      */
     public Recorder(Path path, String type, Map<String, ?> params) throws IOException {
         this(path, type, params, type != null && type.startsWith("java.") ? Answers.TEXT : Answers.JSON);
