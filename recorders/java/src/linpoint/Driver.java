@@ -49,6 +49,9 @@ public final class Driver {
           --seed N          the seed of the programs [1]
           --output FILE     the file to write [the standard output]""";
 
+    /** How many runs threads make before their histories are collected. */
+    private static final int BATCH = 100;
+
     private final Description description;
     private final Subject subject;
     private final Options options;
@@ -187,9 +190,17 @@ public final class Driver {
     /** Runs a program and returns some of the histories that differ. */
     private List<String> histories(Program program) throws Exception {
         Map<Object, Found> all = new LinkedHashMap<>();
-        for (int run = 0; run < options.runs(); run++, runs++) {
-            List<Event> events = workers.run(subject.newInstance(), prepared(program));
-            all.merge(options.distinct().key(events), new Found(events, 1), Found::or);
+        for (int left = options.runs(); left > 0; left -= BATCH) {
+            List<Object> instances = new ArrayList<>();
+            List<List<List<Invocation>>> prepared = new ArrayList<>();
+            for (int i = Math.min(left, BATCH); i > 0; i--) {
+                instances.add(subject.newInstance());
+                prepared.add(prepared(program));
+            }
+            for (List<Event> events : workers.run(instances, prepared)) {
+                all.merge(options.distinct().key(events), new Found(events, 1), Found::or);
+                runs++;
+            }
         }
         List<Found> kept = new ArrayList<>(all.values());
         Collections.shuffle(kept, random);

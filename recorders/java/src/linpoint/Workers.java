@@ -31,30 +31,29 @@ final class Workers {
         return pairs;
     }
 
+    /** One run of a program. */
     private final class Run {
         final Object instance;
         final List<List<Invocation>> program;
         final Event[] events;
         final AtomicInteger clock = new AtomicInteger();
         final AtomicInteger missing;
-        final CountDownLatch done;
 
         Run(Object instance, List<List<Invocation>> program) {
             this.instance = instance;
             this.program = program;
             this.events = new Event[2 * program.stream().mapToInt(List::size).sum()];
             this.missing = new AtomicInteger(program.size());
-            this.done = new CountDownLatch(program.size());
         }
 
         /** Makes the calls of one thread when all threads are ready. */
         void thread(int thread) {
-            // An interrupt that came too late for the run before.
-            Thread.interrupted();
             missing.decrementAndGet();
             while (missing.get() > 0) {
                 Thread.yield();
             }
+            // An interrupt that came too late for the run before.
+            Thread.interrupted();
             try {
                 List<Invocation> invocations = program.get(thread);
                 for (int i = 0; i < invocations.size(); i++) {
@@ -67,16 +66,37 @@ final class Workers {
                 }
             } catch (InterruptedException blocked) {
                 // Its last call stays pending.
-            } finally {
-                done.countDown();
             }
+        }
+    }
+
+    /** Runs that follow each other without a word from the main thread. */
+    private final class Batch {
+        final List<Run> runs;
+        /** How many runs of threads are over. */
+        final AtomicInteger ended = new AtomicInteger();
+        final CountDownLatch done = new CountDownLatch(threads.size());
+
+        Batch(List<Run> runs) {
+            this.runs = runs;
+        }
+
+        void thread(int thread) {
+            for (Run run : runs) {
+                if (thread == 0) {
+                    pauses.choose();
+                }
+                run.thread(thread);
+                ended.incrementAndGet();
+            }
+            done.countDown();
         }
     }
 
     private final Answers answers;
     private final Pauses pauses;
     private final long blockedMillis;
-    private final List<SynchronousQueue<Run>> inboxes = new ArrayList<>();
+    private final List<SynchronousQueue<Batch>> inboxes = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
     Workers(int count, Answers answers, Pauses pauses, long blockedMillis) {
@@ -85,7 +105,7 @@ final class Workers {
         this.blockedMillis = blockedMillis;
         for (int i = 0; i < count; i++) {
             int thread = i;
-            SynchronousQueue<Run> inbox = new SynchronousQueue<>();
+            SynchronousQueue<Batch> inbox = new SynchronousQueue<>();
             Thread worker = new Thread(() -> work(thread, inbox), "worker " + thread);
             worker.setDaemon(true);
             worker.start();
@@ -94,7 +114,7 @@ final class Workers {
         }
     }
 
-    private static void work(int thread, SynchronousQueue<Run> inbox) {
+    private static void work(int thread, SynchronousQueue<Batch> inbox) {
         while (true) {
             try {
                 inbox.take().thread(thread);
@@ -104,23 +124,33 @@ final class Workers {
         }
     }
 
-    /** Runs the program on the instance and returns the events in their order. A call that does not return is pending. */
-    List<Event> run(Object instance, List<List<Invocation>> program) throws InterruptedException {
-        pauses.choose();
-        Run run = new Run(instance, program);
-        for (SynchronousQueue<Run> inbox : inboxes) {
-            inbox.put(run);
+    /**
+     * Runs the program on each of the instances, with the arguments that were prepared for it, and returns the events in their
+     * order. A call that does not return is pending.
+     */
+    List<List<Event>> run(List<Object> instances, List<List<List<Invocation>>> prepared) throws InterruptedException {
+        List<Run> runs = new ArrayList<>();
+        for (int i = 0; i < instances.size(); i++) {
+            runs.add(new Run(instances.get(i), prepared.get(i)));
         }
-        if (!run.done.await(blockedMillis, TimeUnit.MILLISECONDS)) {
-            interrupt(run);
+        Batch batch = new Batch(runs);
+        for (SynchronousQueue<Batch> inbox : inboxes) {
+            inbox.put(batch);
         }
-        return Arrays.asList(run.events).subList(0, run.clock.get());
+        int ended = 0;
+        while (!batch.done.await(blockedMillis, TimeUnit.MILLISECONDS)) {
+            if (batch.ended.get() == ended) {
+                interrupt(batch, ended);
+            }
+            ended = batch.ended.get();
+        }
+        return runs.stream().map(run -> Arrays.asList(run.events).subList(0, run.clock.get())).toList();
     }
 
-    /** Interrupts the calls that wait, until all threads are done. */
-    private void interrupt(Run run) throws InterruptedException {
+    /** Interrupts the calls that wait, until a thread goes on. */
+    private void interrupt(Batch batch, int ended) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(INTERRUPT_SECONDS);
-        while (!run.done.await(1, TimeUnit.MILLISECONDS)) {
+        while (batch.ended.get() == ended) {
             for (Thread thread : threads) {
                 if (thread.getState() != Thread.State.RUNNABLE) {
                     thread.interrupt();
@@ -129,6 +159,7 @@ final class Workers {
             if (System.nanoTime() > end) {
                 throw new IllegalStateException("a call neither returned nor reacted to an interrupt");
             }
+            Thread.sleep(1);
         }
     }
 }
