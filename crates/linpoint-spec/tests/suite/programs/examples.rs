@@ -1,9 +1,10 @@
-//! The models of `examples/models`: their histories, and random histories that built-in types decide too.
+//! The models of `examples/models` and `recorders/java`: their histories, and random histories that built-in types decide too.
 //!
 //! `LINPOINT_PROGRAMS` sets the number of random histories per model.
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use linpoint::object::{ObjectType, object_type};
@@ -37,8 +38,7 @@ fn has(program: &str, argument: &str) -> bool {
     found
 }
 
-fn start(program: &str, model: &str, arguments: &str, params: &[(&str, Value)]) -> Asked {
-    let file = examples().join(model);
+fn start(line: &str, params: &[(&str, Value)]) -> Asked {
     let mut options = CommandOptions::default();
     // Java takes seconds to start while other tests run.
     options.answer_timeout = Duration::from_secs(120);
@@ -46,12 +46,28 @@ fn start(program: &str, model: &str, arguments: &str, params: &[(&str, Value)]) 
     options.params = params
         .map(|(name, value)| (name.to_string(), value.clone()))
         .collect();
-    let line = format!("exec {program} '{}' {arguments}", file.display());
-    command(&line, options).expect("a model")
+    command(line, options).expect("a model")
 }
 
 fn python(model: &str, params: &[(&str, Value)]) -> Asked {
-    start("python3", model, "", params)
+    let file = examples().join(model);
+    start(&format!("exec python3 '{}'", file.display()), params)
+}
+
+/// A Java class as its own specification.
+fn java(arguments: &str) -> Asked {
+    static JAR: OnceLock<PathBuf> = OnceLock::new();
+    let jar = JAR.get_or_init(|| {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let built = Command::new(root.join("recorders/java/build")).status();
+        assert!(built.expect("a shell").success(), "recorders/java/build");
+        root.join("target/java/linpoint.jar")
+    });
+    let line = format!(
+        "exec java -cp '{}' linpoint.ClassUnderTest {arguments}",
+        jar.display()
+    );
+    start(&line, &[])
 }
 
 /// The verdicts on the two histories of a model.
@@ -72,10 +88,10 @@ fn each_model_decides_its_histories() {
             assert_eq!(verdicts(&spec, name), (true, false), "{name}");
         }
     }
-    if has("java", "-version") {
+    if has("javac", "-version") {
         for options in ["", "--state toString", "--state equals"] {
             let class = format!("{options} java.util.concurrent.ConcurrentLinkedDeque");
-            let spec = start("java", "ClassUnderTest.java", &class, &[]);
+            let spec = java(&class);
             assert_eq!(verdicts(&spec, "deque"), (true, false), "{class}");
         }
     }
@@ -83,11 +99,11 @@ fn each_model_decides_its_histories() {
 
 #[test]
 fn a_call_of_java_that_does_not_return_is_blocked() {
-    if !has("java", "-version") {
+    if !has("javac", "-version") {
         return;
     }
     let class = "--state toString --blocked 300 java.util.concurrent.LinkedBlockingQueue";
-    let queue = start("java", "ClassUnderTest.java", class, &[]);
+    let queue = java(class);
     let history = r#"
 {"process": 0, "method": "take", "ret": 1, "call": 1, "return": 4}
 {"process": 1, "method": "put", "arg": 1, "ret": null, "call": 2, "return": 3}
@@ -192,9 +208,9 @@ fn models_in_python_decide_as_built_in_types() {
 
 #[test]
 fn the_class_itself_decides_as_the_built_in_type() {
-    if has("java", "-version") {
+    if has("javac", "-version") {
         let class = "--state toString --answers text java.util.concurrent.ConcurrentLinkedDeque";
-        let deque = start("java", "ClassUnderTest.java", class, &[]);
+        let deque = java(class);
         // The built-in type takes other notations of results, too.
         let is_of_java = |history: &History| {
             history.ops().all(|op| match op.result {
