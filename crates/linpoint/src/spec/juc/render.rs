@@ -140,6 +140,30 @@ pub(super) fn recorded_void(result: &Value) -> Result<Value, DecodeError> {
     }
 }
 
+/// A listing such as `[1, 2]` or `{1=5,2=6}` with its items in ascending order. Other texts stay as they are.
+pub(super) fn sorted(listing: Value) -> Value {
+    let text = listing.as_text().unwrap_or_default();
+    let brackets = [('[', ']'), ('{', '}')];
+    let inner = brackets.into_iter().find_map(|(open, close)| {
+        let inner = text.strip_prefix(open)?.strip_suffix(close)?;
+        Some((open, inner, close))
+    });
+    let Some((open, inner, close)) = inner.filter(|(_, inner, _)| inner.contains(',')) else {
+        return listing;
+    };
+    let separator = if inner.contains(", ") { ", " } else { "," };
+    let mut items: Vec<&str> = inner.split(separator).collect();
+    let number = |item: &str| {
+        item.split('=')
+            .next()
+            .unwrap_or_default()
+            .parse::<i64>()
+            .ok()
+    };
+    items.sort_by_key(|item| (number(item), *item));
+    format!("{open}{}{close}", items.join(separator)).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
