@@ -118,7 +118,7 @@ fn balances_are_exact() {
             })
         };
         let paid = (transfer(0, 1, MOST), true);
-        let [state] = after(&[paid.clone()]).try_into().unwrap();
+        let [state] = after(std::slice::from_ref(&paid)).try_into().unwrap();
         for (balances, is_possible) in [([0, MOST], initial.is_none()), ([0, -2], false)] {
             let read = Value::list(balances.map(Value::Int));
             let next = bank.step(&state, &BankOp::Read, Some(&read));
