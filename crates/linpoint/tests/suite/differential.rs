@@ -80,6 +80,8 @@ pub(crate) fn small_history(object: &ObjectType, seed: u64) -> Option<History> {
 pub(crate) fn any_small_history(callable: &Callable, seed: u64) -> Option<History> {
     let mut sampler = Sampler::new(!seed, None);
     let history = callable.history(seed, &mut |_| {});
+    // Names of accounts that cannot be told apart, such as 1 and "1", are refused.
+    let history = Some(history).filter(|history| callable.object.validate(history).is_ok())?;
     perturbed_a_few_times(&callable.object, history, &mut sampler)
 }
 

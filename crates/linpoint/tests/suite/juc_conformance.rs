@@ -44,11 +44,26 @@ fn reproduce(class: &str, lines: impl Read) -> usize {
             let arguments = call.get("arguments").unwrap();
             let expected = call.get("value").cloned().unwrap_or_default();
             let result = simulation.apply(&Value::Nil, method, arguments, &mut sampler);
-            assert_eq!(result, Some(expected), "{class}, {call} of {line}");
+            let result = result.unwrap();
+            let is_alike = match name.ends_with("HashMap") {
+                true => sorted(&result) == sorted(&expected),
+                false => result == expected,
+            };
+            assert!(is_alike, "{class}, {result} for {call} of {line}");
         }
         sequences += 1;
     }
     sequences
+}
+
+/// The items of a listing in ascending order: a hash map lists them in any order.
+fn sorted(answer: &Value) -> Vec<String> {
+    let text = answer.as_text().map(str::to_owned);
+    let text = text.unwrap_or_else(|| answer.to_string());
+    let items = text.split(['[', ']', '{', '}', ',', ' ']);
+    let mut items: Vec<String> = items.map(str::to_owned).collect();
+    items.sort();
+    items
 }
 
 mod data {

@@ -267,7 +267,7 @@ fn small_integers(sampler: &mut Sampler) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{JavaCollection, JavaMap, ResultForm};
+    use super::super::{JavaCollection, ResultForm};
     use super::*;
     use crate::spec::Recorded;
 
@@ -311,24 +311,5 @@ mod tests {
             refused("offer", arguments(&[&"x".into()])).as_deref(),
             Some("an element is an integer, not \"x\"")
         );
-    }
-
-    #[test]
-    fn keys_whose_order_is_unknown_are_refused() {
-        let put = |class, key: i64| {
-            let argument = Value::list([Value::Int(key), Value::Int(0)]);
-            refusal(
-                &JavaMap {
-                    class,
-                    results: ResultForm::default(),
-                },
-                "put",
-                argument,
-            )
-        };
-        assert_eq!(put(MapClass::ConcurrentHashMap, 15), None);
-        assert!(put(MapClass::ConcurrentHashMap, 16).is_some());
-        assert!(put(MapClass::ConcurrentHashMap, -1).is_some());
-        assert_eq!(put(MapClass::ConcurrentSkipListMap, -1), None);
     }
 }
