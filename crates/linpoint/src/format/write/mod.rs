@@ -1,4 +1,4 @@
-//! Writes histories in the formats of other tools. Each format has a file of its own, and [`write`] chooses it.
+//! Writes histories in the formats of other tools. Each format has a file of its own, and [`write()`] chooses it.
 //!
 //! A writer asks the reader of its format what it would read, operation by operation. So whatever is written is read back as the same
 //! history, and what a format has no place for is refused, not lost.
@@ -72,7 +72,7 @@ pub fn write(
 }
 
 impl Format {
-    /// The formats that [`write`] writes.
+    /// The formats that [`write()`] writes.
     pub const WRITTEN: [Format; 8] = [
         Format::Jsonl,
         Format::Edn,
