@@ -5,29 +5,21 @@ use std::io;
 
 use super::super::Format;
 use super::super::edn::{value as read_value, with_form};
-use super::super::jepsen::Entry;
-use super::{jepsen, refusal};
+use super::jepsen::{self, Fields};
+use super::refusal;
 use crate::history::History;
 use crate::value::Value;
 
 pub(super) fn text(history: &History) -> io::Result<String> {
     let mut text = String::new();
     for (index, entry) in jepsen::entries(Format::Edn, history)?.iter().enumerate() {
-        let (kind, function, value, process, time) = match entry {
-            Entry::Client(event) => (
-                event.kind.name(),
-                event.function.as_str(),
-                &event.value,
-                event.process.to_string(),
-                event.time,
-            ),
-            Entry::Other {
-                process,
-                function,
-                value,
-                time,
-            } => ("info", function.as_str(), value, name(process), *time),
-        };
+        let Fields {
+            kind,
+            function,
+            value,
+            process,
+            time,
+        } = Fields::of(entry, name);
         let (function, value) = (name(function), checked(value)?);
         text += &format!("{{:type :{kind}, :f {function}, :value {value}, :process {process}");
         if let Some(time) = time {

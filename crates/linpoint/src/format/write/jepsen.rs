@@ -8,6 +8,42 @@ use super::{Event, events, has_objects, refusal, refuse_op};
 use crate::history::{Annotation, History, Op};
 use crate::value::Value;
 
+/// The fields of an entry, as both formats have them.
+pub(super) struct Fields<'e> {
+    pub(super) kind: &'static str,
+    pub(super) function: &'e str,
+    pub(super) value: &'e Value,
+    pub(super) process: String,
+    pub(super) time: Option<i64>,
+}
+
+impl<'e> Fields<'e> {
+    /// The fields of `entry`. Processes that are no clients have names, which `name` writes.
+    pub(super) fn of(entry: &'e Entry, name: impl Fn(&str) -> String) -> Self {
+        match entry {
+            Entry::Client(event) => Fields {
+                kind: event.kind.name(),
+                function: &event.function,
+                value: &event.value,
+                process: event.process.to_string(),
+                time: event.time,
+            },
+            Entry::Other {
+                process,
+                function,
+                value,
+                time,
+            } => Fields {
+                kind: "info",
+                function,
+                value,
+                process: name(process),
+                time: *time,
+            },
+        }
+    }
+}
+
 /// The entries that are read as `history`. Objects become keys of `jepsen.independent`.
 pub(super) fn entries(format: Format, history: &History) -> io::Result<Vec<Entry>> {
     let has_keys = has_objects(history);

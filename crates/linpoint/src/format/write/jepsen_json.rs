@@ -3,10 +3,10 @@
 use std::io;
 
 use super::super::Format;
-use super::super::jepsen::Entry;
 use super::super::jepsen_json::with_integer_keys;
 use super::super::{json, write_value};
-use super::{jepsen, refusal};
+use super::jepsen::{self, Fields};
+use super::refusal;
 use crate::history::History;
 use crate::value::Value;
 
@@ -16,21 +16,13 @@ pub(super) fn text(history: &History) -> io::Result<String> {
         .iter()
         .enumerate()
     {
-        let (kind, function, value, process, time) = match entry {
-            Entry::Client(event) => (
-                event.kind.name(),
-                event.function.as_str(),
-                &event.value,
-                event.process.to_string(),
-                event.time,
-            ),
-            Entry::Other {
-                process,
-                function,
-                value,
-                time,
-            } => ("info", function.as_str(), value, quoted(process), *time),
-        };
+        let Fields {
+            kind,
+            function,
+            value,
+            process,
+            time,
+        } = Fields::of(entry, quoted);
         let (function, value) = (quoted(function), checked(value)?);
         text += &format!(
             "{{\"type\":\"{kind}\",\"f\":{function},\"value\":{value},\"process\":{process}"
