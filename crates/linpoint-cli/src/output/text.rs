@@ -261,15 +261,8 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     let indented = |line: String| format!("  {line}");
     let mut lines = Vec::new();
     if let Some(anchor) = core.anchor() {
-        let after = history.describe(anchor.after);
-        lines.push(format!(
-            "when {after} had returned, before operations that were open then did more,"
-        ));
-        lines.push(format!(
-            "  {}, whatever the order",
-            anchor.states.alternatives()
-        ));
-        lines.push(String::new());
+        let [when, what] = anchor.clauses(|id| history.describe(id));
+        lines.extend([format!("{when},"), indented(what), String::new()]);
     }
     lines.extend(core_table::lines(history, core).into_iter().map(indented));
     if !core.premises().is_empty() {

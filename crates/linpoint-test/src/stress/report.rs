@@ -164,7 +164,7 @@ impl fmt::Display for Failure {
                 let core = &violation.core;
                 writeln!(f, "{}", core.sentence())?;
                 if let Some(anchor) = core.anchor() {
-                    let clause = anchor.clause(|id| self.history.describe(id));
+                    let clause = anchor.clauses(|id| self.history.describe(id)).join(", ");
                     writeln!(f, "{clause}")?;
                 }
                 shown.extend(core.ops());

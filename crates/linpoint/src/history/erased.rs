@@ -136,7 +136,13 @@ trait AnySpec<R>: Send + Sync {
     fn init(&self) -> ErasedState;
     fn apply(&self, state: &ErasedState, op: OpNumber) -> Outcomes<R, ErasedState>;
     fn step(&self, state: &ErasedState, op: OpNumber, ret: Option<&R>) -> Vec<ErasedState>;
-    fn step_from(&self, state: ErasedState, op: OpNumber, ret: Option<&R>) -> Vec<ErasedState>;
+    fn step_into(
+        &self,
+        state: ErasedState,
+        op: OpNumber,
+        ret: Option<&R>,
+        next: &mut Vec<ErasedState>,
+    );
     fn state_value(&self, state: &ErasedState) -> Value;
     fn key(&self, op: OpNumber) -> Option<Value>;
     fn is_pure(&self, op: OpNumber, ret: Option<&R>) -> bool;
@@ -150,6 +156,7 @@ trait AnySpec<R>: Send + Sync {
     fn places(&self, op: OpNumber, ret: Option<&R>) -> Vec<Value>;
     fn at_place(&self, op: OpNumber, ret: Option<&R>, place: &Value) -> AtPlace;
     fn vocabulary(&self) -> Vocabulary;
+    fn stands_for(&self, state: &ErasedState, other: &ErasedState) -> bool;
     fn state_words(&self, state: &ErasedState, key: Option<&Value>) -> String;
     fn answer_words(&self, op: OpNumber, answer: &R) -> String;
     fn answer_reason(&self, op: OpNumber, answer: &str) -> Option<String>;
@@ -178,14 +185,17 @@ impl<S: Spec> AnySpec<S::Ret> for Numbered<'_, S> {
         next.into_iter().map(ErasedState::of).collect()
     }
 
-    fn step_from(
+    fn step_into(
         &self,
         state: ErasedState,
         op: OpNumber,
         ret: Option<&S::Ret>,
-    ) -> Vec<ErasedState> {
-        let next = self.spec.step_from(state.into_state(), self.op(op), ret);
-        next.into_iter().map(ErasedState::of).collect()
+        next: &mut Vec<ErasedState>,
+    ) {
+        let mut left = Vec::new();
+        let op = self.op(op);
+        self.spec.step_into(state.into_state(), op, ret, &mut left);
+        next.extend(left.into_iter().map(ErasedState::of));
     }
 
     fn state_value(&self, state: &ErasedState) -> Value {
@@ -240,6 +250,10 @@ impl<S: Spec> AnySpec<S::Ret> for Numbered<'_, S> {
         self.spec.vocabulary()
     }
 
+    fn stands_for(&self, state: &ErasedState, other: &ErasedState) -> bool {
+        self.spec.stands_for(state.get(), other.get())
+    }
+
     fn state_words(&self, state: &ErasedState, key: Option<&Value>) -> String {
         self.spec.state_words(state.get(), key)
     }
@@ -278,8 +292,14 @@ impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync> Spec for Erased<'_, R> {
         self.0.step(state, op, ret)
     }
 
-    fn step_from(&self, state: ErasedState, &op: &OpNumber, ret: Option<&R>) -> Vec<ErasedState> {
-        self.0.step_from(state, op, ret)
+    fn step_into(
+        &self,
+        state: ErasedState,
+        &op: &OpNumber,
+        ret: Option<&R>,
+        next: &mut Vec<ErasedState>,
+    ) {
+        self.0.step_into(state, op, ret, next);
     }
 
     fn state_value(&self, state: &ErasedState) -> Value {
@@ -332,6 +352,10 @@ impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync> Spec for Erased<'_, R> {
 
     fn vocabulary(&self) -> Vocabulary {
         self.0.vocabulary()
+    }
+
+    fn stands_for(&self, state: &ErasedState, other: &ErasedState) -> bool {
+        self.0.stands_for(state, other)
     }
 
     fn state_words(&self, state: &ErasedState, key: Option<&Value>) -> String {

@@ -212,29 +212,27 @@ impl<O> TypedHistory<O, Value> {
         let mut actions = Vec::new();
         let mut action = Vec::with_capacity(history.len());
         // Equal calls with equal results are one action. The table holds the first operation of each action.
+        let (processes, methods) = (history.process_column(), history.method_column());
+        let (arguments, results) = (history.argument_column(), history.result_column());
+        let rets = history.rets();
         let key = |i: u32| {
             let i = i as usize;
             let process = if S::DEPENDS_ON_PROCESS {
-                history.process_column()[i].0
+                processes[i].0
             } else {
                 0
             };
-            let result = if history.rets()[i] == NEVER {
+            let result = if rets[i] == NEVER {
                 NO_RESULT
             } else {
-                history.result_column()[i].0
+                results[i].0
             };
             // Few words are hashed faster than many.
             let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-            [
-                pair(process, history.method_column()[i].0),
-                pair(history.argument_column()[i].0, result),
-            ]
+            [pair(process, methods[i].0), pair(arguments[i].0, result)]
         };
-        let is_same =
-            |a: u32, b: u32| key(a) == key(b) && history.hint(OpId(a)) == history.hint(OpId(b));
+        let hint = |i: u32| history.hint(OpId(i));
         let hasher = foldhash::fast::FixedState::default();
-        let hash = |i: u32| hasher.hash_one(key(i));
         // Equal numbers help only operations that overlap, so the table is kept small enough for the processor's caches.
         const REMEMBERED: usize = 1 << 14;
         let mut firsts: HashTable<(u32, u32)> = HashTable::new();
@@ -244,10 +242,11 @@ impl<O> TypedHistory<O, Value> {
             if firsts.len() == REMEMBERED {
                 firsts.clear();
             }
+            let own = key(i);
             let entry = firsts.entry(
-                hash(i),
-                |&(first, _)| is_same(first, i),
-                |&(first, _)| hash(first),
+                hasher.hash_one(own),
+                |&(first, _)| key(first) == own && hint(first) == hint(i),
+                |&(first, _)| hasher.hash_one(key(first)),
             );
             let number = match entry {
                 Entry::Occupied(found) => found.get().1,
@@ -262,13 +261,12 @@ impl<O> TypedHistory<O, Value> {
             };
             action.push(number);
         }
-        let processes = history.process_column().iter();
         let ids = (0..history.len() as u32).map(OpId);
-        let (call, ret) = (history.calls().to_vec(), history.rets().to_vec());
+        let (call, ret) = (history.calls().to_vec(), rets.to_vec());
         let returned = ret.iter().filter(|&&ret| ret != NEVER).count();
         let rows = Rows {
             action,
-            process: processes.map(|process| process.0).collect(),
+            process: processes.iter().map(|process| process.0).collect(),
             object: ids.map(|id| history.object_number(id).0).collect(),
             events: (call.len() + returned) as u32,
             call,

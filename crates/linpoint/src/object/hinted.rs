@@ -62,6 +62,7 @@ pub(super) trait Erased: Send + Sync {
     fn apply(&self, state: u32, op: u32) -> Outcomes<Value, u32>;
     fn step(&self, state: u32, op: u32, ret: Option<&Value>) -> Vec<u32>;
     fn is_pure(&self, op: u32, ret: Option<&Value>) -> bool;
+    fn stands_for(&self, state: u32, other: u32) -> bool;
     fn state_value(&self, state: u32) -> Value;
     fn state_words(&self, state: u32, key: Option<&Value>) -> String;
     fn answer_words(&self, op: u32, answer: &Value) -> String;
@@ -147,6 +148,11 @@ impl<S: Simulated> Erased for Numbered<S> {
 
     fn state_value(&self, state: u32) -> Value {
         self.object.state_value(self.states.read().get(state))
+    }
+
+    fn stands_for(&self, state: u32, other: u32) -> bool {
+        let states = self.states.read();
+        self.object.stands_for(states.get(state), states.get(other))
     }
 
     fn state_words(&self, state: u32, key: Option<&Value>) -> String {
@@ -255,6 +261,10 @@ impl Spec for Hinted {
 
     fn vocabulary(&self) -> Vocabulary {
         self.object.vocabulary()
+    }
+
+    fn stands_for(&self, state: &HintedState, other: &HintedState) -> bool {
+        state.largest == other.largest && self.object.stands_for(state.state, other.state)
     }
 
     fn state_words(&self, state: &HintedState, key: Option<&Value>) -> String {

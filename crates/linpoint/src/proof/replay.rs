@@ -1,10 +1,8 @@
 //! Replays an order of operations on the specification.
 
-use std::collections::HashSet;
-
 use super::PartOp;
 use crate::history::{NEVER, OpId, TypedHistory, precedes};
-use crate::spec::Spec;
+use crate::spec::{Spec, advance};
 
 /// An order that is replayed operation by operation: every operation that returned must be in it exactly once, the order
 /// must obey real time, and the specification must allow every result.
@@ -66,16 +64,7 @@ impl<'a, S: Spec> Replay<'a, S> {
         }
         self.latest_call = self.latest_call.max(op.call);
         let (operation, ret) = op.action(self.history);
-        let states = std::mem::take(&mut self.states);
-        self.states = match <[S::State; 1]>::try_from(states) {
-            Ok([state]) => self.spec.step_from(state, operation, ret),
-            Err(several) => {
-                let next = several
-                    .iter()
-                    .flat_map(|state| self.spec.step(state, operation, ret));
-                next.collect::<HashSet<_>>().into_iter().collect()
-            }
-        };
+        advance(self.spec, &mut self.states, operation, ret);
         match self.states.is_empty() {
             true => Err(format!("operation {number} cannot have its result there")),
             false => Ok(()),

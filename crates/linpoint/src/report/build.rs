@@ -296,7 +296,7 @@ impl<S: Spec> Builder<'_, S> {
             sentence: core.sentence().to_owned(),
             anchor: core
                 .anchor()
-                .map(|anchor| anchor.clause(|id| self.describe(id))),
+                .map(|anchor| anchor.clauses(|id| self.describe(id)).join(", ")),
             extent: core.extent(),
             confirmation: core.confirmation().to_string(),
             operations: core.ops().len(),

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 
 use super::contradiction::orders_from;
 use super::model::{Other, Refused};
-use super::steps::{next_states, position};
+use super::steps::position;
 use crate::engine::{Budget, Task, TaskOp, Ticker};
 use crate::history::OpId;
-use crate::spec::Spec;
+use crate::spec::{Spec, advance};
 use crate::verdict::Violation;
 
 /// The number of operations that the search may reorder.
@@ -45,7 +45,7 @@ pub(super) fn others<S: Spec>(
             return Vec::new();
         }
         let (op, ret) = task.action(position(task, id));
-        start = next_states(task.spec, start, op, ret);
+        advance(task.spec, &mut start, op, ret);
     }
     // The explanation may give operations that were open at the error another result. Then it cannot be replayed.
     let Some(start) = start.into_iter().next() else {
@@ -112,7 +112,7 @@ mod tests {
                     let is_late = |place: usize| task.ops[place].precedes(own);
                     assert!(!late.clone().any(is_late), "seed {seed}: against real time");
                     let (op, ret) = task.action(position(&task, id));
-                    states = next_states(&register, states, op, ret);
+                    advance(&register, &mut states, op, ret);
                 }
                 assert!(!states.is_empty(), "seed {seed}");
                 assert!(!other.refused.is_empty(), "seed {seed}");

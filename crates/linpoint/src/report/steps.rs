@@ -7,7 +7,7 @@ use super::model::Refused;
 use super::pack::Texts;
 use crate::engine::{Budget, Task, TaskOp, Ticker};
 use crate::history::{NEVER, OpId};
-use crate::spec::Spec;
+use crate::spec::{Spec, advance};
 use crate::verdict::Violation;
 
 /// The largest number of reasons that are given for one operation.
@@ -71,9 +71,10 @@ pub(super) fn replay<S: Spec>(
         let (op, ret) = task.action(place);
         let ret = ret.filter(|_| task.ops[place].ret < cut);
         let before = if is_guess { states.clone() } else { Vec::new() };
-        states = next_states(task.spec, states, op, ret);
+        advance(task.spec, &mut states, op, ret);
         if states.is_empty() && is_guess {
-            states = next_states(task.spec, before, op, None);
+            states = before;
+            advance(task.spec, &mut states, op, None);
         }
         let text = if kept.contains(&step) {
             texts.intern(states_text(&states))
@@ -131,21 +132,6 @@ impl Steps {
 pub(super) fn position<S: Spec>(task: &Task<'_, S>, id: OpId) -> usize {
     let found = task.ops.binary_search_by_key(&id, |op| op.id);
     found.expect("bug: an order has an operation of another part")
-}
-
-pub(super) fn next_states<S: Spec>(
-    spec: &S,
-    states: Vec<S::State>,
-    op: &S::Op,
-    ret: Option<&S::Ret>,
-) -> Vec<S::State> {
-    match <[S::State; 1]>::try_from(states) {
-        Ok([state]) => spec.step_from(state, op, ret),
-        Err(several) => {
-            let next = several.iter().flat_map(|state| spec.step(state, op, ret));
-            next.collect::<HashSet<_>>().into_iter().collect()
-        }
-    }
 }
 
 fn states_text<T: std::fmt::Debug>(states: &[T]) -> String {

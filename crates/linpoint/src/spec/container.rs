@@ -206,15 +206,17 @@ impl Spec for Container {
         }
     }
 
-    fn step_from(
+    fn step_into(
         &self,
         mut state: VecDeque<Value>,
         op: &ContainerOp,
         ret: Option<&Value>,
-    ) -> Vec<VecDeque<Value>> {
+        next: &mut Vec<VecDeque<Value>>,
+    ) {
         // Bags and bounded containers use the general implementation.
         if self.discipline == Discipline::Any || self.capacity.is_some() {
-            return self.step(&state, op, ret);
+            next.extend(self.step(&state, op, ret));
+            return;
         }
         let front = state.front().unwrap_or(&Value::Nil);
         let fits = |answer: &Value| ret.is_none_or(|ret| ret == answer);
@@ -227,9 +229,9 @@ impl Spec for Container {
             }
             ContainerOp::Peek if fits(front) => {}
             ContainerOp::Size if fits(&Value::Int(state.len() as i64)) => {}
-            _ => return Vec::new(),
+            _ => return,
         }
-        vec![state]
+        next.push(state);
     }
 
     fn is_pure(&self, op: &ContainerOp, ret: Option<&Value>) -> bool {

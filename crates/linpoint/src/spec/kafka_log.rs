@@ -35,7 +35,10 @@ pub struct Record {
 
 /// The logs that are not empty, sorted by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Logs(Vec<(Value, Vec<Record>)>);
+pub struct Logs(Vec<Log>);
+
+/// A key and the records of its log.
+type Log = (Value, Vec<Record>);
 
 /// Records that a poll saw, by key.
 type Seen = Vec<(Value, Vec<(i64, Value)>)>;
@@ -300,9 +303,8 @@ impl Spec for KafkaLog {
             let offset = record.offset.map_or(Value::Nil, Value::Int);
             Value::list([offset, record.value.clone()])
         };
-        let log = |(key, log): &(Value, Vec<Record>)| {
-            Value::list([key.clone(), Value::list(log.iter().map(record))])
-        };
+        let log =
+            |(key, log): &Log| Value::list([key.clone(), Value::list(log.iter().map(record))]);
         Value::list(state.0.iter().map(log))
     }
 
@@ -339,6 +341,18 @@ impl Spec for KafkaLog {
         possible.sort();
         possible.dedup();
         possible
+    }
+
+    /// An offset that is not told may be any that fits.
+    fn stands_for(&self, state: &Logs, other: &Logs) -> bool {
+        let record = |(record, other): (&Record, &Record)| {
+            record.value == other.value
+                && (record.offset.is_none() || record.offset == other.offset)
+        };
+        let log = |((key, log), (other, records)): (&Log, &Log)| {
+            key == other && log.len() == records.len() && log.iter().zip(records).all(record)
+        };
+        state.0.len() == other.0.len() && state.0.iter().zip(&other.0).all(log)
     }
 
     fn key(&self, op: &Vec<KafkaStep>) -> Option<Value> {

@@ -62,6 +62,7 @@ pub use snapshot::{Snapshot, SnapshotOp, Writers};
 pub use unique_ids::{Generate, UniqueIds};
 pub use words::{Keys, Vocabulary};
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -115,7 +116,7 @@ pub trait Spec: Send + Sync {
     fn apply(&self, state: &Self::State, op: &Self::Op) -> Outcomes<Self::Ret, Self::State>;
 
     /// The states that `op` may leave when its result is `ret`; `None` stands for any result (a pending operation);
-    /// one of the states may then stand for others, of which it leaves open what the result tells.
+    /// one of the states may then [stand for](Self::stands_for) others, of which it leaves open what the result tells.
     ///
     /// Override it only where the outcomes are too many to list, or where a recorded result may tell less than the
     /// object answers; [`apply`](Self::apply) then serves explanations and simulations alone.
@@ -128,16 +129,26 @@ pub trait Spec: Send + Sync {
         self.apply(state, op).answering(ret)
     }
 
-    /// The same as [`step`](Self::step), from a state that the caller no longer needs, so that it may be changed in place.
+    /// Whether `state` stands for `other`: it is the same, or it leaves open what `other` tells, so that whatever is possible from
+    /// `other` on is possible from `state` on.
     ///
-    /// Override it where states grow large: witnesses are replayed with it.
-    fn step_from(
+    /// Override it where [`step`](Self::step) leaves open what the result of a pending operation tells.
+    fn stands_for(&self, state: &Self::State, other: &Self::State) -> bool {
+        state == other
+    }
+
+    /// Adds to `next` what [`step`](Self::step) returns. The caller no longer needs `state`, so that it may be changed in place.
+    ///
+    /// Override it where states grow large, or where objects are asked often: witnesses are replayed with it, and nothing
+    /// need be allocated.
+    fn step_into(
         &self,
         state: Self::State,
         op: &Self::Op,
         ret: Option<&Self::Ret>,
-    ) -> Vec<Self::State> {
-        self.step(&state, op, ret)
+        next: &mut Vec<Self::State>,
+    ) {
+        next.extend(self.step(&state, op, ret));
     }
 
     /// The state as people and files write it: the contents of a queue, the value of a register.
@@ -296,6 +307,26 @@ pub(crate) fn unless_failed<T>(spec: &impl Spec, result: Result<T, Error>) -> Re
     match spec.failure() {
         Some(reason) => Err(Error::specification(reason)),
         None => result,
+    }
+}
+
+/// Lets `op` with this result take effect in an object that may be in any of these states.
+#[inline]
+pub(crate) fn advance<S: Spec>(
+    spec: &S,
+    states: &mut Vec<S::State>,
+    op: &S::Op,
+    ret: Option<&S::Ret>,
+) {
+    match (states.pop(), states.is_empty()) {
+        (None, _) => {}
+        (Some(only), true) => spec.step_into(only, op, ret, states),
+        (Some(last), false) => {
+            states.push(last);
+            let next = states.iter().flat_map(|state| spec.step(state, op, ret));
+            let next: HashSet<S::State> = next.collect();
+            *states = next.into_iter().collect();
+        }
     }
 }
 

@@ -26,6 +26,18 @@ pub enum RegisterOp {
     Cas(Value, Value),
 }
 
+/// The value after `op` if it can have this result.
+fn left_by<'v>(held: &'v Value, op: &'v RegisterOp, ret: Option<&Value>) -> Option<&'v Value> {
+    let answers = |answer: &Value| ret.is_none_or(|ret| ret == answer);
+    match op {
+        RegisterOp::Read if answers(held) => Some(held),
+        RegisterOp::Write(value) if answers(&Value::Nil) => Some(value),
+        RegisterOp::Cas(from, to) if from == held && answers(&Value::Bool(true)) => Some(to),
+        RegisterOp::Cas(from, _) if from != held && answers(&Value::Bool(false)) => Some(held),
+        _ => None,
+    }
+}
+
 impl Spec for Register {
     type Op = RegisterOp;
     type Ret = Value;
@@ -64,15 +76,11 @@ impl Spec for Register {
     }
 
     fn step(&self, state: &Value, op: &RegisterOp, ret: Option<&Value>) -> Vec<Value> {
-        let answers = |answer: &Value| ret.is_none_or(|ret| ret == answer);
-        let next = match op {
-            RegisterOp::Read if answers(state) => state,
-            RegisterOp::Write(value) if answers(&Value::Nil) => value,
-            RegisterOp::Cas(from, to) if from == state && answers(&Value::Bool(true)) => to,
-            RegisterOp::Cas(from, _) if from != state && answers(&Value::Bool(false)) => state,
-            _ => return Vec::new(),
-        };
-        vec![next.clone()]
+        Vec::from_iter(left_by(state, op, ret).cloned())
+    }
+
+    fn step_into(&self, state: Value, op: &RegisterOp, ret: Option<&Value>, next: &mut Vec<Value>) {
+        next.extend(left_by(&state, op, ret).cloned());
     }
 
     fn is_pure(&self, op: &RegisterOp, ret: Option<&Value>) -> bool {

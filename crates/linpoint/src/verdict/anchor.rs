@@ -44,12 +44,13 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// What was known, as a clause. `describe` names an operation.
-    pub fn clause(&self, describe: impl Fn(OpId) -> String) -> String {
+    /// When it was known, and what, as two clauses. `describe` names an operation.
+    pub fn clauses(&self, describe: impl Fn(OpId) -> String) -> [String; 2] {
         let (after, states) = (describe(self.after), self.states.alternatives());
-        format!(
-            "when {after} had returned, before operations that were open then did more, {states}, whatever the order"
-        )
+        [
+            format!("when {after} had returned, before operations that were open then did more"),
+            format!("{states}, whatever the order"),
+        ]
     }
 }
 
@@ -210,11 +211,14 @@ impl<S: Spec> Approach<S> {
         for (i, &(op, kind)) in before.iter().enumerate().skip(self.events) {
             walk.event(op, kind)?;
             foreseen.retain(|&other| kind == EventKind::Call || other != op);
-            let has_taken = |configuration: &Configuration<S>| configuration.has_taken(last);
+            // What the state tells must have been known by then, and must not depend on the last operation.
+            let is_unfit = |configuration: &Configuration<S>| {
+                configuration.has_taken(last) || configuration.is_foretold()
+            };
             if kind == EventKind::Return
                 && foreseen.is_empty()
                 && walk.possible().len() <= MOST_ANCHORED
-                && !walk.possible().iter().any(has_taken)
+                && !walk.possible().iter().any(is_unfit)
             {
                 if anchors.len() == MOST_ANCHORS {
                     anchors.pop_front();

@@ -31,6 +31,8 @@ pub(super) struct Taken {
     pub(super) op: u32,
     /// Whether it did so with the result that it will return.
     fits: bool,
+    /// Whether that result tells what the state after the operation [leaves open](Spec::stands_for) until it returns.
+    foretold: bool,
 }
 
 /// Which results a walk may use.
@@ -111,7 +113,12 @@ impl<S: Spec> Eq for Configuration<S> {}
 impl<S: Spec> Configuration<S> {
     /// The state after these operations, among others, took effect with the results that they return.
     pub(super) fn with_taken(ops: impl IntoIterator<Item = u32>, state: S::State) -> Self {
-        let mut taken: Vec<Taken> = ops.into_iter().map(|op| Taken { op, fits: true }).collect();
+        let fitting = |op| Taken {
+            op,
+            fits: true,
+            foretold: false,
+        };
+        let mut taken: Vec<Taken> = ops.into_iter().map(fitting).collect();
         taken.sort_unstable();
         Configuration {
             taken,
@@ -123,6 +130,11 @@ impl<S: Spec> Configuration<S> {
     /// Where an operation is among those that took effect, or would be.
     fn place(&self, op: u32) -> Result<usize, usize> {
         self.taken.binary_search_by_key(&op, |taken| taken.op)
+    }
+
+    /// Whether the state tells what no operation has returned yet.
+    pub(super) fn is_foretold(&self) -> bool {
+        self.taken.iter().any(|taken| taken.foretold)
     }
 
     /// Whether an operation took effect.
@@ -285,12 +297,12 @@ impl<'w, S: Spec> Walk<'w, S> {
                 if self.repeats_earlier(i, &configuration) {
                     continue;
                 }
-                for (fits, mut next) in self.successors(&configuration, other, op) {
+                for (taken, mut next) in self.successors(&configuration, other, op) {
                     if other == op {
                         with_op.insert(next);
                         continue;
                     }
-                    next.taken.insert(place, Taken { op: other, fits });
+                    next.taken.insert(place, taken);
                     let next = self.saturated(next, op);
                     if without.insert(next.clone()) {
                         frontier.push(next);
@@ -320,8 +332,8 @@ impl<'w, S: Spec> Walk<'w, S> {
                 let Err(place) = configuration.place(op) else {
                     continue;
                 };
-                for (fits, mut next) in self.successors(configuration, op, NO_OP) {
-                    next.taken.insert(place, Taken { op, fits });
+                for (taken, mut next) in self.successors(configuration, op, NO_OP) {
+                    next.taken.insert(place, taken);
                     let next = self.saturated(next, NO_OP);
                     if let Some(known) = set.get(&next) {
                         reached.insert(known.clone());
@@ -333,14 +345,14 @@ impl<'w, S: Spec> Walk<'w, S> {
         Ok(set.into_iter().filter(is_generator).collect())
     }
 
-    /// The configurations that `op` leads to, in which it is not yet among those that took effect, and whether its result
-    /// fits there. `returning` is the operation that returns next: of that, only what fits counts.
+    /// The configurations that `op` leads to, in which it is not yet among those that took effect, and how it did.
+    /// `returning` is the operation that returns next: of that, only what fits counts.
     fn successors(
         &self,
         configuration: &Configuration<S>,
         op: u32,
         returning: u32,
-    ) -> Vec<(bool, Configuration<S>)> {
+    ) -> Vec<(Taken, Configuration<S>)> {
         let Configuration {
             taken,
             state,
@@ -348,14 +360,19 @@ impl<'w, S: Spec> Walk<'w, S> {
         } = configuration;
         let (spec, task_op) = (self.task.spec, self.task.ops[op as usize]);
         let (operation, ret) = self.task.action(op as usize);
-        let with = |fits, state, asked| {
+        let fitting = Taken {
+            op,
+            fits: true,
+            foretold: false,
+        };
+        let with = |how: Taken, state, asked| {
             let taken = taken.clone();
             let next = Configuration {
                 taken,
                 state,
                 asked,
             };
-            (fits, next)
+            (how, next)
         };
         if let Some((_, about)) = self.asked.filter(|(asked, _)| *asked == op) {
             let effect = |answer| Effect {
@@ -363,14 +380,14 @@ impl<'w, S: Spec> Walk<'w, S> {
                 answer,
             };
             if about == About::States {
-                return vec![with(true, state.clone(), Some(effect(None)))];
+                return vec![with(fitting, state.clone(), Some(effect(None)))];
             }
             let outcomes = spec.apply(state, operation).into_pairs().into_iter();
             return outcomes
-                .map(|(answer, next)| with(true, next, Some(effect(Some(answer)))))
+                .map(|(answer, next)| with(fitting, next, Some(effect(Some(answer)))))
                 .collect();
         }
-        let fitting = spec.step(state, operation, ret);
+        let left = spec.step(state, operation, ret);
         let mut others = Vec::new();
         // An operation is never better off with a result that it will not return, unless that changes the state otherwise.
         if self.results == Results::Returned
@@ -379,13 +396,26 @@ impl<'w, S: Spec> Walk<'w, S> {
             && !self.task.is_pure(task_op.relaxed())
         {
             others = spec.step(state, operation, None);
-            others.retain(|next| !fitting.contains(next));
+            others.retain(|next| !left.contains(next));
         }
-        let fitting = fitting.into_iter().map(|next| (true, next));
-        let others = others.into_iter().map(|next| (false, next));
-        let all = fitting.chain(others);
-        all.map(|(fits, next)| with(fits, next, asked.clone()))
-            .collect()
+        let foretold = |next: &S::State| others.iter().any(|other| spec.stands_for(other, next));
+        let mut all = Vec::with_capacity(left.len() + others.len());
+        for next in left {
+            let foretold = foretold(&next);
+            let how = Taken {
+                foretold,
+                ..fitting
+            };
+            all.push(with(how, next, asked.clone()));
+        }
+        for next in others {
+            let how = Taken {
+                fits: false,
+                ..fitting
+            };
+            all.push(with(how, next, asked.clone()));
+        }
+        all
     }
 
     /// The same configuration, in which all open operations but `op` took effect whose recorded results fit the state and
@@ -409,6 +439,7 @@ impl<'w, S: Spec> Walk<'w, S> {
                 let taken = Taken {
                     op: other,
                     fits: true,
+                    foretold: false,
                 };
                 configuration.taken.insert(place, taken);
             }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use super::configurations::{Configuration, Set, Walk, events};
 use crate::engine::{Budget, Overlap, Task};
 use crate::history::{EventKind, NEVER, OpId};
-use crate::spec::Spec;
+use crate::spec::{Spec, advance};
 
 /// The most operations that are looked at, the latest ones, and the most of these from which a walk is tried.
 const MOST_CANDIDATES: usize = 2_000;
@@ -198,14 +198,13 @@ impl<'a, 'b, S: Spec> Order<'a, 'b, S> {
             let ret = ops[op as usize].ret;
             ret == NEVER || ret <= self.last_rank
         };
-        let mut state = state.clone();
+        let mut states = vec![state.clone()];
         for &op in &later[..count] {
             let (operation, ret) = self.task.action(op as usize);
-            let next = self.task.spec.step_from(state, operation, ret);
-            let [next] = <[S::State; 1]>::try_from(next).ok()?;
-            state = next;
-            is_known(op).then_some(())?;
+            advance(self.task.spec, &mut states, operation, ret);
+            (states.len() == 1 && is_known(op)).then_some(())?;
         }
+        let [state] = <[S::State; 1]>::try_from(states).ok()?;
         let end = first + count as u32;
         let taken = open.iter().copied().filter(|&op| {
             let place = self.places[op as usize];

@@ -4,6 +4,8 @@
 
 mod neck;
 
+use std::cmp::Ordering;
+
 use neck::NextNeck;
 
 use super::best::Best;
@@ -75,11 +77,38 @@ pub(super) struct Search<'a, M> {
     scratch: Vec<u32>,
     best: Best<u32>,
     /// Some states, of the key of the operation that returns there, in which the furthest event was reached.
-    furthest_states: Vec<u32>,
+    furthest_states: FewStates,
     next_neck: NextNeck,
     /// The position at which the search ends as if there were an order; `usize::MAX` unless it only probes a configuration,
     /// which may not be reachable.
     horizon: usize,
+}
+
+/// Up to [`MOST_STATES`] different states.
+#[derive(Clone, Copy, Default)]
+struct FewStates {
+    states: [u32; MOST_STATES],
+    count: usize,
+}
+
+impl FewStates {
+    fn only(state: u32) -> Self {
+        let mut states = [0; MOST_STATES];
+        states[0] = state;
+        FewStates { states, count: 1 }
+    }
+
+    fn all(&self) -> &[u32] {
+        &self.states[..self.count]
+    }
+
+    /// Adds a state, unless there are enough.
+    fn add(&mut self, state: u32) {
+        if self.count < MOST_STATES && !self.all().contains(&state) {
+            self.states[self.count] = state;
+            self.count += 1;
+        }
+    }
 }
 
 /// The result of advancing through the events.
@@ -132,7 +161,7 @@ impl<'a, M: Machine> Search<'a, M> {
             suspended: std::iter::repeat_with(Vec::new).take(keys).collect(),
             scratch: Vec::new(),
             best: Best::default(),
-            furthest_states: Vec::new(),
+            furthest_states: FewStates::default(),
             next_neck: NextNeck::default(),
             horizon: usize::MAX,
         }
@@ -160,17 +189,15 @@ impl<'a, M: Machine> Search<'a, M> {
 
     /// Notes how far the walk came, which is to the return of `forced`.
     fn note(&mut self, forced: u32) {
-        if self.position < self.best.reached {
-            return;
-        }
-        if self.position > self.best.reached {
-            self.furthest_states.clear();
-        }
-        self.best.note(self.position, &self.trail, |step| step.op);
-        self.best.report(self.ticker.budget(), self.position);
-        let state = self.states[self.problem.layout.key(forced)];
-        if self.furthest_states.len() < MOST_STATES && !self.furthest_states.contains(&state) {
-            self.furthest_states.push(state);
+        let state = || self.states[self.problem.layout.key(forced)];
+        match self.position.cmp(&self.best.reached) {
+            Ordering::Less => {}
+            Ordering::Equal => self.furthest_states.add(state()),
+            Ordering::Greater => {
+                self.furthest_states = FewStates::only(state());
+                self.best.note(self.position, &self.trail, |step| step.op);
+                self.best.report(self.ticker.budget(), self.position);
+            }
         }
     }
 
@@ -178,7 +205,7 @@ impl<'a, M: Machine> Search<'a, M> {
         let Some(&(forced, _)) = self.problem.events.get(self.best.reached) else {
             return Vec::new();
         };
-        let states = self.furthest_states.iter();
+        let states = self.furthest_states.all().iter();
         let words = states.filter_map(|&state| self.machine.state_words(state, forced));
         words.collect()
     }

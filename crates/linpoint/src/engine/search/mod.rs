@@ -99,7 +99,9 @@ fn search<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
     };
     let (answer, method) = search_by_facts(task, budget, &mut any);
     let mut answer = answer.map_err(|stopped| stopped.into_gave_up(whole, task));
-    if let Ok(Answer::NotLinearizable { reached, .. }) = &mut answer {
+    if let Ok(Answer::NotLinearizable { reached, .. }) = &mut answer
+        && task.ops.len() < whole.ops.len()
+    {
         *reached = events_of_whole(whole, task, *reached);
     }
     Outcome { answer, method }

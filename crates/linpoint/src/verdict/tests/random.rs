@@ -8,7 +8,7 @@ use crate::{Call, HistoryBuilder, Ties};
 
 /// A short history of clients of `object`, the type with this name.
 pub(super) fn random<S: Simulated>(name: &str, object: &S, seed: u64) -> Option<History> {
-    clients(name, object, seed, |sampler| 3 + sampler.below(6), 5)
+    clients(name, object, seed, &|sampler| 3 + sampler.below(6), 5)
 }
 
 /// Calls `each` with the parts of a history for each seed, of clients that make so many calls.
@@ -19,7 +19,7 @@ pub(crate) fn for_each_part<S: Simulated>(
     each: &mut dyn FnMut(&Task<'_, S>),
 ) {
     for seed in seeds {
-        let Some(history) = clients(name, object, seed, |_| calls, changed) else {
+        let Some(history) = clients(name, object, seed, &|_| calls, changed) else {
             continue;
         };
         let Ok(typed) = TypedHistory::decode(object, &history) else {
@@ -37,7 +37,7 @@ fn clients<S: Simulated>(
     name: &str,
     object: &S,
     seed: u64,
-    calls: impl FnOnce(&mut Sampler) -> usize,
+    calls: &dyn Fn(&mut Sampler) -> usize,
     changed: usize,
 ) -> Option<History> {
     let universe = [Some(3), Some(2), None][(seed % 3) as usize];
@@ -88,12 +88,14 @@ fn clients<S: Simulated>(
                     open[process] = Some((op, Some(result)));
                     continue;
                 }
-                // Most changes of a deeply nested answer make it none.
-                let attempts = if name == "kafka-log" { 12 } else { 1 };
-                let attempts = if sampler.below(changed) == 0 {
-                    attempts
-                } else {
-                    0
+                // Most changes of a deeply nested answer make it none, and a poll may have most that are left.
+                let (attempts, changed) = match name {
+                    "kafka-log" => (12, changed.div_ceil(3)),
+                    _ => (1, changed),
+                };
+                let attempts = match sampler.below(changed) {
+                    0 => attempts,
+                    _ => 0,
                 };
                 let changed = (0..attempts).find_map(|_| {
                     let changed = nudged(&result, &mut sampler);
