@@ -39,18 +39,36 @@ const MOST_ANSWERS: usize = 4;
 pub struct Anchor {
     /// The operation that returned.
     pub after: OpId,
-    /// The states that were possible then, each as a clause, apart from what operations did that were open then.
+    /// The states that were possible then, each as a clause, apart from what the operations in `open` made of them.
     pub states: Listed,
+    /// Operations that were open then and had taken effect in each of these states, if the core depends on that.
+    pub taken: Vec<OpId>,
+    /// Other operations that were open then and may have changed the state by that time.
+    pub open: Vec<OpId>,
 }
 
 impl Anchor {
     /// When it was known, and what, as two clauses. `describe` names an operation.
     pub fn clauses(&self, describe: impl Fn(OpId) -> String) -> [String; 2] {
-        let (after, states) = (describe(self.after), self.states.alternatives());
-        [
-            format!("when {after} had returned, before operations that were open then did more"),
-            format!("{states}, whatever the order"),
-        ]
+        let named = |ids: &[OpId]| match ids {
+            [one] => describe(*one),
+            [one, other] => format!("{} and {}", describe(*one), describe(*other)),
+            many => format!("{} operations", many.len()),
+        };
+        let mut what = format!("{}, whatever the order", self.states.alternatives());
+        if !self.open.is_empty() {
+            what += &format!(
+                ", or what {}, still open, had made of that",
+                named(&self.open)
+            );
+        }
+        if !self.taken.is_empty() {
+            what += &format!(
+                "; {}, still open, had taken effect by then",
+                named(&self.taken)
+            );
+        }
+        [format!("when {} had returned", describe(self.after)), what]
     }
 }
 
@@ -327,6 +345,7 @@ fn from_point<S: Spec>(
     let (told, others): (Vec<u32>, Vec<u32>) = returns.into_iter().partition(is_told);
     window.relax(others);
     window.relax(told);
+    let taken = window.needed_taken()?;
     let returned = |op: u32| window.task.ops[op as usize].ret != NEVER;
     let kept = later
         .iter()
@@ -337,10 +356,13 @@ fn from_point<S: Spec>(
     let others = point.open.iter().copied().chain(called.map(|&(op, _)| op));
     let others = others.map(|op| window.task.ops[op as usize]);
     let mut relaxed: Vec<OpId> = others
-        .filter(|&op| op.ret == NEVER && !beginning.is_pure(op))
+        .filter(|&op| op.ret == NEVER && !beginning.is_pure(op) && !taken.contains(&op.id))
         .map(|op| op.id)
         .collect();
     relaxed.sort_unstable();
+    let open = point.open.iter().map(|&op| beginning.ops[op as usize]);
+    let open = open.filter(|op| !beginning.is_pure(op.relaxed()) && !taken.contains(&op.id));
+    let open: Vec<OpId> = open.map(|op| op.id).collect();
     let states = point
         .configurations
         .iter()
@@ -349,6 +371,8 @@ fn from_point<S: Spec>(
         anchor: Some(Anchor {
             after: beginning.ops[point.op as usize].id,
             states: clauses(beginning, states),
+            taken,
+            open,
         }),
         ops,
         relaxed,
@@ -371,15 +395,55 @@ struct Window<'a, 'b, S: Spec> {
 }
 
 impl<S: Spec> Window<'_, '_, S> {
+    /// Whether the result or the effect of an operation counts.
+    fn matters(&self, op: u32) -> bool {
+        let op = self.task.ops[op as usize];
+        op.ret != NEVER || !self.task.is_pure(op)
+    }
+
     /// Whether no configuration of the point is left after the events, of which relaxed operations have no return.
     fn is_contradictory(&mut self) -> bool {
-        let matters = |op: u32| {
-            let op = self.task.ops[op as usize];
-            op.ret != NEVER || !self.task.is_pure(op)
+        self.has_no_order_from(self.point.configurations.clone())
+    }
+
+    /// The open operations that must have taken effect at the point for the contradiction. `None` if they are not the same in
+    /// all configurations.
+    fn needed_taken(&mut self) -> Option<Vec<OpId>> {
+        const MOST_TAKEN: usize = 4;
+        let mut free = Set::default();
+        for configuration in &self.point.configurations {
+            let count = configuration.taken.len();
+            let subsets = match count <= MOST_TAKEN {
+                true => 0..1u32 << count,
+                false => 0..1,
+            };
+            free.extend(subsets.map(|subset| {
+                let mut some = configuration.clone();
+                let mut i = 0;
+                some.taken.retain(|_| {
+                    i += 1;
+                    subset >> (i - 1) & 1 == 1
+                });
+                some
+            }));
+        }
+        if self.has_no_order_from(free) {
+            return Some(Vec::new());
+        }
+        let taken = |configuration: &Configuration<S>| -> Vec<OpId> {
+            let taken = configuration.taken.iter().map(|taken| taken.op);
+            let taken = taken.filter(|&op| self.matters(op));
+            taken.map(|op| self.task.ops[op as usize].id).collect()
         };
+        let mut all = self.point.configurations.iter().map(taken);
+        let first = all.next()?;
+        all.all(|other| other == first).then_some(first)
+    }
+
+    fn has_no_order_from(&mut self, configurations: Set<S>) -> bool {
+        let matters = |op: u32| self.matters(op);
         let open = self.point.open.iter().copied().filter(|&op| matters(op));
-        let configurations = self.point.configurations.iter().cloned();
-        let configurations = configurations.map(|mut configuration| {
+        let configurations = configurations.into_iter().map(|mut configuration| {
             configuration.taken.retain(|taken| matters(taken.op));
             configuration
         });

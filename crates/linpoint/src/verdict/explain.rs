@@ -8,12 +8,15 @@ use super::reduce::{self, BadPrefix, Decide, Pure, Reduced};
 use super::{
     Claim, Confirmation, Core, Since, Stuck, Violation, certify, projection, propose, used_up,
 };
-use crate::engine::{Answer, Budget, Facts, Task, TaskOp};
+use crate::engine::{Answer, Budget, Facts, Task, TaskOp, first_return_after};
 use crate::error::Error;
 use crate::history::{NEVER, OpId};
 use crate::online::{self, Explained};
 use crate::spec::{Kind, Spec};
 use crate::value::Value;
+
+/// If an engine finds more operations than these contradictory, fewer of them are looked for.
+const MOST_GIVEN: usize = 100;
 
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_millis(200);
@@ -231,12 +234,20 @@ impl Clashes {
         budget: &Budget,
         decide: Decide<'_>,
     ) -> Self {
+        let neighbours = || {
+            let unexplained = || first_return_after(&task.ops, findings.reached);
+            let end = findings.first_bad.or_else(|| Some(unexplained()?.ret))?;
+            let part = budget.slice(budget.left() / 8);
+            reduce::contradictory_neighbours(task, end, &part, decide)
+        };
         let ops = match findings.contradicting {
-            Some(contradicting) => clashing(task, contradicting, budget, decide),
+            Some(few) if few.len() <= MOST_GIVEN => clashing(task, few, budget, decide),
+            Some(many) => neighbours().or_else(|| clashing(task, many, budget, decide)),
             None => {
                 // Most families are not contradictory, and there may be many.
-                let part = budget.slice(budget.left() / 4);
+                let part = budget.slice(budget.left() / 16);
                 reduce::contradictory_family(task, findings.reached, &part, decide)
+                    .or_else(neighbours)
             }
         };
         let at_place = match task.kind() {

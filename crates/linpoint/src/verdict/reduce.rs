@@ -14,6 +14,7 @@
 //!
 //! What is left unrelaxed is the core: these results at these times contradict each other, whatever the others did.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -486,6 +487,88 @@ pub(super) fn contradictory_family(
         }
     }
     None
+}
+
+/// Operations on values that were used shortly before the event with the rank `end`, or that the object may have held then, if
+/// they contradict each other by themselves by then.
+pub(super) fn contradictory_neighbours(
+    facts: &dyn Facts,
+    end: u32,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Vec<TaskOp>> {
+    /// The numbers of families that are tried, and the most operations of these.
+    const NEAREST: [usize; 3] = [4, 16, 64];
+    const MOST_OPS: usize = 4_000;
+    let beginning = until(facts.ops(), end);
+    let near = nearest_families(facts, &beginning, end)?;
+    let is_open = |op: &&TaskOp| op.ret == NEVER;
+    let open: HashSet<OpId> = beginning.iter().filter(is_open).map(|op| op.id).collect();
+    let held = near.iter().filter(|family| family.is_held);
+    let held: HashSet<OpId> = held.flat_map(|family| &family.ops).copied().collect();
+    let with_held = NEAREST.len() - 1;
+    for (i, count) in NEAREST.into_iter().enumerate() {
+        let nearest = near.iter().take(count).flat_map(|family| &family.ops);
+        let nearest: HashSet<OpId> = nearest.copied().collect();
+        let is_kept = |op: &&TaskOp| {
+            let is_held = i == with_held && held.contains(&op.id);
+            nearest.contains(&op.id) || open.contains(&op.id) || is_held
+        };
+        let ops: Vec<TaskOp> = beginning.iter().filter(is_kept).copied().collect();
+        if ops.len() > MOST_OPS {
+            return None;
+        }
+        let answer = decide(&ops, &budget.slice(budget.left() / 2));
+        let kept = Reduced {
+            cut: end,
+            ops,
+            minimal: false,
+        };
+        if matches!(answer, Ok(Answer::NotLinearizable { .. }))
+            && certify::reductions(facts, &kept).is_ok()
+        {
+            return Some(kept.ops);
+        }
+    }
+    None
+}
+
+/// Operations of a beginning that may be dropped together.
+struct Family {
+    ops: Vec<OpId>,
+    /// Whether their value was put and not taken, as far as operations have returned.
+    is_held: bool,
+}
+
+/// The families of a beginning up to the rank `end`, those first that were used last.
+fn nearest_families(facts: &dyn Facts, beginning: &[TaskOp], end: u32) -> Option<Vec<Family>> {
+    let of_whole: Vec<TaskOp> = facts
+        .ops()
+        .iter()
+        .filter(|op| op.call <= end)
+        .copied()
+        .collect();
+    let families = families(facts, &of_whole)?;
+    let in_beginning = |id: &OpId| {
+        let place = beginning.binary_search_by_key(id, |op| op.id).ok()?;
+        Some(beginning[place])
+    };
+    let near = families.into_iter().map(|ops| {
+        let (mut held, mut last) = (0, 0);
+        for op in ops.iter().filter_map(in_beginning) {
+            last = last.max(if op.ret == NEVER { op.call } else { op.ret });
+            held += match facts.role(op) {
+                Role::Adds(_) => 1,
+                Role::Removes(_) => -1,
+                _ => 0,
+            };
+        }
+        let is_held = held > 0;
+        (last, Family { ops, is_held })
+    });
+    let mut near: Vec<(u32, Family)> = near.collect();
+    near.sort_by_key(|(last, _)| Reverse(*last));
+    Some(near.into_iter().map(|(_, family)| family).collect())
 }
 
 /// Disjoint sets of values.

@@ -166,6 +166,11 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         rank: u32,
         treated: impl Fn(OpId) -> Treated,
     ) -> AllOrders<'a, S> {
+        AllOrders::of(self.object, self.given_until(rank, treated))
+    }
+
+    /// The operations of the part up to an event.
+    fn given_until(&self, rank: u32, treated: impl Fn(OpId) -> Treated) -> Vec<Given<'a, S>> {
         let (calls, rets) = (self.typed.calls(), self.typed.rets());
         let given = self.ids.iter().filter_map(|&id| {
             let (call, ret) = (calls[id.index()], rets[id.index()]);
@@ -184,7 +189,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
                 result: action.ret.as_ref().filter(|_| is_told),
             })
         });
-        AllOrders::of(self.object, given.collect())
+        given.collect()
     }
 
     /// The orders of the bad beginning.
@@ -287,9 +292,10 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
-    /// "When [operation] had returned, before operations that were open then did more, [states], whatever the order": some order of everything
-    /// up to that return leads to each of the states, and every order leads to one of them and on from there by what
-    /// operations did that were still open.
+    /// "When [operation] had returned, [states], whatever the order, or what [open operations] had made of that; [others] had taken
+    /// effect by then": some order of everything up to that return leads to each of the states, every order leads to one of
+    /// them and on from there by what operations did that were still open, and from there on no order explains the results of
+    /// the core, no matter what the relaxed operations did.
     fn check_anchor(&self, anchor: &Anchor) {
         let after = self.op(anchor.after);
         self.expect(after.ret < self.cut, "the anchor lies before");
@@ -301,8 +307,29 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
             is_possible && *count <= ends.len(),
             "the states are possible",
         );
+        let clause = |state: &S::State| self.object.state_words(state, self.key);
+        let core = &self.violation.core;
+        let given = || {
+            self.given_until(self.cut, |id| match () {
+                () if anchor.taken.contains(&id) || self.op(id).ret <= after.ret => LeftOut,
+                () if core.ops().contains(&id) => AsRecorded,
+                () if core.relaxed().contains(&id) => Open,
+                () => LeftOut,
+            })
+        };
+        for state in orders.ends() {
+            if shown.contains(&clause(state)) {
+                let later = AllOrders::from(self.object, state.clone(), given());
+                self.expect(
+                    later.is_empty(),
+                    "the core contradicts itself from there on",
+                );
+            }
+        }
+        let is_open = |id: &OpId| self.op(*id).call < after.ret && self.op(*id).ret > after.ret;
+        self.expect(anchor.open.iter().all(is_open), "these were open");
+        self.expect(anchor.taken.iter().all(is_open), "these were open");
         if shown.len() == *count {
-            let clause = |state: &S::State| self.object.state_words(state, self.key);
             let is_listed = |state: &S::State| shown.contains(&clause(state));
             self.expect(orders.all_continue(is_listed), "no other state is possible");
         }

@@ -31,13 +31,18 @@ pub(super) struct AllOrders<'a, S: Spec> {
 
 impl<'a, S: Spec> AllOrders<'a, S> {
     pub(super) fn of(spec: &'a S, ops: Vec<Given<'a, S>>) -> Self {
+        Self::from(spec, spec.init(), ops)
+    }
+
+    /// The same, for an object that is in some state at first.
+    pub(super) fn from(spec: &'a S, state: S::State, ops: Vec<Given<'a, S>>) -> Self {
         assert!(ops.len() <= Taken::BITS as usize, "the history is small");
         let mut all = AllOrders {
             spec,
             ops,
             reached: HashMap::new(),
         };
-        all.reach(0, spec.init());
+        all.reach(0, state);
         all
     }
 
