@@ -2,8 +2,12 @@
 //! objects of many systems hold at the start.
 
 use linpoint::engine::Budget;
+use linpoint::history::Op;
+use linpoint::object::RecordedCall;
+use linpoint::online::Observable;
+use linpoint::spec::{Need, Role};
 use linpoint::verdict::Violation;
-use linpoint::{History, Value};
+use linpoint::{Call, History, ObjectType, Value};
 
 use super::is_linearizable;
 use crate::source::TypeChoice;
@@ -20,8 +24,10 @@ pub(crate) fn initial_value(
     if !has_initial || choice.params.contains_key("initial") {
         return None;
     }
+    let object = choice.build_for(history).ok()?;
     let core = violation.core.ops().iter().map(|&id| history.op(id));
     let default = core
+        .filter(|op| reads_result(&object, op))
         .filter_map(|op| op.result)
         .find(|result| is_usual_default(result))?;
     if history.ops().any(|op| mentions(op.argument, default)) {
@@ -40,6 +46,23 @@ pub(crate) fn initial_value(
     Some(format!(
         "{value} was read but never written; if it is the value at the start, {option} says so, and the history is linearizable"
     ))
+}
+
+/// Whether the result of an operation is the value that the object held, as far as that is known: the `false` of a failed
+/// compare-and-set is not.
+fn reads_result(object: &ObjectType, op: &Op<'_>) -> bool {
+    let call = RecordedCall::from(Call::new(op.method, op.argument.clone()));
+    match object
+        .facts(op.process, &call, op.result)
+        .map(|facts| facts.role)
+    {
+        Ok(Role::Slot {
+            needs: Need::Is(held),
+            ..
+        }) => Some(&held) == op.result,
+        Ok(Role::Slot { .. }) => false,
+        _ => true,
+    }
 }
 
 fn is_usual_default(value: &Value) -> bool {

@@ -44,12 +44,21 @@ fn show_text(
         ("concurrent pairs", shape.concurrent_pairs.to_string()),
         ("pending", shape.pending.to_string()),
         ("quiescent cuts", shape.quiescent_cuts.to_string()),
-        ("distinct values", history.values().len().to_string()),
+        ("distinct values", distinct_values(history).to_string()),
         ("methods", history.methods().join(", ")),
     ];
     writeln!(out, "{}", recorded.label())?;
     rows.iter()
         .try_for_each(|(name, value)| writeln!(out, "  {name:<16}  {value}"))
+}
+
+/// How many different arguments and results there are, without those that are nil.
+fn distinct_values(history: &linpoint::History) -> usize {
+    history
+        .values()
+        .iter()
+        .filter(|value| !value.is_nil())
+        .count()
 }
 
 fn show_json(
@@ -69,7 +78,7 @@ fn show_json(
         "concurrent_pairs": shape.concurrent_pairs,
         "pending": shape.pending,
         "quiescent_cuts": shape.quiescent_cuts,
-        "distinct_values": history.values().len(),
+        "distinct_values": distinct_values(history),
         "methods": history.methods(),
     });
     writeln!(out, "{facts}")

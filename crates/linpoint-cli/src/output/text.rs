@@ -124,9 +124,12 @@ fn show_violation(
     writeln!(out, "  {which}{of_part} has {events} events")?;
     let size = core.extent();
     let confirmed = core.confirmation();
+    let about = core.place().map_or_else(String::new, |place| {
+        format!(", for what is said of {place} alone")
+    });
     writeln!(
         out,
-        "  core: {}, {size}, {confirmed}",
+        "  core: {}{about}, {size}, {confirmed}",
         counted(core.ops().len(), "operation")
     )?;
     if let Some(advice) = advice_on(core) {
@@ -168,21 +171,25 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     let describe = || history.describe(violation.last);
     Some(match (possible.answers.count, is_named) {
         (0, true) => format!(
-            "whatever the order, without it {states} when it returned, and no order that explains the other results lets it take effect"
+            "by the other results, without it {states} when it returned, whatever the order, and no order that explains them lets it take effect"
         ),
         (0, false) => {
             let op = describe();
             format!(
-                "whatever the order, without {op} {states} when it returned, and no order that explains the other results lets it take effect"
+                "by the other results, without {op} {states} when it returned, whatever the order, and no order that explains them lets it take effect"
             )
         }
         (_, true) => {
             let answers = possible.answers.alternatives();
-            format!("whatever the order, {states}, so the answer could only be {answers}")
+            format!(
+                "by the other results, {states}, whatever the order, so the answer could only be {answers}"
+            )
         }
         (_, false) => {
             let (op, answers) = (describe(), possible.answers.alternatives());
-            format!("whatever the order, {states}, so the answer of {op} could only be {answers}")
+            format!(
+                "by the other results, {states}, whatever the order, so the answer of {op} could only be {answers}"
+            )
         }
     })
 }
@@ -281,9 +288,10 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if core.relaxed().is_empty() {
         return lines;
     }
+    let since = core.anchor().map_or("", |_| "from then on ");
     lines.extend([
         String::new(),
-        "no matter what these answered, and when or whether they took effect:".to_owned(),
+        format!("{since}the core is impossible no matter what these answered, and when or whether they took effect:"),
     ]);
     for &id in core.relaxed().iter().take(MOST_LISTED) {
         let op = history.op(id);

@@ -190,7 +190,7 @@ impl fmt::Display for Failure {
         if !relaxed.is_empty() {
             writeln!(
                 f,
-                "no matter what these answered, and when or whether they took effect:"
+                "the core is impossible no matter what these answered, and when or whether they took effect:"
             )?;
             for &id in relaxed.iter().take(MOST_RELAXED) {
                 let op = self.history.op(id);

@@ -143,7 +143,7 @@ impl<I> Claim<I> {
                         "{what} is impossible: {by} had returned before it was called, so {value}, the initial value, was no longer there"
                     ),
                     (Some(before), None) => format!(
-                        "{what} is impossible: {by}, called after {before} had returned, had returned before it was called, so {value} was no longer there"
+                        "{what} is impossible: {by} was called after {before} had returned, and had itself returned before this was called, so {value} was no longer there"
                     ),
                     (Some(before), Some(until)) => format!(
                         "{what} is impossible: {by} was called after {before} had returned, and {until} had returned before it was called, so {value} was no longer there"

@@ -55,7 +55,7 @@ impl Spec for FencedLock {
         };
         match state.token {
             0 => held,
-            token => format!("{held} and tokens had reached {token}"),
+            token => format!("{held} and tokens had reached at least {token}"),
         }
     }
 

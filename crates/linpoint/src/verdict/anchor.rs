@@ -379,8 +379,7 @@ fn from_point<S: Spec>(
         place: None,
         cut: last_rank(&beginning.ops),
         minimal: !window.undecided,
-        // The walk over all configurations shares no code with the engines.
-        confirmation: Confirmation::IndependentCheck,
+        confirmation: Confirmation::Walk,
     })
 }
 

@@ -33,6 +33,9 @@ pub struct Core {
 pub enum Confirmation {
     /// A check that shares no code with the engine that found the violation.
     IndependentCheck,
+    /// The walk over all that was possible from which the core was made, which shares no code with the engine that found the
+    /// violation.
+    Walk,
     /// Executions of the object itself, run by a test harness.
     Harness(HarnessEvidence),
     /// Nothing: the core was too large for the independent check.
@@ -132,9 +135,12 @@ impl Core {
         self.confirmation
     }
 
-    /// Whether an independent check confirmed the core; `false` if it was too large for one.
+    /// Whether code confirmed the core that shares nothing with the engines; `false` if the core was too large for that.
     pub fn is_certified(&self) -> bool {
-        self.confirmation == Confirmation::IndependentCheck
+        matches!(
+            self.confirmation,
+            Confirmation::IndependentCheck | Confirmation::Walk
+        )
     }
 
     /// What is wrong, as data.
@@ -152,6 +158,7 @@ impl fmt::Display for Confirmation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Confirmation::IndependentCheck => f.write_str("confirmed by an independent check"),
+            Confirmation::Walk => f.write_str("made by a walk over all that was possible"),
             Confirmation::Unconfirmed => f.write_str("too large for an independent check"),
             Confirmation::Harness(HarnessEvidence::OneExecution) => {
                 f.write_str("a serial execution of the object shows it")

@@ -42,8 +42,7 @@ impl Clash {
             cut: self.last_return(),
             place: Some(self.place.clone()),
             minimal: true,
-            // The walk over all configurations of the place shares no code with the engines.
-            confirmation: Confirmation::IndependentCheck,
+            confirmation: Confirmation::Walk,
         }
     }
 

@@ -175,10 +175,15 @@ impl Implied {
         &self.eager_removals
     }
 
-    /// Whether some order of the operations obeys both these pairs and real time: whether their union has no cycle.
-    pub(super) fn is_consistent(&self, events: &[(u32, EventKind)], ops: usize) -> bool {
+    /// Operations that no order can have as both these pairs and real time demand: those on a cycle of their union, if there
+    /// is one, and on the way to it.
+    pub(super) fn contradiction(
+        &self,
+        events: &[(u32, EventKind)],
+        ops: usize,
+    ) -> Option<Vec<u32>> {
         if self.pairs.is_empty() {
-            return true;
+            return None;
         }
         #[derive(Clone, Copy, PartialEq, Eq)]
         enum Mark {
@@ -198,20 +203,22 @@ impl Implied {
             // The operation has taken effect by its return, and so have all its predecessors.
             stack.push(op);
             while let Some(&top) = stack.last() {
+                let entered = |op: &u32| *op == top || marks[*op as usize] == Mark::Entered;
+                let way = || stack.iter().copied().filter(entered).collect();
                 match marks[top as usize] {
-                    Mark::NotCalled => return false,
+                    Mark::NotCalled => return Some(way()),
                     Mark::Done => {
                         stack.pop();
                     }
                     Mark::Open => {
-                        marks[top as usize] = Mark::Entered;
-                        for &before in predecessors.of(top) {
-                            match marks[before as usize] {
-                                Mark::Entered => return false,
-                                Mark::Done => {}
-                                Mark::NotCalled | Mark::Open => stack.push(before),
-                            }
+                        let before = predecessors.of(top);
+                        let is_entered = |op: &u32| marks[*op as usize] == Mark::Entered;
+                        if before.contains(&top) || before.iter().any(is_entered) {
+                            return Some(way());
                         }
+                        marks[top as usize] = Mark::Entered;
+                        let is_done = |op: &&u32| marks[**op as usize] == Mark::Done;
+                        stack.extend(before.iter().filter(|op| !is_done(op)));
                     }
                     Mark::Entered => {
                         marks[top as usize] = Mark::Done;
@@ -220,7 +227,7 @@ impl Implied {
                 }
             }
         }
-        true
+        None
     }
 
     /// The operations that each operation must precede.

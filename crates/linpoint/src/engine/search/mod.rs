@@ -132,9 +132,16 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         None => Implied::of(task),
         Some(keys) => keys.implied(task),
     };
-    if !implied.is_consistent(&events, ops.len()) {
+    if let Some(contradiction) = implied.contradiction(&events, ops.len()) {
         let method = "the order that follows from values or hints contradicts real time";
-        return (Ok(Answer::nothing_fits()), method.into());
+        let contradicting = contradiction.iter().map(|&op| ops[op as usize]);
+        let answer = Answer::NotLinearizable {
+            partial: Vec::new(),
+            reached: 0,
+            contradicting: Some(contradicting.collect()),
+            first_bad: None,
+        };
+        return (Ok(answer), method.into());
     }
     let problem = Problem {
         successors: implied.successors(ops.len()),
