@@ -5,6 +5,9 @@ use super::{Findings, Row};
 use crate::tables::chart::{Chart, Line};
 use crate::tables::sheet::{Cell, Sheet};
 
+/// The fewest histories whose share is drawn.
+const FEWEST: usize = 10;
+
 /// Linearizable histories whose operations overlap about as many others.
 struct Group<'a> {
     /// In the mean, an operation overlaps at least this many others, and less than one more.
@@ -63,9 +66,10 @@ impl Findings {
         }
     }
 
-    /// The shares over the overlap, a line for each d.
+    /// The shares over the overlap, a line for each d. Groups of few histories are left out.
     pub(super) fn overlap_figure(&self) -> Chart<'static> {
-        let groups = self.groups();
+        let mut groups = self.groups();
+        groups.retain(|group| group.rows.len() >= FEWEST);
         let line = |d: usize| Line {
             name: format!("d = {d}"),
             points: groups
