@@ -75,8 +75,10 @@ fn measure(
 ) -> Result<Measurement, Error> {
     let (choice, object) = object_of(&recorded, chosen)?;
     let most = args.depth_max.map_or(usize::MAX, usize::from);
-    let parts = object.depths(&recorded.history, args.base, most, budget);
-    let measured = parts.and_then(|parts| Ok((parts, families(&object, &recorded, args, budget)?)));
+    let measured = families(&object, &recorded, args, budget).and_then(|families| {
+        let parts = object.depths(&recorded.history, args.base, most, budget)?;
+        Ok((parts, families))
+    });
     match measured {
         Ok((parts, families)) => Ok(Measurement {
             recorded,

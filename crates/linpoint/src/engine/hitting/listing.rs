@@ -42,14 +42,13 @@ pub struct ListedSchedule {
 }
 
 impl Listing {
-    /// Lists the schedules of the d-th family.
+    /// Lists the schedules of the d-th family, in at most half of the time.
     pub fn of<S: Spec>(task: &Task<'_, S>, family: Family, d: usize, budget: &Budget) -> Listing {
         let poset = poset_of(task);
         let mut runs = StateSets::new(task);
         let ids = |ops: &[u32]| ops.iter().map(|&op| task.ops[op as usize].id).collect();
-        let mut ticker = Ticker::new(budget);
-        let all = schedule_count(&poset, &budget.slice(budget.left() / 3));
-        let explaining = exact(&poset, &mut runs, &mut ticker).ok().flatten();
+        let listing = budget.slice(budget.left() / 4);
+        let mut ticker = Ticker::new(&listing);
         let mut seen = HashSet::new();
         let mut schedules = Vec::new();
         let mut stopped = None;
@@ -70,13 +69,16 @@ impl Listing {
             });
             seen.insert(schedule.order);
         }
+        let counting = budget.slice(budget.left() / 4);
+        let all = schedule_count(&poset, &counting);
+        let explaining = exact(&poset, &mut runs, &mut Ticker::new(&counting));
         Listing {
             family,
             d,
             schedules,
             stopped,
             all,
-            explaining,
+            explaining: explaining.ok().flatten(),
         }
     }
 }
