@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linpoint::engine::hitting::Measured;
+use linpoint::engine::hitting::{Listing, Measured};
 use linpoint::format::{Note, RecordedHistory};
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, PartDepths};
@@ -86,6 +86,8 @@ pub(crate) struct Measurement {
     pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
     pub(crate) parts: Vec<PartDepths>,
+    /// The schedules of a family for each part; none if they were not asked for.
+    pub(crate) families: Vec<Listing>,
 }
 
 impl Measurement {
@@ -95,6 +97,17 @@ impl Measurement {
             Measured::Never => Exit::Violation,
             Measured::Above(_) | Measured::Unknown(_) => Exit::Undecided,
         };
-        self.parts.iter().map(exit).max().unwrap_or_default()
+        let unlisted = self.families.iter().any(|family| family.stopped.is_some());
+        let listed = if unlisted {
+            Exit::Undecided
+        } else {
+            Exit::default()
+        };
+        self.parts
+            .iter()
+            .map(exit)
+            .max()
+            .unwrap_or_default()
+            .max(listed)
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
 use linpoint::engine::Budget;
-use linpoint::engine::hitting::Base;
+use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
 use linpoint::format::Format;
 use linpoint::generate::SnapshotFault;
@@ -354,6 +354,15 @@ pub(crate) struct DepthArgs {
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) depth_max: Option<u16>,
 
+    /// List the schedules of the family that delays this many operations, and count all schedules
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) schedules: Option<u16>,
+
+    /// With `--schedules`: how they are made: canonical, printed (Algorithm 1), artifact (as for the published tables)
+    /// [default: canonical]
+    #[arg(long, value_name = "RULE", requires = "schedules", value_parser = parse_rule)]
+    pub(crate) generator: Option<Rule>,
+
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
@@ -627,6 +636,10 @@ pub(crate) fn written_formats() -> String {
 
 fn parse_base(name: &str) -> Result<Base, String> {
     named(name, Base::NAMES)
+}
+
+fn parse_rule(name: &str) -> Result<Rule, String> {
+    named(name, Rule::NAMES)
 }
 
 /// Returns the value with this name.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use linpoint::engine::hitting::{Base, Rule};
 
-use super::{InputArgs, LimitArgs, ReportArgs, named, parse_base};
+use super::{InputArgs, LimitArgs, ReportArgs, parse_base, parse_rule};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct TablesArgs {
@@ -125,8 +125,4 @@ fn table_ops(text: &str) -> Result<usize, String> {
         Ok(ops @ 1..=100_000_000) => Ok(ops),
         _ => Err("expected a number from 1 to 100000000".to_owned()),
     }
-}
-
-fn parse_rule(name: &str) -> Result<Rule, String> {
-    named(name, Rule::NAMES)
 }

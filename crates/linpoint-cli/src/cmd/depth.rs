@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use linpoint::Error;
 use linpoint::engine::Budget;
+use linpoint::engine::hitting::{Family, Index, Listing};
 use linpoint::format::RecordedHistory;
+use linpoint::object::ObjectType;
 use rayon::prelude::*;
 
 use crate::args::DepthArgs;
@@ -73,12 +75,35 @@ fn measure(
 ) -> Result<Measurement, Error> {
     let (choice, object) = object_of(&recorded, chosen)?;
     let most = args.depth_max.map_or(usize::MAX, usize::from);
-    match object.depths(&recorded.history, args.base, most, budget) {
-        Ok(parts) => Ok(Measurement {
+    let measured = families(&object, &recorded, args, budget).and_then(|families| {
+        let parts = object.depths(&recorded.history, args.base, most, budget)?;
+        Ok((parts, families))
+    });
+    match measured {
+        Ok((parts, families)) => Ok(Measurement {
             recorded,
             type_name: choice.name,
             parts,
+            families,
         }),
         Err(error) => Err(recorded.locate(with_methods(error, &choice))),
     }
+}
+
+/// The schedules of each part, if they were asked for.
+fn families(
+    object: &ObjectType,
+    recorded: &RecordedHistory,
+    args: &DepthArgs,
+    budget: &Budget,
+) -> Result<Vec<Listing>, Error> {
+    let Some(d) = args.schedules else {
+        return Ok(Vec::new());
+    };
+    let family = Family {
+        rule: args.generator.unwrap_or_default(),
+        base: args.base,
+        index: Index::Chains,
+    };
+    object.families(&recorded.history, family, d.into(), budget)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::core_table::cut;
 use super::text::of_part;
-use super::{json, timeline};
+use super::{family, json, timeline};
 use crate::results::Measurement;
 use crate::units::counted;
 
@@ -18,7 +18,7 @@ pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Res
     if measured.parts.is_empty() {
         writeln!(out, "{}: no operations", measured.recorded.label())?;
     }
-    for part in &measured.parts {
+    for (i, part) in measured.parts.iter().enumerate() {
         writeln!(
             out,
             "{}{}: {}, {}",
@@ -27,19 +27,26 @@ pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Res
             counted(part.ops.len(), "operation"),
             headline(&part.depths),
         )?;
-        if part.depths.depth == Measured::Never {
-            continue;
+        if part.depths.depth != Measured::Never {
+            print_depths(out, history, part)?;
         }
-        for sentence in words(history, &part.depths) {
-            writeln!(out, "  {sentence}")?;
+        if let Some(listing) = measured.families.get(i) {
+            family::print(out, history, &part.ops, listing)?;
         }
-        if let Some((schedule, marked)) = picture_of(part) {
-            writeln!(out)?;
-            for line in timeline::lines(history, schedule, marked) {
-                writeln!(out, "    {line}")?;
-            }
-            writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn print_depths(out: &mut dyn Write, history: &History, part: &PartDepths) -> std::io::Result<()> {
+    for sentence in words(history, &part.depths) {
+        writeln!(out, "  {sentence}")?;
+    }
+    if let Some((schedule, marked)) = picture_of(part) {
+        writeln!(out)?;
+        for line in timeline::lines(history, schedule, marked) {
+            writeln!(out, "    {line}")?;
         }
+        writeln!(out)?;
     }
     Ok(())
 }
@@ -56,21 +63,25 @@ fn headline(depths: &Depths) -> String {
 fn words(history: &History, depths: &Depths) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Measured::Is(delayed) = &depths.depth {
-        sentences.push(meaning(delayed.depth));
-        sentences.extend(demand(history, delayed));
+        sentences.extend(meaning(history, delayed));
     }
     let base = depths.base.name();
-    let family = format!("the canonical family, ties by {base}");
+    let family = format!("canonical, ties by {base}");
     sentences.push(match &depths.shown_by {
-        Measured::Is(shown) => format!("shown by d = {} of {family}", shown.d),
-        Measured::Above(most) => format!("not shown by d = {most} of {family}"),
+        Measured::Is(shown) => {
+            let d = shown.d;
+            format!("shown by d = {d}: some schedule of the family of d = {d} ({family}) explains the results")
+        }
+        Measured::Above(most) => {
+            format!("not shown by d = {most}: no schedule of that family ({family}) explains the results")
+        }
         Measured::Never => "not shown by any d".to_owned(),
         Measured::Unknown(limit) => format!("shown by d: not found, {limit}"),
     });
     sentences.push(match &depths.width {
-        Measured::Is(0) => format!("width 0: the order by {base} is a witness"),
+        Measured::Is(0) => format!("width 0: the order by {base} explains the results"),
         Measured::Is(width) => {
-            format!("width {width}: some witness never delays more at the same time")
+            format!("width {width}: some order explains the results and never delays more at the same time")
         }
         Measured::Above(_) | Measured::Never => "no width".to_owned(),
         Measured::Unknown(limit) => format!("width: not found, {limit}"),
@@ -78,44 +89,37 @@ fn words(history: &History, depths: &Depths) -> Vec<String> {
     sentences
 }
 
-/// What the number means.
-fn meaning(depth: usize) -> String {
-    match depth {
-        0 => "depth 0 means that no operation has to be delayed to explain the results".to_owned(),
-        depth => {
-            let ops = counted(depth, "operation");
-            format!(
-                "depth {depth} means that delaying {ops} as long as possible explains the results, whatever the order of the \
-                 others, and delaying fewer does not"
-            )
-        }
-    }
-}
-
 /// More operations than this are only counted.
 const LISTED: usize = 20;
 
-/// Which operations must be delayed.
-fn demand(history: &History, delayed: &Delayed) -> Vec<String> {
+/// What the depth means, and which operations must be delayed.
+fn meaning(history: &History, delayed: &Delayed) -> Vec<String> {
     let name = |id: &OpId| {
         let op = history.op(*id);
         format!("{} by process {}", cut(&op.text()), op.process)
     };
     match delayed.tuple.as_slice() {
-        [] => vec!["every order that obeys real time is a witness".to_owned()],
-        [one] => vec![format!(
-            "every order is a witness in which {} comes as late as it can",
-            name(one)
-        )],
+        [] => vec![
+            "no operation has to be delayed: every order that obeys real time explains the results (depth 1 is the least)"
+                .to_owned(),
+        ],
+        [one] => vec![
+            "one operation has to be delayed: when it comes as late as real time allows, every order of the others explains \
+             the results"
+                .to_owned(),
+            format!("it is {}", name(one)),
+        ],
         several => {
-            let head =
-                "every order is a witness in which these come as late as they can, in this order:";
+            let head = format!(
+                "{} operations have to be delayed: when they come as late as real time allows, in this order, every order of \
+                 the others explains the results",
+                several.len()
+            );
             let listed = (1..).zip(several).take(LISTED);
             let listed = listed.map(|(i, id)| format!("  {i}. {}", name(id)));
             let more = several.len().saturating_sub(LISTED);
             let more = (more > 0).then(|| format!("  and {more} more; --json has all"));
-            let sentences = [head.to_owned()].into_iter().chain(listed);
-            sentences.chain(more).collect()
+            [head].into_iter().chain(listed).chain(more).collect()
         }
     }
 }
@@ -133,14 +137,14 @@ fn picture_of(part: &PartDepths) -> Option<(&[OpId], &[OpId])> {
 pub(crate) fn to_json(measured: &Measurement) -> Value {
     let history = &measured.recorded.history;
     let numbers = |order: &[OpId]| order.iter().map(|id| id.0).collect::<Vec<_>>();
-    let parts = measured.parts.iter().map(|part| {
+    let parts = measured.parts.iter().enumerate().map(|(i, part)| {
         let depths = &part.depths;
         let linearizable = match &depths.depth {
             Measured::Is(_) | Measured::Above(_) => Some(true),
             Measured::Never => Some(false),
             Measured::Unknown(_) => depths.shown_by.known().map(|_| true),
         };
-        json!({
+        let mut document = json!({
             "object": part.object.to_json(),
             "operations": part.ops.len(),
             "linearizable": linearizable,
@@ -156,7 +160,11 @@ pub(crate) fn to_json(measured: &Measurement) -> Value {
                 "order": numbers(&shown.order),
             })),
             "width": of_measured(&depths.width, |width| json!({ "value": width, "base": depths.base.name() })),
-        })
+        });
+        if let Some(listing) = measured.families.get(i) {
+            document["family"] = family::to_json(listing);
+        }
+        document
     });
     json!({
         "schema": 1,

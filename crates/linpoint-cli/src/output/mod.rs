@@ -3,6 +3,7 @@
 pub(crate) mod core_table;
 pub(crate) mod depth;
 mod edn;
+mod family;
 pub(crate) mod github;
 pub(crate) mod html;
 mod json;

@@ -45,7 +45,7 @@ pub(crate) fn text(
     if plan.method != Method::Full {
         writeln!(out, "  entries that change: {}", pairs(found))?;
     }
-    let on: Vec<_> = reductions(plan).collect();
+    let on = found.reductions(plan);
     let on = if on.is_empty() {
         "none".into()
     } else {
@@ -100,11 +100,6 @@ fn pairs(found: &Verification) -> String {
         Some(why) => format!("{pairs}, which stand for all: {why}"),
         None => pairs,
     }
-}
-
-fn reductions(plan: &Plan) -> impl Iterator<Item = &'static str> {
-    let named = plan.reductions.named().into_iter();
-    named.filter(|(_, on)| *on).map(|(name, _)| name)
 }
 
 fn explored(found: &Verification) -> String {
@@ -280,7 +275,7 @@ pub(crate) fn json(plan: &Plan, found: &Verification, time: Duration) -> Value {
         "ops_per_process": plan.ops_per_process,
         "pairs": found.pairs.iter().map(|(i, j)| json!([i, j])).collect::<Vec<_>>(),
         "covers_all_executions": found.covers_all(plan),
-        "reductions": reductions(plan).collect::<Vec<_>>(),
+        "reductions": found.reductions(plan),
         "verdict": match found.outcome {
             Outcome::Verified => "verified",
             Outcome::Bug(_) => "bug",

@@ -2,7 +2,7 @@
 
 use super::execution::Execution;
 use super::observe::{Observer, SimpleMonitor};
-use super::product::Product;
+use super::product::{self, Product};
 use super::program::{Algorithm, Bounds, Client, Offers, Reductions};
 use super::refine::{Refinement, SnapshotRefinement};
 use super::search::{self, Ended, Explored};
@@ -155,6 +155,15 @@ impl<'a> States<'a> {
     }
 }
 
+/// Whether the exploration of a task exchanges processes: there are two that can be.
+pub(super) fn exchanges<A: SnapshotAlgorithm>(task: &Task, bug: Option<&str>) -> bool {
+    let alike = task.alike().into_iter();
+    task.method == Method::Automata
+        && task.reductions.symmetry
+        && alike.filter(|&p| task.bounds.is_active(p)).count() > 1
+        && product::can_exchange(&A::new(task.form(), bug))
+}
+
 /// Explores a snapshot algorithm once.
 ///
 /// ```
@@ -253,7 +262,7 @@ fn run<A: Algorithm>(
 /// Explores any algorithm against any specification with the same operations and results.
 ///
 /// Every execution of the client within the bounds is compared with the specification. A bug comes with an execution that
-/// has the fewest moves. The general search confirms that its history is not linearizable.
+/// has the fewest moves of the search. The general search confirms that its history is not linearizable.
 pub fn refine<A: Algorithm>(
     algorithm: &A,
     client: &(impl Client<A::Op> + ?Sized),

@@ -79,6 +79,13 @@ type Key = (u64, u64, Caller, [u64; KEY_WORDS]);
 /// The words of a key for the variables of a process. If they need more, symmetry is not used.
 const KEY_WORDS: usize = 2;
 
+/// Whether processes of the algorithm can be exchanged.
+pub(super) fn can_exchange<A: Algorithm>(algorithm: &A) -> bool {
+    let mut local = Measure::default();
+    algorithm.layout_local(&mut A::Local::default(), &mut local);
+    algorithm.is_symmetric() && local.0 as usize <= 64 * KEY_WORDS
+}
+
 /// The product of an algorithm and an observer.
 pub(crate) struct Product<'a, A: Algorithm, O> {
     pub(crate) algorithm: &'a A,
@@ -110,10 +117,7 @@ impl<'a, A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'a, A, O> {
                 algorithm.processes()
             )));
         }
-        let mut local = Measure::default();
-        algorithm.layout_local(&mut A::Local::default(), &mut local);
-        let symmetric =
-            reductions.symmetry && algorithm.is_symmetric() && local.0 as usize <= 64 * KEY_WORDS;
+        let symmetric = reductions.symmetry && can_exchange(algorithm);
         let mut product = Product {
             algorithm,
             observer,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::algorithms::{
     AfekBounded, AfekUnbounded, AttiyaWelch, Bowman, Jayanti, Locked, Riany, SingleCollect,
 };
-use super::method::{Method, Outcome, Task, explore};
+use super::method::{Method, Outcome, Task, exchanges, explore};
 use super::program::{Bounds, Reductions};
 use super::search::Explored;
 use super::snapshot::{Answer, MOST_PROCESSES, Request, SnapshotAlgorithm};
@@ -27,6 +27,7 @@ pub struct AlgorithmInfo {
     /// Whether its registers grow without bound if states are not brought into normal form.
     pub unbounded: bool,
     explore: Explore,
+    exchanges: fn(&Task, Option<&str>) -> bool,
 }
 
 type Explore =
@@ -40,6 +41,7 @@ const fn info<A: SnapshotAlgorithm>() -> AlgorithmInfo {
         one_pair: A::ONE_PAIR,
         unbounded: A::UNBOUNDED,
         explore: explore::<A>,
+        exchanges: exchanges::<A>,
     }
 }
 
@@ -201,9 +203,25 @@ pub struct Verification {
     pub one_pair: Option<&'static str>,
     /// The explorations, in order.
     pub runs: Vec<Exploration>,
+    /// Whether processes were exchanged in one of them.
+    exchanged: bool,
 }
 
 impl Verification {
+    /// The names of the reductions that were in use: of those of the plan, the ones that its method and algorithm have.
+    pub fn reductions(&self, plan: &Plan) -> Vec<&'static str> {
+        let is_used = |name: &str| match name {
+            "symmetry" => self.exchanged,
+            "monitor-form" => plan.method == Method::Automata,
+            "fake-operations" => plan.method != Method::Full,
+            _ => true,
+        };
+        let on = plan.reductions.named().into_iter().filter(|(_, on)| *on);
+        on.map(|(name, _)| name)
+            .filter(|name| is_used(name))
+            .collect()
+    }
+
     /// Whether all pairs of entries are covered, so that a verdict holds for every client.
     pub fn covers_all(&self, plan: &Plan) -> bool {
         let n = plan.processes;
@@ -242,6 +260,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
     let one_pair = info.one_pair.filter(|_| !all && pairs.len() == 1);
     let mut runs = Vec::new();
     let mut outcome = Outcome::Verified;
+    let mut exchanged = false;
     let fewest = if plan.staged { 2 } else { plan.processes };
     'all: for active in fewest..=plan.processes {
         for &pair in &pairs {
@@ -257,6 +276,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
                     },
                     reductions: plan.reductions,
                 };
+                exchanged |= (info.exchanges)(&task, plan.bug.as_deref());
                 let stopwatch = Stopwatch::start();
                 let found = (info.explore)(&task, plan.bug.as_deref(), budget, explored)?;
                 runs.push(Exploration {
@@ -285,6 +305,7 @@ pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verif
         },
         one_pair,
         runs,
+        exchanged,
     })
 }
 

@@ -15,6 +15,7 @@
 use serde_json::value::RawValue;
 
 use super::fptlin::FptlinLine;
+use super::rational::Rational;
 use super::{Format, json, snapshot};
 use crate::error::Error;
 use crate::object::find_type;
@@ -150,7 +151,7 @@ fn looks_like_operation(line: &str) -> bool {
         .collect();
     match fields.as_slice() {
         [_, _, .., call, ret] => {
-            let is_time = |field: &str| field.parse::<i64>().is_ok();
+            let is_time = |field: &str| Rational::parse(field).is_some();
             is_time(call) && (is_time(ret) || matches!(*ret, "inf" | "-"))
                 || matches!(FptlinLine::of(&fields), Some(Ok(_)))
         }

@@ -36,6 +36,7 @@ mod parquet;
 mod porcupine;
 #[cfg(feature = "edn")]
 mod porcupine_kv;
+mod rational;
 mod snapshot;
 mod violat;
 mod write;

@@ -6,10 +6,13 @@
 //! peek 2 3 4
 //! ```
 //!
+//! Times are integers. If some are fractions, `1.5` or `3/2`, all of them become their places in the order of times.
+//!
 //! `[PROCESS] METHOD VALUE.. CALL RETURN`, or `PROCESS CALL RETURN METHOD VALUE..` as FPTLin has it, separated by blanks or commas.
 //! The first line may name the type after `#`.
 
 use super::fptlin::{self, FptlinLine};
+use super::rational::{Places, Rational};
 use super::{ReadOptions, RecordedHistory, Sink};
 use crate::error::Error;
 use crate::history::{OperationParts, Ties};
@@ -17,10 +20,46 @@ use crate::spec::{Params, value_is_result};
 use crate::value::{Value, ValueRef};
 
 pub(super) fn read(text: &str, options: &ReadOptions, sink: &mut Sink<'_>) {
-    sink.put(read_history(text, options));
+    let history = read_history(text, options, &integer).or_else(|error| {
+        let places = places_of(text).ok_or(error)?;
+        read_history(text, options, &|time| places.of_text(time))
+    });
+    sink.put(history);
 }
 
-fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Error> {
+fn integer(time: &str) -> Option<i64> {
+    time.parse().ok()
+}
+
+/// The places of all times, if some of them are fractions. FPTLin has integers only.
+fn places_of(text: &str) -> Option<Places> {
+    let mut times = Vec::new();
+    for line in text.lines() {
+        let (fields, _) = fields_of(line);
+        if FptlinLine::of(&fields).is_some() {
+            return None;
+        }
+        if let [.., call, ret] = fields.as_slice() {
+            times.extend([*call, *ret]);
+        }
+    }
+    let is_fraction = |time: &&str| integer(time).is_none() && Rational::parse(time).is_some();
+    times.iter().any(is_fraction).then(|| {
+        // What is no time is refused where it is read.
+        Places::of(times.into_iter().filter_map(Rational::parse))
+    })
+}
+
+/// Whether this stands where the time of a return would be if there was one.
+fn is_never(time: &str) -> bool {
+    matches!(time, "inf" | "-")
+}
+
+fn read_history(
+    text: &str,
+    options: &ReadOptions,
+    time: &dyn Fn(&str) -> Option<i64>,
+) -> Result<RecordedHistory, Error> {
     let mut builder = options.builder();
     let mut object_type: Option<(u64, String)> = None;
     let mut is_fptlin = false;
@@ -40,7 +79,7 @@ fn read_history(text: &str, options: &ReadOptions) -> Result<RecordedHistory, Er
                 is_fptlin = true;
                 line.and_then(FptlinLine::operation)
             }
-            None => read_operation(&fields),
+            None => read_operation(&fields, time),
         };
         let mut operation = operation.map_err(|reason| Error::malformed(reason).at_line(number))?;
         if object_type.as_ref().is_some_and(|(_, name)| name == "set") {
@@ -97,7 +136,11 @@ pub(super) fn of_set(operation: OperationParts<'_>) -> OperationParts<'_> {
     }
 }
 
-pub(super) fn read_operation<'a>(fields: &[&'a str]) -> Result<OperationParts<'a>, String> {
+/// Reads the operation of a line. `time` returns the times that it knows.
+pub(super) fn read_operation<'a>(
+    fields: &[&'a str],
+    time: &dyn Fn(&str) -> Option<i64>,
+) -> Result<OperationParts<'a>, String> {
     let (process, fields) = match fields {
         [process, rest @ ..] => match process.parse::<i64>() {
             Ok(process) => (Some(Value::Int(process)), rest),
@@ -108,13 +151,12 @@ pub(super) fn read_operation<'a>(fields: &[&'a str]) -> Result<OperationParts<'a
     let [method, values @ .., call, ret] = fields else {
         return Err("expected [PROCESS] METHOD VALUE CALL RETURN".to_owned());
     };
-    let called = call
-        .parse()
-        .map_err(|_| format!("the time of the call must be an integer, not {call:?}"))?;
+    let called = time(call)
+        .ok_or_else(|| format!("the time of the call must be a 64-bit number, not {call:?}"))?;
     let returned = match *ret {
-        "inf" | "-" => None,
-        ret => Some(ret.parse().map_err(|_| {
-            format!("the time of the return must be an integer, \"inf\" or \"-\", not {ret:?}")
+        ret if is_never(ret) => None,
+        ret => Some(time(ret).ok_or_else(|| {
+            format!("the time of the return must be a 64-bit number, \"inf\" or \"-\", not {ret:?}")
         })?),
     };
     let (method, argument, result) = divide(method, values, returned.is_none())?;
@@ -292,16 +334,37 @@ mod tests {
     }
 
     #[test]
+    fn fractions_are_times_and_order_exactly() {
+        let ranks = |text: &str| {
+            let history = read_text(text).unwrap().history;
+            (history.calls().to_vec(), history.rets().to_vec())
+        };
+        // Only the last digit tells that the push returned before the pop was called; floating point would lose it.
+        let digits = "push 1 1700000000.123456786 1700000000.123456787\npop 1 1700000000.123456788 1700000001\n";
+        assert_eq!(ranks(digits), ranks("push 1 1 2\npop 1 3 4\n"));
+        // Equal times are equal, however they are written: invocation first, so these overlap.
+        let touching = "push 1 1/3 3/2\npop 1 1.5 4\n";
+        assert_eq!(ranks(touching), ranks("push 1 1 2\npop 1 2 3\n"));
+        let pending = "push 1 0.5 inf\npop 1 1 2\n";
+        assert_eq!(ranks(pending), ranks("push 1 0 inf\npop 1 1 2\n"));
+        let wrong = read_text("push 1 0.5 1\npush 2 1 x\n").unwrap_err();
+        assert_eq!(
+            wrong.to_string(),
+            "line 2: the time of the return must be a 64-bit number, \"inf\" or \"-\", not \"x\""
+        );
+    }
+
+    #[test]
     fn refusals_name_the_line_and_the_reason() {
         let cases = [
             ("push", "expected [PROCESS] METHOD VALUE CALL RETURN"),
             (
                 "push 1 x 3",
-                "the time of the call must be an integer, not \"x\"",
+                "the time of the call must be a 64-bit number, not \"x\"",
             ),
             (
                 "push 1 2 x",
-                "the time of the return must be an integer, \"inf\" or \"-\", not \"x\"",
+                "the time of the return must be a 64-bit number, \"inf\" or \"-\", not \"x\"",
             ),
             ("push 1 3 2", "\"push\" returns at 2, before its call at 3"),
             (

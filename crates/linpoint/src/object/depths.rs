@@ -1,7 +1,7 @@
 //! Measures depths of operations, and evaluates hitting families on a history.
 
 use super::ObjectType;
-use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Poset};
+use crate::engine::hitting::{Base, Depths, Evaluation, Extent, Family, Listing, Poset};
 use crate::engine::{Budget, Task};
 use crate::error::Error;
 use crate::history::{History, OpId, Part, Partitioning, TypedHistory, partition};
@@ -28,6 +28,14 @@ pub(super) trait MeasureDepths {
         most: usize,
         budget: &Budget,
     ) -> Result<Vec<PartDepths>, Error>;
+
+    fn families(
+        &self,
+        history: &History,
+        family: Family,
+        d: usize,
+        budget: &Budget,
+    ) -> Result<Vec<Listing>, Error>;
 
     fn evaluate(
         &self,
@@ -60,6 +68,22 @@ impl<S: Recorded> MeasureDepths for S {
         unless_failed(self, parts.into_iter().map(measure).collect())
     }
 
+    fn families(
+        &self,
+        history: &History,
+        family: Family,
+        d: usize,
+        budget: &Budget,
+    ) -> Result<Vec<Listing>, Error> {
+        let typed = TypedHistory::decode(self, history)?;
+        let parts = partition(self, &typed, Partitioning::ByObject);
+        let list = |part: Part| {
+            let task = Task::new(self, &typed, &part.ops);
+            Listing::of(&task, family, d, budget)
+        };
+        unless_failed(self, Ok(parts.into_iter().map(list).collect()))
+    }
+
     fn evaluate(
         &self,
         history: &History,
@@ -89,6 +113,18 @@ impl ObjectType {
         budget: &Budget,
     ) -> Result<Vec<PartDepths>, Error> {
         self.0.depths(history, base, most, budget)
+    }
+
+    /// Lists the schedules of the d-th family for the operations of each object of a history, in the order of
+    /// [`depths`](Self::depths).
+    pub fn families(
+        &self,
+        history: &History,
+        family: Family,
+        d: usize,
+        budget: &Budget,
+    ) -> Result<Vec<Listing>, Error> {
+        self.0.families(history, family, d, budget)
     }
 
     /// Evaluates a hitting family on a history of one object.

@@ -1,6 +1,7 @@
 //! `linpoint tables hitting`: evaluates hitting families on recorded histories.
 
 mod listing;
+mod overlap;
 mod published;
 mod sheets;
 
@@ -252,6 +253,7 @@ impl Findings {
             ("errors.tsv".to_owned(), self.listed_errors().tsv(precision)),
             ("figure4.svg".to_owned(), self.figure().svg()),
             ("figure4.html".to_owned(), self.page()),
+            ("overlap.svg".to_owned(), self.overlap_figure().svg()),
         ]);
         // All are opened before one is written: one that would replace an input keeps the others from being written too.
         let mut outputs = Vec::new();

@@ -54,7 +54,7 @@ fn three(numbers: &[f64], decimals: usize) -> [Cell; 3] {
     ]
 }
 
-fn share(part: usize, whole: usize) -> Cell {
+pub(super) fn share(part: usize, whole: usize) -> Cell {
     match whole {
         0 => Cell::Nothing,
         _ => Cell::Rounded(100.0 * part as f64 / whole as f64, 1),
@@ -107,6 +107,7 @@ impl Findings {
             ("table2", self.table_2()),
             ("table3", self.table_3()),
             ("figure4", self.figure_4()),
+            ("overlap", self.overlaps()),
         ];
         if self.has_depths {
             sheets.push(("depths", self.depths()));
@@ -384,7 +385,7 @@ impl Findings {
     }
 }
 
-fn chart(title: &'static str, lines: Vec<Line>) -> Chart<'static> {
+pub(super) fn chart(title: &'static str, lines: Vec<Line>) -> Chart<'static> {
     Chart {
         title,
         across: "d",

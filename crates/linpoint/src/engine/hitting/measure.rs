@@ -154,7 +154,8 @@ impl Evaluation {
     }
 }
 
-fn explains(runs: &mut dyn Runs, order: &[u32]) -> bool {
+/// Whether a schedule explains the history.
+pub(super) fn explains(runs: &mut dyn Runs, order: &[u32]) -> bool {
     let mut states = runs.start();
     order.iter().all(|&op| match runs.step(states, op) {
         Some(next) => {

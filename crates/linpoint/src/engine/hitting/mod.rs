@@ -19,12 +19,14 @@
 //! histories; every witness is replayed.
 
 mod blocks;
+mod count;
 mod depth;
 mod engine;
 mod enumerate;
 mod family;
 mod insert;
 mod lazy;
+mod listing;
 mod measure;
 mod poset;
 mod runs;
@@ -32,8 +34,10 @@ mod runs;
 mod tests;
 
 pub use blocks::{blocks, family_size, strongly_hits};
+pub use count::{Count, schedule_count};
 pub(crate) use engine::Hitting;
 pub use family::{Family, Index, Rule, Schedule, Schedules};
+pub use listing::{ListedSchedule, Listing};
 pub use measure::{Depths, Evaluation, Extent};
 pub use poset::{Base, Poset};
 

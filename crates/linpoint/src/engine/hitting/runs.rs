@@ -20,11 +20,9 @@ pub(super) trait Runs {
     fn step(&mut self, states: u32, op: u32) -> Option<u32>;
 }
 
-/// Runs in which every result fits, for tests of the order alone.
-#[cfg(test)]
+/// Runs in which every result fits: the order alone counts.
 pub(super) struct AnyResult;
 
-#[cfg(test)]
 impl Runs for AnyResult {
     fn start(&mut self) -> u32 {
         0

@@ -77,7 +77,7 @@ fn is_told(line: &str, op: &Op<'_>, name: Option<&str>, times: (i64, Option<i64>
     if FptlinLine::of(&fields).is_some() {
         return false;
     }
-    let Ok(read) = read_operation(&fields) else {
+    let Ok(read) = read_operation(&fields, &|time| time.parse().ok()) else {
         return false;
     };
     let OperationParts {
