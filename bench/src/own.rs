@@ -1,9 +1,14 @@
 //! Specification files beside the built-in types that they describe, and an etcd store whose answers tell the order.
 
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
+use linpoint::format::write_jsonl;
 use linpoint::generate::Generator;
 use linpoint::object::CheckRecorded;
 use linpoint::spec::Params;
@@ -39,11 +44,30 @@ fn best<O: CheckRecorded>(history: &History, object: impl Fn() -> anyhow::Result
     Ok(times.into_iter().min().unwrap_or_default())
 }
 
+/// How long porcupine takes to decide the same history with the same model, the best of three runs: `program` prints it.
+fn porcupine(program: &OsStr, name: &str, history: &History) -> anyhow::Result<Duration> {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        verdict: String,
+        seconds: f64,
+    }
+    let file = std::env::temp_dir().join("linpoint-bench-own.jsonl");
+    let mut out = BufWriter::new(File::create(&file)?);
+    write_jsonl(history, Some((name, &params(name))), &mut out)?;
+    out.flush()?;
+    let output = Command::new(program).args(["-type", name, "-runs", "3", "-json"]).arg(&file).output()?;
+    ensure!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
+    let answer: Answer = serde_json::from_slice(&output.stdout)?;
+    ensure!(answer.verdict == "linearizable", "porcupine says {:?}", answer.verdict);
+    Ok(Duration::try_from_secs_f64(answer.seconds)?)
+}
+
 pub fn run() -> anyhow::Result<()> {
+    let peer = std::env::var_os("PORCUPINE");
     println!("\n## Specification files beside built-in types\n");
-    println!("Linearizable histories by 5 processes; the best of three runs. The bar is 20 times.\n");
-    println!("| object | operations | built in | file | file / built in |");
-    println!("|---|---|---|---|---|");
+    println!("Linearizable histories by 5 processes; the best of three runs. The bar is 20 times built-in types, and 3 times porcupine.\n");
+    println!("| object | operations | built in | file | file / built in | porcupine | file / porcupine |");
+    println!("|---|---|---|---|---|---|---|");
     for (name, file) in TWINS {
         for ops in OPS {
             let object = object_type(name, &params(name))?;
@@ -51,8 +75,15 @@ pub fn run() -> anyhow::Result<()> {
             let built_in = best(&history, || Ok(object_type(name, &params(name))?))?;
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
             let specified = best(&history, || Ok(linpoint_spec::read(&path, &Params::new())?))?;
+            let beside = match &peer {
+                Some(program) => {
+                    let time = porcupine(program, name, &history)?;
+                    format!("{:.2} ms | {:.1}", time.as_secs_f64() * 1e3, specified.as_secs_f64() / time.as_secs_f64())
+                }
+                None => "- | -".to_owned(),
+            };
             println!(
-                "| {name} | {ops} | {:.2} ms | {:.2} ms | {:.1} |",
+                "| {name} | {ops} | {:.2} ms | {:.2} ms | {:.1} | {beside} |",
                 built_in.as_secs_f64() * 1e3,
                 specified.as_secs_f64() * 1e3,
                 specified.as_secs_f64() / built_in.as_secs_f64()

@@ -1,5 +1,6 @@
 //! Values of a specification file, which tells lists from tuples.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -65,40 +66,21 @@ impl Data {
     }
 }
 
-impl From<&Value> for Data {
-    fn from(value: &Value) -> Self {
-        match value {
-            Value::Nil => Data::None,
-            Value::Bool(truth) => Data::Bool(*truth),
-            Value::Int(number) => Data::Int(*number),
-            Value::Number(digits) => number(digits),
-            Value::Text(text) => Data::Text(text.as_str().into()),
-            Value::List(items) => Data::List(items.iter().map(Data::from).collect()),
-            Value::Map(pairs) => Data::Dict(
-                pairs
-                    .iter()
-                    .map(|(key, value)| (Data::from(key), Data::from(value)))
-                    .collect(),
-            ),
-        }
-    }
-}
-
-/// A number that is no integer of 64 bits, in the one way in which [`of_float`] writes it.
-fn number(digits: &str) -> Data {
+/// The digits of a number that is no integer of 64 bits, in the one way in which [`float_digits`] writes them.
+pub(crate) fn normal_digits(digits: &str) -> Cow<'_, str> {
     let is_integer = digits
         .trim_start_matches('-')
         .bytes()
         .all(|byte| byte.is_ascii_digit());
     match digits.parse() {
-        Ok(float) if !is_integer => of_float(float),
-        _ => Data::Number(digits.into()),
+        Ok(float) if !is_integer => float_digits(float).into(),
+        _ => digits.into(),
     }
 }
 
-/// A floating-point number. One without a fraction is not an integer: `1.0` and `1` differ, as in a history.
-pub(crate) fn of_float(float: f64) -> Data {
-    Data::Number(format!("{float:?}").into())
+/// The digits of a floating-point number. One without a fraction is not an integer: `1.0` and `1` differ, as in a history.
+pub(crate) fn float_digits(float: f64) -> String {
+    format!("{float:?}")
 }
 
 /// As the specification file writes it.

@@ -39,6 +39,8 @@ mod contracts;
 #[cfg(feature = "starlark")]
 mod data;
 mod file;
+#[cfg(feature = "starlark")]
+mod flat;
 mod histories;
 mod model;
 #[cfg(feature = "starlark")]

@@ -67,6 +67,22 @@ impl<T: Clone + Eq + Hash> States<T> {
         StateId(states.intern(state))
     }
 
+    /// The number of the state that is made of `state` if it is new. Both must have the same hash.
+    pub fn number_of<Q>(&self, state: &Q) -> StateId
+    where
+        Q: Hash + PartialEq<T> + ?Sized,
+        T: for<'a> From<&'a Q>,
+    {
+        let states = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        match states.find(state) {
+            Some(number) => StateId(number),
+            None => {
+                drop(states);
+                self.number(T::from(state))
+            }
+        }
+    }
+
     /// The state with this number, which [`number`](Self::number) returned.
     pub fn get(&self, StateId(number): StateId) -> T {
         let states = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -108,11 +124,21 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// See [`Spec::is_pure`](linpoint::Spec::is_pure).
     fn is_pure(&self, call: &ModelCall, result: Option<&Value>) -> Result<bool, ModelError>;
 
+    /// Whether [`is_pure`](Self::is_pure) looks at the result.
+    fn purity_depends_on_result(&self) -> bool {
+        true
+    }
+
     /// See [`Spec::kind`](linpoint::Spec::kind).
     fn kind(&self) -> Option<Kind>;
 
     /// See [`Spec::role`](linpoint::Spec::role).
     fn role(&self, call: &ModelCall, result: Option<&Value>) -> Result<Role, ModelError>;
+
+    /// Whether [`refusal`](Self::refusal) looks at the result.
+    fn refuses_results(&self) -> bool {
+        true
+    }
 
     /// The reason why the object has no such call, or why the call never has this result; `None` if it may.
     fn refusal(

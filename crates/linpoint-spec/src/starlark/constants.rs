@@ -1,13 +1,12 @@
 //! The constants of a specification file: `kind`, `calls`, `methods` and `defaults`.
 
-use std::slice::from_ref;
-
 use linpoint::Value;
 use linpoint::spec::{Kind, Params};
 
-use super::convert::to_data;
+use super::convert::write;
 use super::{Function, StarlarkModel, place_of, roles};
 use crate::data::Data;
+use crate::flat::{Flat, Reader, Writer};
 use crate::model::{Model, ModelCall, ModelError};
 
 impl StarlarkModel {
@@ -37,8 +36,9 @@ impl StarlarkModel {
         let Ok(Some(value)) = self.module.get_option(name) else {
             return Ok(None);
         };
-        to_data(value.value())
-            .map(Some)
+        let mut data = Writer::default();
+        write(value.value(), &mut data)
+            .map(|()| Some(Reader::new(data.bytes()).data()))
             .map_err(|what| self.wrong(text, name, &format!("{name} contains {what}")))
     }
 
@@ -46,7 +46,7 @@ impl StarlarkModel {
         ModelError(format!("{}: {reason}", place_of(&self.file, text, name)))
     }
 
-    fn read_params(&self, text: &str, given: &Params) -> Result<Data, ModelError> {
+    fn read_params(&self, text: &str, given: &Params) -> Result<Flat, ModelError> {
         let mut params = Params::new();
         if let Some(defaults) = self.constant(text, "defaults")? {
             let wrong = || {
@@ -70,16 +70,20 @@ impl StarlarkModel {
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone())),
         );
-        let pair = |(name, value): (&String, &Value)| {
-            (Data::Text(name.as_str().into()), Data::from(value))
-        };
-        Ok(Data::Dict(params.iter().map(pair).collect()))
+        let mut data = Writer::default();
+        data.value(&Value::map(
+            params
+                .into_iter()
+                .map(|(name, value)| (Value::from(name), value)),
+        ));
+        Ok(Flat::from(data.bytes()))
     }
 
     fn read_kind(&self, text: &str) -> Result<Option<Kind>, ModelError> {
         let kind = match self.module.get_option("kind") {
             Ok(Some(value)) if value.value().get_type() == "function" => {
-                Some(self.call(Function::Kind, from_ref(&self.params), to_data)?)
+                let params = |arguments: &mut Writer| arguments.data(self.params.bytes());
+                Some(self.call(Function::Kind, params, |kind| Ok(kind.data()))?)
             }
             _ => self.constant(text, "kind")?,
         };

@@ -19,11 +19,35 @@ use starlark::{ErrorKind, starlark_module};
 
 use crate::model::ModelError;
 
-/// The most loops and calls within one call of a function.
-const MOST_TICKS: u64 = 200_000;
+/// What calls of functions use.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Use {
+    /// Loops and calls.
+    pub(super) ticks: u64,
+    /// Bytes.
+    pub(super) memory: usize,
+}
 
-/// The most memory of one call of a function, in bytes.
-const MOST_MEMORY: usize = 256 << 20;
+impl Use {
+    /// The most that one call of a function may use.
+    pub(super) const MOST: Use = Use {
+        ticks: 200_000,
+        memory: 256 << 20,
+    };
+
+    /// What an evaluator has used since it was made.
+    pub(super) fn of(evaluator: &Evaluator<'_, '_, '_>) -> Self {
+        Use {
+            ticks: evaluator.get_total_tick_count(),
+            memory: evaluator.heap().peak_allocated_bytes(),
+        }
+    }
+
+    /// Whether more is used, of one or the other.
+    pub(super) fn is_over(self, limit: Use) -> bool {
+        self.ticks > limit.ticks || self.memory > limit.memory
+    }
+}
 
 /// The deepest recursion.
 const DEEPEST_CALLS: usize = 200;
@@ -128,7 +152,7 @@ pub(super) fn limit_products(ast: &mut AstModule) -> Option<FileSpan> {
 fn too_much_memory() -> String {
     format!(
         "it uses more than {} megabytes of memory",
-        MOST_MEMORY >> 20
+        Use::MOST.memory >> 20
     )
 }
 
@@ -142,7 +166,10 @@ pub(super) fn reason(error: &starlark::Error) -> String {
         }
         // The language has no kinds for these.
         _ if text.starts_with("Execution duration limit") => {
-            format!("it takes more than {MOST_TICKS} loops and calls: does it end?")
+            format!(
+                "it takes more than {} loops and calls: does it end?",
+                Use::MOST.ticks
+            )
         }
         _ if text.starts_with("Heap memory limit") => too_much_memory(),
         _ if text == "Immutable" => {
@@ -162,7 +189,7 @@ impl<'e> BeforeStmtFuncDyn<'e> for MemoryCheck {
         _: bool,
         evaluator: &mut Evaluator<'v, '_, 'e>,
     ) -> starlark::Result<()> {
-        match evaluator.heap().peak_allocated_bytes() > MOST_MEMORY {
+        match evaluator.heap().peak_allocated_bytes() > Use::MOST.memory {
             true => Err(told(too_much_memory())),
             false => Ok(()),
         }
@@ -174,8 +201,8 @@ pub(super) fn limited<'v, 'a>(module: &'a Module<'v>) -> Result<Evaluator<'v, 'a
     let mut evaluator = Evaluator::new(module);
     let limits = evaluator
         .set_max_callstack_size(DEEPEST_CALLS)
-        .and_then(|()| evaluator.set_max_tick_count(MOST_TICKS))
-        .and_then(|()| evaluator.set_max_heap_size(MOST_MEMORY));
+        .and_then(|()| evaluator.set_max_tick_count(Use::MOST.ticks))
+        .and_then(|()| evaluator.set_max_heap_size(Use::MOST.memory));
     limits.map_err(|error| ModelError(error.to_string()))?;
     evaluator.before_stmt_for_dap(BeforeStmtFunc::from_dyn(Box::new(MemoryCheck)));
     Ok(evaluator)

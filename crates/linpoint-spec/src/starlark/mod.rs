@@ -3,22 +3,25 @@
 mod constants;
 mod convert;
 mod limits;
-mod process;
+mod parameters;
 mod roles;
+mod session;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::slice::from_ref;
+use std::cell::RefCell;
+use std::sync::{PoisonError, RwLock};
 
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use linpoint::Value;
 use linpoint::spec::{Kind, Params, Role};
 use starlark::codemap::FileSpan;
 use starlark::environment::{FrozenModule, Module};
 use starlark::syntax::{AstModule, Dialect};
-use starlark::values::Value as StarlarkValue;
 
-use self::convert::{to_data, to_starlark};
 use self::limits::{globals, limit_products, limited, reason};
+use self::session::{Failure, Functions};
 use crate::data::Data;
+use crate::flat::{Flat, Head, Reader, Writer};
 use crate::model::{Model, ModelCall, ModelError, StateId, States, unknown_method};
 
 /// The longest line, in bytes. The expressions of longer ones may be nested so deep that reading them overflows the stack.
@@ -42,18 +45,21 @@ pub struct StarlarkModel {
     /// The name of the file.
     file: String,
     module: FrozenModule,
-    /// Which of [`FUNCTIONS`] the file has.
-    defined: [bool; FUNCTIONS.len()],
+    functions: Functions<{ FUNCTIONS.len() }>,
     /// Where the file defines them, for messages.
     places: [String; FUNCTIONS.len()],
     /// Whether `step` looks at the process.
     uses_process: bool,
-    params: Data,
+    /// Whether `is_pure` looks at the result.
+    uses_result: bool,
+    params: Flat,
     kind: Option<Kind>,
     calls: Vec<(String, Value)>,
     /// The names of the methods, if the file lists them.
     methods: Option<Vec<String>>,
-    states: States<Data>,
+    states: States<Flat>,
+    /// Answers as values, which are made once.
+    answers: RwLock<HashMap<Flat, Value, FixedState>>,
 }
 
 /// The functions by their place in [`FUNCTIONS`].
@@ -100,20 +106,17 @@ impl StarlarkModel {
                 .freeze()
                 .map_err(|error| ModelError(format!("{error:?}")))
         })?;
-        let has = |function: &str| {
-            module
-                .get_option(function)
-                .is_ok_and(|found| found.is_some())
-        };
-        let defined = FUNCTIONS.map(|(function, _)| has(function));
+        let defined = FUNCTIONS.map(|(function, _)| module.get_option(function).ok().flatten());
         let mut model = StarlarkModel {
-            defined,
-            uses_process: process::is_used(text),
-            params: Data::None,
+            functions: Functions::new(defined),
+            uses_process: parameters::is_used(text, "step", 1),
+            uses_result: parameters::is_used(text, "is_pure", 2),
+            params: Flat::from([].as_slice()),
             kind: None,
             calls: Vec::new(),
             methods: None,
             states: States::default(),
+            answers: RwLock::default(),
             places: FUNCTIONS.map(|(function, _)| place_of(name, text, function)),
             file: name.to_owned(),
             module,
@@ -131,59 +134,78 @@ impl StarlarkModel {
     }
 
     fn has(&self, function: Function) -> bool {
-        self.defined[function as usize]
+        self.functions.has(function as usize)
     }
 
-    /// What a function of the file returns for these arguments, read by `read` while the memory of the call exists.
+    /// What `read` makes of the data that a function of the file returns. `write` writes its arguments.
     fn call<T>(
         &self,
         function: Function,
-        arguments: &[Data],
-        read: impl for<'v> FnOnce(StarlarkValue<'v>) -> Result<T, String>,
+        write: impl FnOnce(&mut Writer),
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, String>,
     ) -> Result<T, ModelError> {
-        let (name, params) = FUNCTIONS[function as usize];
-        let at = &self.places[function as usize];
-        let called = || self.called_with(name, params, arguments);
-        let function = self
-            .module
-            .get(name)
-            .map_err(|error| ModelError(format!("{at}: {error:?}")))?;
-        let mut result = None;
-        // The function is valid within this call only.
-        function.map(|function| {
-            let evaluate = || {
-                Module::with_temp_heap(|module| {
-                    let mut evaluator = limited(&module)?;
-                    let heap = module.heap();
-                    let arguments: Vec<_> = arguments
-                        .iter()
-                        .map(|data| to_starlark(heap, data))
-                        .collect();
-                    let returned = evaluator
-                        .eval_function(function.to_value(), &arguments, &[])
-                        .map_err(|error| failed(at, &error).within(&called()))?;
-                    read(returned).map_err(|reason| {
-                        ModelError(format!("{at}: {name} returned {reason}")).within(&called())
-                    })
-                })
-            };
-            // A text or a list of more than four gigabytes is one that the language cannot make.
-            let caught = catch_unwind(AssertUnwindSafe(evaluate));
-            result = Some(caught.unwrap_or_else(|_| {
-                let reason = "it made a value that is too large";
-                Err(ModelError(format!("{at}: {reason}")).within(&called()))
-            }));
-            function
+        thread_local! {
+            static ARGUMENTS: RefCell<Writer> = RefCell::default();
+        }
+        let mut arguments = ARGUMENTS.take();
+        arguments.clear();
+        write(&mut arguments);
+        let place = function as usize;
+        let returned = self.functions.call(place, arguments.bytes(), |data| {
+            read(&mut Reader::new(data))
         });
-        result.unwrap_or_else(|| Err(ModelError(format!("{at}: {name} was not called"))))
+        let result = match returned {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(reason)) => Err(Failure::Returned(reason)),
+            Err(failure) => Err(failure),
+        };
+        let result = result.map_err(|failure| {
+            let (name, params) = FUNCTIONS[place];
+            let at = &self.places[place];
+            let error = match failure {
+                Failure::Failed(error) => failed(at, &error),
+                Failure::Returned(reason) => ModelError(format!("{at}: {name} returned {reason}")),
+                Failure::TooLarge => ModelError(format!("{at}: it made a value that is too large")),
+                Failure::NoEvaluator(error) => error,
+                Failure::NotDefined => ModelError(format!("{at}: {name} is not defined")),
+            };
+            error.within(&self.called_with(name, params, arguments.bytes()))
+        });
+        ARGUMENTS.set(arguments);
+        result
+    }
+
+    fn state(&self, state: StateId) -> Data {
+        Reader::new(self.states.get(state).bytes()).data()
+    }
+
+    fn read_answer(&self, data: &[u8]) -> Value {
+        self.answer(data, || Reader::new(data).value())
+    }
+
+    /// The value of an answer, which `make` makes if it is new. Equal answers share their memory.
+    fn answer(&self, data: &[u8], make: impl FnOnce() -> Value) -> Value {
+        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = answers.get(data) {
+            return known.clone();
+        }
+        drop(answers);
+        let answer = make();
+        if matches!(answer, Value::Nil | Value::Bool(_) | Value::Int(_)) {
+            return answer;
+        }
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        answers.entry(Flat::from(data)).or_insert(answer).clone()
     }
 
     /// A call of a function with its arguments, which are shortened if they are long.
-    fn called_with(&self, function: &str, params: &str, arguments: &[Data]) -> String {
+    fn called_with(&self, function: &str, params: &str, arguments: &[u8]) -> String {
         const LONGEST: usize = 200;
-        let is_given = |(param, _): &(&str, &Data)| *param != "process" || self.uses_process;
-        let shown = |(param, argument): (&str, &Data)| {
-            let text = match (param, argument) {
+        let mut arguments = Reader::new(arguments);
+        let arguments = std::iter::from_fn(|| (!arguments.is_empty()).then(|| arguments.data()));
+        let is_given = |(param, _): &(&str, Data)| *param != "process" || self.uses_process;
+        let shown = |(param, argument): (&str, Data)| {
+            let text = match (param, &argument) {
                 ("ret", Data::Tuple(items)) if items.is_empty() => "unknown".to_owned(),
                 _ => argument.to_string(),
             };
@@ -198,19 +220,32 @@ impl StarlarkModel {
     }
 }
 
-/// Method, argument and result as a function of the file gets them. A result that is not known is the empty tuple, which no
-/// history has; the file calls it `unknown`.
-fn call_and_result(call: &ModelCall, result: Option<&Value>) -> [Data; 3] {
-    let [method, argument] = method_and_argument(call);
-    let unknown = || Data::Tuple([].into());
-    [method, argument, result.map_or_else(unknown, Data::from)]
+/// Writes method, argument and result as a function of the file gets them. A result that is not known is the empty tuple, which
+/// no history has; the file calls it `unknown`.
+fn write_call_and_result(arguments: &mut Writer, call: &ModelCall, result: Option<&Value>) {
+    write_call(arguments, call);
+    match result {
+        Some(result) => arguments.value(result),
+        None => arguments.tuple(0),
+    }
 }
 
-fn method_and_argument(call: &ModelCall) -> [Data; 2] {
-    [
-        Data::Text(call.method.as_ref().into()),
-        Data::from(&call.argument),
-    ]
+fn write_call(arguments: &mut Writer, call: &ModelCall) {
+    arguments.text(&call.method);
+    arguments.value(&call.argument);
+}
+
+/// Whether an answer of the file that is equal to the value has this form: numbers may be written in other ways.
+fn is_normal(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => false,
+        Value::List(items) => items.iter().all(is_normal),
+        Value::Map(pairs) => {
+            let both = |(key, value): &(Value, Value)| is_normal(key) && is_normal(value);
+            pairs.iter().all(both)
+        }
+        _ => true,
+    }
 }
 
 /// Where a text defines a function or a constant: file, line and column, or the file alone.
@@ -245,20 +280,22 @@ fn failed(at: &str, error: &starlark::Error) -> ModelError {
 }
 
 /// The outcomes of a step: a pair of answer and next state, or a list of such pairs.
-fn outcomes(data: Data) -> Result<Vec<(Value, Data)>, String> {
+fn outcomes<'a>(data: &mut Reader<'a>) -> Result<Vec<(&'a [u8], &'a [u8])>, String> {
     let expected = "it must return a tuple (answer, next state), a list of such tuples, or blocked";
-    let pair = |data: &Data| match data {
-        Data::Tuple(pair) => match &**pair {
-            [answer, next] => Some((answer.to_value(), next.clone())),
-            _ => None,
-        },
+    let whole = *data;
+    let count = match data.head() {
+        Head::List(outcomes) => outcomes,
+        _ => {
+            *data = whole;
+            1
+        }
+    };
+    let pair = |_| match data.head() {
+        Head::Tuple(2) => Some((data.skip(), data.skip())),
         _ => None,
     };
-    let found = match &data {
-        Data::List(all) => all.iter().map(pair).collect(),
-        one => pair(one).map(|pair| vec![pair]),
-    };
-    found.ok_or_else(|| match data {
+    let found: Option<Vec<_>> = (0..count).map(pair).collect();
+    found.ok_or_else(|| match { whole }.data() {
         Data::None => format!("None (or ended without a return): {expected}"),
         data => format!("{data}: {expected}"),
     })
@@ -274,8 +311,10 @@ impl Model for StarlarkModel {
     }
 
     fn init(&self) -> Result<StateId, ModelError> {
-        let state = self.call(Function::Init, from_ref(&self.params), to_data)?;
-        Ok(self.states.number(state))
+        let write = |arguments: &mut Writer| arguments.data(self.params.bytes());
+        self.call(Function::Init, write, |state| {
+            Ok(self.states.number_of(state.skip()))
+        })
     }
 
     fn states(&self) -> usize {
@@ -283,33 +322,39 @@ impl Model for StarlarkModel {
     }
 
     fn step(&self, state: StateId, call: &ModelCall) -> Result<Vec<(Value, StateId)>, ModelError> {
-        let [method, argument] = method_and_argument(call);
-        let state = self.states.get(state);
-        let arguments = [state, Data::from(&call.process), method, argument];
-        let outcomes = self.call(Function::Step, &arguments, |value| {
-            to_data(value).and_then(outcomes)
-        })?;
-        let numbered = |(answer, next)| (answer, self.states.number(next));
-        Ok(outcomes.into_iter().map(numbered).collect())
+        let write = |arguments: &mut Writer| {
+            arguments.data(self.states.get(state).bytes());
+            arguments.value(&call.process);
+            write_call(arguments, call);
+        };
+        self.call(Function::Step, write, |returned| {
+            let numbered = |(answer, next)| (self.read_answer(answer), self.states.number_of(next));
+            Ok(outcomes(returned)?.into_iter().map(numbered).collect())
+        })
     }
 
     fn key(&self, call: &ModelCall) -> Result<Option<Value>, ModelError> {
         if !self.has(Function::Key) {
             return Ok(None);
         }
-        let key = self.call(Function::Key, &method_and_argument(call), to_data)?;
-        Ok(Some(key.to_value()).filter(|key| !key.is_nil()))
+        let write = |arguments: &mut Writer| write_call(arguments, call);
+        let key = self.call(Function::Key, write, |key| Ok(key.value()))?;
+        Ok(Some(key).filter(|key| !key.is_nil()))
     }
 
     fn is_pure(&self, call: &ModelCall, result: Option<&Value>) -> Result<bool, ModelError> {
         if !self.has(Function::IsPure) {
             return Ok(false);
         }
-        let arguments = call_and_result(call, result);
-        self.call(Function::IsPure, &arguments, |value| {
-            let truth = value.unpack_bool();
-            truth.ok_or_else(|| format!("{value}: it must return True or False"))
+        let write = |arguments: &mut Writer| write_call_and_result(arguments, call, result);
+        self.call(Function::IsPure, write, |returned| match returned.data() {
+            Data::Bool(is_pure) => Ok(is_pure),
+            other => Err(format!("{other}: it must return True or False")),
         })
+    }
+
+    fn purity_depends_on_result(&self) -> bool {
+        self.uses_result
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -320,10 +365,12 @@ impl Model for StarlarkModel {
         if self.kind.is_none() {
             return Ok(Role::Opaque);
         }
-        let arguments = call_and_result(call, result);
-        self.call(Function::Role, &arguments, |value| {
-            roles::role(&to_data(value)?)
-        })
+        let write = |arguments: &mut Writer| write_call_and_result(arguments, call, result);
+        self.call(Function::Role, write, |role| roles::role(&role.data()))
+    }
+
+    fn refuses_results(&self) -> bool {
+        self.has(Function::Validate)
     }
 
     fn refusal(
@@ -339,34 +386,41 @@ impl Model for StarlarkModel {
         if !self.has(Function::Validate) {
             return Ok(None);
         }
-        let arguments = call_and_result(call, result);
-        self.call(Function::Validate, &arguments, |value| {
-            match (value.is_none(), value.unpack_str()) {
-                (true, _) => Ok(None),
-                (_, Some(reason)) => Ok(Some(reason.to_owned())),
-                _ => Err(format!(
-                    "{value}: it must return None, or the reason why there is no such call"
+        let write = |arguments: &mut Writer| write_call_and_result(arguments, call, result);
+        self.call(Function::Validate, write, |returned| {
+            match returned.data() {
+                Data::None => Ok(None),
+                Data::Text(reason) => Ok(Some(reason.to_string())),
+                other => Err(format!(
+                    "{other}: it must return None, or the reason why there is no such call"
                 )),
             }
         })
     }
 
     fn normal(&self, result: &Value) -> Value {
-        Data::from(result).to_value()
+        let mut data = Writer::default();
+        data.value(result);
+        match is_normal(result) {
+            true => self.answer(data.bytes(), || result.clone()),
+            false => self.read_answer(data.bytes()),
+        }
     }
 
     fn state_value(&self, state: StateId) -> Result<Value, ModelError> {
-        Ok(self.states.get(state).distinct_value())
+        Ok(self.state(state).distinct_value())
     }
 
     fn describe(&self, state: StateId) -> Result<String, ModelError> {
-        let state = self.states.get(state);
         if !self.has(Function::Describe) {
-            return Ok(state.to_string());
+            return Ok(self.state(state).to_string());
         }
-        self.call(Function::Describe, &[state], |value| {
-            let text = value.unpack_str().map(str::to_owned);
-            text.ok_or_else(|| format!("{value}: it must return a text"))
+        let write = |arguments: &mut Writer| arguments.data(self.states.get(state).bytes());
+        self.call(Function::Describe, write, |returned| {
+            match returned.data() {
+                Data::Text(text) => Ok(text.to_string()),
+                other => Err(format!("{other}: it must return a text")),
+            }
         })
     }
 

@@ -223,6 +223,10 @@ fn failures_are_errors() {
             "it uses more than 256 megabytes of memory",
         ),
         (
+            "    x = 1\n    for i in range(60):\n        x = [x, x]\n    return (None, x)\n",
+            "my.spec:4:1: step returned a value of more than 64 megabytes",
+        ),
+        (
             "    x = 3\n    for i in range(40):\n        x = x * x\n    return (None, x)\n",
             "my.spec:7:13: a number of more than 64 bits cannot be multiplied",
         ),
@@ -236,6 +240,50 @@ fn failures_are_errors() {
         let said = step(body);
         assert!(said.contains(told), "{body}\n{said}");
     }
+}
+
+#[test]
+fn limits_are_those_of_one_call() {
+    let text = r#"
+def init(params):
+    return 0
+
+def step(state, process, method, arg):
+    for i in range(arg):
+        state += 1
+    return (state, state)
+"#;
+    // Together they loop more often than one call may.
+    let history = r#"
+{"process": 0, "method": "add", "arg": 9000, "ret": 9000, "call": 1, "return": 2}
+{"process": 0, "method": "add", "arg": 199000, "ret": 208000, "call": 3, "return": 4}
+{"process": 0, "method": "add", "arg": 9000, "ret": 217000, "call": 5, "return": 6}"#;
+    assert!(check(&spec(text).unwrap(), history).unwrap());
+    let more = history.replace("199000", "200001");
+    let error = check(&spec(text).unwrap(), &more).unwrap_err().to_string();
+    let told = "my.spec:5:1: it takes more than 200000 loops and calls: does it end?";
+    assert!(error.contains(told), "{error}");
+}
+
+#[test]
+fn dictionaries_are_passed_in_the_order_of_their_keys() {
+    let text = r#"
+def init(params):
+    return {"b": 0}
+
+def step(state, process, method, arg):
+    if method == "add":
+        state[arg] = len(state)
+    return (list(state), state)
+"#;
+    let history = r#"
+{"process": 0, "method": "add", "arg": "c", "ret": ["b", "c"], "call": 1, "return": 2}
+{"process": 0, "method": "add", "arg": "a", "ret": ["b", "c", "a"], "call": 3, "return": 4}
+{"process": 0, "method": "list", "ret": ["a", "b", "c"], "call": 5, "return": 6}
+{"process": 0, "method": "add", "arg": 10, "ret": ["a", "b", "c", 10], "call": 7, "return": 8}
+{"process": 0, "method": "add", "arg": 9, "ret": [10, "a", "b", "c", 9], "call": 9, "return": 10}
+{"process": 0, "method": "list", "ret": [9, 10, "a", "b", "c"], "call": 11, "return": 12}"#;
+    assert!(check(&spec(text).unwrap(), history).unwrap());
 }
 
 #[test]

@@ -1,20 +1,21 @@
-//! Whether a file looks at the process that makes a call. If not, equal calls of different processes are one question.
+//! Whether a file looks at a parameter of a function. If not, calls that differ in it alone are one question.
 
-/// Whether `step` may depend on the process. False only if the name of that parameter stands nowhere else in the text.
-pub(super) fn is_used(text: &str) -> bool {
-    // Another mention of `step` may be another definition.
-    let Some((_, rest)) = text.split_once("def step(") else {
+/// Whether a function may depend on its parameter at this place. False only if the name of the parameter stands nowhere else in
+/// the text.
+pub(super) fn is_used(text: &str, function: &str, place: usize) -> bool {
+    // Another mention of the function may be another definition.
+    let Some((_, rest)) = text.split_once(&format!("def {function}(")) else {
         return true;
     };
-    if words(text).filter(|word| *word == "step").count() != 1 {
+    if words(text).filter(|word| *word == function).count() != 1 {
         return true;
     }
     let (params, _) = rest.split_once(')').unwrap_or((rest, ""));
-    let Some(process) = params.split(',').nth(1).map(str::trim) else {
+    let Some(param) = params.split(',').nth(place).map(str::trim) else {
         return true;
     };
-    let is_name = words(process).eq([process]);
-    !is_name || words(text).filter(|word| *word == process).count() != 1
+    let is_name = words(param).eq([param]);
+    !is_name || words(text).filter(|word| *word == param).count() != 1
 }
 
 /// The names and keywords of a text, also those in comments.
@@ -26,17 +27,19 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_used;
+    fn uses_process(text: &str) -> bool {
+        super::is_used(text, "step", 1)
+    }
 
     #[test]
     fn a_process_that_is_not_named_is_not_used() {
-        assert!(!is_used(
+        assert!(!uses_process(
             "def step(state, process, method, arg):\n    return (None, state)\n"
         ));
-        assert!(!is_used(
+        assert!(!uses_process(
             "def step(state, _, method, arg):\n    return (None, state)\n"
         ));
-        assert!(!is_used(
+        assert!(!uses_process(
             "def step(state,\n    process,\n    method, arg):\n    return (None, processes)\n"
         ));
     }
@@ -54,7 +57,7 @@ mod tests {
             "def step(state, process, method, arg):\n    return 1\ndef other(s, p, m, a):\n    return (p, s)\nstep = other\n",
             "step = lambda state, process, method, arg: (process, state)\n",
         ] {
-            assert!(is_used(text), "{text}");
+            assert!(uses_process(text), "{text}");
         }
     }
 }
