@@ -25,6 +25,9 @@ pub(crate) enum Results {
     Ignored,
 }
 
+/// Makes an operation ready to run in one test.
+type Prepare<X> = dyn Fn(&Numbering) -> Rc<dyn Prepared<X>> + Send + Sync;
+
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
     /// The operation without arguments.
@@ -34,7 +37,7 @@ pub(crate) struct Invocation<X> {
     pub(crate) blocking: Blocking,
     pub(crate) varies: bool,
     pub(crate) results: Results,
-    pub(super) prepare: Arc<dyn Fn(&Numbering) -> Rc<dyn Prepared<X>> + Send + Sync>,
+    pub(super) prepare: Arc<Prepare<X>>,
 }
 
 // Not derived, since that would require `X: Clone`.
