@@ -59,14 +59,17 @@
 //! |---|---|
 //! | [`object`], [`Object`] | an object under test, its operations and its tests |
 //! | [`report`] | the result of a check |
-//! | [`sync`], [`thread`], [`hint`] | `std` under control |
+//! | [`sync`], [`thread`], [`hint`], [`cell`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
 //! | [`Engine`] | what runs their threads |
 //! | [`mod@stress`] | the same objects on real threads |
+//! | [`compare`] | data races, serializability and store buffers, on the same executions |
 
 mod artefact;
 mod campaign;
+pub mod cell;
 mod check;
+pub mod compare;
 mod engine;
 pub mod hint;
 mod matrix;

@@ -3,9 +3,14 @@
 
 #[path = "../examples/lineup/classes/mod.rs"]
 mod classes;
+#[allow(dead_code)] // Some of it is for the example.
+#[path = "../examples/lineup/published.rs"]
+mod published;
 
 use classes::{SUBJECTS, Seed, Test};
 use linpoint_test::FailureKind;
+use linpoint_test::compare::Method;
+use linpoint_test::report::TestResult;
 
 /// How many random tests are asked for.
 fn asked_for() -> Option<usize> {
@@ -90,4 +95,54 @@ fn the_event_of_figure_9_is_stuck() {
             .check(&test)
             .passed()
     );
+}
+
+#[test]
+fn every_method_of_table_1_is_there() {
+    assert_eq!(published::TABLE_1.len(), 13);
+    for (class, methods) in published::TABLE_1 {
+        // A barrier without the flaw has the two halves of the operation instead.
+        let seed = match *class {
+            "Barrier" => Seed::L,
+            _ => Seed::Correct,
+        };
+        let ops: Vec<&str> = methods.iter().map(|(_, op)| *op).collect();
+        let report = find(class, seed).check(&Test::Matrix(&[ops.as_slice()]));
+        assert!(report.passed(), "{class}\n{report}");
+    }
+}
+
+/// Section 5.6: what is wrong with the flawed classes is no data race.
+#[test]
+fn race_detection_overlooks_the_errors() {
+    for subject in SUBJECTS {
+        let Some(flaw) = &subject.flaw else { continue };
+        let comparison = subject.compare(&Test::Matrix(flaw.failing), 200);
+        let test = &comparison.tests[0];
+        assert!(test.executions > 0, "{}", subject.class);
+        assert!(matches!(test.test.result, TestResult::Fail(_)));
+        assert_eq!(test.alarms(Method::DataRaces), 0, "{}", subject.class);
+    }
+}
+
+/// Section 5.6: the four reasons why correct classes are not conflict-serializable.
+#[test]
+fn serializability_has_false_alarms() {
+    let cases: [(&str, &[&[&str]]); 4] = [
+        // A compare-exchange fails and is tried again.
+        ("ConcurrentStack", &[&["push(1)"], &["push(1)"]]),
+        // A look before the lock is taken.
+        ("SemaphoreSlim", &[&["release(1)", "wait(0)"], &["wait(0)"]]),
+        // The state is compared by "at least".
+        ("CancellationTokenSource", &[&["increment"], &["cancel"]]),
+        // A thread is registered under a lock of its own.
+        ("ConcurrentBag", &[&["add(10)"], &["add(20)"]]),
+    ];
+    for (class, matrix) in cases {
+        let comparison = find(class, Seed::Correct).compare(&Test::Matrix(matrix), 2000);
+        let test = &comparison.tests[0];
+        assert!(test.is_false_alarm(Method::Serializability), "{class}");
+        assert_eq!(test.alarms(Method::DataRaces), 0, "{class}");
+        assert_eq!(test.alarms(Method::StoreBuffers), 0, "{class}");
+    }
 }

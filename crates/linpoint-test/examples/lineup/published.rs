@@ -1,7 +1,65 @@
 //! The figures of the paper: Burckhardt, Dern, Musuvathi, Tan, *Line-Up: A Complete and Automatic Linearizability Checker*
-//! (PLDI 2010), Table 2. Measured there on an 8-core Xeon at 2.33 GHz, one core for each test.
+//! (PLDI 2010), Tables 1 and 2. Measured there on an 8-core Xeon at 2.33 GHz, one core for each test.
 
 use super::classes::Seed::{self, *};
+
+/// Table 1: the classes and the methods that were checked, each with the operation that stands for it here.
+#[rustfmt::skip]
+pub(crate) const TABLE_1: &[(&str, &[(&str, &str)])] = &[
+    ("Lazy Initialization", &[("Value", "value"), ("ToString", "to_string"), ("IsValueCreated", "is_value_created")]),
+    ("ManualResetEvent", &[("Set", "set"), ("Wait", "wait"), ("Reset", "reset"), ("IsSet", "is_set"), ("WaitOne", "wait_one")]),
+    ("SemaphoreSlim", &[
+        ("CurrentCount", "current_count"), ("Release", "release(1)"), ("Release(2)", "release(2)"), ("Wait", "wait"),
+        ("Wait(0)", "wait(0)"),
+    ]),
+    ("CountdownEvent", &[
+        ("IsSet", "is_set"), ("Wait", "wait"), ("Wait(0)", "wait(0)"), ("CurrentCount", "current_count"), ("WaitOne", "wait_one"),
+        ("Signal", "signal(1)"), ("Signal(2)", "signal(2)"), ("AddCount", "add_count(1)"), ("AddCount(2)", "add_count(2)"),
+        ("TryAddCount", "try_add_count(1)"), ("TryAddCount(2)", "try_add_count(2)"),
+    ]),
+    ("ConcurrentDictionary", &[
+        ("Count", "count"), ("IsEmpty", "is_empty"), ("Clear", "clear"),
+        ("TryAdd(10)", "try_add(10)"), ("TryRemove(10)", "try_remove(10)"), ("TryGet(10)", "try_get(10)"), ("get[10]", "get(10)"),
+        ("set[10]", "set(10)"), ("TryUpdate(10)", "try_update(10)"), ("ContainsKey(10)", "contains_key(10)"),
+        ("TryAdd(20)", "try_add(20)"), ("TryRemove(20)", "try_remove(20)"), ("TryGet(20)", "try_get(20)"), ("get[20]", "get(20)"),
+        ("set[20]", "set(20)"), ("TryUpdate(20)", "try_update(20)"), ("ContainsKey(20)", "contains_key(20)"),
+    ]),
+    ("ConcurrentQueue", &[
+        ("Count", "count"), ("IsEmpty", "is_empty"), ("Enqueue", "enqueue(200)"), ("ToArray", "to_array"),
+        ("TryDequeue", "try_dequeue"), ("TryPeek", "try_peek"),
+    ]),
+    ("ConcurrentStack", &[
+        ("Clear", "clear"), ("Count", "count"), ("Push", "push(1)"), ("PushRangeTen", "push_range_ten"), ("TryPop", "try_pop"),
+        ("TryPopRangeOne", "try_pop_range(1)"), ("TryPopRangeTwo", "try_pop_range(2)"), ("TryPopRangeFour", "try_pop_range(4)"),
+        ("TryPeek", "try_peek"), ("ToArrayOrderBy", "to_array_order_by"),
+    ]),
+    ("ConcurrentLinkedList", &[
+        ("Count", "count"), ("AddFirst", "add_first(1)"), ("AddLast", "add_last(2)"), ("RemoveFirst", "remove_first"),
+        ("RemoveFirst(out value)", "remove_first(out)"), ("RemoveList", "remove_list"), ("RemoveLast(out value)", "remove_last"),
+    ]),
+    ("BlockingCollection", &[
+        ("Count", "count"), ("ToArray", "to_array"), ("TryAdd", "try_add(1)"), ("TryAdd(1)", "try_add(1 ms)"),
+        ("IsCompleted", "is_completed"), ("IsAddingCompleted", "is_adding_completed"), ("CompleteAdding", "complete_adding"),
+        ("Add", "add(2)"), ("Take", "take"), ("TakeWithEnum", "take_with_enum"), ("TryTake", "try_take"),
+        ("TryTake(1)", "try_take(1 ms)"),
+    ]),
+    ("ConcurrentBag", &[
+        ("Count", "count"), ("Add(10)", "add(10)"), ("Add(20)", "add(20)"), ("TryTake", "try_take"), ("IsEmpty", "is_empty"),
+        ("TryPeek", "try_peek"), ("ToArray", "to_array"),
+    ]),
+    ("TaskCompletionSource", &[
+        ("Exception", "exception"), ("TrySetCanceled", "try_set(Canceled)"), ("TrySetException", "try_set(Exception)"),
+        ("TrySetResult", "try_set(Result)"), ("SetCanceled", "set(Canceled)"), ("SetException", "set(Exception)"),
+        ("SetResult", "set(Result)"), ("Wait", "wait"), ("TryResult", "try_result"),
+    ]),
+    ("CancellationTokenSource", &[("Increment", "increment"), ("Cancel", "cancel")]),
+    ("Barrier", &[
+        ("SignalAndWait", "signal_and_wait"), ("ParticipantsRemaining", "participants_remaining"),
+        ("RemoveParticipant", "remove_participant"), ("CancelToken", "cancel_token"),
+        ("CurrentPhaseNumber", "current_phase_number"), ("ParticipantCount", "participant_count"),
+        ("AddParticipant", "add_participant"),
+    ]),
+];
 
 /// A line of Table 2.
 pub(crate) struct Line {

@@ -21,7 +21,9 @@ pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Resul
     let time = object.settings.budget.unwrap_or(Duration::from_secs(20));
     let limits = limits(object, Some(Instant::now() + time));
     let check = |matrix: &Matrix| check::check(&program(object, matrix), &limits);
-    let (small, checked) = match object.settings.minimise {
+    // An observation file has the serial histories of its own test, and not those of smaller ones.
+    let has_smaller = object.settings.from_observations.is_none();
+    let (small, checked) = match object.settings.minimise && has_smaller {
         true => self::matrix(matrix, check),
         false => (matrix.clone(), check(matrix)),
     };

@@ -58,6 +58,12 @@ fn run<X: 'static>(object: &Object<X>) -> Report {
 fn run_here<X: 'static>(object: &Object<X>) -> Report {
     let start = Instant::now();
     let mut notes = Vec::new();
+    if let Some(path) = &object.settings.from_observations {
+        notes.push(format!(
+            "phase 1 did not run: the serial histories are those of {}, and results are compared as text",
+            path.display()
+        ));
+    }
     let (verdict, tests) = match planned(object, &mut notes) {
         Ok(Planned::Tests(tests, total)) => run_tests(object, start, tests, total, &mut notes),
         Ok(Planned::Replay(token)) => replay::run(object, start, &token, &mut notes),
@@ -227,7 +233,7 @@ fn merged<'a>(results: impl Iterator<Item = &'a TestResult>) -> Verdict {
     }
 }
 
-fn run_test<X: 'static>(
+pub(crate) fn run_test<X: 'static>(
     object: &Object<X>,
     matrix: &Matrix,
     deadline: Option<Instant>,
@@ -248,6 +254,13 @@ fn run_test<X: 'static>(
                 Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.kind)),
                 Found::Undecided(why) => TestResult::Undecided(why),
             };
+            let is_pass = matches!(result, TestResult::Pass(_));
+            if checked.serial.histories > 0
+                && let Err(why) = observations::write(object, matrix, &program, &checked.serial)
+                && is_pass
+            {
+                result = TestResult::Undecided(why);
+            }
             if matches!(result, TestResult::Pass(_)) {
                 match observations::compare(object, matrix, &program, &checked.serial) {
                     Ok(None) => {}

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use super::minimise::failure;
 use super::{limits, program, run_tests, test_report};
-use crate::check::serial::Serial;
 use crate::check::{self, Effort};
 use crate::object::Object;
 use crate::report::{TestReport, TestResult, Verdict};
@@ -36,10 +35,7 @@ pub(crate) fn run<X: 'static>(
         check::run_once(&program, schedule(), settings, |trace| {
             is_same = trace.fingerprint() == token.signature;
         });
-        let serial = match program.has_spec() {
-            true => Some(Serial::default()),
-            false => Serial::of(&program, limits.max_steps, None).ok(),
-        };
+        let serial = check::serial_histories(&program, limits.max_steps, None).ok();
         let violation = serial.and_then(|serial| {
             Some((
                 check::replay(&program, &serial, schedule(), limits.max_steps)?,

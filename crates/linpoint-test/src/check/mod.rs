@@ -1,6 +1,7 @@
 //! `Check(X, m)` of the paper: decides whether a deterministic specification explains all executions of a test.
 
 pub(crate) mod extension;
+pub(crate) mod observations;
 pub(crate) mod serial;
 pub(crate) mod spec;
 mod test;
@@ -148,12 +149,7 @@ pub(crate) struct Checked {
 pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
     let start = Instant::now();
     let mut effort = Effort::default();
-    let serial = if program.has_spec() {
-        // The specification takes the place of the serial histories.
-        Ok(Serial::default())
-    } else {
-        Serial::of(program, limits.max_steps, limits.deadline)
-    };
+    let serial = serial_histories(program, limits.max_steps, limits.deadline);
     effort.phase1 = start.elapsed();
     let (found, serial) = match serial {
         Err(refused) => (refused.found(), Serial::default()),
@@ -176,6 +172,22 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
         found,
         effort,
         serial,
+    }
+}
+
+/// Returns the serial histories that explain the executions of a test: those of phase 1, or of an observation file; none if
+/// a specification takes their place.
+pub(crate) fn serial_histories(
+    program: &Rc<dyn Test>,
+    max_steps: usize,
+    deadline: Option<Instant>,
+) -> Result<Serial, Refused> {
+    if program.has_spec() {
+        return Ok(Serial::default());
+    }
+    match program.observed() {
+        Some(observed) => observed.map_err(Refused::Fault),
+        None => Serial::of(program, max_steps, deadline),
     }
 }
 
@@ -363,7 +375,8 @@ impl Phase2<'_> {
     /// Whether phase 1 would have had this history if the object were deterministic.
     fn contradicts_phase_1(&self, history: &History) -> bool {
         let has_weak_memory = self.program.engine().searches_itself();
-        history.is_serial() && !self.program.has_spec() && !has_weak_memory
+        let has_phase_1 = !self.program.has_spec() && self.program.observed().is_none();
+        history.is_serial() && has_phase_1 && !has_weak_memory
     }
 
     fn explore<S: Search>(

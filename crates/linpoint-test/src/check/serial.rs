@@ -196,7 +196,10 @@ impl Serial {
                     examine(program, trace, &mut observed)
                 };
                 match seen {
-                    Ok(()) if round == 0 => serial.add(trace.history()),
+                    Ok(()) if round == 0 => {
+                        let history = trace.history();
+                        serial.insert(&history.outcomes, history.call_order().collect());
+                    }
                     Ok(()) => {}
                     Err(why) => {
                         refused = Some(why);
@@ -212,17 +215,17 @@ impl Serial {
         Ok(serial)
     }
 
-    fn add(&mut self, history: &History) {
-        let ops = history.layout.ops();
-        let groups = if history.stuck {
+    /// Adds a serial history: the results of all operations, and the order of those that were called. It is stuck if one is
+    /// pending.
+    pub(super) fn insert(&mut self, outcomes: &[Outcome], order: Box<[u8]>) {
+        let ops = outcomes.len();
+        let groups = if outcomes.contains(&Outcome::PENDING) {
             self.stuck_histories += 1;
             &mut self.stuck
         } else {
             &mut self.full
         };
         self.histories += 1;
-        let outcomes = history.outcomes.as_slice();
-        let order = history.call_order().collect();
         match groups.get_mut(outcomes) {
             Some(group) => group.add(order, ops),
             None => groups.entry(outcomes.into()).or_default().add(order, ops),

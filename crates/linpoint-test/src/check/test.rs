@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use linpoint::report::PageData;
 
+use super::serial::Serial;
 use super::spec::Ruling;
 use crate::engine::{self, Engine};
 use crate::runtime::execution::{Outcome, Settings, Trace};
@@ -23,6 +24,8 @@ pub(crate) trait Test: Program {
     fn may_block(&self, op: usize) -> bool;
     /// Whether an operation may have different results after the same serial calls.
     fn may_vary(&self, op: usize) -> bool;
+    /// The serial histories of an observation file, if they take the place of phase 1; the file may be no such file.
+    fn observed(&self) -> Option<Result<Serial, String>>;
     /// Whether executions are checked against a specification, instead of the serial executions.
     fn has_spec(&self) -> bool;
     /// What the specification says about an execution, if there is one.

@@ -25,6 +25,9 @@ pub(crate) enum Results {
     Ignored,
 }
 
+/// Makes an operation ready to run in one test.
+type Prepare<X> = dyn Fn(&Numbering) -> Rc<dyn Prepared<X>> + Send + Sync;
+
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
     /// The operation without arguments.
@@ -34,7 +37,7 @@ pub(crate) struct Invocation<X> {
     pub(crate) blocking: Blocking,
     pub(crate) varies: bool,
     pub(crate) results: Results,
-    pub(super) prepare: Arc<dyn Fn() -> Rc<dyn Prepared<X>> + Send + Sync>,
+    pub(super) prepare: Arc<Prepare<X>>,
 }
 
 // Not derived, since that would require `X: Clone`.
@@ -65,17 +68,54 @@ impl<X: 'static> Invocation<X> {
             blocking,
             varies: false,
             results: Results::Compared,
-            prepare: Arc::new(move || {
-                Rc::new(Numbered {
-                    run: Arc::clone(&run),
-                    known: RefCell::default(),
-                })
+            prepare: Arc::new(move |numbering| {
+                let run = Arc::clone(&run);
+                match numbering {
+                    Numbering::Values => Rc::new(Numbered {
+                        run,
+                        known: RefCell::default(),
+                    }),
+                    Numbering::Texts(texts) => Rc::new(NumberedByText {
+                        run,
+                        known: RefCell::default(),
+                        texts: Rc::clone(texts),
+                    }),
+                }
             }),
         }
     }
 }
 
-/// An operation whose results are numbered as they appear.
+/// How the results of the operations of a test are numbered.
+pub(super) enum Numbering {
+    /// As they appear, those of each operation by themselves.
+    Values,
+    /// By their text, which is all that an observation file has.
+    Texts(Rc<Texts>),
+}
+
+/// The texts of all results of a test.
+#[derive(Default)]
+pub(super) struct Texts(RefCell<Vec<String>>);
+
+impl Texts {
+    /// The number of a result with this text.
+    pub(super) fn number(&self, text: &str) -> u32 {
+        let mut texts = self.0.borrow_mut();
+        let known = texts.iter().position(|known| known == text);
+        let number = known.unwrap_or_else(|| {
+            texts.push(text.to_owned());
+            texts.len() - 1
+        });
+        number as u32
+    }
+
+    pub(super) fn text(&self, number: u32) -> String {
+        self.0.borrow()[number as usize].clone()
+    }
+}
+
+/// An operation whose results are numbered.
 pub(super) trait Prepared<X> {
     fn run(&self, object: &X, results: Results) -> Outcome;
     fn describe(&self, result: u32) -> String;
@@ -87,6 +127,9 @@ struct Numbered<F, R> {
     run: Arc<F>,
     known: RefCell<Known<R>>,
 }
+
+/// The text of a result that is ignored.
+const IGNORED: &str = "(ignored)";
 
 /// Up to this many results are compared one by one, which is faster than hashing.
 const FEW: usize = 8;
@@ -132,12 +175,47 @@ impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered
     fn describe(&self, result: u32) -> String {
         match self.known.borrow().values.get(result as usize) {
             Some(value) => format!("{value:?}"),
-            None => "(ignored)".to_owned(),
+            None => IGNORED.to_owned(),
         }
     }
 
     fn value(&self, result: u32) -> Option<Rc<dyn Any>> {
         let value = self.known.borrow().values.get(result as usize).cloned()?;
         Some(value)
+    }
+}
+
+struct NumberedByText<F, R> {
+    run: Arc<F>,
+    known: RefCell<Map<R, u32>>,
+    texts: Rc<Texts>,
+}
+
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for NumberedByText<F, R> {
+    fn run(&self, object: &X, results: Results) -> Outcome {
+        let result = (self.run)(object);
+        let number = quietly(move || {
+            if results == Results::Ignored {
+                return self.texts.number(IGNORED);
+            }
+            let mut known = self.known.borrow_mut();
+            match known.get(&result) {
+                Some(&number) => number,
+                None => {
+                    let number = self.texts.number(&format!("{result:?}"));
+                    known.insert(result, number);
+                    number
+                }
+            }
+        });
+        Outcome::returned(number)
+    }
+
+    fn describe(&self, result: u32) -> String {
+        self.texts.text(result)
+    }
+
+    fn value(&self, _: u32) -> Option<Rc<dyn Any>> {
+        None
     }
 }

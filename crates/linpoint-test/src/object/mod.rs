@@ -1,6 +1,7 @@
 //! Objects under test: their constructor, their operations, and their tests.
 
 pub(crate) mod invocation;
+mod observed;
 pub(crate) mod plan;
 mod settings;
 pub(crate) mod test;

@@ -95,11 +95,7 @@ pub(crate) fn planned<X: 'static>(
     if let Some(problem) = &object.problem {
         return Err(problem.clone());
     }
-    let settings = &object.settings;
-    let observed = settings.write_observations.is_some() || settings.expect_observations.is_some();
-    if observed && (!matches!(object.plans[..], [Plan::Matrix(_)]) || object.spec.is_some()) {
-        return Err("observation files belong to one matrix, and to no specification".to_owned());
-    }
+    object.check_observation_paths()?;
     let choices = object.invocations.len();
     if choices == 0 {
         return Err("the object has no operations".to_owned());

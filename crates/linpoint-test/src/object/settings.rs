@@ -24,6 +24,7 @@ pub(crate) struct Settings {
     pub(crate) progress: Option<fn(Progress)>,
     pub(crate) write_observations: Option<PathBuf>,
     pub(crate) expect_observations: Option<PathBuf>,
+    pub(crate) from_observations: Option<PathBuf>,
     pub(crate) html: Option<PathBuf>,
 }
 
@@ -44,6 +45,7 @@ impl Default for Settings {
             progress: None,
             write_observations: None,
             expect_observations: None,
+            from_observations: None,
             html: None,
         }
     }
@@ -160,16 +162,25 @@ impl<X> Object<X> {
         self
     }
 
-    /// Writes the serial histories of the [matrix](Self::matrix) to a file, in the XML of the paper.
+    /// Writes the serial histories of each test to a file, in the XML of the paper. A path that ends in `.xml` is the file of a
+    /// single [matrix](Self::matrix); any other path is a folder, which gets a file for each test.
     pub fn write_observations(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.write_observations = Some(path.into());
         self
     }
 
-    /// Fails unless the serial histories of the [matrix](Self::matrix) are those of a file that
-    /// [`write_observations`](Self::write_observations) wrote: the file is a specification of the earlier behaviour.
+    /// Fails unless the serial histories of each test are those that [`write_observations`](Self::write_observations) wrote to
+    /// this file or folder: they are a specification of the earlier behaviour.
     pub fn expect_observations(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.expect_observations = Some(path.into());
+        self
+    }
+
+    /// Runs phase 2 alone: the serial histories are those that [`write_observations`](Self::write_observations) wrote to this
+    /// file or folder, perhaps with another version of the object. Results are compared as text. A failing test is not reduced,
+    /// since there is no file for the smaller ones.
+    pub fn from_observations(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.from_observations = Some(path.into());
         self
     }
 

@@ -1,14 +1,17 @@
 //! A test of an object, ready to run: a matrix with the declarations of the object.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use linpoint::report::PageData;
 
 use super::Object;
-use super::invocation::{Blocking, Invocation, Prepared};
+use super::invocation::{Blocking, Invocation, Numbering, Prepared, Texts};
 use crate::check::Test;
+use crate::check::observations::Observations;
+use crate::check::serial::Serial;
 use crate::check::spec::{Ruling, Seen, Specification};
 use crate::engine::Engine;
 use crate::matrix::Matrix;
@@ -17,6 +20,11 @@ use crate::runtime::program::{Program, Subject};
 
 /// Results with this number or a larger one are panics.
 const PANICS: u32 = 1 << 30;
+
+/// The result of an operation that panicked, as text.
+fn panic_text(message: &str) -> String {
+    format!("panicked: {message}")
+}
 
 /// A test of an object, ready to run.
 pub(crate) struct ObjectTest<X> {
@@ -29,6 +37,13 @@ pub(crate) struct ObjectTest<X> {
     stack_size: usize,
     invocations: Vec<usize>,
     spec: Option<Arc<dyn Specification>>,
+    observed: Option<Observed>,
+}
+
+/// The observation file that takes the place of phase 1.
+struct Observed {
+    file: PathBuf,
+    texts: Rc<Texts>,
 }
 
 struct Op<X> {
@@ -38,9 +53,18 @@ struct Op<X> {
 
 impl<X: 'static> ObjectTest<X> {
     pub(crate) fn new(object: &Object<X>, matrix: &Matrix) -> Self {
+        let path = object.settings.from_observations.as_deref();
+        let observed = path.map(|path| Observed {
+            file: object.observation_file(path, matrix),
+            texts: Rc::default(),
+        });
+        let numbering = match &observed {
+            Some(observed) => Numbering::Texts(Rc::clone(&observed.texts)),
+            None => Numbering::Values,
+        };
         let ops = matrix.invocations().map(|number| {
             let invocation = object.invocations[number].clone();
-            let prepared = (invocation.prepare)();
+            let prepared = (invocation.prepare)(&numbering);
             Op {
                 invocation,
                 prepared,
@@ -56,6 +80,7 @@ impl<X: 'static> ObjectTest<X> {
             stack_size: object.settings.stack_size,
             invocations: matrix.invocations().collect(),
             spec: object.spec.clone(),
+            observed,
         }
     }
 }
@@ -106,6 +131,9 @@ impl<X: 'static> Program for ObjectTest<X> {
     }
 
     fn panicked(&self, message: &str) -> Outcome {
+        if let Some(Observed { texts, .. }) = &self.observed {
+            return Outcome::returned(texts.number(&panic_text(message)));
+        }
         let mut panics = self.panics.borrow_mut();
         let number = match panics.iter().position(|known| known == message) {
             Some(number) => number,
@@ -143,10 +171,7 @@ impl<X: 'static> Test for ObjectTest<X> {
         match outcome.value() {
             None => "(no return)".to_owned(),
             Some(number) if number >= PANICS => {
-                format!(
-                    "panicked: {}",
-                    self.panics.borrow()[(number - PANICS) as usize]
-                )
+                panic_text(&self.panics.borrow()[(number - PANICS) as usize])
             }
             Some(number) => self.ops[op].prepared.describe(number),
         }
@@ -158,6 +183,15 @@ impl<X: 'static> Test for ObjectTest<X> {
 
     fn may_vary(&self, op: usize) -> bool {
         self.ops[op].invocation.varies
+    }
+
+    fn observed(&self) -> Option<Result<Serial, String>> {
+        let Observed { file, texts } = self.observed.as_ref()?;
+        let serial = Observations::read(file).and_then(|observations| {
+            let serial = observations.serial(self, |text| texts.number(text));
+            serial.map_err(|why| format!("{}: {why}", file.display()))
+        });
+        Some(serial)
     }
 
     fn has_spec(&self) -> bool {

@@ -9,6 +9,7 @@ pub(crate) mod coroutine;
 mod current;
 pub(crate) mod execution;
 pub(crate) mod history;
+pub(crate) mod memory_event;
 pub(crate) mod panics;
 pub(crate) mod program;
 pub(crate) mod run;

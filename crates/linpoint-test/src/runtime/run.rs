@@ -11,6 +11,7 @@ use corosensei::stack::DefaultStack;
 
 use super::coroutine::{Fiber, Signal, Switch};
 use super::execution::{Outcome, Settings, Trace};
+use super::memory_event;
 use super::panics;
 use super::program::{Program, Subject};
 use super::search::Search;
@@ -77,6 +78,7 @@ pub(crate) fn begin<S: Search>(
         }
         current.search = Some(search);
     });
+    memory_event::begin(settings.words);
 }
 
 /// Ends an execution; gives its search back.

@@ -7,10 +7,13 @@ pub use std_atomic::{Ordering, compiler_fence};
 
 use crate::runtime::Handle;
 use crate::runtime::access::{Effect, Kind};
+use crate::runtime::memory_event::{Action, remember, remember_fence};
 
 /// A fence. It does nothing in a controlled run, where memory is sequentially consistent.
 pub fn fence(order: Ordering) {
-    if !crate::runtime::controlled() {
+    if crate::runtime::controlled() {
+        remember_fence(order);
+    } else {
         std_atomic::fence(order);
     }
 }
@@ -46,6 +49,7 @@ macro_rules! atomic_cell {
             pub fn load(&self, order: Ordering) -> $value {
                 let turn = self.handle.look();
                 let value = self.inner.load(order);
+                remember(&self.handle, Action::Load(order));
                 turn.describe(|| format!("load {value:?}"));
                 value
             }
@@ -58,6 +62,7 @@ macro_rules! atomic_cell {
                 if let crate::runtime::Turn::Scheduled(_) = turn {
                     let old = self.inner.swap(value, Ordering::SeqCst);
                     turn.touch(Kind::Write, Effect::changed_if(old != value), || format!("store {value:?}"));
+                    remember(&self.handle, Action::Store(order));
                 } else {
                     self.inner.store(value, order);
                 }
@@ -70,6 +75,7 @@ macro_rules! atomic_cell {
                 let turn = self.handle.access();
                 let old = self.inner.swap(value, order);
                 turn.touch(Kind::Write, Effect::changed_if(old != value), || format!("swap {old:?} -> {value:?}"));
+                remember(&self.handle, Action::Update(order));
                 old
             }
 
@@ -91,6 +97,10 @@ macro_rules! atomic_cell {
                         format!("cas {current:?} -> {new:?} fails on {found:?}")
                     }),
                 }
+                remember(&self.handle, match result {
+                    Ok(_) => Action::Update(success),
+                    Err(_) => Action::FailedUpdate(failure),
+                });
                 result
             }
 
@@ -161,6 +171,7 @@ macro_rules! fetch {
                         turn.touch(Kind::Write, Effect::changed_if(old != new), || {
                             format!("{} {value:?}: {old:?} -> {new:?}", stringify!($method))
                         });
+                        remember(&self.handle, Action::Update(order));
                     }
                     old
                 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::poison;
 use crate::runtime::access::{Effect, Kind};
+use crate::runtime::memory_event::{Action, remember};
 use crate::runtime::{self, Handle, Turn};
 
 /// As [`std::sync::Mutex`]. A thread that locks it twice is stuck.
@@ -192,12 +193,14 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
+        remember(&self.lock.handle, Action::ReadGuarded);
         self.inner.as_ref().expect(LENT)
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
+        remember(&self.lock.handle, Action::WriteGuarded);
         self.inner.as_mut().expect(LENT)
     }
 }

@@ -8,6 +8,7 @@ use super::atomic::{AtomicBool, Ordering};
 use super::{Mutex, PoisonError};
 use crate::runtime::Handle;
 use crate::runtime::access::{Effect, Kind};
+use crate::runtime::memory_event::{Action, remember};
 
 /// As [`std::sync::Once`].
 #[derive(Debug, Default)]
@@ -75,6 +76,7 @@ impl<T> OnceLock<T> {
     pub fn get(&self) -> Option<&T> {
         let turn = self.handle.look();
         let value = self.value.get();
+        remember(&self.handle, Action::Load(Ordering::Acquire));
         turn.describe(|| match value {
             Some(_) => "get: set".to_owned(),
             None => "get: empty".to_owned(),
@@ -112,6 +114,7 @@ impl<T> OnceLock<T> {
         let turn = self.handle.access();
         let value = self.value.get_or_init(|| value);
         turn.touch(Kind::Write, Effect::Changed, || "set".to_owned());
+        remember(&self.handle, Action::Store(Ordering::Release));
         value
     }
 

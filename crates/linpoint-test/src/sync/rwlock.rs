@@ -7,6 +7,7 @@ use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poison;
 use crate::runtime::access::{Effect, Kind};
+use crate::runtime::memory_event::{Action, remember};
 use crate::runtime::{self, Handle, Turn};
 
 /// As [`std::sync::RwLock`].
@@ -130,6 +131,7 @@ macro_rules! side {
             type Target = T;
 
             fn deref(&self) -> &T {
+                remember(self.handle, Action::ReadGuarded);
                 self.inner.as_ref().expect("bug: used while dropped")
             }
         }
@@ -208,6 +210,7 @@ impl<T: ?Sized> RwLock<T> {
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
+        remember(self.handle, Action::WriteGuarded);
         self.inner.as_mut().expect("bug: used while dropped")
     }
 }

@@ -10,6 +10,7 @@ struct State {
     /// How many of them have not come yet.
     remaining: u32,
     phase: u32,
+    is_cancelled: bool,
 }
 
 impl State {
@@ -36,6 +37,7 @@ impl Barrier {
                 participants: 2,
                 remaining: 2,
                 phase: 0,
+                is_cancelled: false,
             }),
             reached: Condvar::new(),
         }
@@ -43,9 +45,9 @@ impl Barrier {
 
     /// L: arrives at the barrier, and waits until all threads have. Two calls that wait for each other have no serial order,
     /// since neither returns by itself: a correct barrier is not linearizable.
-    pub fn signal_and_wait(&self) {
+    pub fn signal_and_wait(&self) -> Result<(), Refused> {
         let phase = self.signal();
-        self.wait_for(phase + 1);
+        self.wait_for(phase + 1)
     }
 
     /// The first half: comes to the barrier, and answers the phase.
@@ -57,12 +59,22 @@ impl Barrier {
         phase
     }
 
-    /// The second half: waits until a phase is reached.
-    pub fn wait_for(&self, phase: u32) {
+    /// The second half: waits until a phase is reached, or the token cancelled.
+    pub fn wait_for(&self, phase: u32) -> Result<(), Refused> {
         let mut state = lock(&self.state);
         while state.phase < phase {
+            if state.is_cancelled {
+                return Err(Refused);
+            }
             state = wait(&self.reached, state);
         }
+        Ok(())
+    }
+
+    /// Cancels the token that all calls are given: those that wait end, and later ones do not wait.
+    pub fn cancel_token(&self) {
+        lock(&self.state).is_cancelled = true;
+        self.reached.notify_all();
     }
 
     pub fn participants_remaining(&self) -> u32 {

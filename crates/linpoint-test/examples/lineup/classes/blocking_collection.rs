@@ -90,6 +90,11 @@ impl BlockingCollection {
         self.add(item).is_ok()
     }
 
+    /// `TryAdd(1)`: waits for room for a while. There is always room, since the collection has no bound.
+    pub fn try_add_for(&self, item: u32, _: Duration) -> bool {
+        self.try_add(item)
+    }
+
     pub fn take(&self) -> Result<u32, Refused> {
         let mut state = lock(&self.state);
         let taken = loop {

@@ -1,12 +1,18 @@
 //! CancellationTokenSource: callbacks that run once it is cancelled, or at once if it is already.
 
 use linpoint_test::sync::Mutex;
+use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use super::{Seed, lock};
 
+const OPEN: u32 = 0;
+/// The callbacks run.
+const NOTIFYING: u32 = 1;
+/// The callbacks have run.
+const COMPLETE: u32 = 2;
+
 #[derive(Debug, Default)]
-struct State {
-    is_cancelled: bool,
+struct Callbacks {
     registered: u32,
     /// What the callbacks increment.
     counter: u32,
@@ -15,40 +21,49 @@ struct State {
 #[derive(Debug)]
 pub struct CancellationTokenSource {
     seed: Seed,
-    state: Mutex<State>,
+    /// It only grows.
+    state: AtomicU32,
+    callbacks: Mutex<Callbacks>,
 }
 
 impl CancellationTokenSource {
     pub fn new(seed: Seed) -> Self {
         CancellationTokenSource {
             seed,
-            state: Mutex::default(),
+            state: AtomicU32::new(OPEN),
+            callbacks: Mutex::default(),
         }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.state.load(SeqCst) >= NOTIFYING
     }
 
     /// Registers a callback that increments the counter, and answers the counter.
     pub fn increment(&self) -> u32 {
-        let mut state = lock(&self.state);
-        if state.is_cancelled {
-            state.counter += 1;
+        let is_cancelled = self.is_cancelled();
+        let mut callbacks = lock(&self.callbacks);
+        if is_cancelled || self.is_cancelled() {
+            callbacks.counter += 1;
         } else {
             if self.seed == Seed::Mutant {
                 // Cancellation may come between the look and the registration; then the callback is never run.
-                drop(state);
-                state = lock(&self.state);
+                drop(callbacks);
+                callbacks = lock(&self.callbacks);
             }
-            state.registered += 1;
+            callbacks.registered += 1;
         }
-        state.counter
+        callbacks.counter
     }
 
     /// Runs the callbacks, and answers the counter.
     pub fn cancel(&self) -> u32 {
-        let mut state = lock(&self.state);
-        if !state.is_cancelled {
-            state.is_cancelled = true;
-            state.counter += state.registered;
+        let mut callbacks = lock(&self.callbacks);
+        if !self.is_cancelled() {
+            self.state.store(NOTIFYING, SeqCst);
+            callbacks.counter += callbacks.registered;
+            self.state.store(COMPLETE, SeqCst);
         }
-        state.counter
+        callbacks.counter
     }
 }

@@ -1,12 +1,17 @@
 //! ConcurrentBag: serves its items in any order, preferably to the thread that added them.
 
-use super::Seed;
+use linpoint_test::sync::Mutex;
+use linpoint_test::thread::{self, ThreadId};
+
 use super::lanes::Lanes;
+use super::{Seed, lock};
 
 #[derive(Debug)]
 pub struct ConcurrentBag {
     seed: Seed,
     lanes: Lanes,
+    /// The threads that have added something.
+    registered: Mutex<Vec<ThreadId>>,
 }
 
 impl ConcurrentBag {
@@ -14,11 +19,22 @@ impl ConcurrentBag {
         ConcurrentBag {
             seed,
             lanes: Lanes::default(),
+            registered: Mutex::default(),
         }
     }
 
     pub fn add(&self, item: u32) {
+        self.register();
         self.lanes.add(item);
+    }
+
+    /// Registers this thread when it first adds something. No result depends on it.
+    fn register(&self) {
+        let id = thread::current().id();
+        let mut registered = lock(&self.registered);
+        if !registered.contains(&id) {
+            registered.push(id);
+        }
     }
 
     pub fn try_take(&self) -> Option<u32> {

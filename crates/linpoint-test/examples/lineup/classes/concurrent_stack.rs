@@ -105,6 +105,13 @@ impl ConcurrentStack {
         self.below(top).map(|node| node.item).collect()
     }
 
+    /// All items in ascending order.
+    pub fn to_array_order_by(&self) -> Vec<u32> {
+        let mut items = self.to_array();
+        items.sort_unstable();
+        items
+    }
+
     pub fn count(&self) -> usize {
         self.to_array().len()
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use linpoint_test::compare::Comparison;
 use linpoint_test::{Object, Report, object};
 
 use super::Seed::{self, *};
@@ -26,7 +27,7 @@ pub struct Subject {
     pub seed: Seed,
     /// Where it has a flaw.
     pub flaw: Option<Flaw>,
-    check: fn(Seed, &Test) -> Report,
+    object: fn(Seed) -> Box<dyn Tested>,
 }
 
 /// Where a flaw shows.
@@ -34,14 +35,14 @@ pub struct Flaw {
     /// The smallest failing test of the paper, as threads and operations per thread; of our own for mutants.
     pub smallest: (usize, usize),
     /// A test that fails, of that dimension or with fewer operations.
-    pub failing: Matrix,
+    pub failing: Matrix<'static>,
 }
 
 /// The operations of each thread.
-pub type Matrix = &'static [&'static [&'static str]];
+pub type Matrix<'a> = &'a [&'a [&'a str]];
 
 /// Which tests are run on an object.
-pub enum Test {
+pub enum Test<'a> {
     /// So many random tests of three threads with three operations each; all are run, and none is reduced.
     Random { tests: usize, seed: u64 },
     /// The same, with at most one preemption where that is many executions.
@@ -49,17 +50,22 @@ pub enum Test {
     /// All tests of a dimension, up to the first that fails.
     All { threads: usize, ops: usize },
     /// This one.
-    Matrix(Matrix),
+    Matrix(Matrix<'a>),
 }
 
 impl Subject {
-    pub fn check(&self, test: &Test) -> Report {
-        (self.check)(self.seed, test)
+    pub fn check(&self, test: &Test<'_>) -> Report {
+        (self.object)(self.seed).check(test)
     }
 
     /// Checks the class without the flaw instead.
-    pub fn check_correct(&self, test: &Test) -> Report {
-        (self.check)(Correct, test)
+    pub fn check_correct(&self, test: &Test<'_>) -> Report {
+        (self.object)(Correct).check(test)
+    }
+
+    /// What other methods say about these tests, from at most so many executions of each.
+    pub fn compare(&self, test: &Test<'_>, executions: usize) -> Comparison {
+        (self.object)(self.seed).compare(test, executions)
     }
 
     /// The first dimension in which a test fails, all tests of each being run, among those that have no more operations than
@@ -79,41 +85,57 @@ impl Subject {
     }
 }
 
-fn run<X: 'static>(object: Object<X>, test: &Test) -> Report {
-    let random =
-        |object: Object<X>, tests, seed| object.random(3, 3, tests).seed(seed).keep_going();
-    match *test {
-        Test::Random { tests, seed } => random(object, tests, seed).as_found().check(),
-        Test::Quick { tests, seed } => random(object, tests, seed)
-            .exhaustive_executions(2000)
-            .preemptions(1)
-            .check(),
-        Test::All { threads, ops } => object.all(threads, ops).as_found().check(),
-        Test::Matrix(threads) => object.matrix(threads.iter().copied()).as_found().check(),
+/// An object with its operations, to be tested.
+trait Tested {
+    fn check(self: Box<Self>, test: &Test<'_>) -> Report;
+    fn compare(self: Box<Self>, test: &Test<'_>, executions: usize) -> Comparison;
+}
+
+impl<X: 'static> Tested for Object<X> {
+    fn check(self: Box<Self>, test: &Test<'_>) -> Report {
+        with(*self, test).check()
+    }
+
+    fn compare(self: Box<Self>, test: &Test<'_>, executions: usize) -> Comparison {
+        with(*self, test).compare(executions)
     }
 }
 
-const fn correct(class: &'static str, check: fn(Seed, &Test) -> Report) -> Subject {
+/// The object with these tests.
+fn with<X: 'static>(object: Object<X>, test: &Test<'_>) -> Object<X> {
+    let random =
+        |object: Object<X>, tests, seed| object.random(3, 3, tests).seed(seed).keep_going();
+    match *test {
+        Test::Random { tests, seed } => random(object, tests, seed).as_found(),
+        Test::Quick { tests, seed } => random(object, tests, seed)
+            .exhaustive_executions(2000)
+            .preemptions(1),
+        Test::All { threads, ops } => object.all(threads, ops).as_found(),
+        Test::Matrix(threads) => object.matrix(threads.iter().copied()).as_found(),
+    }
+}
+
+const fn correct(class: &'static str, object: fn(Seed) -> Box<dyn Tested>) -> Subject {
     Subject {
         class,
         seed: Correct,
         flaw: None,
-        check,
+        object,
     }
 }
 
 const fn flawed(
     class: &'static str,
     seed: Seed,
-    check: fn(Seed, &Test) -> Report,
+    object: fn(Seed) -> Box<dyn Tested>,
     smallest: (usize, usize),
-    failing: Matrix,
+    failing: Matrix<'static>,
 ) -> Subject {
     Subject {
         class,
         seed,
         flaw: Some(Flaw { smallest, failing }),
-        check,
+        object,
     }
 }
 
@@ -154,15 +176,15 @@ pub const SUBJECTS: &[Subject] = &[
     correct("Barrier", barrier),
 ];
 
-fn lazy(seed: Seed, test: &Test) -> Report {
+fn lazy(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || Lazy::new(seed))
         .op0("value", Lazy::value)
         .op0("to_string", Lazy::text)
         .op0("is_value_created", Lazy::is_value_created);
-    run(object, test)
+    Box::new(object)
 }
 
-fn manual_reset_event(seed: Seed, test: &Test) -> Report {
+fn manual_reset_event(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || ManualResetEvent::new(seed))
         .op0("set", ManualResetEvent::set)
         .op0("wait", ManualResetEvent::wait)
@@ -171,20 +193,20 @@ fn manual_reset_event(seed: Seed, test: &Test) -> Report {
         .op0("is_set", ManualResetEvent::is_set)
         .op0("wait_one", ManualResetEvent::wait)
         .may_block("wait_one");
-    run(object, test)
+    Box::new(object)
 }
 
-fn semaphore_slim(seed: Seed, test: &Test) -> Report {
+fn semaphore_slim(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || SemaphoreSlim::new(seed))
         .op0("current_count", SemaphoreSlim::current_count)
         .op("release", [1, 2], SemaphoreSlim::release)
         .op0("wait", SemaphoreSlim::wait)
         .may_block("wait")
         .op0("wait(0)", SemaphoreSlim::try_wait);
-    run(object, test)
+    Box::new(object)
 }
 
-fn countdown_event(seed: Seed, test: &Test) -> Report {
+fn countdown_event(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || CountdownEvent::new(seed))
         .op0("is_set", CountdownEvent::is_set)
         .op0("wait", CountdownEvent::wait)
@@ -196,10 +218,10 @@ fn countdown_event(seed: Seed, test: &Test) -> Report {
         .op("signal", [1, 2], CountdownEvent::signal)
         .op("add_count", [1, 2], CountdownEvent::add_count)
         .op("try_add_count", [1, 2], CountdownEvent::try_add_count);
-    run(object, test)
+    Box::new(object)
 }
 
-fn concurrent_dictionary(seed: Seed, test: &Test) -> Report {
+fn concurrent_dictionary(seed: Seed) -> Box<dyn Tested> {
     let keys = [10, 20];
     let object = object(move || ConcurrentDictionary::new(seed))
         .op0("count", ConcurrentDictionary::count)
@@ -212,10 +234,10 @@ fn concurrent_dictionary(seed: Seed, test: &Test) -> Report {
         .op("set", keys, ConcurrentDictionary::set)
         .op("try_update", keys, ConcurrentDictionary::try_update)
         .op("contains_key", keys, ConcurrentDictionary::contains_key);
-    run(object, test)
+    Box::new(object)
 }
 
-fn concurrent_queue(seed: Seed, test: &Test) -> Report {
+fn concurrent_queue(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || ConcurrentQueue::new(seed))
         .op0("count", ConcurrentQueue::count)
         .op0("is_empty", ConcurrentQueue::is_empty)
@@ -223,21 +245,24 @@ fn concurrent_queue(seed: Seed, test: &Test) -> Report {
         .op0("to_array", ConcurrentQueue::to_array)
         .op0("try_dequeue", ConcurrentQueue::try_dequeue)
         .op0("try_peek", ConcurrentQueue::try_peek);
-    run(object, test)
+    Box::new(object)
 }
 
-fn concurrent_linked_list(seed: Seed, test: &Test) -> Report {
+fn concurrent_linked_list(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || ConcurrentLinkedList::new(seed))
         .op0("count", ConcurrentLinkedList::count)
         .op("add_first", [1], ConcurrentLinkedList::add_first)
         .op("add_last", [2], ConcurrentLinkedList::add_last)
-        .op0("remove_first", ConcurrentLinkedList::remove_first)
+        .op0("remove_first", |list: &ConcurrentLinkedList| {
+            list.remove_first().is_some()
+        })
+        .op0("remove_first(out)", ConcurrentLinkedList::remove_first)
         .op0("remove_list", ConcurrentLinkedList::remove_list)
         .op0("remove_last", ConcurrentLinkedList::remove_last);
-    run(object, test)
+    Box::new(object)
 }
 
-fn concurrent_stack(seed: Seed, test: &Test) -> Report {
+fn concurrent_stack(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || ConcurrentStack::new(seed))
         .op0("clear", ConcurrentStack::clear)
         .op0("count", ConcurrentStack::count)
@@ -248,8 +273,9 @@ fn concurrent_stack(seed: Seed, test: &Test) -> Report {
         .op0("try_pop", ConcurrentStack::try_pop)
         .op("try_pop_range", [1, 2, 4], ConcurrentStack::try_pop_range)
         .op0("try_peek", ConcurrentStack::try_peek)
-        .op0("to_array", ConcurrentStack::to_array);
-    run(object, test)
+        .op0("to_array", ConcurrentStack::to_array)
+        .op0("to_array_order_by", ConcurrentStack::to_array_order_by);
+    Box::new(object)
 }
 
 fn a_blocking_collection(seed: Seed) -> Object<BlockingCollection> {
@@ -257,6 +283,9 @@ fn a_blocking_collection(seed: Seed) -> Object<BlockingCollection> {
         .op0("count", BlockingCollection::count)
         .op0("to_array", BlockingCollection::to_array)
         .op("try_add", [1], BlockingCollection::try_add)
+        .op0("try_add(1 ms)", |collection: &BlockingCollection| {
+            collection.try_add_for(3, Duration::from_millis(1))
+        })
         .op0("is_completed", BlockingCollection::is_completed)
         .op0(
             "is_adding_completed",
@@ -274,25 +303,25 @@ fn a_blocking_collection(seed: Seed) -> Object<BlockingCollection> {
         })
 }
 
-fn blocking_collection(seed: Seed, test: &Test) -> Report {
-    run(a_blocking_collection(seed), test)
+fn blocking_collection(seed: Seed) -> Box<dyn Tested> {
+    Box::new(a_blocking_collection(seed))
 }
 
 /// With cancellation, which Table 1 does not list and the paper speaks of.
-fn cancellable_collection(seed: Seed, test: &Test) -> Report {
+fn cancellable_collection(seed: Seed) -> Box<dyn Tested> {
     let object = a_blocking_collection(seed).op0("cancel", BlockingCollection::cancel);
-    run(object, test)
+    Box::new(object)
 }
 
-fn scanning_collection(seed: Seed, test: &Test) -> Report {
+fn scanning_collection(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || ScanningCollection::new(seed))
         .op0("add", ScanningCollection::add)
         .op0("try_take", ScanningCollection::try_take)
         .op0("count", ScanningCollection::count);
-    run(object, test)
+    Box::new(object)
 }
 
-fn concurrent_bag(seed: Seed, test: &Test) -> Report {
+fn concurrent_bag(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || ConcurrentBag::new(seed))
         .op0("count", ConcurrentBag::count)
         .op("add", [10, 20], ConcurrentBag::add)
@@ -300,10 +329,10 @@ fn concurrent_bag(seed: Seed, test: &Test) -> Report {
         .op0("is_empty", ConcurrentBag::is_empty)
         .op0("try_peek", ConcurrentBag::try_peek)
         .op0("to_array", ConcurrentBag::to_array);
-    run(object, test)
+    Box::new(object)
 }
 
-fn task_completion_source(seed: Seed, test: &Test) -> Report {
+fn task_completion_source(seed: Seed) -> Box<dyn Tested> {
     let ends = [End::Canceled, End::Exception, End::Result];
     let object = object(move || TaskCompletionSource::new(seed))
         .op0("exception", TaskCompletionSource::exception)
@@ -312,24 +341,25 @@ fn task_completion_source(seed: Seed, test: &Test) -> Report {
         .op0("wait", TaskCompletionSource::wait)
         .may_block("wait")
         .op0("try_result", TaskCompletionSource::try_result);
-    run(object, test)
+    Box::new(object)
 }
 
-fn cancellation_token_source(seed: Seed, test: &Test) -> Report {
+fn cancellation_token_source(seed: Seed) -> Box<dyn Tested> {
     let object = object(move || CancellationTokenSource::new(seed))
         .op0("increment", CancellationTokenSource::increment)
         .op0("cancel", CancellationTokenSource::cancel);
-    run(object, test)
+    Box::new(object)
 }
 
 /// The correct version offers the two halves of `signal_and_wait`.
-fn barrier(seed: Seed, test: &Test) -> Report {
+fn barrier(seed: Seed) -> Box<dyn Tested> {
     let object = object(Barrier::new)
         .op0("participants_remaining", Barrier::participants_remaining)
         .op0("remove_participant", Barrier::remove_participant)
         .op0("current_phase_number", Barrier::current_phase_number)
         .op0("participant_count", Barrier::participant_count)
-        .op0("add_participant", Barrier::add_participant);
+        .op0("add_participant", Barrier::add_participant)
+        .op0("cancel_token", Barrier::cancel_token);
     let object = match seed {
         Seed::L => object
             .op0("signal_and_wait", Barrier::signal_and_wait)
@@ -339,5 +369,5 @@ fn barrier(seed: Seed, test: &Test) -> Report {
             .op("wait_for", [1, 2], Barrier::wait_for)
             .may_block("wait_for"),
     };
-    run(object, test)
+    Box::new(object)
 }

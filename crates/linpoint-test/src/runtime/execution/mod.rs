@@ -27,6 +27,7 @@ mod trace;
 use std::sync::Arc;
 
 use super::access::{Access, Effect, Kind, Manner};
+use super::memory_event::{Action, MemoryEvent};
 use super::{MAIN, UNCONTROLLED};
 use crate::watchdog::{self, Heartbeat};
 use checkpoint::Checkpoints;
@@ -347,6 +348,26 @@ impl Execution {
                 version,
                 changed: effect.is_change(),
             });
+            if let Some(action) = Action::of_lock(kind) {
+                self.remember(Some(object), action);
+            }
+        }
+    }
+
+    /// Records an action of the running thread. Those of the main thread are not recorded: they come before or after all others.
+    pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
+        if !self.keeps_words() || self.threads.current == MAIN {
+            return;
+        }
+        if let Some(step) = self.trace.steps.last() {
+            let event = MemoryEvent {
+                thread: usize::from(step.thread),
+                op: step.op as usize,
+                object: object.map(|object| self.memory.name(object).code()),
+                action,
+                location: step.location,
+            };
+            self.trace.memory_events.push(event);
         }
     }
 

@@ -7,6 +7,7 @@ use std::panic::Location;
 use super::super::access::{Access, Hold, Kind};
 use super::super::causality::{Clock, Past};
 use super::super::history::History;
+use super::super::memory_event::MemoryEvent;
 use super::super::search::Search;
 use super::{Causality, Execution, Layout, ObjectName};
 
@@ -149,6 +150,7 @@ pub(crate) struct Trace {
     /// Of the steps that are complete, if causality is computed.
     clocks: Vec<Clock>,
     descriptions: Vec<(usize, String)>,
+    pub(super) memory_events: Vec<MemoryEvent>,
     holds_at_start: Vec<Hold>,
     pub(super) blocked: Vec<BlockedThread>,
 }
@@ -178,6 +180,7 @@ impl Trace {
             wakers: Vec::new(),
             clocks: Vec::new(),
             descriptions: Vec::new(),
+            memory_events: Vec::new(),
             holds_at_start: Vec::new(),
             blocked: Vec::new(),
         }
@@ -195,6 +198,7 @@ impl Trace {
         self.wakers.clear();
         self.clocks.clear();
         self.descriptions.clear();
+        self.memory_events.clear();
         self.holds_at_start.clear();
         self.blocked.clear();
     }
@@ -225,6 +229,7 @@ impl Trace {
         self.wakers.truncate(mark.wakers);
         self.clocks.truncate(mark.clocks);
         self.descriptions.clear();
+        self.memory_events.clear();
         self.blocked.clear();
     }
 
@@ -339,6 +344,11 @@ impl Trace {
     pub(crate) fn descriptions_of(&self, step: usize) -> impl Iterator<Item = &str> {
         let of_step = self.descriptions.iter().filter(move |(at, _)| *at == step);
         of_step.map(|(_, words)| words.as_str())
+    }
+
+    /// What the threads did to memory and locks, if steps are described in words.
+    pub(crate) fn memory_events(&self) -> &[MemoryEvent] {
+        &self.memory_events
     }
 
     /// How an object was held when the workers started.

@@ -1,0 +1,102 @@
+//! What threads do to memory and locks, event by event: all that the comparisons with other methods read.
+//!
+//! Events are recorded only in executions whose steps are described in words.
+
+use std::cell::Cell;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+use super::access::Kind;
+use super::execution::Words;
+use super::{Handle, controlled, with};
+
+/// What a thread did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Read an atomic.
+    Load(Ordering),
+    /// Wrote an atomic.
+    Store(Ordering),
+    /// Read and wrote an atomic in one step.
+    Update(Ordering),
+    /// Read an atomic in a compare-exchange that failed.
+    FailedUpdate(Ordering),
+    Fence(Ordering),
+    /// Read or wrote a cell, without any synchronisation.
+    ReadCell,
+    WriteCell,
+    /// Read or wrote what a lock protects.
+    ReadGuarded,
+    WriteGuarded,
+    /// Took a lock exclusively, or gave it back.
+    Acquire,
+    Release,
+    /// Took a lock together with others, or gave its share back.
+    Share,
+    Unshare,
+    /// Left a permit for a thread, or took it.
+    Give,
+    Take,
+}
+
+impl Action {
+    /// The action of an access that takes something or gives it back.
+    pub(super) fn of_lock(kind: Kind) -> Option<Action> {
+        match kind {
+            Kind::Read | Kind::Write => None,
+            Kind::Acquire => Some(Action::Acquire),
+            Kind::Release => Some(Action::Release),
+            Kind::Share => Some(Action::Share),
+            Kind::Unshare => Some(Action::Unshare),
+            Kind::Give => Some(Action::Give),
+            Kind::Take => Some(Action::Take),
+        }
+    }
+}
+
+/// An action of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryEvent {
+    pub(crate) thread: usize,
+    /// The operation in which it happened.
+    pub(crate) op: usize,
+    /// The object: its name as a number. Fences have none.
+    pub(crate) object: Option<u64>,
+    pub(crate) action: Action,
+    pub(crate) location: Option<&'static Location<'static>>,
+}
+
+thread_local! {
+    /// Whether the execution of this OS thread records events.
+    static RECORDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An execution begins on this OS thread: it records events if it keeps words.
+pub(super) fn begin(words: Words) {
+    RECORDS.set(words == Words::Kept);
+}
+
+/// Records an action of the running thread, if the execution records them.
+#[inline(always)]
+pub(crate) fn remember(handle: &Handle, action: Action) {
+    if RECORDS.get() {
+        remember_now(Some(handle), action);
+    }
+}
+
+/// Records a fence of the running thread, if the execution records events.
+pub(crate) fn remember_fence(order: Ordering) {
+    if RECORDS.get() {
+        remember_now(None, Action::Fence(order));
+    }
+}
+
+#[cold]
+fn remember_now(handle: Option<&Handle>, action: Action) {
+    if controlled() {
+        with(|execution, _| {
+            let object = handle.map(|handle| handle.object(execution));
+            execution.remember(object, action);
+        });
+    }
+}
