@@ -133,6 +133,7 @@ pub(crate) fn violation<S: Spec>(
         partial: prefix.partial,
         possible,
         core,
+        blocked: None,
     })
 }
 
