@@ -47,7 +47,7 @@ impl Checked {
         let history = &self.recorded.history;
         let unchecked = if history.is_empty() {
             Some("it holds no operations: nothing was checked".to_owned())
-        } else if history.rets().iter().all(|&ret| ret == NEVER) {
+        } else if history.rets().iter().all(|&ret| ret == NEVER) && !history.ends_stuck() {
             Some("none of its operations returned: nothing was checked".to_owned())
         } else {
             None

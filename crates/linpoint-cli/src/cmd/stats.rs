@@ -35,6 +35,10 @@ fn show_text(
     type_name: Option<&str>,
 ) -> std::io::Result<()> {
     let (history, shape) = (&recorded.history, recorded.history.shape());
+    let pending = match history.ends_stuck() {
+        true => format!("{}, stuck at the end", shape.pending),
+        false => shape.pending.to_string(),
+    };
     let rows = [
         ("type", type_name.unwrap_or("unknown").to_owned()),
         ("operations", history.len().to_string()),
@@ -42,7 +46,7 @@ fn show_text(
         ("objects", history.objects().len().to_string()),
         ("width", shape.width.to_string()),
         ("concurrent pairs", shape.concurrent_pairs.to_string()),
-        ("pending", shape.pending.to_string()),
+        ("pending", pending),
         ("quiescent cuts", shape.quiescent_cuts.to_string()),
         ("distinct values", distinct_values(history).to_string()),
         ("methods", history.methods().join(", ")),
@@ -67,7 +71,7 @@ fn show_json(
     type_name: Option<&str>,
 ) -> std::io::Result<()> {
     let (history, shape) = (&recorded.history, recorded.history.shape());
-    let facts = json!({
+    let mut facts = json!({
         "schema": 1,
         "history": recorded.label(),
         "type": type_name,
@@ -81,5 +85,8 @@ fn show_json(
         "distinct_values": distinct_values(history),
         "methods": history.methods(),
     });
+    if history.ends_stuck() {
+        facts["stuck"] = json!(true);
+    }
     writeln!(out, "{facts}")
 }

@@ -136,9 +136,7 @@ fn moments(history: &History, core: &Core) -> Vec<(OpId, String)> {
     for &id in core.ops() {
         let op = history.op(id);
         events.push((op.call, id));
-        if op.ret != NEVER {
-            events.push((op.ret, id));
-        }
+        events.push((op.ret, id));
     }
     events.sort_unstable();
     // An operation is called and returns once, so events side by side of the same one are its call and its return.
@@ -148,7 +146,9 @@ fn moments(history: &History, core: &Core) -> Vec<(OpId, String)> {
             let (rank, id) = group[0];
             let op = history.op(id);
             let text = match group {
+                [_, (NEVER, _)] => format!("{} waits", op.call_text()),
                 [_, _] => op.text(),
+                [(NEVER, _)] => "└ waits".to_owned(),
                 _ if rank == op.call => format!("┌ {}", op.call_text()),
                 _ => match op.result {
                     Some(result) => format!("└ → {result}"),

@@ -1,7 +1,7 @@
 //! Verdicts for machines. The schema is versioned and described in `docs/cli.md`.
 
 use linpoint::history::NEVER;
-use linpoint::verdict::{Cause, Claim, Limit, Listed, Undecided, Violation};
+use linpoint::verdict::{Cause, Claim, Limit, Listed, Undecided, Violation, Witness};
 use linpoint::{ErrorKind, History, OpId, Verdict};
 use serde_json::{Value, json};
 
@@ -62,7 +62,8 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
             value["shown_by"] = json!(d);
         }
         match &part.verdict {
-            Verdict::Linearizable(_) => {}
+            Verdict::Linearizable(witness) if witness.stuck.is_empty() => {}
+            Verdict::Linearizable(witness) => value["stuck"] = stuck(history, witness),
             Verdict::Violation(found) => value["violation"] = violation(history, found),
             Verdict::Undecided(found) => value["undecided"] = undecided(history, found),
         }
@@ -79,6 +80,9 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
         "parts": parts.collect::<Vec<_>>(),
         "parts_skipped": checked.report.skipped,
     });
+    if history.ends_stuck() {
+        document["stuck"] = json!(true);
+    }
     let notes = checked.notes();
     if !notes.is_empty() {
         document["notes"] = json!(notes);
@@ -94,9 +98,19 @@ fn name(verdict: &Verdict) -> &'static str {
     }
 }
 
+/// Why each operation waits at the end.
+fn stuck(history: &History, witness: &Witness) -> Value {
+    let ids = |ids: &[OpId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    let witnesses = witness.stuck.iter().map(|witness| {
+        let blocked = witness.blocked.iter().map(|&id| operation(history, id));
+        json!({ "blocked": blocked.collect::<Vec<_>>(), "order": ids(&witness.order) })
+    });
+    witnesses.collect()
+}
+
 fn violation(history: &History, violation: &Violation) -> Value {
     let core = &violation.core;
-    json!({
+    let mut fields = json!({
         "sentence": core.sentence(),
         "claim": claim(core.claim()),
         "possible": violation.possible.as_ref().map(|possible| json!({
@@ -118,7 +132,11 @@ fn violation(history: &History, violation: &Violation) -> Value {
         "shortest": violation.shortest,
         "first_bad_event": first_bad_event(history, violation),
         "partial": violation.partial.iter().map(|id| id.0).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(blocked) = violation.blocked {
+        fields["blocked"] = operation(history, blocked);
+    }
+    fields
 }
 
 /// Some texts, and how many there are.
@@ -208,6 +226,7 @@ fn claim(claim: &Claim) -> Value {
             fields["place"] = place.to_json();
             fields["others"] = ids(others);
         }
+        Claim::NotBlocked { states, .. } => fields["states"] = listed(states),
         Claim::Stuck { states, .. } => fields["states"] = json!(states),
         Claim::Contradiction { others, .. } => fields["others"] = ids(others),
         _ => {}

@@ -189,7 +189,8 @@ fn brief(checked: &Checked) -> String {
 /// The number of the first event, counted from 0 over the whole history, that cannot be explained, if it is known.
 fn first_bad_event(history: &History, violation: &Violation) -> Option<u32> {
     let last = history.op(violation.last);
-    violation.shortest.then_some(last.ret)
+    let is_known = violation.shortest && violation.blocked.is_none();
+    is_known.then_some(last.ret)
 }
 
 /// The number of histories with each verdict.

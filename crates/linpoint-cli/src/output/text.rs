@@ -27,9 +27,13 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
             let shown_by = checked
                 .shown_by()
                 .map_or_else(String::new, |d| format!(", shown by d = {d}"));
+            let stuck = match checked.recorded.history.ends_stuck() {
+                true => ", stuck for a reason",
+                false => "",
+            };
             writeln!(
                 out,
-                "{label}: linearizable{shown_by} ({ops}, {}){labelled}",
+                "{label}: linearizable{shown_by}{stuck} ({ops}, {}){labelled}",
                 show_duration(checked.time)
             )?;
         }
@@ -99,6 +103,36 @@ fn show_violation(
         let line = format!("  {line}");
         writeln!(out, "{}", line.trim_end())?;
     }
+    show_first_bad(out, history, part, violation)?;
+    let size = core.extent();
+    let confirmed = core.confirmation();
+    let about = core.place().map_or_else(String::new, |place| {
+        format!(", for what is said of {place} alone")
+    });
+    writeln!(
+        out,
+        "  core: {}{about}, {size}, {confirmed}",
+        counted(core.ops().len(), "operation")
+    )?;
+    if let Some(advice) = advice_on(core) {
+        writeln!(out, "  {advice}")?;
+    }
+    writeln!(out)
+}
+
+/// From which event on a part is not linearizable.
+fn show_first_bad(
+    out: &mut dyn Write,
+    history: &History,
+    part: &PartReport,
+    violation: &Violation,
+) -> std::io::Result<()> {
+    if violation.blocked.is_some() {
+        return writeln!(
+            out,
+            "\n  not linearizable only because the history ends stuck"
+        );
+    }
     let last = history.op(violation.last);
     let returned = history.return_place(last.id);
     let returned = returned.map_or_else(String::new, |place| format!(" {place}"));
@@ -121,21 +155,7 @@ fn show_violation(
     } else {
         "a bad beginning"
     };
-    writeln!(out, "  {which}{of_part} has {events} events")?;
-    let size = core.extent();
-    let confirmed = core.confirmation();
-    let about = core.place().map_or_else(String::new, |place| {
-        format!(", for what is said of {place} alone")
-    });
-    writeln!(
-        out,
-        "  core: {}{about}, {size}, {confirmed}",
-        counted(core.ops().len(), "operation")
-    )?;
-    if let Some(advice) = advice_on(core) {
-        writeln!(out, "  {advice}")?;
-    }
-    writeln!(out)
+    writeln!(out, "  {which}{of_part} has {events} events")
 }
 
 /// What lets a core be reduced further, if it is not minimal.
@@ -159,7 +179,7 @@ fn advice_on(core: &Core) -> Option<&'static str> {
 fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     let claim = violation.core.claim();
     let is_said = |possible: &&Possible| match claim {
-        Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. } => true,
+        Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. } | Claim::NotBlocked { .. } => true,
         Claim::NotChanged { .. } => possible.answers.count == 0,
         _ => false,
     };

@@ -34,6 +34,13 @@ pub enum Claim<I = OpId> {
         /// The states in which the others can have left the object when it returned, each as a clause. It can take effect in none.
         states: Listed,
     },
+    /// The operation waits for ever, and in no order of the operations that returned would it wait.
+    NotBlocked {
+        /// The operation.
+        op: I,
+        /// The states in which they can have left the object, each as a clause; none if they are too many to be known.
+        states: Listed,
+    },
     /// The operation saw a value that no operation had put there by then.
     NeverPut {
         /// The operation.
@@ -303,6 +310,7 @@ impl<I> Claim<I> {
         match self {
             Claim::OnlyAnswers { op, .. }
             | Claim::CannotHappen { op, .. }
+            | Claim::NotBlocked { op, .. }
             | Claim::NeverPut { op, .. }
             | Claim::NotEmpty { op, .. }
             | Claim::Overtaken { op, .. }
@@ -334,6 +342,7 @@ impl<I> Claim<I> {
         match self {
             Claim::OnlyAnswers { .. } => "only-answers",
             Claim::CannotHappen { .. } => "cannot-happen",
+            Claim::NotBlocked { .. } => "not-blocked",
             Claim::NeverPut { .. } => "never-put",
             Claim::TakenTooOften { .. } => "taken-too-often",
             Claim::AddedTooOften { .. } => "added-too-often",
@@ -403,6 +412,10 @@ impl<I> Claim<I> {
                 answers,
             },
             Claim::CannotHappen { op, states } => Claim::CannotHappen {
+                op: name(op),
+                states,
+            },
+            Claim::NotBlocked { op, states } => Claim::NotBlocked {
                 op: name(op),
                 states,
             },

@@ -31,6 +31,18 @@ impl<I> Claim<I> {
                     "{what} is impossible: without it, {states} when it returned, whatever the order, and no order that explains the other results lets it take effect"
                 )
             }
+            Claim::NotBlocked { op, states } => {
+                let what = describe(op);
+                match states.count {
+                    0 => format!(
+                        "{what} is stuck for no reason: no order of the operations that returned leads to a state in which it waits"
+                    ),
+                    _ => format!(
+                        "{what} is stuck for no reason: in the end {}, whatever the order, and it does not wait then",
+                        states.alternatives()
+                    ),
+                }
+            }
             Claim::WrongScan {
                 fault,
                 shown,

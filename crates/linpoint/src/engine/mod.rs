@@ -22,7 +22,7 @@ pub(crate) use profile::Profile;
 #[doc(hidden)]
 pub use shortcuts::Shortcut;
 pub(crate) use shortcuts::Shortcuts;
-pub(crate) use task::{Facts, count_events, first_return_after, until};
+pub(crate) use task::{End, Facts, count_events, first_return_after, until};
 pub use task::{Task, TaskOp};
 
 use std::borrow::Cow;

@@ -18,6 +18,16 @@ pub struct Task<'a, S: Spec> {
     kind: Option<Kind>,
     keys: Keys,
     shortcuts: Shortcuts,
+    end: End,
+}
+
+/// What the last operation of a task may answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// What any other may.
+    Returned,
+    /// That it is blocked for ever.
+    Blocked,
 }
 
 /// Whether the operations of a task are on different keys.
@@ -96,6 +106,7 @@ impl<'a, S: Spec> Task<'a, S> {
             kind: spec.kind(),
             keys,
             shortcuts: Shortcuts::default(),
+            end: End::Returned,
         }
     }
 
@@ -108,6 +119,7 @@ impl<'a, S: Spec> Task<'a, S> {
             kind: self.kind.clone(),
             keys: self.keys,
             shortcuts: self.shortcuts,
+            end: self.end,
         }
     }
 
@@ -130,12 +142,23 @@ impl<'a, S: Spec> Task<'a, S> {
             kind: self.kind.clone(),
             keys: self.keys,
             shortcuts: self.shortcuts,
+            end: self.end,
         }
     }
 
     /// The same task, for engines that take these ways to save work only.
     pub(crate) fn with_shortcuts(self, shortcuts: Shortcuts) -> Self {
         Task { shortcuts, ..self }
+    }
+
+    /// The same task, whose last operation answers that it is blocked.
+    pub(crate) fn ending_blocked(self) -> Self {
+        let end = End::Blocked;
+        Task { end, ..self }
+    }
+
+    pub(crate) fn end(&self) -> End {
+        self.end
     }
 
     /// What the operation at `position` does: the operation and its result, `None` while pending.

@@ -382,6 +382,7 @@ impl Columns {
             annotations: self.annotations,
             failed: self.failed,
             clients: Clients::new(),
+            ends_stuck: false,
         }
     }
 }

@@ -6,12 +6,14 @@
 //! built.
 
 mod build;
+mod changed;
 mod columns;
 mod erased;
 mod event_lines;
 mod failed;
 mod order;
 mod partition;
+mod stuck;
 mod typed;
 mod values;
 
@@ -29,6 +31,7 @@ pub(crate) use order::{Ranks, Times};
 pub use order::{Shape, Ties};
 pub(crate) use partition::partition;
 pub use partition::{Part, Partitioning};
+pub(crate) use stuck::{Blocking, distinct_blocked};
 pub(crate) use typed::decode_action;
 pub use typed::{Action, TypedHistory};
 #[cfg(feature = "parquet")]
@@ -106,6 +109,7 @@ pub struct History {
     annotations: Vec<Annotation>,
     failed: Vec<FailedOp>,
     clients: Clients,
+    ends_stuck: bool,
 }
 
 /// The client of each process that has a name of its own, since it has calls of a client that overlap others of that client.

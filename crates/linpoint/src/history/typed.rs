@@ -49,17 +49,19 @@ pub struct TypedHistory<O, R> {
 
 /// The columns of a history without types: a row for each operation.
 #[derive(Clone, Debug, Default)]
-struct Rows {
+pub(super) struct Rows {
     /// The positions of their actions.
-    action: Vec<u32>,
+    pub(super) action: Vec<u32>,
     process: Vec<u32>,
     object: Vec<u32>,
     /// The ranks of the calls, in ascending order.
     call: Vec<u32>,
     /// The ranks of the returns; [`NEVER`] for pending operations.
-    ret: Vec<u32>,
+    pub(super) ret: Vec<u32>,
     /// The number of calls and returns so far, which is the next rank.
-    events: u32,
+    pub(super) events: u32,
+    /// Whether the operations that are pending at the end wait for ever.
+    ends_stuck: bool,
 }
 
 impl<O, R> Default for TypedHistory<O, R> {
@@ -113,6 +115,23 @@ impl<O, R> TypedHistory<O, R> {
         rows.events += 1;
     }
 
+    /// The history ends stuck: the operations that are pending wait, and will wait for ever. See [`History::ends_stuck`].
+    ///
+    /// # Panics
+    /// If no operation is pending.
+    pub fn end_stuck(&mut self) {
+        assert!(
+            self.rows.ret.contains(&NEVER),
+            "a history that ends stuck has a pending operation"
+        );
+        Arc::make_mut(&mut self.rows).ends_stuck = true;
+    }
+
+    /// Whether the history [ends stuck](History::ends_stuck).
+    pub fn ends_stuck(&self) -> bool {
+        self.rows.ends_stuck
+    }
+
     /// The number of operations.
     pub fn len(&self) -> usize {
         self.rows.call.len()
@@ -126,6 +145,15 @@ impl<O, R> TypedHistory<O, R> {
     /// The operation with its result.
     pub fn action(&self, id: OpId) -> &Action<O, R> {
         &self.actions[self.rows.action[id.index()] as usize]
+    }
+
+    /// The history of these actions and rows, which name them by number.
+    pub(super) fn of_rows(actions: Vec<Action<O, R>>, rows: Arc<Rows>) -> Self {
+        TypedHistory { actions, rows }
+    }
+
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// The actions, by number. Operations with the same number differ only in their times and processes.
@@ -271,6 +299,7 @@ impl<O> TypedHistory<O, Value> {
             events: (call.len() + returned) as u32,
             call,
             ret,
+            ends_stuck: history.ends_stuck(),
         };
         Ok(TypedHistory {
             actions,

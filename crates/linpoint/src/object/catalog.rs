@@ -234,6 +234,22 @@ pub(super) static TYPES: &[TypeInfo] = &[
         },
     },
     TypeInfo {
+        name: "blocking-counter",
+        aliases: &[],
+        summary: "a counter that is never negative: dec waits until it is positive",
+        params: &[("initial", "where it starts; 0 by default")],
+        methods: methods![
+            "get(), read()" => "the count",
+            "set(n)" => "nil",
+            "inc(), dec()" => "nil; dec waits while the count is 0",
+        ],
+        make: |given| {
+            boxed(BlockingCounter {
+                initial: given.count("initial", 0..=MOST_PLACES)?.unwrap_or(0) as u64,
+            })
+        },
+    },
+    TypeInfo {
         name: "mutex",
         aliases: &["lock"],
         summary: "a lock without owners, as in Knossos: not to be taken while held, nor freed while free",

@@ -54,6 +54,7 @@ impl<S: Recorded> MeasureDepths for S {
         most: usize,
         budget: &Budget,
     ) -> Result<Vec<PartDepths>, Error> {
+        refuse_stuck(history)?;
         let typed = TypedHistory::decode(self, history)?;
         // Keys stay together: the depth is that of the object.
         let parts = partition(self, &typed, Partitioning::ByObject);
@@ -91,6 +92,7 @@ impl<S: Recorded> MeasureDepths for S {
         extent: Extent,
         budget: &Budget,
     ) -> Result<Evaluation, Error> {
+        refuse_stuck(history)?;
         if history.objects().len() > 1 {
             let reason = "operations on several objects: a family is one of a single object";
             return Err(Error::malformed(reason));
@@ -100,6 +102,15 @@ impl<S: Recorded> MeasureDepths for S {
         let task = Task::new(self, &typed, &ids);
         let evaluation = Evaluation::of(&task, &Poset::of(history), family, extent, budget);
         unless_failed(self, evaluation)
+    }
+}
+
+fn refuse_stuck(history: &History) -> Result<(), Error> {
+    match history.ends_stuck() {
+        true => Err(Error::malformed(
+            "the history ends stuck: depths are those of orders, which do not say why operations wait",
+        )),
+        false => Ok(()),
     }
 }
 

@@ -128,7 +128,8 @@ impl Checker {
         history: &History,
         budget: &Budget,
     ) -> Result<ByColumns, Error> {
-        if !self.shortcuts.has(Shortcut::Columns) {
+        // Columns do not tell which operations wait.
+        if !self.shortcuts.has(Shortcut::Columns) || history.ends_stuck() {
             return Ok(ByColumns::Undecided(Findings::default()));
         }
         self.on_threads(|| columns::check(object, history, &self.config, budget))
@@ -178,6 +179,10 @@ impl Checker {
             shortcuts: self.shortcuts,
             findings,
         };
-        unless_failed(spec, self.on_threads(|| check.report_all()))
+        let report = self.on_threads(|| match history.ends_stuck() {
+            true => check.report_stuck(),
+            false => check.report_all(),
+        });
+        unless_failed(spec, report)
     }
 }

@@ -70,7 +70,7 @@ pub(super) struct PlannedEngine {
 /// When a row of the table applies.
 #[derive(Clone, Copy, Debug)]
 enum Condition {
-    /// The part is of one key, and some monitor decides objects of its kind.
+    /// The part is of one key, some monitor decides objects of its kind, and no operation is [blocked](crate::engine::End) at its end.
     KindHasMonitor,
     /// Always.
     Any,
@@ -144,6 +144,7 @@ pub(super) fn with_engine<S: Spec, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::End;
     use crate::spec::{Kind, Register};
     use crate::value::Value;
 
@@ -164,7 +165,11 @@ mod tests {
     }
 
     fn engines(kind: Option<Kind>, asked: EngineChoice) -> Vec<EngineChoice> {
-        let plan = choose::<Register>(&Profile { kind }, asked);
+        engines_to(End::Returned, kind, asked)
+    }
+
+    fn engines_to(end: End, kind: Option<Kind>, asked: EngineChoice) -> Vec<EngineChoice> {
+        let plan = choose::<Register>(&Profile { kind, end }, asked);
         plan.iter().map(|step| step.engine).collect()
     }
 
@@ -186,8 +191,20 @@ mod tests {
     }
 
     #[test]
+    fn no_monitor_is_chosen_where_an_operation_is_blocked() {
+        for kind in kinds() {
+            let engines = engines_to(End::Blocked, Some(kind), EngineChoice::Auto);
+            assert_eq!(engines, [EngineChoice::Search]);
+        }
+    }
+
+    #[test]
     fn an_engine_that_is_passed_over_is_told() {
-        let plan = choose::<Register>(&Profile { kind: None }, EngineChoice::Auto);
+        let profile = Profile {
+            kind: None,
+            end: End::Returned,
+        };
+        let plan = choose::<Register>(&profile, EngineChoice::Auto);
         assert_eq!(
             plan[0].passed_over,
             Some(NotApplicable("no monitor knows this object"))

@@ -2,7 +2,7 @@
 //! Wing 1990, theorem 1), and an object with independent keys iff all its keys are (the contract of `Spec::key`).
 
 use crate::history::OpId;
-use crate::verdict::{PartReport, Verdict, Witness};
+use crate::verdict::{PartReport, StuckWitness, Verdict, Witness};
 
 /// Returns the first violation; else the first undecided verdict; else a witness of the whole history.
 pub(super) fn merge(calls: &[u32], parts: &[PartReport]) -> Verdict {
@@ -35,7 +35,15 @@ pub(super) fn merge(calls: &[u32], parts: &[PartReport]) -> Verdict {
     Verdict::Linearizable(Witness {
         order: moments.into_iter().map(|(_, id)| id).collect(),
         shown_by: largest_family(parts),
+        stuck: parts.iter().flat_map(stuck_witnesses).cloned().collect(),
     })
+}
+
+fn stuck_witnesses(part: &PartReport) -> &[StuckWitness] {
+    match &part.verdict {
+        Verdict::Linearizable(witness) => &witness.stuck,
+        Verdict::Violation(_) | Verdict::Undecided(_) => &[],
+    }
 }
 
 /// Returns the least d whose families contain the witnesses of all parts, if it is known for each part.

@@ -73,6 +73,10 @@ impl Subject<'_> {
     }
 }
 
+/// Why a verdict on operations that wait for ever has no proof.
+const ABOUT_WAITING: &str =
+    "the history ends stuck, and proofs do not say why operations wait for ever";
+
 struct Prover<'a, S: Spec> {
     spec: &'a S,
     history: &'a TypedHistory<S::Op, S::Ret>,
@@ -147,8 +151,14 @@ impl<S: Spec> Prover<'_, S> {
 
     /// The order of a linearizable part, unless the check made none.
     fn order(&self, part: &Part, order: Vec<OpId>) -> Evidence {
-        let returned = part.ops.iter();
-        let returned = returned.filter(|op| self.history.rets()[op.index()] != NEVER);
+        let is_pending = |op: &&OpId| self.history.rets()[op.index()] == NEVER;
+        if self.history.ends_stuck() && part.ops.iter().any(|op| is_pending(&op)) {
+            return Evidence::Missing {
+                claim: Claim::Linearizable,
+                reason: ABOUT_WAITING.to_owned(),
+            };
+        }
+        let returned = part.ops.iter().filter(|op| !is_pending(op));
         match order.len() < returned.count() {
             true => Evidence::Missing {
                 claim: Claim::Linearizable,
@@ -166,6 +176,9 @@ impl<S: Spec> Prover<'_, S> {
         Ok(match verdict {
             Verdict::Linearizable(witness) => self.order(part, witness.order.clone()),
             Verdict::Undecided(undecided) => missing(undecided.to_string()),
+            Verdict::Violation(violation) if violation.blocked.is_some() => {
+                missing(ABOUT_WAITING.to_owned())
+            }
             Verdict::Violation(violation) => {
                 let task = Task::new(self.spec, self.history, &part.ops);
                 match refute(&task, violation, self.budget) {

@@ -41,12 +41,12 @@ pub(super) struct Check<'a, S: Spec> {
 const EXPLANATION_TIME: Duration = Duration::from_millis(750);
 
 /// The result of a plan: the answer of the last engine that was tried.
-struct Decided {
+pub(super) struct Decided {
     answer: Result<Answer, GaveUp>,
     engine: &'static str,
     reason: String,
     /// How long it took.
-    time: Duration,
+    pub(super) time: Duration,
 }
 
 impl<'a, S: Spec> Check<'a, S> {
@@ -82,11 +82,7 @@ impl<'a, S: Spec> Check<'a, S> {
             Some((task, decided))
         });
         let looked_at = parts.len().min(first_bad.into_inner().saturating_add(1));
-        let time = self
-            .config
-            .explanation
-            .unwrap_or(EXPLANATION_TIME + deciding.elapsed());
-        let explanation = self.budget.slice_with_grace(time);
+        let explanation = self.explanation(deciding.elapsed());
         let erasure = OnceLock::new();
         let reports = in_parallel(looked_at, &|i| {
             let decided = decided[i].as_ref();
@@ -104,7 +100,14 @@ impl<'a, S: Spec> Check<'a, S> {
         })
     }
 
-    fn decide_within_limits(&self, task: &Task<'a, S>) -> Decided {
+    /// The time for explaining what took so long to decide.
+    pub(super) fn explanation(&self, deciding: Duration) -> Budget {
+        let time = self.config.explanation;
+        let time = time.unwrap_or(EXPLANATION_TIME + deciding);
+        self.budget.slice_with_grace(time)
+    }
+
+    pub(super) fn decide_within_limits(&self, task: &Task<'a, S>) -> Decided {
         let plan = choose::<S>(&Profile::of(task), self.config.engine);
         // Engines check their limits at intervals, so a limit that is exceeded from the start is checked here.
         match self.budget.check() {
@@ -210,7 +213,7 @@ impl<'a, S: Spec> Check<'a, S> {
     }
 
     /// Certifies an answer and turns it into a verdict.
-    fn report<'e>(
+    pub(super) fn report<'e>(
         &self,
         part: &Part,
         task: &Task<'a, S>,
@@ -227,6 +230,7 @@ impl<'a, S: Spec> Check<'a, S> {
                 Verdict::Linearizable(Witness {
                     order: order.clone(),
                     shown_by: *shown_by,
+                    stuck: Vec::new(),
                 })
             }
             Ok(Answer::NotLinearizable {

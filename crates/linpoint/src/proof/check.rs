@@ -78,6 +78,10 @@ impl ProofReader<'_> {
                     missing.get_or_insert_with(|| reason.to_owned());
                     continue;
                 }
+                (None, Claim::Linearizable) if check.has_stuck() => {
+                    let reason = "the history ends stuck, and an order does not say why its pending operations wait";
+                    return Err(self.refuse(reason).into());
+                }
                 (None, Claim::Linearizable) => self.verify_order(&line, &check)?,
                 (None, Claim::NotLinearizable) => {
                     largest_set = largest_set.max(self.verify_refutation(&line, &check)?);
@@ -267,6 +271,11 @@ impl<'a, S: Spec> PartCheck<'a, S> {
             ops: part.ops.iter().map(op).collect(),
             kind: spec.kind().filter(|_| is_one_key),
         }
+    }
+
+    /// Whether some operation waits for ever.
+    fn has_stuck(&self) -> bool {
+        self.history.ends_stuck() && self.ops.iter().any(|op| op.ret == NEVER)
     }
 
     /// The kept operations with their times; those that are relaxed, or returned after the cut, are pending.

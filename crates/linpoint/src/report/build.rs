@@ -11,7 +11,7 @@ use super::source::{Rows, Source};
 use super::steps::{self, Steps};
 use crate::engine::{Budget, Task, TaskOp};
 use crate::error::Error;
-use crate::history::{Erasure, History, NEVER, OpId, Part, TypedHistory, partition};
+use crate::history::{Blocking, Erasure, History, NEVER, OpId, Part, TypedHistory, partition};
 use crate::spec::{Recorded, Spec};
 use crate::value::Value;
 use crate::verdict::{Core, PartReport, Report, Stuck, Undecided, Verdict, Violation};
@@ -131,7 +131,10 @@ fn build<S: Spec>(
         processes: rows.processes,
         methods: rows.methods,
         annotations: rows.annotations,
-        headline: None,
+        headline: match history.ends_stuck() {
+            true => stuck_headline(&report.verdict),
+            false => None,
+        },
         notes: Vec::new(),
         execution: Vec::new(),
     }
@@ -166,6 +169,20 @@ fn shown(len: usize, report: &Report, most: usize) -> Vec<OpId> {
         ids.dedup();
     }
     ids
+}
+
+/// The headline for a history that ends stuck, if that is what the verdict is about.
+fn stuck_headline(verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Linearizable(_) => Some(
+            "Linearizable: some order explains all results, and what never returned waits for a reason"
+                .to_owned(),
+        ),
+        Verdict::Violation(violation) => violation
+            .blocked
+            .map(|_| "Not linearizable: no order explains why the history ends stuck".to_owned()),
+        Verdict::Undecided(_) => None,
+    }
 }
 
 fn verdict_name(verdict: &Verdict) -> &'static str {
@@ -212,35 +229,71 @@ impl<S: Spec> Builder<'_, S> {
                 }
                 Verdict::Undecided(found) => data.undecided = Some(self.undecided(found)),
                 Verdict::Violation(violation) => {
-                    let task = Task::new(self.spec, self.history, &part.ops);
-                    let mut steps = self.steps(number, &task, &violation.partial, Some(violation));
-                    // The recorded result may say more than the decoded one.
-                    let mut others = others::others(&task, violation, self.budget);
-                    let refused = others.iter_mut().flat_map(|other| &mut other.refused);
-                    for refused in refused.chain(&mut steps.refused) {
-                        let recorded = self.source.result_text(OpId(refused.op));
-                        refused.recorded = recorded.unwrap_or_default();
-                    }
-                    data.initial = steps.initial;
-                    data.violation = Some(ViolationData {
-                        core: self.core(&task, &violation.core),
-                        last: violation.last.0,
-                        prefix_events: violation.prefix_events,
-                        shortest: violation.shortest,
-                        refused: steps.refused,
-                        others,
-                    });
+                    let (initial, violation) = match violation.blocked {
+                        None => {
+                            let task = Task::new(self.spec, self.history, &part.ops);
+                            self.violation(number, &task, violation)
+                        }
+                        Some(blocked) => {
+                            let erasure = Erasure::of(self.spec, self.history);
+                            let spec = Blocking::of(&erasure);
+                            let history = Blocking::history(&erasure, blocked);
+                            let ops = Blocking::ops(self.history, &part.ops, blocked);
+                            let task = Task::new(&spec, &history, &ops);
+                            self.violation(number, &task, violation)
+                        }
+                    };
+                    data.initial = initial;
+                    data.violation = Some(violation);
                 }
             }
         }
         self.parts[number] = data;
     }
 
-    /// Replays the order of a part. If there are too many states, the last ones of a violation are kept, else the first ones.
-    fn steps(
+    /// The initial state of a task, and why the task is not linearizable.
+    fn violation<T: Spec>(
         &mut self,
         number: usize,
-        task: &Task<'_, S>,
+        task: &Task<'_, T>,
+        violation: &Violation,
+    ) -> (String, ViolationData) {
+        let mut steps = self.steps(number, task, &violation.partial, Some(violation));
+        let blocked = violation.blocked.map(|id| id.0);
+        let mut core = self.core(task, &violation.core);
+        // The recorded result may say more than the decoded one.
+        let mut others = others::others(task, violation, self.budget);
+        let refused = others.iter_mut().flat_map(|other| &mut other.refused);
+        for refused in refused.chain(&mut steps.refused) {
+            let recorded = self.source.result_text(OpId(refused.op));
+            refused.recorded = recorded.unwrap_or_default();
+            refused.returns = Some(refused.op) == blocked;
+        }
+        let waiting = core.rows.iter().position(|row| Some(row.op) == blocked);
+        if let Some(waiting) = waiting {
+            core.rows[waiting].result = Some("waits".to_owned());
+            let attempts = core.attempts.iter_mut();
+            for refused in attempts.flat_map(|attempt| &mut attempt.refused) {
+                refused.returns = refused.op as usize == waiting;
+            }
+        }
+        let data = ViolationData {
+            core,
+            last: violation.last.0,
+            prefix_events: violation.prefix_events,
+            shortest: violation.shortest,
+            blocked,
+            refused: steps.refused,
+            others,
+        };
+        (steps.initial, data)
+    }
+
+    /// Replays the order of a part. If there are too many states, the last ones of a violation are kept, else the first ones.
+    fn steps<T: Spec>(
+        &mut self,
+        number: usize,
+        task: &Task<'_, T>,
         order: &[OpId],
         violation: Option<&Violation>,
     ) -> Steps {
@@ -259,9 +312,9 @@ impl<S: Spec> Builder<'_, S> {
         steps
     }
 
-    fn core(&self, task: &Task<'_, S>, core: &Core) -> CoreData {
+    fn core<T: Spec>(&self, task: &Task<'_, T>, core: &Core) -> CoreData {
         let mut ops: Vec<TaskOp> = Vec::new();
-        let (calls, rets) = (self.history.calls(), self.history.rets());
+        let (calls, rets) = (task.history.calls(), task.history.rets());
         let op = |id: OpId, ret: u32| TaskOp {
             id,
             call: calls[id.index()],
@@ -305,7 +358,7 @@ impl<S: Spec> Builder<'_, S> {
             events: events.len(),
             arrows: found.arrows,
             attempts: found.attempts,
-            initial: state_text(&self.spec.init()),
+            initial: state_text(&task.spec.init()),
         }
     }
 

@@ -246,6 +246,7 @@ impl<'a, 'b, S: Spec> Search<'a, 'b, S> {
             state: state_text(state),
             expected: answers(self.core.spec, state, op),
             recorded: ret.map_or_else(String::new, state_text),
+            returns: false,
         }
     }
 }

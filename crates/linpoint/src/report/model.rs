@@ -90,6 +90,9 @@ pub(crate) struct ViolationData {
     pub(crate) last: u32,
     pub(crate) prefix_events: usize,
     pub(crate) shortest: bool,
+    /// The number of the operation that waits for no reason at the end of a stuck history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocked: Option<u32>,
     /// Operations that cannot come next in the longest explanation.
     pub(crate) refused: Vec<Refused>,
     /// Orders with operations that the longest explanation leaves out.
@@ -120,6 +123,9 @@ pub(crate) struct Refused {
     pub(crate) expected: Vec<String>,
     /// Its recorded result.
     pub(crate) recorded: String,
+    /// Whether it is recorded as waiting for ever, and would return.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) returns: bool,
 }
 
 /// The core of a violation: few operations that contradict each other.

@@ -117,6 +117,7 @@ impl Steps {
             state: states_text(states),
             expected: answers(task.spec, state, call),
             recorded: ret.map_or_else(String::new, state_text),
+            returns: false,
         };
         let mut alike = self.refused.iter().filter(|known| known.op == refused.op);
         let is_known = alike

@@ -519,6 +519,7 @@ laws! {
     mutex: "mutex" = Mutex;
     reentrant_mutex: "reentrant-mutex" = ReentrantMutex;
     rw_lock: "rw-lock" = RwLock;
+    blocking_counter: "blocking-counter" = BlockingCounter { initial: 1 };
     semaphore: "semaphore" = Semaphore { permits: 2 };
     snapshot: "snapshot" = Snapshot { writers: Writers::Single, processes: Some(3), initial: Value::Int(0) };
     multi_writer_snapshot: "multi-writer-snapshot" = Snapshot { writers: Writers::Many, processes: None, initial: Value::Int(2) };

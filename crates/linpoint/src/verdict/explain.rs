@@ -136,6 +136,7 @@ pub(crate) fn violation<S: Spec>(
         partial: prefix.partial,
         possible,
         core,
+        blocked: None,
     })
 }
 

@@ -135,6 +135,7 @@ impl Claim {
         match self {
             Claim::OnlyAnswers { .. }
             | Claim::CannotHappen { .. }
+            | Claim::NotBlocked { .. }
             | Claim::Missed { .. }
             | Claim::AtPlace { .. }
             | Claim::WrongScan { .. }

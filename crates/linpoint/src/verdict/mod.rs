@@ -34,7 +34,7 @@ pub use crate::claim::{Change, Claim, Listed, Since, UsedUp};
 pub use crate::engine::{Cause, Limit};
 use crate::engine::{Task, TaskOp};
 use crate::history::{NEVER, OpId, Partitioning};
-use crate::spec::Spec;
+use crate::spec::{Spec, Vocabulary};
 use crate::value::Value;
 
 /// What was decided about a history or one of its parts.
@@ -60,6 +60,18 @@ pub struct Witness {
     pub order: Vec<OpId>,
     /// The least d whose [hitting family](crate::engine::hitting) has this order, where that engine decided.
     pub shown_by: Option<usize>,
+    /// For a history that [ends stuck](crate::History::ends_stuck), why each pending operation waits. Empty for all others.
+    pub stuck: Vec<StuckWitness>,
+}
+
+/// Why operations wait at the end of a history that [ends stuck](crate::History::ends_stuck).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckWitness {
+    /// The pending operations that wait, all of them the same call.
+    pub blocked: Vec<OpId>,
+    /// The operations that returned, on their object or key, in an order that explains all results and leads to a state in which
+    /// these are blocked. Empty where [witnesses are omitted](crate::portfolio::Witnesses::Omitted).
+    pub order: Vec<OpId>,
 }
 
 /// Why there is no witness.
@@ -77,9 +89,34 @@ pub struct Violation {
     pub possible: Option<Possible>,
     /// The few operations that contradict each other.
     pub core: Core,
+    /// The pending operation of a history that [ends stuck](crate::History::ends_stuck) which waits, although no order of the
+    /// operations that returned leads to a state in which it is blocked. The history would be linearizable if it did not end stuck.
+    ///
+    /// `None` if it would not.
+    pub blocked: Option<OpId>,
 }
 
 impl Violation {
+    /// Says that the violation is that this pending operation waits: it is the last one of the core, or an operation that returned
+    /// has a result that only pending operations could explain. `describe` names an operation.
+    pub(crate) fn blame(&mut self, blocked: OpId, describe: &dyn Fn(OpId) -> String) {
+        self.blocked = Some(blocked);
+        if self.last != blocked {
+            // It has no part in the contradiction, but it would matter if it took effect.
+            self.core.relaxed.retain(|&id| id != blocked);
+            let why = "the history ends stuck, so what never returned took no effect";
+            self.core.sentence = format!("{}; {why}", self.core.sentence);
+            return;
+        }
+        let states = self.possible.as_ref().map(|possible| &possible.states);
+        let claim = Claim::NotBlocked {
+            op: blocked,
+            states: states.cloned().unwrap_or_default(),
+        };
+        self.core.sentence = claim.sentence(&Vocabulary::default(), &|id| describe(*id));
+        self.core.claim = claim;
+    }
+
     /// A violation as an engine found it, without core, and without prefix unless the engine knows the rank of the
     /// first return that cannot be explained.
     pub(crate) fn unreduced<S: Spec>(
@@ -115,6 +152,7 @@ impl Violation {
                 },
                 sentence: "no order of these operations explains their results".into(),
             },
+            blocked: None,
         }
     }
 }

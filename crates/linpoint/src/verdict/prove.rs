@@ -198,6 +198,7 @@ mod tests {
                 confirmation: Confirmation::Unconfirmed,
                 sentence: String::new(),
             },
+            blocked: None,
         };
         let refutation = refute(&task, &violation, &Budget::default()).unwrap();
         assert_eq!(refutation.kept, all);

@@ -141,6 +141,11 @@ struct Making<'a> {
     keys: usize,
 }
 
+/// An argument that names a function.
+fn function(name: &str) -> Value {
+    Value::map([(Value::from("function"), Value::from(name))])
+}
+
 impl Making<'_> {
     fn value(self, sampler: &mut Sampler) -> Value {
         match self.values {
@@ -177,6 +182,8 @@ impl Making<'_> {
                     .collect();
                 Value::map(pairs)
             }
+            "f" => function(sampler.pick(&["null", "first", "last", "sum", "successor"])),
+            "p" => function(sampler.pick(&["even", "odd", "always", "never"])),
             "id" | "revision" => Value::Int(1 + sampler.below(3) as i64),
             "t" => self.transaction(sampler),
             other => panic!("the catalogue has a parameter {other:?} that no value is known for"),

@@ -18,3 +18,4 @@ mod recorded;
 mod repeated;
 mod shortcuts;
 mod snapshots;
+mod stuck;

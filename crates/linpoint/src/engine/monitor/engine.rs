@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::{BYTES, ContradictingOp, Decision, Monitored, NAME, knows};
 use crate::engine::{
-    Answer, Budget, Cause, Engine, Evidence, Facts, GaveUp, NotApplicable, Outcome, Profile, Task,
-    TaskOp, count_events,
+    Answer, Budget, Cause, End, Engine, Evidence, Facts, GaveUp, NotApplicable, Outcome, Profile,
+    Task, TaskOp, count_events,
 };
 use crate::history::NEVER;
 use crate::spec::{Kind, Spec};
@@ -21,20 +21,28 @@ impl<S: Spec> Engine<S> for Monitors {
     }
 
     fn admits(&self, profile: &Profile) -> Result<(), NotApplicable> {
-        match &profile.kind {
-            Some(kind) => knows(kind),
-            None => Err(NotApplicable("no monitor knows this object")),
+        match (profile.end, &profile.kind) {
+            (End::Blocked, _) => Err(NotApplicable("no monitor knows which operations wait")),
+            (End::Returned, Some(kind)) => knows(kind),
+            (End::Returned, None) => Err(NotApplicable("no monitor knows this object")),
         }
     }
 
     fn decide(&self, task: &Task<'_, S>, evidence: Evidence, budget: &Budget) -> Outcome {
-        decide(task, evidence, budget)
+        let admitted = Engine::<S>::admits(self, &Profile::of(task));
+        decide(task, admitted, evidence, budget)
     }
 }
 
-fn decide(task: &dyn Facts, evidence: Evidence, budget: &Budget) -> Outcome {
+fn decide(
+    task: &dyn Facts,
+    admitted: Result<(), NotApplicable>,
+    evidence: Evidence,
+    budget: &Budget,
+) -> Outcome {
     let mut method = Cow::Borrowed("the monitors were at work");
-    let decided = Monitored::admit(task)
+    let decided = admitted
+        .and_then(|()| Monitored::admit(task))
         .map_err(Cause::from)
         .and_then(|monitored| {
             budget.reserve_for(task.ops().len(), BYTES)?;

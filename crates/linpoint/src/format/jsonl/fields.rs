@@ -59,6 +59,7 @@ keys! {
     Index "index",
     Hint "hint",
     Clients "clients",
+    Stuck "stuck",
 }
 
 impl Key {

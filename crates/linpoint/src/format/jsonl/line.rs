@@ -15,7 +15,12 @@ use crate::value::{Value, ValueRef};
 pub(super) enum Line<'a> {
     Operation(Operation<'a>),
     Event(EventLine<'a>),
-    Note { text: String, time: Option<i64> },
+    Note {
+        text: String,
+        time: Option<i64>,
+    },
+    /// The history ends here, stuck.
+    Stuck,
     Header(Box<About>),
     Whole(Box<Whole<'a>>),
 }
@@ -88,6 +93,7 @@ pub(in crate::format) struct About {
     pub(in crate::format) ties: Option<Ties>,
     pub(in crate::format) expected: Option<bool>,
     pub(in crate::format) clients: Clients,
+    pub(in crate::format) ends_stuck: bool,
 }
 
 impl About {
@@ -129,9 +135,11 @@ pub(super) fn decode(text: &str) -> Result<Line<'_>, String> {
         header(&fields)
     } else if fields.has(Key::Method) {
         operation(&fields).map(Line::Operation)
+    } else if fields.has(Key::Stuck) {
+        stuck(&fields)
     } else {
         Err(
-            "neither an event (\"event\"), an operation (\"method\"), a whole history (\"ops\") nor a header (\"linpoint\"); a log of another shape is read with --map"
+            "neither an event (\"event\"), an operation (\"method\"), a whole history (\"ops\"), a header (\"linpoint\") nor a stuck end (\"stuck\"); a log of another shape is read with --map"
                 .to_owned(),
         )
     }
@@ -255,11 +263,32 @@ fn usual_event(name: &str) -> String {
     format!("did you mean {meant}? ")
 }
 
+fn stuck<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
+    fields.only("a stuck end", const { Keys::of(&[Key::Stuck]) })?;
+    match fields.truth(Key::Stuck)? {
+        Some(true) => Ok(Line::Stuck),
+        _ => Err(
+            "a line with \"stuck\" alone ends a history that is stuck: it must be true".to_owned(),
+        ),
+    }
+}
+
 fn header<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
     use Key::*;
     fields.only(
         "a header",
-        const { Keys::of(&[Linpoint, Type, Params, Ties, Linearizable, Note, Clients]) },
+        const {
+            Keys::of(&[
+                Linpoint,
+                Type,
+                Params,
+                Ties,
+                Linearizable,
+                Note,
+                Clients,
+                Stuck,
+            ])
+        },
     )?;
     match fields.integer(Linpoint)? {
         Some(1) => Result::Ok(Line::Header(Box::new(about(fields)?))),
@@ -285,6 +314,7 @@ fn whole<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
                 Note,
                 Ambiguous,
                 Clients,
+                Stuck,
             ])
         },
     )?;
@@ -333,6 +363,7 @@ fn about(fields: &Fields<'_>) -> Result<About, String> {
         ties,
         expected: fields.truth(Key::Linearizable)?,
         clients: pairs(fields, Key::Clients)?.into_iter().collect(),
+        ends_stuck: fields.truth(Key::Stuck)? == Some(true),
     })
 }
 

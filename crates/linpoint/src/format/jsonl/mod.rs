@@ -135,6 +135,8 @@ struct Collected {
     /// Whether there are operations with times, and the line of the first note: they do not go together.
     timed: bool,
     note_line: Option<u64>,
+    /// The line that says that the history ends stuck. No other one follows.
+    stuck_line: Option<u64>,
 }
 
 impl<'a> Assembler<'a> {
@@ -206,6 +208,7 @@ impl<'a> Assembler<'a> {
             builder,
             timed,
             note_line,
+            ..
         } = *collected;
         self.finished.push(match note_line {
             Some(line) if timed => {
@@ -228,8 +231,11 @@ impl<'a> Assembler<'a> {
         &self,
         line: u64,
         about: About,
-        builder: HistoryBuilder,
+        mut builder: HistoryBuilder,
     ) -> Result<RecordedHistory, Error> {
+        if about.ends_stuck {
+            builder.end_stuck();
+        }
         let ties = self.options.ties.or(about.ties).unwrap_or_default();
         Ok(RecordedHistory {
             line,
@@ -255,12 +261,18 @@ impl Collected {
             builder: options.builder(),
             timed: false,
             note_line: None,
+            stuck_line: None,
         }
     }
 
     /// Inlined, so that lines are not copied.
     #[inline]
     fn take(&mut self, number: u64, line: Line<'_>) -> Result<(), Error> {
+        if let Some(end) = self.stuck_line {
+            let reason =
+                format!("the history ended on line {end}, stuck: only another one can follow");
+            return Err(Error::malformed(reason));
+        }
         match line {
             Line::Operation(operation) => {
                 self.timed = true;
@@ -270,6 +282,11 @@ impl Collected {
             Line::Note { text, time } => {
                 self.note_line.get_or_insert(number);
                 self.builder.annotate_at(text, time);
+                Ok(())
+            }
+            Line::Stuck => {
+                self.stuck_line = Some(number);
+                self.builder.end_stuck();
                 Ok(())
             }
             Line::Header(_) | Line::Whole(_) => unreachable!("bug: these begin another history"),

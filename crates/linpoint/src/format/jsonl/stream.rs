@@ -47,6 +47,9 @@ pub enum StreamLine {
     Note(String),
 }
 
+/// Why a stuck end is refused.
+const STUCK: &str = "whether operations are stuck for a reason is decided only when the whole history is there: check it with `linpoint check`";
+
 /// Reads one line of JSON; `None` if it is blank. Refuses whole operations and whole histories, which are not events.
 ///
 /// ```
@@ -67,6 +70,8 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
                 "\"clients\" is used only when the whole history is there: check it with `linpoint check`",
             ));
         }
+        Line::Header(about) if about.ends_stuck => return Err(Error::malformed(STUCK)),
+        Line::Stuck => return Err(Error::malformed(STUCK)),
         Line::Header(about) => {
             return Ok(Some(StreamLine::Header {
                 object_type: about.object_type,

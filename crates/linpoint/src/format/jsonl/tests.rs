@@ -289,7 +289,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type":"queue"}"#,
-        r#"neither an event ("event"), an operation ("method"), a whole history ("ops") nor a header ("linpoint")"#,
+        r#"neither an event ("event"), an operation ("method"), a whole history ("ops"), a header ("linpoint") nor a stuck end ("stuck")"#,
     ),
     ("[1]", "expected an object, not a list"),
 ];

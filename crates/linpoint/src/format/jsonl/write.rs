@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::write::{Event, events};
-use crate::history::{Clients, History, Ties};
+use crate::history::{History, Ties};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ pub fn write_jsonl(
     // Notes and failures have a place among events only.
     let has_events_only = !history.annotations().is_empty() || !history.failed().is_empty();
     let ties = history.ties().filter(|_| !has_events_only);
-    write_header(object_type, ties, history.clients(), out)?;
+    write_header(object_type, ties, history, out)?;
     match ties {
         Some(_) => write_operations(history, out),
         None => write_events(history, out),
@@ -43,7 +43,7 @@ pub fn write_jsonl(
 pub(in crate::format) fn write_header(
     object_type: Option<(&str, &Params)>,
     ties: Option<Ties>,
-    clients: &Clients,
+    history: &History,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     out.write_all(b"{\"linpoint\":1")?;
@@ -61,9 +61,12 @@ pub(in crate::format) fn write_header(
     if ties == Some(Ties::ReturnFirst) {
         out.write_all(b",\"ties\":\"response-first\"")?;
     }
-    if !clients.is_empty() {
+    if !history.clients().is_empty() {
         out.write_all(b",\"clients\":")?;
-        write_value(&Value::map(clients.clone()), out)?;
+        write_value(&Value::map(history.clients().clone()), out)?;
+    }
+    if history.ends_stuck() {
+        out.write_all(b",\"stuck\":true")?;
     }
     out.write_all(b"}\n")
 }

@@ -111,6 +111,10 @@ fn read<R: ChunkReader + 'static>(
         Order::Times => history,
         Order::Ranks => history.without_times(),
     };
+    let history = match metadata.about.ends_stuck {
+        true => history.ending_stuck()?,
+        false => history,
+    };
     Ok(RecordedHistory {
         history: history.with_clients(metadata.about.clients.clone()),
         expected: metadata.about.expected,

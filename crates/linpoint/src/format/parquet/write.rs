@@ -212,7 +212,7 @@ fn properties(
 ) -> io::Result<WriterProperties> {
     let ties = history.ties();
     let mut header = Vec::new();
-    write_header(object_type, ties, history.clients(), &mut header)?;
+    write_header(object_type, ties, history, &mut header)?;
     let header = String::from_utf8_lossy(header.trim_ascii()).into_owned();
     let mut about = vec![KeyValue::new(HEADER.to_owned(), header)];
     if ties.is_none() {

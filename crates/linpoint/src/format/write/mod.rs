@@ -108,6 +108,7 @@ impl Format {
 /// What a history may have that not every format has a place for.
 #[derive(Clone, Copy)]
 enum Part {
+    Stuck,
     Clients,
     Hints,
     Objects,
@@ -119,6 +120,7 @@ enum Part {
 impl Part {
     fn is_in(self, history: &History) -> bool {
         match self {
+            Part::Stuck => history.ends_stuck(),
             Part::Clients => !history.clients().is_empty(),
             Part::Hints => history.has_hints(),
             Part::Objects => has_objects(history),
@@ -130,6 +132,7 @@ impl Part {
 
     fn name(self) -> &'static str {
         match self {
+            Part::Stuck => "an end that is stuck",
             Part::Clients => "calls that overlap another one of their client",
             Part::Hints => "hints",
             Part::Objects => "objects with names",
@@ -142,8 +145,9 @@ impl Part {
 
 fn refuse_parts(format: Format, history: &History) -> io::Result<()> {
     let without_place: &[Part] = match format {
-        Format::Edn | Format::JepsenJson => &[Part::Clients, Part::Hints],
+        Format::Edn | Format::JepsenJson => &[Part::Stuck, Part::Clients, Part::Hints],
         Format::Porcupine | Format::Operations => &[
+            Part::Stuck,
             Part::Clients,
             Part::Hints,
             Part::Objects,
@@ -151,6 +155,7 @@ fn refuse_parts(format: Format, history: &History) -> io::Result<()> {
             Part::Failures,
         ],
         Format::Violat | Format::Snapshot => &[
+            Part::Stuck,
             Part::Clients,
             Part::Hints,
             Part::Objects,

@@ -1,12 +1,10 @@
 //! Builds a history from events or whole operations: pairs calls with returns and refuses malformed input with an error that
 //! names the line.
 
-use std::sync::Arc;
-
 use super::columns::{Columns, Lines, NO_PROCESS, ONE_OPEN_CALL, Timed, check_interval};
 use super::event_lines::EventLines;
 use super::order::{EventKind, Ranks, Times};
-use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, OpId, ProcessId, Ties};
+use super::{Annotation, FailedOp, History, MethodId, NEVER, ObjectId, ProcessId, Ties};
 use crate::budget::{Budget, Pace};
 use crate::error::Error;
 use crate::value::{Interner, Value, ValueId, ValueRef, ValueTable};
@@ -144,6 +142,9 @@ pub struct HistoryBuilder {
     failed: Vec<FailedOp>,
     /// Annotations. Until the history is finished, the rank of each is the number of events before it.
     annotations: Vec<Annotation>,
+    /// Whether the history ends stuck, and the line of the first crash: they do not go together.
+    ends_stuck: bool,
+    crash_line: Option<u64>,
     /// What bounds the memory, and when to look at it again.
     budget: Option<Budget>,
     pace: Pace,
@@ -250,7 +251,14 @@ impl HistoryBuilder {
     /// It is unknown whether the open call of `process` took effect: it stays pending. The process must not call again.
     pub fn crash(&mut self, line: u64, process: &Value) -> Result<(), Error> {
         self.last_row = self.open_row(line, process, "crashes")?;
+        self.crash_line.get_or_insert(line);
         Ok(())
+    }
+
+    /// The history ends stuck: every operation that is pending at its end waits, and will wait for ever. At least one must be
+    /// pending, and none may have crashed, which leaves open whether it took effect. See [`History::ends_stuck`].
+    pub fn end_stuck(&mut self) {
+        self.ends_stuck = true;
     }
 
     /// The method and argument of the open call of `process`.
@@ -403,6 +411,19 @@ impl HistoryBuilder {
             let allowed = budget.reserve_for(self.rows.len(), BYTES);
             allowed.map_err(Error::limit)?;
         }
+        let ends_stuck = self.ends_stuck;
+        if ends_stuck && let Some(line) = self.crash_line {
+            let reason = "an operation crashes in a history that ends stuck: there, what is pending waits and took no effect";
+            return Err(Error::malformed(reason).at_line(line));
+        }
+        let history = self.finish_columns(ties)?;
+        match ends_stuck {
+            true => history.ending_stuck(),
+            false => Ok(history),
+        }
+    }
+
+    fn finish_columns(mut self, ties: Ties) -> Result<History, Error> {
         if self.times.call.is_empty() && self.failed.is_empty() {
             let ranks = self.rank_events();
             let times = self.times_of_events();
@@ -628,52 +649,6 @@ fn rank_failed(mut failed: Vec<FailedOp>, times: &Times) -> Vec<FailedOp> {
     }
     failed.sort_by_key(|op| (op.times, op.line));
     failed
-}
-
-impl History {
-    /// The same history with another result of one operation. A pending operation does not change.
-    pub fn with_result(&self, id: OpId, result: &Value) -> History {
-        let mut changed = self.clone();
-        // Equal values must keep equal numbers.
-        let number = changed.find_value(result).unwrap_or_else(|| {
-            let values = changed.values.list_mut();
-            values.push(result.clone());
-            values.len() as u32 - 1
-        });
-        changed.result[id.index()] = ValueId(number);
-        changed
-    }
-
-    /// The history of the operations for which `keep` holds, with ranks from 0 on.
-    pub fn filtered(&self, keep: impl Fn(OpId) -> bool) -> History {
-        let kept: Vec<usize> = (0..self.len()).filter(|&i| keep(OpId(i as u32))).collect();
-        let mut ranks: Vec<u32> = kept
-            .iter()
-            .flat_map(|&i| [self.call[i], self.ret[i]])
-            .filter(|&rank| rank != NEVER)
-            .collect();
-        ranks.sort_unstable();
-        let rank_of = |rank: u32| {
-            if rank == NEVER {
-                NEVER
-            } else {
-                ranks.partition_point(|&r| r < rank) as u32
-            }
-        };
-        let mut history = self.clone().picked(&kept);
-        for column in [&mut history.call, &mut history.ret] {
-            for rank in Arc::make_mut(column) {
-                *rank = rank_of(*rank);
-            }
-        }
-        for note in &mut history.annotations {
-            note.rank = rank_of(note.rank);
-        }
-        for op in &mut history.failed {
-            (op.called, op.failed) = (rank_of(op.called), rank_of(op.failed));
-        }
-        history
-    }
 }
 
 #[cfg(test)]

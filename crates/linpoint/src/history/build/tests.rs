@@ -1,4 +1,5 @@
 use super::*;
+use crate::history::OpId;
 
 fn operation(process: Option<i64>, called: i64, returned: Option<i64>) -> Operation {
     Operation {

@@ -254,7 +254,7 @@ impl FromColumns<'_> {
                     ops: of.log.len(),
                     verdict: Verdict::Linearizable(Witness {
                         order,
-                        shown_by: None,
+                        ..Witness::default()
                     }),
                     engine: monitor::NAME,
                     reason: REASON.into(),

@@ -191,7 +191,8 @@ export class CorePicture {
     const row = (first, what, state, attributes = {}) => element('tr', attributes, element('td', { class: 'soft' }, first),
       element('td', {}, code(cut(what, 60))), element('td', {}, state));
     const state = (text) => code(cut(text, 120), { class: 'state' });
-    const why = ({ op, expected }) => {
+    const why = ({ op, expected, returns }) => {
+      if (returns) return 'would not wait';
       if (expected.length === 0) return 'would have to wait';
       const allowed = expected.flatMap((answer, i) => [i === 0 ? '' : ' or ', code(cut(answer, 60))]);
       return element('span', {}, rows[op].result == null ? 'cannot have its result; would answer ' : 'would answer ', ...allowed);

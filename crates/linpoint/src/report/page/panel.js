@@ -71,12 +71,12 @@ export function showSteps(view, selected, select) {
       element('td', {}, state == null ? '' : code(cut(state, 80), { class: 'state' }))));
   }
   // Where the longest explanation ends is told beside it.
-  for (const { op, expected } of trace.refused) {
+  for (const { op, expected, returns } of trace.refused) {
     const k = view.opWith(op);
     if (k < 0) continue;
     rows.push(element('tr', { class: 'refused', onclick: () => select(k) }, element('td', {}, '✗'),
       element('td', {}, code(cut(opText(view, k), 48))),
-      element('td', {}, expected.length === 0 ? 'would have to wait' : 'would answer ', ...alternatives(expected))));
+      element('td', {}, returns ? 'would not wait' : expected.length === 0 ? 'would have to wait' : 'would answer ', ...alternatives(expected))));
   }
   const isOther = trace !== view.trace;
   const title = isOther ? 'Longest order with it' : isBad ? 'Longest explanation' : 'Witness';
@@ -107,14 +107,14 @@ export function showRefused(view, select) {
   const items = [...byOp].map(([op, reasons]) => {
     const k = view.opWith(op);
     const name = k < 0 ? `operation ${op}` : opText(view, k);
-    const { recorded } = reasons[0];
-    const rows = reasons.map(({ step, state, expected }) => element('tr', {},
+    const { recorded, returns } = reasons[0];
+    const rows = reasons.map(({ step, state, expected, returns }) => element('tr', {},
       element('td', { class: 'soft' }, step === 0 ? 'at first' : `step ${grouped(step)}`),
       element('td', {}, code(cut(state, 200), { class: 'state' })),
-      element('td', {}, ...(expected.length === 0 ? ['to wait'] : alternatives(expected)))));
+      element('td', {}, ...(returns ? ['to return'] : expected.length === 0 ? ['to wait'] : alternatives(expected)))));
     return element('li', {},
       element('button', { type: 'button', class: 'link', onclick: () => select(k) }, element('span', { class: 'cross', 'aria-label': 'impossible' }, '✗ '), code(cut(name, 80))),
-      element('p', { class: 'soft small' }, 'recorded ', recorded === '' ? 'nothing' : code(cut(recorded, 100))),
+      element('p', { class: 'soft small' }, 'recorded ', returns ? 'as waiting for ever' : recorded === '' ? 'nothing' : code(cut(recorded, 100))),
       element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'after'), element('th', {}, 'state'), element('th', {}, 'expected'))),
         element('tbody', {}, ...rows)));
   });
@@ -127,7 +127,9 @@ export function showAbout(view) {
   const facts = [['verdict', part.verdict]];
   if (part.engine) facts.push(['engine', `${part.engine}: ${visible(part.reason)}`]);
   const { violation } = part;
-  if (violation) {
+  if (violation?.blocked != null) {
+    facts.push(['stuck', 'not linearizable only because the history ends stuck']);
+  } else if (violation) {
     facts.push([violation.shortest ? 'shortest bad beginning' : 'bad beginning', counted(violation.prefix_events, 'event')]);
   }
   facts.push(['operations', grouped(part.operations)], ['processes', grouped(view.rows.length)]);

@@ -157,7 +157,8 @@ export class PartView {
     this.isExact = violation.shortest;
     const core = [...this.marks].filter(([, mark]) => mark === 'core').map(([k]) => k);
     this.last = this.isExact ? this.opWith(violation.last) : core.reduce((a, b) => (this.to[a] > this.to[b] ? a : b), -1);
-    this.firstError = this.last >= 0 ? this.to[this.last] : null;
+    // What is wrong with an operation that waits for no reason is at no event.
+    this.firstError = this.last >= 0 && !this.isOpen(this.last) ? this.to[this.last] : null;
   }
 
   /** The operation with this number in the history, or -1. */

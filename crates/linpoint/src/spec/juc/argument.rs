@@ -1,5 +1,6 @@
 //! Reads the arguments of Java methods.
 
+use super::Function;
 use crate::spec::DecodeError;
 use crate::value::Value;
 
@@ -9,6 +10,7 @@ pub(super) enum Argument {
     Integer(i64),
     Collection(Vec<i64>),
     Map(Vec<(i64, i64)>),
+    Function(Function),
 }
 
 /// Returns the arguments of a call. A single integer may be recorded without a list.
@@ -27,6 +29,9 @@ fn argument(recorded: &Value) -> Result<Argument, DecodeError> {
             Ok(Argument::Collection(items))
         }
         Value::Map(pairs) => {
+            if let Some(function) = Function::of(pairs) {
+                return function.map(Argument::Function);
+            }
             let pairs = pairs.iter().map(|(k, v)| Ok((integer(k)?, integer(v)?)));
             Ok(Argument::Map(pairs.collect::<Result<_, DecodeError>>()?))
         }

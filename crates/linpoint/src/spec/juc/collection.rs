@@ -5,7 +5,7 @@ use super::argument::{Argument, arguments};
 use super::elements::Elements;
 use super::methods::{collection_methods, sample};
 use super::render::{self, ILLEGAL_ARGUMENT, ILLEGAL_STATE, NO_SUCH_ELEMENT, NULL, text, text_or};
-use super::{Bounds, Direction, Relation, ResultForm, Separator, heap};
+use super::{Bounds, Direction, Function, Relation, ResultForm, Separator, heap};
 use crate::spec::{
     CallView, DecodeError, End, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
     Vocabulary, words,
@@ -46,6 +46,8 @@ pub enum IfFull {
     Throw,
     /// Answers nothing or throws: `addFirst`, `push`.
     ThrowVoid,
+    /// Waits until there is room, and answers nothing: `put`.
+    Wait,
 }
 
 /// What an operation on the first or last element does where there is none.
@@ -55,18 +57,20 @@ pub enum IfNone {
     AnswerNull,
     /// Throws: `remove`, `element`.
     Throw,
+    /// Waits until there is one: `take`.
+    Wait,
 }
 
 /// An operation on a [`JavaCollection`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CollectionOp {
-    /// `add`, `offer`, `push` and the like; a queue grows at this end, a priority queue and a set have their own order.
+    /// `add`, `offer`, `push`, `put` and the like; a queue grows at this end, a priority queue and a set have their own order.
     Add(End, i64, IfFull),
     /// `addAll`.
     AddAll(Vec<i64>),
     /// `tryTransfer`: fails, since no consumer waits between operations.
     TryTransfer(i64),
-    /// `poll`, `remove()`, `pop` and the like, at this end.
+    /// `poll`, `remove()`, `pop`, `take` and the like, at this end.
     Take(End, IfNone),
     /// `peek`, `element`, `first` and the like, at this end.
     Look(End, IfNone),
@@ -76,6 +80,10 @@ pub enum CollectionOp {
     RemoveAll(Vec<i64>),
     /// `retainAll`.
     RetainAll(Vec<i64>),
+    /// `removeIf`.
+    RemoveIf(Function),
+    /// `drainTo`: takes out so many from the front, if they are there, and answers how many these were.
+    Drain(Option<i64>),
     /// `clear`.
     Clear,
     /// `contains`.
@@ -99,7 +107,7 @@ pub enum CollectionOp {
 impl JavaCollection {
     /// Adds `x` unless the collection is full, or is a set that contains it. Returns whether it was added.
     fn add(&self, elements: &mut Vec<i64>, end: End, x: i64) -> bool {
-        if self.capacity.is_some_and(|most| elements.len() >= most) {
+        if self.is_full(elements.len()) {
             return false;
         }
         match (self.class, end) {
@@ -112,6 +120,19 @@ impl JavaCollection {
             (_, End::Back) => elements.push(x),
         }
         true
+    }
+
+    fn is_full(&self, size: usize) -> bool {
+        self.capacity.is_some_and(|most| size >= most)
+    }
+
+    /// Whether `op` waits as long as there are so many elements.
+    fn waits(&self, size: usize, op: &CollectionOp) -> bool {
+        match op {
+            CollectionOp::Add(_, _, IfFull::Wait) => self.is_full(size),
+            CollectionOp::Take(_, IfNone::Wait) => size == 0,
+            _ => false,
+        }
     }
 
     fn remove_at(&self, elements: &mut Vec<i64>, i: usize) {
@@ -156,7 +177,7 @@ impl JavaCollection {
         }
     }
 
-    /// Applies `op` to `elements` and returns its result.
+    /// Applies `op`, which does not wait, to `elements` and returns its result.
     fn perform(&self, elements: &mut Vec<i64>, op: &CollectionOp) -> Value {
         let at = |end: &End, elements: &[i64]| match end {
             End::Front => (!elements.is_empty()).then_some(0),
@@ -164,13 +185,13 @@ impl JavaCollection {
         };
         let otherwise = |missing: &IfNone| match missing {
             IfNone::AnswerNull => NULL,
-            IfNone::Throw => NO_SUCH_ELEMENT,
+            IfNone::Throw | IfNone::Wait => NO_SUCH_ELEMENT,
         };
         match op {
             CollectionOp::Add(end, x, full) => match (self.add(elements, *end, *x), full) {
                 (added, IfFull::AnswerFalse) => text(added),
                 (true, IfFull::Throw) => text(true),
-                (true, IfFull::ThrowVoid) => Value::Nil,
+                (true, IfFull::ThrowVoid | IfFull::Wait) => Value::Nil,
                 (false, _) => ILLEGAL_STATE.into(),
             },
             CollectionOp::AddAll(more) => self.add_all(elements, more),
@@ -197,6 +218,15 @@ impl JavaCollection {
             }
             CollectionOp::RemoveAll(these) => text(self.retain(elements, |x| !these.contains(&x))),
             CollectionOp::RetainAll(these) => text(self.retain(elements, |x| these.contains(&x))),
+            CollectionOp::RemoveIf(function) => {
+                text(self.retain(elements, |x| function.holds(x) == Some(false)))
+            }
+            CollectionOp::Drain(most) => {
+                let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(0));
+                let count = most.min(elements.len());
+                (0..count).for_each(|_| self.remove_at(elements, 0));
+                text(count)
+            }
             CollectionOp::Clear => {
                 elements.clear();
                 Value::Nil
@@ -265,6 +295,9 @@ impl Spec for JavaCollection {
 
     fn apply(&self, state: &Elements, op: &CollectionOp) -> Outcomes<Value, Elements> {
         let mut elements = state.to_vec();
+        if self.waits(elements.len(), op) {
+            return Outcomes::Blocked;
+        }
         let answer = self.perform(&mut elements, op);
         let next = match self.is_pure(op, None) {
             true => state.clone(),
@@ -280,9 +313,11 @@ impl Spec for JavaCollection {
             // An `addAll` that throws may have added some elements before.
             CollectionOp::AddAll(_) => answers("false"),
             CollectionOp::Take(..) => answers(NULL) || answers(NO_SUCH_ELEMENT),
-            CollectionOp::Remove(..) | CollectionOp::RemoveAll(_) | CollectionOp::RetainAll(_) => {
-                answers("false")
-            }
+            CollectionOp::Remove(..)
+            | CollectionOp::RemoveAll(_)
+            | CollectionOp::RetainAll(_)
+            | CollectionOp::RemoveIf(_) => answers("false"),
+            CollectionOp::Drain(_) => answers("0"),
             CollectionOp::Clear => false,
             CollectionOp::TryTransfer(_)
             | CollectionOp::Look(..)
@@ -327,7 +362,7 @@ impl Recorded for JavaCollection {
     }
 
     fn decode(&self, call: CallView<'_>) -> Result<CollectionOp, DecodeError> {
-        use Argument::{Collection, Integer};
+        use Argument::{Collection, Function, Integer};
         use CollectionOp::*;
         use End::{Back, Front};
         let arguments = arguments(call.argument)?;
@@ -337,7 +372,11 @@ impl Recorded for JavaCollection {
             ("add", &[Integer(x)]) if is_set => Add(Back, x, IfFull::AnswerFalse),
             ("add", &[Integer(x)]) => Add(Back, x, IfFull::Throw),
             ("offer" | "offerLast", &[Integer(x)]) => Add(Back, x, IfFull::AnswerFalse),
-            ("put" | "addLast", &[Integer(x)]) => Add(Back, x, IfFull::ThrowVoid),
+            ("addLast", &[Integer(x)]) => Add(Back, x, IfFull::ThrowVoid),
+            ("put" | "putLast", &[Integer(x)]) => Add(Back, x, IfFull::Wait),
+            ("putFirst", &[Integer(x)]) => Add(Front, x, IfFull::Wait),
+            ("take" | "takeFirst", []) => Take(Front, IfNone::Wait),
+            ("takeLast", []) => Take(Back, IfNone::Wait),
             ("offerFirst", &[Integer(x)]) => Add(Front, x, IfFull::AnswerFalse),
             ("push" | "addFirst", &[Integer(x)]) => Add(Front, x, IfFull::ThrowVoid),
             ("addAll", [Collection(c)]) => AddAll(c.clone()),
@@ -354,6 +393,9 @@ impl Recorded for JavaCollection {
             ("removeLastOccurrence", &[Integer(x)]) => Remove(Back, x),
             ("removeAll", [Collection(c)]) => RemoveAll(c.clone()),
             ("retainAll", [Collection(c)]) => RetainAll(c.clone()),
+            ("removeIf", &[Function(f)]) if !f.has_values() => RemoveIf(f),
+            ("drainTo", [Collection(_)]) => Drain(None),
+            ("drainTo", &[Collection(_), Integer(most)]) => Drain(Some(most)),
             ("clear", []) => Clear,
             ("contains", &[Integer(x)]) => Contains(x),
             ("containsAll", [Collection(c)]) => ContainsAll(c.clone()),
@@ -377,7 +419,7 @@ impl Recorded for JavaCollection {
 
     fn decode_result(&self, op: &CollectionOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
-            CollectionOp::Clear | CollectionOp::Add(.., IfFull::ThrowVoid) => {
+            CollectionOp::Clear | CollectionOp::Add(.., IfFull::ThrowVoid | IfFull::Wait) => {
                 render::recorded_void(result)
             }
             _ => render::recorded(result),

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::argument::{Argument, arguments};
 use super::methods::{map_methods, sample};
-use super::render::{self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, entry, text, text_or};
-use super::{Bounds, Direction, Relation, ResultForm, Separator};
+use super::render::{
+    self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, NULL_POINTER, entry, text, text_or,
+};
+use super::{Bounds, Direction, Function, Relation, ResultForm, Separator};
 use crate::spec::{
     CallView, DecodeError, End, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
     Vocabulary, words,
@@ -69,6 +71,16 @@ pub enum MapOp {
     Replace(i64, i64),
     /// `replace(k, old, new)`.
     ReplacePair(i64, i64, i64),
+    /// `compute`.
+    Compute(i64, Function),
+    /// `computeIfAbsent`.
+    ComputeIfAbsent(i64, Function),
+    /// `computeIfPresent`.
+    ComputeIfPresent(i64, Function),
+    /// `merge`.
+    Merge(i64, i64, Function),
+    /// `replaceAll`.
+    ReplaceAll(Function),
     /// `clear`.
     Clear,
     /// `isEmpty`.
@@ -111,6 +123,36 @@ fn list(pairs: &Pairs, view: MapView) -> Value {
     }
 }
 
+/// Lets `k` have the value, or none, and answers it.
+fn set(pairs: &mut Pairs, k: i64, value: Option<i64>) -> Value {
+    match value {
+        Some(value) => pairs.insert(k, value),
+        None => pairs.remove(&k),
+    };
+    text_or(value, NULL)
+}
+
+/// What a function that has values answers.
+fn computed(function: Function, arguments: &[Option<i64>]) -> Option<i64> {
+    let value = function.value(arguments);
+    value.expect("bug: a function without values was decoded")
+}
+
+/// `replaceAll`: a value that would be null is an exception, before anything is changed.
+fn replace_all(pairs: &mut Pairs, function: Function) -> Value {
+    let replaced = pairs.iter().map(|(&k, &v)| {
+        let value = computed(function, &[Some(k), Some(v)]);
+        value.map(|value| (k, value))
+    });
+    match replaced.collect::<Option<Pairs>>() {
+        Some(replaced) => {
+            *pairs = replaced;
+            Value::Nil
+        }
+        None => NULL_POINTER.into(),
+    }
+}
+
 /// Applies `op` to `pairs` and returns its result.
 fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
     match *op {
@@ -147,6 +189,27 @@ fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
             }
             text(there)
         }
+        MapOp::Compute(k, function) => {
+            let held = pairs.get(&k).copied();
+            let value = computed(function, &[Some(k), held]);
+            set(pairs, k, value)
+        }
+        MapOp::ComputeIfAbsent(k, function) => {
+            let held = pairs.get(&k).copied();
+            let value = held.or_else(|| computed(function, &[Some(k)]));
+            set(pairs, k, value)
+        }
+        MapOp::ComputeIfPresent(k, function) => {
+            let held = pairs.get(&k).copied();
+            let value = held.and_then(|held| computed(function, &[Some(k), Some(held)]));
+            set(pairs, k, value)
+        }
+        MapOp::Merge(k, v, function) => {
+            let held = pairs.get(&k).copied();
+            let value = held.map_or(Some(v), |held| computed(function, &[Some(held), Some(v)]));
+            set(pairs, k, value)
+        }
+        MapOp::ReplaceAll(function) => replace_all(pairs, function),
         MapOp::Clear => {
             pairs.clear();
             Value::Nil
@@ -222,7 +285,11 @@ impl Spec for JavaMap {
             | MapOp::Remove(k)
             | MapOp::RemovePair(k, _)
             | MapOp::Replace(k, _)
-            | MapOp::ReplacePair(k, ..) => Some(Value::Int(k)),
+            | MapOp::ReplacePair(k, ..)
+            | MapOp::Compute(k, _)
+            | MapOp::ComputeIfAbsent(k, _)
+            | MapOp::ComputeIfPresent(k, _)
+            | MapOp::Merge(k, ..) => Some(Value::Int(k)),
             _ => None,
         }
     }
@@ -238,7 +305,12 @@ impl Spec for JavaMap {
             MapOp::RemovePair(..) => answers("false"),
             MapOp::ReplacePair(_, old, new) => old == new || answers("false"),
             MapOp::PutAll(more) => more.is_empty(),
-            MapOp::Clear => false,
+            MapOp::Compute(..)
+            | MapOp::ComputeIfAbsent(..)
+            | MapOp::ComputeIfPresent(..)
+            | MapOp::Merge(..)
+            | MapOp::ReplaceAll(_)
+            | MapOp::Clear => false,
             MapOp::Get(_)
             | MapOp::GetOrDefault(..)
             | MapOp::ContainsKey(_)
@@ -262,7 +334,7 @@ impl Recorded for JavaMap {
     }
 
     fn decode(&self, call: CallView<'_>) -> Result<MapOp, DecodeError> {
-        use Argument::{Integer, Map};
+        use Argument::{Function, Integer, Map};
         use MapOp::*;
         let arguments = arguments(call.argument)?;
         super::methods::check(map_methods(self.class), call.method, arguments.len())?;
@@ -278,6 +350,15 @@ impl Recorded for JavaMap {
             ("remove", &[Integer(k), Integer(v)]) => RemovePair(k, v),
             ("replace", &[Integer(k), Integer(v)]) => Replace(k, v),
             ("replace", &[Integer(k), Integer(old), Integer(new)]) => ReplacePair(k, old, new),
+            ("compute", &[Integer(k), Function(f)]) if f.has_values() => Compute(k, f),
+            ("computeIfAbsent", &[Integer(k), Function(f)]) if f.has_values() => {
+                ComputeIfAbsent(k, f)
+            }
+            ("computeIfPresent", &[Integer(k), Function(f)]) if f.has_values() => {
+                ComputeIfPresent(k, f)
+            }
+            ("merge", &[Integer(k), Integer(v), Function(f)]) if f.has_values() => Merge(k, v, f),
+            ("replaceAll", &[Function(f)]) if f.has_values() => ReplaceAll(f),
             ("clear", []) => Clear,
             ("isEmpty", []) => IsEmpty,
             ("size" | "mappingCount", []) => Size,
@@ -309,7 +390,7 @@ impl Recorded for JavaMap {
 
     fn decode_result(&self, op: &MapOp, result: &Value) -> Result<Value, DecodeError> {
         match op {
-            MapOp::Clear | MapOp::PutAll(_) => render::recorded_void(result),
+            MapOp::Clear | MapOp::PutAll(_) | MapOp::ReplaceAll(_) => render::recorded_void(result),
             _ => Ok(self.normal(op, render::recorded(result)?)),
         }
     }

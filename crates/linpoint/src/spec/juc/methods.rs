@@ -1,6 +1,6 @@
 //! The tables of the methods of each class. They document the types; calls are checked and sampled by them.
 
-use super::{CollectionClass, MapClass};
+use super::{CollectionClass, Function, MapClass};
 use crate::spec::{CallView, DecodeError, MethodInfo, Sampler};
 use crate::value::Value;
 
@@ -16,6 +16,7 @@ group! { COLLECTION:
     "remove(x)" => "whether x was there",
     "removeAll(c)" => "whether anything was removed",
     "retainAll(c)" => "whether anything was removed",
+    "removeIf(p)" => "whether anything was removed",
     "clear()" => "nil",
     "contains(x)" => "whether x is there",
     "containsAll(c)" => "whether all of c are there",
@@ -56,10 +57,24 @@ group! { DEQUE:
 
 group! { CAPACITY:
     "remainingCapacity()" => "how many more elements fit",
+    "drainTo(c)" => "how many elements were taken out: all",
+    "drainTo(c, n)" => "how many elements were taken out: the first n, or all",
 }
 
 group! { PUT:
     "put(x)" => "nil",
+}
+
+group! { BLOCKING:
+    "put(x)" => "nil; waits until there is room",
+    "take()" => "the first element, taken out; waits until there is one",
+}
+
+group! { BLOCKING_DEQUE:
+    "putFirst(x)" => "nil; waits until there is room",
+    "putLast(x)" => "nil; waits until there is room",
+    "takeFirst()" => "the first element, taken out; waits until there is one",
+    "takeLast()" => "the last element, taken out; waits until there is one",
 }
 
 group! { TRANSFER:
@@ -94,6 +109,11 @@ group! { MAP:
     "remove(k, v)" => "whether k had v",
     "replace(k, v)" => "the value before, or null if there was none and is none",
     "replace(k, v, w)" => "whether k had v and has w",
+    "compute(k, f)" => "the new value, f(k, the value before or null); null removes k",
+    "computeIfAbsent(k, f)" => "the value, which is f(k) if there was none",
+    "computeIfPresent(k, f)" => "the new value, f(k, the value before), or null if there was none",
+    "merge(k, v, f)" => "the new value: v, or f(the value before, v); null removes k",
+    "replaceAll(f)" => "nil, or NullPointerException if some f(k, v) is null",
     "clear()" => "nil",
     "isEmpty()" => "whether nothing is there",
     "size()" => "how many keys there are",
@@ -163,13 +183,15 @@ macro_rules! join {
 pub(crate) const fn collection_methods(class: CollectionClass) -> &'static [MethodInfo] {
     match class {
         CollectionClass::ArrayBlockingQueue | CollectionClass::LinkedBlockingQueue => {
-            join!(COLLECTION, QUEUE, CAPACITY)
+            join!(COLLECTION, QUEUE, CAPACITY, BLOCKING)
         }
         CollectionClass::ConcurrentLinkedQueue => join!(COLLECTION, QUEUE),
         CollectionClass::ConcurrentLinkedDeque => join!(COLLECTION, QUEUE, DEQUE),
-        CollectionClass::LinkedBlockingDeque => join!(COLLECTION, QUEUE, DEQUE, CAPACITY),
+        CollectionClass::LinkedBlockingDeque => {
+            join!(COLLECTION, QUEUE, DEQUE, CAPACITY, BLOCKING, BLOCKING_DEQUE)
+        }
         CollectionClass::LinkedTransferQueue => join!(COLLECTION, QUEUE, CAPACITY, PUT, TRANSFER),
-        CollectionClass::PriorityBlockingQueue => join!(COLLECTION, QUEUE, CAPACITY, PUT),
+        CollectionClass::PriorityBlockingQueue => join!(COLLECTION, QUEUE, CAPACITY, BLOCKING),
         CollectionClass::ConcurrentSkipListSet => join!(COLLECTION, NAVIGABLE_SET),
     }
 }
@@ -237,6 +259,8 @@ pub(super) fn sample(
     let arguments: Vec<Value> = parameters
         .map(|parameter| match parameter {
             "c" => Value::list(small_integers(sampler)),
+            "f" => Function::argument(sampler.pick(&["null", "first", "last", "sum", "successor"])),
+            "p" => Function::argument(sampler.pick(&["even", "odd", "always", "never"])),
             "m" => {
                 let keys = small_integers(sampler);
                 let mut pairs: Vec<_> = keys

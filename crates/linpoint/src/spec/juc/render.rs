@@ -8,6 +8,7 @@ use crate::value::Value;
 pub(super) const ILLEGAL_ARGUMENT: &str = "java.lang.IllegalArgumentException";
 pub(super) const ILLEGAL_STATE: &str = "java.lang.IllegalStateException";
 pub(super) const NO_SUCH_ELEMENT: &str = "java.util.NoSuchElementException";
+pub(super) const NULL_POINTER: &str = "java.lang.NullPointerException";
 pub(super) const NULL: &str = "null";
 
 /// What stands between the elements of a listing.

@@ -1,0 +1,174 @@
+//! The functions that calls take as arguments, by the names that the Java recorder gives them.
+
+use crate::spec::DecodeError;
+use crate::value::Value;
+
+/// A function of integers: of a key and a value, of two values, or of an element. A history writes it as `{"function": "sum"}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "described together")]
+pub enum Function {
+    /// Answers null.
+    Null,
+    /// Answers the first argument.
+    First,
+    /// Answers the last argument.
+    Last,
+    /// Answers the sum of all arguments; null counts as 0.
+    Sum,
+    /// Answers the last argument plus one.
+    Successor,
+    /// Answers whether the last argument is even.
+    Even,
+    /// Answers whether it is odd.
+    Odd,
+    /// Answers true.
+    Always,
+    /// Answers false.
+    Never,
+}
+
+impl Function {
+    const NAMES: [(&'static str, Function); 9] = [
+        ("null", Function::Null),
+        ("first", Function::First),
+        ("last", Function::Last),
+        ("sum", Function::Sum),
+        ("successor", Function::Successor),
+        ("even", Function::Even),
+        ("odd", Function::Odd),
+        ("always", Function::Always),
+        ("never", Function::Never),
+    ];
+
+    /// The function that this argument names, if it is written as one.
+    pub(super) fn of(pairs: &[(Value, Value)]) -> Option<Result<Self, DecodeError>> {
+        let [(key, Value::Text(name))] = pairs else {
+            return None;
+        };
+        if key.as_text() != Some("function") {
+            return None;
+        }
+        let named = Self::NAMES
+            .iter()
+            .find(|(known, _)| *known == name.as_str());
+        Some(named.map(|&(_, function)| function).ok_or_else(|| {
+            let names = Self::NAMES.map(|(name, _)| name).join(", ");
+            format!("no function is called {name:?}; there are {names}").into()
+        }))
+    }
+
+    /// The argument that names this function.
+    pub(super) fn argument(name: &str) -> Value {
+        Value::map([("function".into(), name.into())])
+    }
+
+    /// What it answers as a function whose values are integers or null: those that Java's `int` holds. `None` for one that answers
+    /// true or false.
+    pub(super) fn value(self, arguments: &[Option<i64>]) -> Option<Option<i64>> {
+        let number = |argument: Option<i64>| argument.unwrap_or(0) as i32;
+        let last = arguments.last().copied().flatten();
+        Some(match self {
+            Function::Null => None,
+            Function::First => arguments.first().copied().flatten(),
+            Function::Last => last,
+            Function::Sum => {
+                let numbers = arguments.iter().map(|&argument| number(argument));
+                Some(numbers.fold(0i32, i32::wrapping_add).into())
+            }
+            Function::Successor => Some(number(last).wrapping_add(1).into()),
+            Function::Even | Function::Odd | Function::Always | Function::Never => return None,
+        })
+    }
+
+    /// Whether it answers an integer or null.
+    pub(super) fn has_values(self) -> bool {
+        self.value(&[]).is_some()
+    }
+
+    /// What it answers of one integer as a condition; `None` for one that answers integers.
+    pub(super) fn holds(self, x: i64) -> Option<bool> {
+        match self {
+            Function::Even => Some(x % 2 == 0),
+            Function::Odd => Some(x % 2 != 0),
+            Function::Always => Some(true),
+            Function::Never => Some(false),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CollectionClass, JavaCollection, JavaMap, MapClass, ResultForm};
+    use crate::spec::laws::run;
+    use crate::spec::{CallView, Outcomes, Recorded, Spec};
+    use crate::value::Value;
+
+    #[test]
+    fn maps_take_functions() {
+        for class in [MapClass::ConcurrentHashMap, MapClass::ConcurrentSkipListMap] {
+            let results = ResultForm::default();
+            run(
+                &JavaMap { class, results },
+                r#"
+                compute([3, {"function": "sum"}]) "3"
+                compute([3, {"function": "sum"}]) "6"
+                compute([3, {"function": "null"}]) "null"
+                computeIfPresent([3, {"function": "first"}]) "null"
+                computeIfAbsent([3, {"function": "successor"}]) "4"
+                computeIfAbsent([3, {"function": "null"}]) "4"
+                computeIfPresent([3, {"function": "first"}]) "3"
+                merge([3, 4, {"function": "sum"}]) "7"
+                merge([5, 4, {"function": "sum"}]) "4"
+                replaceAll({"function": "first"}) null
+                toString() "{3=3, 5=5}"
+                replaceAll({"function": "null"}) "java.lang.NullPointerException"
+                merge([5, 4, {"function": "null"}]) "null"
+                "#,
+            );
+        }
+    }
+
+    #[test]
+    fn blocking_queues_wait() {
+        let queue = JavaCollection {
+            class: CollectionClass::LinkedBlockingDeque,
+            capacity: Some(2),
+            results: ResultForm::default(),
+        };
+        let op = |method: &str, argument: Value| {
+            let call = CallView {
+                process: &Value::Nil,
+                method,
+                argument: &argument,
+                hint: None,
+            };
+            queue.decode(call).expect("a call")
+        };
+        let waits = |held: &[i64], method: &str, argument: Value| {
+            let outcomes = queue.apply(&held.to_vec().into(), &op(method, argument));
+            outcomes == Outcomes::Blocked
+        };
+        for method in ["take", "takeFirst", "takeLast"] {
+            assert!(waits(&[], method, Value::Nil) && !waits(&[1], method, Value::Nil));
+        }
+        for method in ["put", "putFirst", "putLast"] {
+            assert!(waits(&[1, 2], method, 3.into()) && !waits(&[1], method, 3.into()));
+        }
+        run(
+            &queue,
+            r#"
+            put(1) null
+            putFirst(2) null
+            takeLast() "1"
+            putLast(4) null
+            removeIf({"function": "odd"}) "false"
+            drainTo([[], 1]) "1"
+            take() "4"
+            put(3) null
+            drainTo([[]]) "1"
+            drainTo([[], 2]) "0"
+            "#,
+        );
+    }
+}
