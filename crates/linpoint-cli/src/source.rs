@@ -46,9 +46,9 @@ pub(crate) struct SpecFile {
 }
 
 impl SpecFile {
-    /// Reads the file that the command line names. A colon may be part of the file's name.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        let (path, params) = match text.rsplit_once(':') {
+    /// The file that the command line names, and the text of its parameters. A colon may be part of the file's name.
+    fn split(text: &str) -> (&str, &str) {
+        match text.rsplit_once(':') {
             Some((path, params))
                 if !Path::new(text).exists()
                     && (params.contains('=') || Path::new(path).exists()) =>
@@ -56,7 +56,12 @@ impl SpecFile {
                 (path, params)
             }
             _ => (text, ""),
-        };
+        }
+    }
+
+    /// Reads the file that the command line names.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let (path, params) = SpecFile::split(text);
         interrupt::expect_failed_specifications();
         Ok(SpecFile {
             name: path.to_owned(),
@@ -210,12 +215,26 @@ impl TypeChoice {
     /// Adds the parameters that an input gives, if it has the same type. Parameters of the user take precedence.
     pub(crate) fn completed(&self, name: &str, params: &Params) -> Self {
         let known = |name: &str| find_type(name).map(|info| info.name);
+        let is_same = match self.definition {
+            Definition::BuiltIn => self.info().is_some() && known(name) == known(&self.name),
+            Definition::File(_) => name == self.name,
+            // It runs already.
+            Definition::Program(_) => false,
+        };
         let mut completed = self.clone();
-        if self.info().is_some() && known(name) == known(&self.name) {
-            for (key, value) in params {
-                let given = completed.params.entry(key.clone());
-                given.or_insert_with(|| value.clone());
-            }
+        if !is_same || params.is_empty() {
+            return completed;
+        }
+        for (key, value) in params {
+            let given = completed.params.entry(key.clone());
+            given.or_insert_with(|| value.clone());
+        }
+        if let Definition::File(file) = &self.definition {
+            completed.definition = Definition::File(Arc::new(SpecFile {
+                name: file.name.clone(),
+                text: file.text.clone(),
+                params: completed.params.clone(),
+            }));
         }
         completed
     }
@@ -268,6 +287,14 @@ impl ModelArgs {
 }
 
 impl ObjectArgs {
+    /// The type or the specification file that the command line names, without parameters.
+    fn name(&self) -> Option<String> {
+        let of_type = |text: &String| text.split(':').next().unwrap_or_default().to_owned();
+        let of_file = |text: &String| SpecFile::split(text).0.to_owned();
+        let object_type = self.object_type.as_ref().map(of_type);
+        object_type.or_else(|| self.spec.as_ref().map(of_file))
+    }
+
     /// What the command line names, if it names something.
     pub(crate) fn choice(&self) -> Result<Option<TypeChoice>, Error> {
         let choice = match (&self.object_type, &self.spec, &self.model.model_cmd) {
@@ -339,6 +366,7 @@ impl InputArgs {
             ties: self.ties,
             memory,
             timeout,
+            object_type: self.object.name(),
             ..ReadOptions::default()
         };
         let mut passed_over = Vec::new();

@@ -61,7 +61,7 @@ pub fn parse(name: &str, text: &str, params: &Params) -> Result<Asked, Error> {
 pub fn parse(_name: &str, _text: &str, _params: &Params) -> Result<Asked, Error> {
     Err(Error::usage(
         "this linpoint is built without specification files: build it with the feature `spec` \
-         (cargo install --profile dist --features spec linpoint-cli)",
+         (cargo install --profile dist --features spec --path crates/linpoint-cli)",
     ))
 }
 

@@ -110,6 +110,10 @@ fn stuck(history: &History, witness: &Witness) -> Value {
 
 fn violation(history: &History, violation: &Violation) -> Value {
     let core = &violation.core;
+    let operations = |ids: &[OpId]| -> Vec<Value> {
+        let described = ids.iter().map(|&id| operation(history, id));
+        described.collect()
+    };
     let mut fields = json!({
         "sentence": core.sentence(),
         "claim": claim(core.claim()),
@@ -120,6 +124,8 @@ fn violation(history: &History, violation: &Violation) -> Value {
         "anchor": core.anchor().map(|anchor| json!({
             "after": operation(history, anchor.after),
             "states": listed(&anchor.states),
+            "taken": operations(&anchor.taken),
+            "open": operations(&anchor.open),
         })),
         "premises": core.premises().iter().map(|id| id.0).collect::<Vec<_>>(),
         "core": core.ops().iter().map(|&id| operation(history, id)).collect::<Vec<_>>(),
