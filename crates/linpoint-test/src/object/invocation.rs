@@ -34,6 +34,8 @@ pub(crate) struct Invocation<X> {
     pub(crate) blocking: Blocking,
     pub(crate) varies: bool,
     pub(crate) results: Results,
+    /// The threads that call it in generated tests; all if `None`.
+    pub(crate) threads: Option<Vec<usize>>,
     pub(super) prepare: Arc<dyn Fn() -> Rc<dyn Prepared<X>> + Send + Sync>,
 }
 
@@ -46,6 +48,7 @@ impl<X> Clone for Invocation<X> {
             blocking: self.blocking,
             varies: self.varies,
             results: self.results,
+            threads: self.threads.clone(),
             prepare: Arc::clone(&self.prepare),
         }
     }
@@ -65,6 +68,7 @@ impl<X: 'static> Invocation<X> {
             blocking,
             varies: false,
             results: Results::Compared,
+            threads: None,
             prepare: Arc::new(move || {
                 Rc::new(Numbered {
                     run: Arc::clone(&run),
