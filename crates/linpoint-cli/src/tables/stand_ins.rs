@@ -118,6 +118,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_size_is_written_once_and_nothing_is_overwritten() {
+        let name = format!("linpoint-stand-ins-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        write_all(&folder, 1).expect("the folder is new");
+        let files = fs::read_dir(&folder).expect("it was made");
+        let names = files.map(|file| file.expect("readable").file_name());
+        let known = names.filter(|name| Named::of(&name.to_string_lossy()).is_some());
+        assert_eq!(known.count(), 2 * 6 * 3);
+        let again = write_all(&folder, 1).expect_err("there are files");
+        assert!(again.to_string().ends_with("is not empty"));
+        fs::remove_dir_all(&folder).expect("it can be removed");
+    }
+
+    #[test]
     fn names_say_what_is_expected() {
         let named = |is_linearizable, processes, ops| {
             Some(Named {
