@@ -87,9 +87,52 @@ pub(crate) fn all(
     })
 }
 
+/// All matrices with a column of `ops` of its own invocations for each thread; an empty one if it has none.
+pub(crate) fn each(choices: Vec<Vec<usize>>, ops: usize) -> impl Iterator<Item = Vec<Vec<usize>>> {
+    let lengths: Vec<usize> = choices
+        .iter()
+        .flat_map(|choices| {
+            std::iter::repeat_n(choices.len(), if choices.is_empty() { 0 } else { ops })
+        })
+        .collect();
+    let mut next = Some(vec![0; lengths.len()]);
+    std::iter::from_fn(move || {
+        let current = next.take()?;
+        // The next number: raise the last digit that can be raised, and begin again after it.
+        if let Some(place) = (0..current.len())
+            .rev()
+            .find(|&place| current[place] + 1 < lengths[place])
+        {
+            let mut raised = current.clone();
+            raised[place] += 1;
+            raised[place + 1..].fill(0);
+            next = Some(raised);
+        }
+        let mut digits = current.into_iter();
+        let mut column = |choices: &Vec<usize>| {
+            let ops = if choices.is_empty() { 0 } else { ops };
+            digits
+                .by_ref()
+                .take(ops)
+                .map(|digit| choices[digit])
+                .collect()
+        };
+        Some(choices.iter().map(&mut column).collect())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_have_choices_of_their_own() {
+        let tests: Vec<_> = each(vec![vec![0, 2], vec![], vec![1, 2]], 2).collect();
+        assert_eq!(tests.len(), 16);
+        assert_eq!(tests[1], [vec![0, 0], vec![], vec![1, 2]]);
+        let distinct: std::collections::HashSet<_> = tests.into_iter().collect();
+        assert_eq!(distinct.len(), 16);
+    }
 
     #[test]
     fn matrices_are_counted_as_multisets_of_columns() {

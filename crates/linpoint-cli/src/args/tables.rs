@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 use linpoint::engine::hitting::{Base, Rule};
+use linpoint::explore::Method;
 
-use super::{InputArgs, LimitArgs, ReportArgs, parse_base, parse_rule};
+use super::{InputArgs, LimitArgs, ReportArgs, named, parse_base, parse_method, parse_rule};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct TablesArgs {
@@ -35,6 +36,10 @@ pub(crate) struct VerificationTableArgs {
     /// The most processes
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) processes: usize,
+
+    /// Verify by this method only: full, simple or automata; can be repeated [default: all three]
+    #[arg(long, value_name = "NAME", value_parser = parse_method)]
+    pub(crate) method: Vec<Method>,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -90,9 +95,13 @@ pub(crate) struct HittingTableArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SnapshotTableArgs {
-    /// The directory with `histories.tar.gz` and `expected.csv`
+    /// The directory with the published files, or with `histories.tar.gz` and `expected.csv`; or an archive of the files
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
+
+    /// First write this many generated histories of each published size into DIR, which must be new or empty
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) stand_ins: Option<u32>,
 
     /// Print Markdown
     #[arg(long, group = "style")]

@@ -3,8 +3,10 @@
 mod chart;
 mod hitting;
 mod monitors;
+mod peak_memory;
 mod sheet;
 mod snapshot;
+mod stand_ins;
 mod verification;
 
 use crate::args::{Table, TablesArgs};

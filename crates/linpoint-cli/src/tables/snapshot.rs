@@ -1,8 +1,8 @@
-//! The tests of snapshots by Amram et al. (DISC 2022), Tables 3 and 4, with the published columns beside.
+//! The tests of snapshots by Amram et al. (DISC 2022), Tables 3 and 4, with the published columns beside where these are known.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -10,6 +10,8 @@ use linpoint::format::{ReadOptions, RecordedHistory, read};
 use linpoint::{Checker, Config, Error, Verdict, object_type};
 use serde_json::json;
 
+use super::peak_memory;
+use super::stand_ins::{self, Named};
 use crate::args::SnapshotTableArgs;
 use crate::exit::Exit;
 use crate::files::Output;
@@ -18,16 +20,45 @@ use crate::progress::Watcher;
 
 /// The explanation under the tables.
 const CAVEAT: &str = "Times of different machines are not comparable: those of linpoint were taken here, the others were \
-    published with the histories. Those of linpoint are for deciding, with a replayed witness, and without reading.";
+    published with the histories. Those of linpoint are for deciding, with a replayed witness, and without reading; memory is \
+    that of the whole process while it decides.";
 
 /// The expected verdict of a history.
 struct Expected {
     processes: u32,
     events: u32,
-    is_linearizable: bool,
-    first_bad_event: Option<u32>,
+    verdict: ExpectedVerdict,
+    published: Option<Published>,
+}
+
+/// The published results of a history: the costs of the tools that answered.
+#[derive(Clone, Copy)]
+struct Published {
     paper: Option<Cost>,
     lowe: Option<Cost>,
+}
+
+#[derive(Clone, Copy)]
+enum ExpectedVerdict {
+    Linearizable,
+    /// Not linearizable from this event on, if that is known.
+    Violation(Option<u32>),
+}
+
+impl Expected {
+    /// What the name of a published file says.
+    fn by_name(name: &str) -> Option<Self> {
+        let named = Named::of(name)?;
+        Some(Expected {
+            processes: named.processes,
+            events: 2 * named.ops,
+            verdict: match named.is_linearizable {
+                true => ExpectedVerdict::Linearizable,
+                false => ExpectedVerdict::Violation(None),
+            },
+            published: None,
+        })
+    }
 }
 
 /// The cost of a published tool.
@@ -44,6 +75,9 @@ struct Row {
     /// The number of histories with the expected verdict and first bad event.
     right: usize,
     seconds: Vec<f64>,
+    megabytes: Vec<f64>,
+    /// The number of histories whose published results are known.
+    published: usize,
     paper: Vec<Cost>,
     lowe: Vec<Cost>,
 }
@@ -52,23 +86,36 @@ struct Row {
 type Table = BTreeMap<(u32, u32), Row>;
 
 pub(crate) fn run(args: &SnapshotTableArgs) -> anyhow::Result<Exit> {
-    let expected = read_expected(&args.directory.join("expected.csv"))?;
+    if let Some(count) = args.stand_ins {
+        stand_ins::write_all(&args.directory, count)?;
+    }
+    let results = args.directory.join("expected.csv");
+    let expected = match results.exists() {
+        true => Some(read_expected(&results)?),
+        false => None,
+    };
     let (stop, watcher) = (interrupt::flag(), Watcher::new());
     // Those that are linearizable, and those that are not.
     let mut tables = [Table::new(), Table::new()];
     let mut failed = None;
     let mut count = 0;
-    let archive = args.directory.join("histories.tar.gz");
-    read(&archive, &ReadOptions::default(), |recorded| {
-        if failed.is_some() || stop.load(Relaxed) {
-            return;
-        }
-        count += 1;
-        watcher.say(format!("history {count} of {}", expected.len()));
-        failed = recorded
-            .and_then(|recorded| add(&mut tables, &recorded, &expected))
-            .err();
-    });
+    let inputs = match (&expected, args.directory.is_dir()) {
+        (Some(_), _) => vec![args.directory.join("histories.tar.gz")],
+        (None, true) => published_files(&args.directory)?,
+        (None, false) => vec![args.directory.clone()],
+    };
+    for input in &inputs {
+        read(input, &ReadOptions::default(), |recorded| {
+            if failed.is_some() || stop.load(Relaxed) {
+                return;
+            }
+            count += 1;
+            watcher.say(format!("history {count}"));
+            failed = recorded
+                .and_then(|recorded| add(&mut tables, &recorded, expected.as_ref()))
+                .err();
+        });
+    }
     watcher.clear();
     if let Some(error) = failed {
         return Err(error.into());
@@ -95,6 +142,26 @@ pub(crate) fn run(args: &SnapshotTableArgs) -> anyhow::Result<Exit> {
     } else {
         Exit::Linearizable
     })
+}
+
+/// The files of a directory that have published names. They have no extension, by which a directory is searched otherwise.
+fn published_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let name = directory.display().to_string();
+    let unreadable = |error: std::io::Error| Error::unreadable(error.to_string()).in_file(&name);
+    let mut files = Vec::new();
+    for entry in directory.read_dir().map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if Named::of(&name).is_some() {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        let reason = "no file has a published name, such as linearizable-5-100-0";
+        return Err(Error::unreadable(reason).in_file(&name));
+    }
+    files.sort();
+    Ok(files)
 }
 
 fn read_expected(path: &Path) -> Result<HashMap<String, Expected>, Error> {
@@ -128,17 +195,21 @@ fn read_expected(path: &Path) -> Result<HashMap<String, Expected>, Error> {
                 Ok(Expected {
                     processes: number_in("processes")? as u32,
                     events: number_in("events")? as u32,
-                    is_linearizable: cell("linearizable")? == "yes",
-                    first_bad_event: match cell("first_bad_event")? {
-                        "" => None,
-                        _ => Some(number_in("first_bad_event")? as u32),
+                    verdict: match cell("linearizable")? {
+                        "yes" => ExpectedVerdict::Linearizable,
+                        _ => {
+                            let first = number_in("first_bad_event")? as u32;
+                            ExpectedVerdict::Violation(Some(first))
+                        }
                     },
-                    paper: cost(
-                        "paper_tool_verdict",
-                        "paper_tool_time_s",
-                        "paper_tool_memory_mb",
-                    )?,
-                    lowe: cost("lowe_verdict", "lowe_solve_time_s", "lowe_memory_mb")?,
+                    published: Some(Published {
+                        paper: cost(
+                            "paper_tool_verdict",
+                            "paper_tool_time_s",
+                            "paper_tool_memory_mb",
+                        )?,
+                        lowe: cost("lowe_verdict", "lowe_solve_time_s", "lowe_memory_mb")?,
+                    }),
                 })
             };
             let row = row().map_err(|error: Error| error.at_line(number).in_file(&name))?;
@@ -151,20 +222,31 @@ fn read_expected(path: &Path) -> Result<HashMap<String, Expected>, Error> {
 fn add(
     tables: &mut [Table; 2],
     recorded: &RecordedHistory,
-    expected: &HashMap<String, Expected>,
+    expected: Option<&HashMap<String, Expected>>,
 ) -> Result<(), Error> {
     const RUNS: usize = 3;
     let name = recorded.input.rsplit(['/', ':']).next().unwrap_or_default();
-    let known = expected.get(name).ok_or_else(|| {
-        recorded.locate(Error::malformed("expected.csv does not have this history"))
-    })?;
+    let by_name = Expected::by_name(name);
+    let known = match expected {
+        Some(expected) => expected
+            .get(name)
+            .ok_or("expected.csv does not have this history"),
+        None => by_name.as_ref().ok_or(
+            "the name of the file is not that of a published one, such as linearizable-5-100-0",
+        ),
+    };
+    let known = known.map_err(|reason| recorded.locate(Error::malformed(reason)))?;
     let (type_name, params) = recorded
         .object_type
         .as_ref()
         .ok_or_else(|| recorded.locate(Error::malformed("this is no history of a snapshot")))?;
     let object = object_type(type_name, params)?;
     let checker = Checker::new(Config::default().verdicts_only());
-    let row = tables[usize::from(!known.is_linearizable)]
+    let table = match known.verdict {
+        ExpectedVerdict::Linearizable => 0,
+        ExpectedVerdict::Violation(_) => 1,
+    };
+    let row = tables[table]
         .entry((known.events, known.processes))
         .or_default();
     let mut best = f64::INFINITY;
@@ -173,20 +255,26 @@ fn add(
         let started = Instant::now();
         let report = checker.check_recorded(&object, &recorded.history)?;
         best = best.min(started.elapsed().as_secs_f64());
-        is_right = match &report.verdict {
-            Verdict::Linearizable(_) => known.is_linearizable,
-            Verdict::Violation(found) => {
-                let event = found.shortest.then(|| recorded.history.op(found.last).ret);
-                !known.is_linearizable && event == known.first_bad_event
+        is_right = match (&report.verdict, known.verdict) {
+            (Verdict::Linearizable(_), ExpectedVerdict::Linearizable)
+            | (Verdict::Violation(_), ExpectedVerdict::Violation(None)) => true,
+            (Verdict::Violation(found), ExpectedVerdict::Violation(Some(first))) => {
+                found.shortest && recorded.history.op(found.last).ret == first
             }
-            Verdict::Undecided(_) => false,
+            _ => false,
         };
     }
+    // Apart from the times: looking at the memory takes longer than deciding.
+    let (_, peak) = peak_memory::during(|| checker.check_recorded(&object, &recorded.history));
     row.histories += 1;
     row.right += usize::from(is_right);
     row.seconds.push(best);
-    row.paper.extend(known.paper);
-    row.lowe.extend(known.lowe);
+    row.megabytes.extend(peak);
+    if let Some(Published { paper, lowe }) = known.published {
+        row.published += 1;
+        row.paper.extend(paper);
+        row.lowe.extend(lowe);
+    }
     Ok(())
 }
 
@@ -200,6 +288,11 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 impl Row {
+    /// Whether published results are known.
+    fn is_published(&self) -> bool {
+        self.published > 0
+    }
+
     fn share(&self, answered: usize) -> f64 {
         100.0 * answered as f64 / self.histories as f64
     }
@@ -215,19 +308,24 @@ impl Row {
     }
 
     /// The figures, as they are printed: answered in percent, seconds, megabytes.
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 9] {
         let seconds = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{time:.2}"));
         let space =
             |space: Option<f64>| space.map_or("-".to_owned(), |space| format!("{space:.0}"));
+        let answered = |share: f64| match self.is_published() {
+            false => "-".to_owned(),
+            true => format!("{share:.0}%"),
+        };
         let own = median(self.seconds.clone());
         let (paper, lowe) = (self.published(&self.paper), self.published(&self.lowe));
         [
             format!("{:.0}%", self.share(self.right)),
             own.map_or("-".to_owned(), |time| format!("{time:.6}")),
-            format!("{:.0}%", paper.0),
+            space(median(self.megabytes.clone())),
+            answered(paper.0),
             seconds(paper.1),
             space(paper.2),
-            format!("{:.0}%", lowe.0),
+            answered(lowe.0),
             seconds(lowe.1),
             space(lowe.2),
         ]
@@ -240,12 +338,13 @@ const TITLES: [&str; 2] = [
 ];
 
 /// Right in percent, median seconds, median megabytes.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "events",
     "processes",
     "histories",
     "linpoint",
     "s",
+    "MB",
     "paper",
     "s",
     "MB",
@@ -280,13 +379,13 @@ fn print_tables(out: &mut dyn Write, tables: &[Table; 2], markdown: bool) -> std
     }
     writeln!(
         out,
-        "linpoint: verdict and first bad event right, and median time. paper (the tool of Amram et al.), Lowe: answered within \
+        "linpoint: verdict and first bad event (where it is known) right, median time and median memory. paper (the tool of Amram et al.), Lowe: answered within \
          600 s, median time, and median memory of those answered.\n{CAVEAT}"
     )
 }
 
 fn aligned(cells: &[String]) -> String {
-    const WIDTHS: [usize; 11] = [6, 9, 9, 10, 9, 7, 6, 5, 6, 7, 6];
+    const WIDTHS: [usize; 12] = [6, 9, 9, 10, 9, 5, 7, 6, 5, 6, 7, 6];
     let cells = cells
         .iter()
         .zip(WIDTHS)
@@ -297,7 +396,7 @@ fn aligned(cells: &[String]) -> String {
 fn print_csv(out: &mut dyn Write, tables: &[Table; 2]) -> std::io::Result<()> {
     writeln!(
         out,
-        "table,events,processes,histories,linpoint_right_percent,linpoint_median_s,paper_answered_percent,paper_median_s,\
+        "table,events,processes,histories,linpoint_right_percent,linpoint_median_s,linpoint_median_mb,paper_answered_percent,paper_median_s,\
          paper_median_mb,lowe_answered_percent,lowe_median_s,lowe_median_mb"
     )?;
     for (number, table) in [3, 4].iter().zip(tables) {
@@ -326,9 +425,13 @@ fn print_json(out: &mut dyn Write, tables: &[Table; 2], interrupted: bool) -> st
                 "events": events,
                 "processes": processes,
                 "histories": row.histories,
-                "linpoint": { "right": row.right, "median_seconds": median(row.seconds.clone()) },
-                "paper": published(row.published(&row.paper)),
-                "lowe": published(row.published(&row.lowe)),
+                "linpoint": {
+                    "right": row.right,
+                    "median_seconds": median(row.seconds.clone()),
+                    "median_megabytes": median(row.megabytes.clone()),
+                },
+                "paper": row.is_published().then(|| published(row.published(&row.paper))),
+                "lowe": row.is_published().then(|| published(row.published(&row.lowe))),
             })
         };
         table.iter().map(row).collect::<Vec<_>>()

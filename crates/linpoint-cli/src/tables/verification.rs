@@ -1,11 +1,13 @@
 //! Bugs found and algorithms verified: Tables 1 and 2 of Amram et al. (DISC 2022), with the published figures beside.
 
 use std::io::Write;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use linpoint::Error;
 use linpoint::engine::Budget;
-use linpoint::explore::{Outcome, Plan, Verification};
+use linpoint::explore::{Method, Outcome, Plan, Verification};
 use serde_json::json;
 
 use crate::args::VerificationTableArgs;
@@ -87,7 +89,8 @@ const VERIFIED: &[Published] = &[
 /// The explanation of the figures.
 const NOTES: &str = "\
 Cells of the paper: operations of each process (∞: any number), seconds, gigabytes; -: nothing within the time. Times of
-different machines are not comparable.
+different machines are not comparable. b: operations of each process here; where any number is undecided within the limits, one
+is tried. The methods full, simple and automata are those that the paper calls normal, simple and polynomial.
 The paper's bounds are the largest that a depth-first search went through in time, not what a bug needs. Its polynomial
 column explored restricted executions: its automata, as published, block events of the algorithm and miss two of the cases
 to be checked, so that column does not establish correctness. Its models of jayanti (simple), afek-bounded (full), riany
@@ -98,8 +101,16 @@ processes other than the two; here they are kept.";
 /// The default memory limit of a cell, so that tables of different machines are comparable.
 const MEMORY: u64 = 8 << 30;
 
+/// The methods in the order of the columns of the paper, with its names.
+const METHODS: [(Method, &str); 3] = [
+    (Method::Full, "normal"),
+    (Method::Simple, "simple"),
+    (Method::Automata, "polynomial"),
+];
+
 struct Measured {
     published: &'static Published,
+    method: Method,
     bound: Option<u8>,
     found: Verification,
     seconds: f64,
@@ -119,35 +130,23 @@ pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
         (args.algorithm.is_empty() || is_named) && cell.processes <= args.processes
     };
     args.limits.start_threads()?;
-    let memory = args.limits.memory.unwrap_or(MEMORY);
-    let stop = interrupt::flag();
-    let measure =
-        |cells: &'static [Published], bug: Option<&str>| -> anyhow::Result<Vec<Measured>> {
-            let mut all = Vec::new();
-            for published in cells.iter().filter(is_wanted) {
-                // Any number of operations is out of reach, and the bug needs one.
-                let bound = if bug.is_some() { 1 } else { 2 };
-                let bound = (published.algorithm == "riany").then_some(bound);
-                let plan = Plan {
-                    bug: bug.map(str::to_owned),
-                    ops_per_process: bound,
-                    ..Plan::new(published.algorithm, published.processes)
-                };
-                let budget = Budget::new(Some(args.limits.measuring_time()), Some(memory));
-                let started = Instant::now();
-                let found = explore(&plan, &budget.cancelled_by(stop.clone()))?;
-                let seconds = started.elapsed().as_secs_f64();
-                all.push(Measured {
-                    published,
-                    bound,
-                    found,
-                    seconds,
-                });
+    let limits = Limits {
+        time: args.limits.measuring_time(),
+        memory: args.limits.memory.unwrap_or(MEMORY),
+        stop: interrupt::flag(),
+    };
+    let mut bugs = Vec::new();
+    for published in BUGS.iter().filter(is_wanted) {
+        bugs.push(limits.find_bug(published)?);
+    }
+    let mut verified = Vec::new();
+    for published in VERIFIED.iter().filter(is_wanted) {
+        for (method, _) in METHODS {
+            if args.method.is_empty() || args.method.contains(&method) {
+                verified.push(limits.verify(published, method)?);
             }
-            Ok(all)
-        };
-    let bugs = measure(BUGS, Some("planted"))?;
-    let verified = measure(VERIFIED, None)?;
+        }
+    }
     let mut out = Output::standard();
     if args.report.json {
         let all = |cells: &[Measured]| cells.iter().map(as_json).collect::<Vec<_>>();
@@ -158,13 +157,68 @@ pub(crate) fn run(args: &VerificationTableArgs) -> anyhow::Result<Exit> {
         )?;
     } else {
         writeln!(out, "The planted bug is found (Table 1):\n")?;
-        print(&mut out, &bugs)?;
+        print_bugs(&mut out, &bugs)?;
         writeln!(out, "\nThe algorithm is verified (Table 2):\n")?;
-        print(&mut out, &verified)?;
+        print_verified(&mut out, &verified)?;
         writeln!(out, "\n{NOTES}")?;
     }
     out.finish()?;
     Ok(Exit::Linearizable)
+}
+
+/// The limits of one cell.
+struct Limits {
+    time: Duration,
+    memory: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl Limits {
+    /// Finds the planted bug with the default method. That of Riany needs one operation of each process.
+    fn find_bug(&self, published: &'static Published) -> anyhow::Result<Measured> {
+        let plan = Plan {
+            bug: Some("planted".into()),
+            ops_per_process: (published.algorithm == "riany").then_some(1),
+            ..Plan::new(published.algorithm, published.processes)
+        };
+        self.measure(published, plan)
+    }
+
+    /// Verifies for any number of operations; if that is undecided, for one of each process. Of Riany's algorithm, three
+    /// processes with any number of operations are out of reach.
+    fn verify(&self, published: &'static Published, method: Method) -> anyhow::Result<Measured> {
+        let plan = Plan {
+            method,
+            ops_per_process: (published.algorithm == "riany").then_some(2),
+            ..Plan::new(published.algorithm, published.processes)
+        };
+        let found = self.measure(published, plan.clone())?;
+        if !matches!(found.found.outcome, Outcome::Undecided(_)) {
+            return Ok(found);
+        }
+        let once = Plan {
+            ops_per_process: Some(1),
+            ..plan
+        };
+        let second = self.measure(published, once)?;
+        match second.found.outcome {
+            Outcome::Undecided(_) => Ok(found),
+            _ => Ok(second),
+        }
+    }
+
+    fn measure(&self, published: &'static Published, plan: Plan) -> anyhow::Result<Measured> {
+        let budget = Budget::new(Some(self.time), Some(self.memory));
+        let started = Instant::now();
+        let found = explore(&plan, &budget.cancelled_by(self.stop.clone()))?;
+        Ok(Measured {
+            published,
+            method: plan.method,
+            bound: plan.ops_per_process,
+            found,
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
 }
 
 fn result(measured: &Measured) -> String {
@@ -184,11 +238,13 @@ fn bytes(measured: &Measured) -> u64 {
     runs.map(|run| run.bytes).max().unwrap_or(0)
 }
 
-fn print(out: &mut Output, cells: &[Measured]) -> std::io::Result<()> {
+/// A bug in each row, with all figures of the paper.
+fn print_bugs(out: &mut Output, cells: &[Measured]) -> std::io::Result<()> {
+    let [normal, simple, polynomial] = METHODS.map(|(_, name)| name);
     writeln!(
         out,
-        "{:15} {:>3}  {:12} {:12} {:12}  {:>2} {:>9} {:>11} {:>6}  linpoint",
-        "algorithm", "n", "normal", "simple", "polynomial", "b", "time", "states", "GB"
+        "{:15} {:>3}  {normal:12} {simple:12} {polynomial:12}  {FIGURES}",
+        "algorithm", "n"
     )?;
     for cell in cells {
         let Published {
@@ -196,23 +252,63 @@ fn print(out: &mut Output, cells: &[Measured]) -> std::io::Result<()> {
             processes,
             figures: [normal, simple, polynomial],
         } = cell.published;
-        let bound = cell.bound.map_or("∞".to_owned(), |bound| bound.to_string());
-        let time = show_duration(std::time::Duration::from_secs_f64(cell.seconds));
         writeln!(
             out,
-            "{algorithm:15} {processes:>3}  {normal:12} {simple:12} {polynomial:12}  {bound:>2} {time:>9} {:>11} {:>6.2}  {}",
-            states(cell),
-            bytes(cell) as f64 / 1e9,
-            result(cell)
+            "{algorithm:15} {processes:>3}  {normal:12} {simple:12} {polynomial:12}  {}",
+            figures(cell)
         )?;
     }
     Ok(())
+}
+
+/// A method in each row, with the figures of the paper for it.
+fn print_verified(out: &mut Output, cells: &[Measured]) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "{:15} {:>3}  {:10} {:12}  {FIGURES}",
+        "algorithm", "n", "method", "paper"
+    )?;
+    for cell in cells {
+        let Published {
+            algorithm,
+            processes,
+            figures: published,
+        } = cell.published;
+        let (method, paper) = (cell.method.name(), published_by(cell.method, published));
+        writeln!(
+            out,
+            "{algorithm:15} {processes:>3}  {method:10} {paper:12}  {}",
+            figures(cell)
+        )?;
+    }
+    Ok(())
+}
+
+/// The figure of the paper for a method.
+fn published_by(method: Method, published: &[&'static str; 3]) -> &'static str {
+    let column = METHODS.iter().position(|(known, _)| *known == method);
+    column.map_or("-", |column| published[column])
+}
+
+/// The head of what [`figures`] shows.
+const FIGURES: &str = " b      time      states     GB  linpoint";
+
+fn figures(cell: &Measured) -> String {
+    let bound = cell.bound.map_or("∞".to_owned(), |bound| bound.to_string());
+    let time = show_duration(Duration::from_secs_f64(cell.seconds));
+    format!(
+        "{bound:>2} {time:>9} {:>11} {:>6.2}  {}",
+        states(cell),
+        bytes(cell) as f64 / 1e9,
+        result(cell)
+    )
 }
 
 fn as_json(cell: &Measured) -> serde_json::Value {
     json!({
         "algorithm": cell.published.algorithm,
         "processes": cell.published.processes,
+        "method": cell.method.name(),
         "published": cell.published.figures,
         "ops_per_process": cell.bound,
         "result": result(cell),

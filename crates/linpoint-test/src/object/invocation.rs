@@ -37,6 +37,8 @@ pub(crate) struct Invocation<X> {
     pub(crate) blocking: Blocking,
     pub(crate) varies: bool,
     pub(crate) results: Results,
+    /// The threads that call it in generated tests; all if `None`.
+    pub(crate) threads: Option<Vec<usize>>,
     pub(super) prepare: Arc<Prepare<X>>,
 }
 
@@ -49,6 +51,7 @@ impl<X> Clone for Invocation<X> {
             blocking: self.blocking,
             varies: self.varies,
             results: self.results,
+            threads: self.threads.clone(),
             prepare: Arc::clone(&self.prepare),
         }
     }
@@ -68,6 +71,7 @@ impl<X: 'static> Invocation<X> {
             blocking,
             varies: false,
             results: Results::Compared,
+            threads: None,
             prepare: Arc::new(move |numbering| {
                 let run = Arc::clone(&run);
                 match numbering {

@@ -217,6 +217,28 @@ impl<X: 'static> Object<X> {
         self.mark(name, |invocation| invocation.blocking = Blocking::Never)
     }
 
+    /// Only these threads, counted from 0, call the operation in generated tests ([`random`](Self::random),
+    /// [`all`](Self::all), [`auto`](Self::auto)): for objects with one owner or one consumer, or of which each thread has a part.
+    ///
+    /// ```
+    /// use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    ///
+    /// // One thread writes, so that a load and a store are enough.
+    /// let report = linpoint_test::object(|| AtomicU32::new(0))
+    ///     .op0("inc", |counter| counter.store(counter.load(SeqCst) + 1, SeqCst))
+    ///     .only_on("inc", [0])
+    ///     .op0("get", |counter| counter.load(SeqCst))
+    ///     .all(2, 2)
+    ///     .check();
+    /// assert!(report.passed(), "{report}");
+    /// ```
+    pub fn only_on(self, name: &str, threads: impl IntoIterator<Item = usize>) -> Self {
+        let threads: Vec<usize> = threads.into_iter().collect();
+        self.mark(name, |invocation| {
+            invocation.threads = Some(threads.clone());
+        })
+    }
+
     fn mark(mut self, name: &str, mark: impl Fn(&mut Invocation<X>)) -> Self {
         let name = name.trim_end_matches("()");
         let mut found = false;

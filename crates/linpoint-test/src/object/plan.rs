@@ -153,24 +153,75 @@ fn tests_of<X: 'static>(
         } => (Box::new(random(object, threads, ops).take(tests)), tests),
         &Plan::Auto(n) => {
             let sizes = (1..=n).map(move |k| (k, k.min(choices)));
+            let roles = Roles::of(object);
+            let order = one_of_each_first(object);
             let total = sizes
                 .clone()
-                .map(|(k, first)| multisets(first, k, k))
+                .map(|(k, first)| roles.count(&order[..first], k, k))
                 .fold(0, usize::saturating_add);
-            let order = one_of_each_first(object);
             notes.extend(never_run(object, &order[..n.min(choices)]));
-            let tests = sizes.flat_map(|(k, first)| matrix::all(first, k, k));
-            let of_first = move |threads: Vec<Vec<usize>>| {
-                let of_thread = |ops: Vec<usize>| ops.iter().map(|&op| order[op]).collect();
-                threads.into_iter().map(of_thread).collect()
-            };
-            (Box::new(tests.map(of_first)), total)
+            let tests = sizes.flat_map(move |(k, first)| roles.all(&order[..first], k, k));
+            (Box::new(tests), total)
         }
-        &Plan::All { threads, ops } => (
-            Box::new(matrix::all(choices, threads, ops)),
-            multisets(choices, threads, ops),
-        ),
+        &Plan::All { threads, ops } => {
+            let roles = Roles::of(object);
+            let all: Vec<usize> = (0..choices).collect();
+            let total = roles.count(&all, threads, ops);
+            (roles.all(&all, threads, ops), total)
+        }
         Plan::Replay(_) => (Box::new(std::iter::empty()), 0),
+    }
+}
+
+/// The threads that may call each invocation.
+#[derive(Clone)]
+struct Roles(Vec<Option<Vec<usize>>>);
+
+impl Roles {
+    fn of<X>(object: &Object<X>) -> Self {
+        let threads = object.invocations.iter().map(|op| op.threads.clone());
+        Roles(threads.collect())
+    }
+
+    fn may_call(&self, thread: usize, op: usize) -> bool {
+        self.0[op]
+            .as_ref()
+            .is_none_or(|threads| threads.contains(&thread))
+    }
+
+    /// Those of `ops` that each thread may call; `None` if all threads may call all of them.
+    fn by_thread(&self, ops: &[usize], threads: usize) -> Option<Vec<Vec<usize>>> {
+        let of_thread = |thread| {
+            let mine = ops.iter().copied().filter(|&op| self.may_call(thread, op));
+            mine.collect()
+        };
+        let differ = ops.iter().any(|&op| self.0[op].is_some());
+        differ.then(|| (0..threads).map(of_thread).collect())
+    }
+
+    /// All tests of this size out of these invocations.
+    fn all(&self, ops: &[usize], threads: usize, length: usize) -> Threads {
+        match self.by_thread(ops, threads) {
+            Some(by_thread) => Box::new(matrix::each(by_thread, length)),
+            None => {
+                let all = matrix::all(ops.len(), threads, length);
+                let ops = ops.to_vec();
+                let named = move |column: Vec<usize>| column.iter().map(|&op| ops[op]).collect();
+                Box::new(all.map(move |columns| columns.into_iter().map(&named).collect()))
+            }
+        }
+    }
+
+    /// How many these are.
+    fn count(&self, ops: &[usize], threads: usize, length: usize) -> usize {
+        match self.by_thread(ops, threads) {
+            Some(by_thread) => by_thread
+                .iter()
+                .filter(|mine| !mine.is_empty())
+                .map(|mine| mine.len().saturating_pow(length as u32))
+                .fold(1, usize::saturating_mul),
+            None => multisets(ops.len(), threads, length),
+        }
     }
 }
 
@@ -232,18 +283,22 @@ fn random<X>(
     threads: usize,
     ops: usize,
 ) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
-    let entries: Vec<Vec<usize>> = (0..object.invocations.len())
-        .map(|op| vec![op])
-        .chain(object.sequences.iter().cloned())
-        .collect();
+    let roles = Roles::of(object);
+    let entries = (0..object.invocations.len()).map(|op| vec![op]);
+    let entries: Vec<Vec<usize>> = entries.chain(object.sequences.iter().cloned()).collect();
+    let of_thread = |thread| {
+        let may_call = |entry: &&Vec<usize>| entry.iter().all(|&op| roles.may_call(thread, op));
+        entries.iter().filter(may_call).cloned().collect()
+    };
+    let by_thread: Vec<Vec<Vec<usize>>> = (0..threads).map(of_thread).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(object.settings.seed);
     std::iter::repeat_with(move || {
-        (0..threads)
-            .map(|_| {
-                (0..ops)
-                    .flat_map(|_| entries[rng.random_range(0..entries.len())].clone())
-                    .collect()
-            })
-            .collect()
+        let mut column = |entries: &Vec<Vec<usize>>| {
+            let ops = if entries.is_empty() { 0 } else { ops };
+            (0..ops)
+                .flat_map(|_| entries[rng.random_range(0..entries.len())].clone())
+                .collect()
+        };
+        by_thread.iter().map(&mut column).collect()
     })
 }

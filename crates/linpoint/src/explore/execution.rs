@@ -95,11 +95,7 @@ impl<A: Algorithm, O: Observer<A::Op, A::Ret>> Product<'_, A, O> {
         };
         let mut a_move = a_move;
         for _ in 0..MOST_CATCHING_UP {
-            let mut happened = Happened {
-                call: None,
-                steps: Vec::new(),
-                ret: None,
-            };
+            let mut happened = Happened::default();
             let fine = self.make(&mut taken.state, a_move, Some(&mut happened));
             taken.rows.push(Row {
                 process: a_move.process,

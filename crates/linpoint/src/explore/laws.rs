@@ -1,26 +1,15 @@
-//! Checks that the normal form of an algorithm behaves like the state that it stands for.
+//! Checks of what a verification rests on: that the normal form of an algorithm behaves like the state that it stands for,
+//! and that a snapshot algorithm does not depend on values.
+
+mod independence;
+
+pub use independence::check_data_independence;
 
 use std::collections::{HashSet, VecDeque};
 
-use super::bits::Bits;
-use super::observe::Observer;
+use super::observe::NoObserver;
 use super::product::{Happened, Move, Product, StateOf};
 use super::program::{Algorithm, Bounds, Client, Interface, Offers, Reductions};
-
-/// An observer that accepts every return.
-#[derive(Clone, Copy, Debug)]
-struct NoObserver;
-
-impl<Op, Ret> Observer<Op, Ret> for NoObserver {
-    type State = ();
-
-    fn start(&self) {}
-    fn called(&self, _: &mut (), _: usize, _: &Op) {}
-    fn returned(&self, _: &mut (), _: usize, _: &Ret) -> Result<(), String> {
-        Ok(())
-    }
-    fn layout<B: Bits>(&self, _: &mut (), _: &mut B) {}
-}
 
 /// What a move is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,11 +122,7 @@ fn make<A: Algorithm>(
     a_move: Move,
 ) -> (StateOf<A, NoObserver>, MadeBy<A>) {
     let mut next = state.clone();
-    let mut happened = Happened {
-        call: None,
-        steps: Vec::new(),
-        ret: None,
-    };
+    let mut happened = Happened::default();
     // The observer accepts every return.
     let _ = product.make(&mut next, a_move, Some(&mut happened));
     let made = Made {

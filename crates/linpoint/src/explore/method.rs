@@ -272,6 +272,28 @@ pub fn refine<A: Algorithm>(
     budget: &Budget,
     explored: &Explored,
 ) -> Result<Outcome<A::Op, A::Ret>, Error> {
+    let n = algorithm.processes();
+    let offers = Offers::of(client, n, bounds);
+    let judge = Refinement::new(spec, n);
+    let outcome = run_within(
+        algorithm, &offers, judge, bounds, reductions, budget, explored,
+    )?;
+    if let Outcome::Bug(execution) = &outcome {
+        confirm(spec, &history_of_events(n, execution.events()))?;
+    }
+    Ok(outcome)
+}
+
+/// Explores an algorithm that is no snapshot once.
+pub(super) fn run_within<A: Algorithm>(
+    algorithm: &A,
+    offers: &Offers<A::Op>,
+    observer: impl Observer<A::Op, A::Ret> + Clone,
+    bounds: &Bounds,
+    reductions: Reductions,
+    budget: &Budget,
+    explored: &Explored,
+) -> Result<Outcome<A::Op, A::Ret>, Error> {
     let task = Task {
         processes: algorithm.processes(),
         method: Method::Full,
@@ -280,29 +302,42 @@ pub fn refine<A: Algorithm>(
         bounds: bounds.clone(),
         reductions,
     };
-    let offers = Offers::of(client, task.processes, bounds);
-    let judge = Refinement::new(spec, task.processes);
-    let outcome = run(algorithm, &offers, judge, &task, vec![], budget, explored)?;
-    if let Outcome::Bug(execution) = &outcome {
-        let mut history = TypedHistory::new();
-        let mut open = vec![None; task.processes];
-        for (p, event) in execution.events() {
-            match event {
-                Ok(op) => open[p] = Some(history.call(p as u32, op)),
-                Err(ret) => {
-                    if let Some(id) = open[p].take() {
-                        history.ret(id, ret);
-                    }
+    run(
+        algorithm,
+        offers,
+        observer,
+        &task,
+        Vec::new(),
+        budget,
+        explored,
+    )
+}
+
+/// The history of these calls and returns.
+pub(super) fn history_of_events<Op, Ret>(
+    processes: usize,
+    events: impl IntoIterator<Item = (usize, Result<Op, Ret>)>,
+) -> TypedHistory<Op, Ret> {
+    let mut history = TypedHistory::new();
+    let mut open = vec![None; processes];
+    for (p, event) in events {
+        match event {
+            Ok(op) => open[p] = Some(history.call(p as u32, op)),
+            Err(ret) => {
+                if let Some(id) = open[p].take() {
+                    history.ret(id, ret);
                 }
             }
         }
-        confirm(spec, &history)?;
     }
-    Ok(outcome)
+    history
 }
 
 /// Confirms a bug: the general search must find that its history is not linearizable.
-fn confirm<S: Spec>(spec: &S, history: &TypedHistory<S::Op, S::Ret>) -> Result<(), Error> {
+pub(super) fn confirm<S: Spec>(
+    spec: &S,
+    history: &TypedHistory<S::Op, S::Ret>,
+) -> Result<(), Error> {
     let config = Config::default().with_engine(EngineChoice::Search);
     match Checker::new(config).check(spec, history)?.verdict {
         Verdict::Violation(_) => Ok(()),

@@ -10,6 +10,8 @@
 //!   to 1. There are far fewer of these, and a monitor of a few bits decides them
 //!   ([`simple`](crate::engine::monitor::snapshot::simple)). After Amram, Hayoun, Mizrahi and Weiss, *Polynomial-Time Verification
 //!   and Testing of Implementations of the Snapshot Data Structure* (DISC 2022).
+//! * [`queue`]: simple executions of queues, of three values, stand for all as well.
+//! * [`strong`]: strong linearizability, as a game.
 //!
 //! A bug is reported only after its execution was replayed step by step, without any reduction of states, and the general
 //! search confirmed that its history is not linearizable.
@@ -24,9 +26,11 @@ mod method;
 mod observe;
 mod product;
 mod program;
+pub mod queue;
 mod refine;
 mod search;
 pub mod snapshot;
+pub mod strong;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -73,6 +73,16 @@ pub(crate) struct Happened<Op, Ret> {
     pub(crate) ret: Option<Ret>,
 }
 
+impl<Op, Ret> Default for Happened<Op, Ret> {
+    fn default() -> Self {
+        Happened {
+            call: None,
+            steps: Vec::new(),
+            ret: None,
+        }
+    }
+}
+
 /// What distinguishes a process from the others that it can be exchanged with.
 type Key = (u64, u64, Caller, [u64; KEY_WORDS]);
 

@@ -83,7 +83,7 @@ impl Form {
     }
 
     /// Advances `j` to the next register. Returns whether `j` was the last one; then it is the first one again.
-    pub(crate) fn is_last_register(&self, j: &mut u8) -> bool {
+    pub fn is_last_register(&self, j: &mut u8) -> bool {
         *j = (*j + 1) % self.processes as u8;
         *j == 0
     }
@@ -110,13 +110,13 @@ impl Form {
     }
 
     /// A set of processes as a list of bits.
-    pub(crate) fn show_set(&self, set: u16) -> String {
+    pub fn show_set(&self, set: u16) -> String {
         let bit = |p: usize| if set >> p & 1 == 0 { '0' } else { '1' };
         (0..self.processes).map(bit).collect()
     }
 
     /// A text for each process, separated by commas.
-    pub(crate) fn show_each(&self, text: impl Fn(usize) -> String) -> String {
+    pub fn show_each(&self, text: impl Fn(usize) -> String) -> String {
         let texts: Vec<String> = (0..self.processes).map(text).collect();
         texts.join(",")
     }
@@ -134,17 +134,17 @@ impl Form {
 }
 
 /// Sets or clears one entry of a view.
-pub(crate) fn put(view: &mut u16, entry: usize, value: bool) {
+pub fn put(view: &mut u16, entry: usize, value: bool) {
     *view = *view & !(1 << entry) | u16::from(value) << entry;
 }
 
 /// Copies one entry of a view into another view.
-pub(crate) fn copy(from: u16, entry: u8, to: &mut u16) {
+pub fn copy(from: u16, entry: u8, to: &mut u16) {
     put(to, usize::from(entry), from >> entry & 1 != 0);
 }
 
 /// Why one pair of entries is enough for some algorithms; see [`SnapshotAlgorithm::ONE_PAIR`].
-pub(crate) const ENTRIES_READ_IN_ORDER: &str =
+pub const ENTRIES_READ_IN_ORDER: &str =
     "entries are only read in order of their numbers, and process numbers only compared";
 
 /// A built-in snapshot algorithm.
@@ -181,10 +181,11 @@ impl<A: SnapshotAlgorithm> Interface for A {
 
 /// The client of simple executions: all processes update with 0, and `i` and `j` with 1 from some time on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SimpleClient {
-    pub(crate) pair: (usize, usize),
+pub struct SimpleClient {
+    /// The two processes.
+    pub pair: (usize, usize),
     /// Whether processes other than these two call updates.
-    pub(crate) others: bool,
+    pub others: bool,
 }
 
 impl Client<Request> for SimpleClient {
@@ -234,7 +235,7 @@ impl Spec for Bitwise {
 }
 
 /// The calls and returns of an execution as a history of the object type `snapshot`.
-pub(crate) fn history_of(
+pub fn history_of(
     processes: usize,
     events: impl IntoIterator<Item = (usize, Result<Request, Answer>)>,
 ) -> TypedHistory<SnapshotOp, Value> {
@@ -264,7 +265,7 @@ pub(crate) fn history_of(
 }
 
 /// The specification of [`history_of`].
-pub(crate) fn spec_of(processes: usize) -> Snapshot {
+pub fn spec_of(processes: usize) -> Snapshot {
     Snapshot {
         writers: Writers::Single,
         processes: Some(processes),

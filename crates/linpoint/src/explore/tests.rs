@@ -283,6 +283,18 @@ fn riany_is_verified_for_any_number_of_operations() {
 }
 
 #[test]
+fn a_pair_that_is_given_twice_counts_once() {
+    let plan = Plan {
+        pairs: Some(vec![(0, 1); 3]),
+        ops_per_process: Some(1),
+        ..Plan::new("locked", 3)
+    };
+    let found = verify(&plan, &Budget::default(), &Explored::default()).unwrap();
+    assert_eq!(found.pairs, [(0, 1)]);
+    assert!(!found.covers_all(&plan));
+}
+
+#[test]
 fn plans_that_make_no_sense_are_refused() {
     let refused = |plan: Plan| {
         let found = verify(&plan, &Budget::default(), &Explored::default());

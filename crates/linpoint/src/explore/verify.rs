@@ -13,7 +13,7 @@ use super::snapshot::{Answer, MOST_PROCESSES, Request, SnapshotAlgorithm};
 use crate::engine::{Budget, Stopwatch};
 use crate::error::{Error, did_you_mean};
 
-/// A built-in snapshot algorithm.
+/// A snapshot algorithm that can be verified.
 #[derive(Clone, Copy, Debug)]
 pub struct AlgorithmInfo {
     /// Its name.
@@ -33,28 +33,31 @@ pub struct AlgorithmInfo {
 type Explore =
     fn(&Task, Option<&str>, &Budget, &Explored) -> Result<Outcome<Request, Answer>, Error>;
 
-const fn info<A: SnapshotAlgorithm>() -> AlgorithmInfo {
-    AlgorithmInfo {
-        name: A::NAME,
-        source: A::SOURCE,
-        bugs: A::BUGS,
-        one_pair: A::ONE_PAIR,
-        unbounded: A::UNBOUNDED,
-        explore: explore::<A>,
-        exchanges: exchanges::<A>,
+impl AlgorithmInfo {
+    /// The algorithm that a type implements; [`verify`](Self::verify) verifies one that is not built in.
+    pub const fn of<A: SnapshotAlgorithm>() -> Self {
+        AlgorithmInfo {
+            name: A::NAME,
+            source: A::SOURCE,
+            bugs: A::BUGS,
+            one_pair: A::ONE_PAIR,
+            unbounded: A::UNBOUNDED,
+            explore: explore::<A>,
+            exchanges: exchanges::<A>,
+        }
     }
 }
 
 /// The built-in snapshot algorithms. A `static`, since a constant would compile the explorations in each crate that uses it.
 pub static ALGORITHMS: &[AlgorithmInfo] = &[
-    info::<Bowman>(),
-    info::<Jayanti>(),
-    info::<AfekBounded>(),
-    info::<AfekUnbounded>(),
-    info::<Riany>(),
-    info::<AttiyaWelch>(),
-    info::<SingleCollect>(),
-    info::<Locked>(),
+    AlgorithmInfo::of::<Bowman>(),
+    AlgorithmInfo::of::<Jayanti>(),
+    AlgorithmInfo::of::<AfekBounded>(),
+    AlgorithmInfo::of::<AfekUnbounded>(),
+    AlgorithmInfo::of::<Riany>(),
+    AlgorithmInfo::of::<AttiyaWelch>(),
+    AlgorithmInfo::of::<SingleCollect>(),
+    AlgorithmInfo::of::<Locked>(),
 ];
 
 /// What to verify, and how.
@@ -110,9 +113,10 @@ impl Plan {
         }
     }
 
-    fn info(&self) -> Result<&'static AlgorithmInfo, Error> {
+    /// The built-in algorithm of this name.
+    fn built_in(&self) -> Result<&'static AlgorithmInfo, Error> {
         let found = ALGORITHMS.iter().find(|info| info.name == self.algorithm);
-        let info = found.ok_or_else(|| {
+        found.ok_or_else(|| {
             let names: Vec<_> = ALGORITHMS.iter().map(|info| info.name).collect();
             let meant = did_you_mean(&self.algorithm, names.iter().copied());
             Error::usage(format!(
@@ -120,7 +124,17 @@ impl Plan {
                 self.algorithm,
                 names.join(", ")
             ))
-        })?;
+        })
+    }
+
+    /// Refuses a plan that the algorithm cannot follow.
+    fn validate(&self, info: &AlgorithmInfo) -> Result<(), Error> {
+        if self.algorithm != info.name {
+            return Err(Error::usage(format!(
+                "the plan is for {:?}, not for {:?}",
+                self.algorithm, info.name
+            )));
+        }
         if !(2..=MOST_PROCESSES - 1).contains(&self.processes) {
             return Err(Error::usage(format!(
                 "the number of processes can be from 2 to {}, not {}",
@@ -159,7 +173,7 @@ impl Plan {
             }
             _ => {}
         }
-        Ok(info)
+        Ok(())
     }
 
     fn pairs(&self, info: &AlgorithmInfo) -> Result<Vec<(usize, usize)>, Error> {
@@ -174,7 +188,10 @@ impl Plan {
                         "there is no pair {i},{j}: the first entry comes before the second, and both are below {n}"
                     )));
                 }
-                Ok(pairs.clone())
+                let mut pairs = pairs.clone();
+                pairs.sort_unstable();
+                pairs.dedup();
+                Ok(pairs)
             }
             None if info.one_pair.is_some() => Ok(vec![(0, 1)]),
             None => Ok((0..n)
@@ -252,61 +269,73 @@ pub struct Exploration {
     pub time: Duration,
 }
 
-/// Makes the explorations of the plan, until a bug is found or a limit is hit.
+/// Makes the explorations of the plan for a built-in algorithm, until a bug is found or a limit is hit.
 pub fn verify(plan: &Plan, budget: &Budget, explored: &Explored) -> Result<Verification, Error> {
-    let info = plan.info()?;
-    let pairs = plan.pairs(info)?;
-    let all = pairs.len() == plan.processes * (plan.processes - 1) / 2;
-    let one_pair = info.one_pair.filter(|_| !all && pairs.len() == 1);
-    let mut runs = Vec::new();
-    let mut outcome = Outcome::Verified;
-    let mut exchanged = false;
-    let fewest = if plan.staged { 2 } else { plan.processes };
-    'all: for active in fewest..=plan.processes {
-        for &pair in &pairs {
-            for watched in plan.watched() {
-                let task = Task {
-                    processes: plan.processes,
-                    method: plan.method,
-                    pair,
-                    watched,
-                    bounds: Bounds {
-                        ops_per_process: plan.ops_per_process,
-                        active: Some(participants(plan.processes, pair, active)),
-                    },
-                    reductions: plan.reductions,
-                };
-                exchanged |= (info.exchanges)(&task, plan.bug.as_deref());
-                let stopwatch = Stopwatch::start();
-                let found = (info.explore)(&task, plan.bug.as_deref(), budget, explored)?;
-                runs.push(Exploration {
-                    pair,
-                    active,
-                    watched,
-                    states: explored.states.load(Relaxed),
-                    transitions: explored.transitions.load(Relaxed),
-                    depth: explored.depth.load(Relaxed),
-                    bytes: explored.bytes.load(Relaxed),
-                    time: stopwatch.elapsed(),
-                });
-                if !matches!(found, Outcome::Verified) {
-                    outcome = found;
-                    break 'all;
+    plan.built_in()?.verify(plan, budget, explored)
+}
+
+impl AlgorithmInfo {
+    /// Makes the explorations of the plan, which names this algorithm, until a bug is found or a limit is hit.
+    pub fn verify(
+        &self,
+        plan: &Plan,
+        budget: &Budget,
+        explored: &Explored,
+    ) -> Result<Verification, Error> {
+        plan.validate(self)?;
+        let pairs = plan.pairs(self)?;
+        let all = pairs.len() == plan.processes * (plan.processes - 1) / 2;
+        let one_pair = self.one_pair.filter(|_| !all && pairs.len() == 1);
+        let mut runs = Vec::new();
+        let mut outcome = Outcome::Verified;
+        let mut exchanged = false;
+        let fewest = if plan.staged { 2 } else { plan.processes };
+        'all: for active in fewest..=plan.processes {
+            for &pair in &pairs {
+                for watched in plan.watched() {
+                    let task = Task {
+                        processes: plan.processes,
+                        method: plan.method,
+                        pair,
+                        watched,
+                        bounds: Bounds {
+                            ops_per_process: plan.ops_per_process,
+                            active: Some(participants(plan.processes, pair, active)),
+                        },
+                        reductions: plan.reductions,
+                    };
+                    exchanged |= (self.exchanges)(&task, plan.bug.as_deref());
+                    let stopwatch = Stopwatch::start();
+                    let found = (self.explore)(&task, plan.bug.as_deref(), budget, explored)?;
+                    runs.push(Exploration {
+                        pair,
+                        active,
+                        watched,
+                        states: explored.states.load(Relaxed),
+                        transitions: explored.transitions.load(Relaxed),
+                        depth: explored.depth.load(Relaxed),
+                        bytes: explored.bytes.load(Relaxed),
+                        time: stopwatch.elapsed(),
+                    });
+                    if !matches!(found, Outcome::Verified) {
+                        outcome = found;
+                        break 'all;
+                    }
                 }
             }
         }
+        Ok(Verification {
+            outcome,
+            pairs: if plan.method == Method::Full {
+                Vec::new()
+            } else {
+                pairs
+            },
+            one_pair,
+            runs,
+            exchanged,
+        })
     }
-    Ok(Verification {
-        outcome,
-        pairs: if plan.method == Method::Full {
-            Vec::new()
-        } else {
-            pairs
-        },
-        one_pair,
-        runs,
-        exchanged,
-    })
 }
 
 /// The first `count` processes to take part: those of the pair, then the others.

@@ -7,6 +7,7 @@ mod corpus;
 mod data;
 mod depths;
 mod differential;
+mod explored;
 mod fuzz_bodies;
 mod fuzz_regressions;
 mod hints;
