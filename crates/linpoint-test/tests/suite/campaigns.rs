@@ -195,7 +195,7 @@ fn mistakes_are_told_and_not_panicked_about() {
     assert!(undecided(object(MutexQueue::default)).contains("no operations"));
     let nine = vec![["try_take"]; 9];
     assert!(undecided(hasty_queue().matrix(nine)).contains("at most 8 threads"));
-    assert!(undecided(hasty_queue().write_observations("x.xml").auto(1)).contains("one matrix"));
+    assert!(undecided(hasty_queue().write_observations("x.xml").auto(1)).contains("single matrix"));
     let panics =
         object(|| -> MutexQueue { panic!("no queue today") }).op0("try_take", MutexQueue::try_take);
     assert!(undecided(panics.matrix([["try_take"]])).contains("no queue today"));
