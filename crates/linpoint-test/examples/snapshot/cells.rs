@@ -4,7 +4,7 @@ use linpoint_test::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// How a scan reads the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scan {
+pub(crate) enum Scan {
     /// Again and again, until no cell has changed since the previous time.
     DoubleCollect,
     /// Once. That is wrong: a scan can miss an update and see a later one.
@@ -13,7 +13,7 @@ pub enum Scan {
 
 /// The snapshot. A cell holds the number of its updates in the upper half, and its value in the lower.
 #[derive(Debug)]
-pub struct Cells {
+pub(crate) struct Cells {
     cells: Vec<AtomicU64>,
     scan: Scan,
     /// Called between two reads of a scan; a stress test gives the processor to another thread here.
@@ -22,7 +22,7 @@ pub struct Cells {
 
 impl Cells {
     /// Cells that hold 0.
-    pub fn new(cells: usize, scan: Scan, between: fn()) -> Self {
+    pub(crate) fn new(cells: usize, scan: Scan, between: fn()) -> Self {
         Cells {
             cells: (0..cells).map(|_| AtomicU64::new(0)).collect(),
             scan,
@@ -31,13 +31,13 @@ impl Cells {
     }
 
     /// Stores a value into a cell. Only the process that the cell belongs to may call this.
-    pub fn update(&self, cell: usize, value: u32) {
+    pub(crate) fn update(&self, cell: usize, value: u32) {
         let updates = self.cells[cell].load(SeqCst) >> 32;
         self.cells[cell].store((updates + 1) << 32 | u64::from(value), SeqCst);
     }
 
     /// The values of all cells at one moment.
-    pub fn scan(&self) -> Vec<u32> {
+    pub(crate) fn scan(&self) -> Vec<u32> {
         let mut last = self.collect();
         while self.scan == Scan::DoubleCollect {
             let again = self.collect();

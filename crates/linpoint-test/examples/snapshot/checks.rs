@@ -14,7 +14,7 @@ use super::cells::{Cells, Scan};
 
 /// Three threads under control, each with a cell of its own: all tests in which each thread calls one operation, and some
 /// random ones with two.
-pub fn under_control(scan: Scan) -> Report {
+pub(crate) fn under_control(scan: Scan) -> Report {
     const THREADS: usize = 3;
     let mut object = linpoint_test::object(move || Cells::new(THREADS, scan, || ()));
     for thread in 0..THREADS {
@@ -33,7 +33,7 @@ pub fn under_control(scan: Scan) -> Report {
 }
 
 /// OS threads, each with a cell of its own, that store values which never repeat.
-pub fn under_stress(scan: Scan, runs: usize) -> Result<StressReport, Error> {
+pub(crate) fn under_stress(scan: Scan, runs: usize) -> Result<StressReport, Error> {
     const THREADS: usize = 4;
     let mut test = linpoint_test::stress(move || Cells::new(THREADS, scan, std::thread::yield_now));
     for thread in 0..THREADS {
@@ -54,11 +54,11 @@ pub fn under_stress(scan: Scan, runs: usize) -> Result<StressReport, Error> {
 
 /// The result of a test with simple histories.
 #[derive(Debug)]
-pub struct Watched {
+pub(crate) struct Watched {
     /// Calls and returns that the monitor has seen.
-    pub events: u64,
+    pub(crate) events: u64,
     /// What it found.
-    pub violation: Option<Violation>,
+    pub(crate) violation: Option<Violation>,
 }
 
 /// The monitor while threads run. A call is recorded before the operation begins and a return after it has ended, so the
@@ -82,7 +82,7 @@ impl Watch {
 /// The testing method of Amram, Hayoun, Mizrahi and Weiss (DISC 2022): clients store 0, and those of two cells 1 from some
 /// time on. Then a monitor of a few words, in constant time for each event, decides while the threads run, and a run may have
 /// any length.
-pub fn simple(scan: Scan, pair: [usize; 2], ops: usize, seed: u64) -> Watched {
+pub(crate) fn simple(scan: Scan, pair: [usize; 2], ops: usize, seed: u64) -> Watched {
     const THREADS: usize = 4;
     let cells = Cells::new(THREADS, scan, std::thread::yield_now);
     let watched = Watched {

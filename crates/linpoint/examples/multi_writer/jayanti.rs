@@ -10,23 +10,23 @@ use linpoint::explore::{Algorithm, Bits, Client, Interface, Step, width};
 use linpoint::spec::SnapshotOp;
 
 /// The number of entries.
-pub const ENTRIES: usize = 2;
+pub(crate) const ENTRIES: usize = 2;
 /// The scanner is the last of the processes; the others update.
-pub const PROCESSES: usize = 3;
+pub(crate) const PROCESSES: usize = 3;
 const SCANNER: usize = PROCESSES - 1;
 /// Nothing was forwarded.
 const NOTHING: u8 = 7;
 
 /// The algorithm; an update forwards this often.
 #[derive(Clone, Copy, Debug)]
-pub struct Jayanti {
-    pub forwards: u8,
+pub(crate) struct Jayanti {
+    pub(crate) forwards: u8,
 }
 
 /// Registers: the entries, what was forwarded, the processes whose links to each entry of B are intact, and whether a scan is
 /// announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub(crate) struct Shared {
     a: [u8; ENTRIES],
     b: [u8; ENTRIES],
     linked: [u16; ENTRIES],
@@ -48,7 +48,7 @@ linpoint::places! { enum At { Idle, Write, ReadX, Link, ReadA, TestX, Store, Ann
 
 /// Variables: the entry, the value to write or to forward, the attempts to forward, and what a scan has read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Local {
+pub(crate) struct Local {
     at: At,
     entry: u8,
     value: u8,
@@ -210,7 +210,7 @@ impl Algorithm for Jayanti {
 
 /// The last process scans; the others update any entry. Each has two values of its own, one for its first update.
 #[derive(Clone, Copy, Debug)]
-pub struct Clients;
+pub(crate) struct Clients;
 
 impl Client<SnapshotOp> for Clients {
     fn offers(&self, p: usize, updates: u8) -> Vec<(SnapshotOp, u8)> {

@@ -22,7 +22,7 @@ enum Compares {
 
 /// The algorithm.
 #[derive(Clone, Copy, Debug)]
-pub struct DoubleCollect {
+pub(crate) struct DoubleCollect {
     form: Form,
     compares: Compares,
 }
@@ -30,7 +30,7 @@ pub struct DoubleCollect {
 /// Registers: values and toggles of all entries. For each writer, the scanners that have not read its register since it was
 /// written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shared {
+pub(crate) struct Shared {
     values: u16,
     toggles: u16,
     changed: [u16; MOST_PROCESSES],
@@ -41,7 +41,7 @@ linpoint::places! { enum At { Idle, Write, Read } }
 /// Variables: the value to write; of a scan, the register to read next, what it read last, whether this is its first
 /// collect, and whether a register has changed in this collect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Local {
+pub(crate) struct Local {
     at: At,
     value: bool,
     register: u8,

@@ -7,13 +7,13 @@ use linpoint::explore::queue::{QueueOp, QueueRet};
 use linpoint::explore::{Algorithm, Bits, Interface, Step, width};
 
 /// The most enqueues of one execution.
-pub const SLOTS: usize = 12;
+pub(crate) const SLOTS: usize = 12;
 /// An empty slot.
 const NOTHING: u8 = 15;
 
 /// How an enqueue takes a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taking {
+pub(crate) enum Taking {
     /// By fetch-and-add.
     AtOnce,
     /// By a read and a write. Two enqueues can take the same slot, and one value is lost.
@@ -22,13 +22,13 @@ pub enum Taking {
 
 /// The algorithm.
 #[derive(Clone, Copy, Debug)]
-pub struct HerlihyWing {
-    pub processes: usize,
-    pub taking: Taking,
+pub(crate) struct HerlihyWing {
+    pub(crate) processes: usize,
+    pub(crate) taking: Taking,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub(crate) struct Shared {
     back: u8,
     items: [u8; SLOTS],
 }
@@ -45,7 +45,7 @@ impl Default for Shared {
 linpoint::places! { enum At { Idle, Take, ReadBack, WriteBack, Store, ReadRange, Swap } }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Local {
+pub(crate) struct Local {
     at: At,
     value: u8,
     slot: u8,
