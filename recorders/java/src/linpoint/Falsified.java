@@ -53,6 +53,7 @@ final class Falsified {
             case "[]" -> "[0]";
             case "{}" -> "{0=0}";
             case "null" -> "0";
+            case "java.lang.NullPointerException" -> "java.lang.IllegalStateException";
             default -> text.startsWith("[") || text.startsWith("{") ? shorter(text) : "java.lang.NullPointerException";
         };
     }
