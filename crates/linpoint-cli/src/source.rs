@@ -367,7 +367,6 @@ impl InputArgs {
             memory,
             timeout,
             object_type: self.object.name(),
-            ..ReadOptions::default()
         };
         let mut passed_over = Vec::new();
         for file in &self.files {

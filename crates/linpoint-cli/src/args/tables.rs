@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
 
-use super::{InputArgs, LimitArgs, ReportArgs, named, parse_base, parse_method, parse_rule};
+use super::{InputArgs, LimitArgs, ReportArgs, parse_base, parse_method, parse_rule};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct TablesArgs {

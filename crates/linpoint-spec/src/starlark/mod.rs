@@ -279,8 +279,11 @@ fn failed(at: &str, error: &starlark::Error) -> ModelError {
     ModelError(format!("{}: {reason}\n    {}", place(span), line.trim()))
 }
 
+/// The bytes of an answer and of the state that it leaves.
+type OutcomeBytes<'a> = (&'a [u8], &'a [u8]);
+
 /// The outcomes of a step: a pair of answer and next state, or a list of such pairs.
-fn outcomes<'a>(data: &mut Reader<'a>) -> Result<Vec<(&'a [u8], &'a [u8])>, String> {
+fn outcomes<'a>(data: &mut Reader<'a>) -> Result<Vec<OutcomeBytes<'a>>, String> {
     let expected = "it must return a tuple (answer, next state), a list of such tuples, or blocked";
     let whole = *data;
     let count = match data.head() {

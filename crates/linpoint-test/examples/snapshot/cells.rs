@@ -39,12 +39,14 @@ impl Cells {
     /// The values of all cells at one moment.
     pub(crate) fn scan(&self) -> Vec<u32> {
         let mut last = self.collect();
-        while self.scan == Scan::DoubleCollect {
-            let again = self.collect();
-            if again == last {
-                break;
+        if self.scan == Scan::DoubleCollect {
+            loop {
+                let again = self.collect();
+                if again == last {
+                    break;
+                }
+                last = again;
             }
-            last = again;
         }
         last.into_iter().map(|cell| cell as u32).collect()
     }
