@@ -34,7 +34,13 @@ fn main() -> std::process::ExitCode {
             let _ = error.print();
             if error.use_stderr() && wants_json() {
                 let text = error.render().to_string();
-                let reason = text.lines().next().unwrap_or_default();
+                // What is missing is listed below the first line.
+                let reason: Vec<&str> = text
+                    .lines()
+                    .take_while(|line| !line.is_empty())
+                    .map(str::trim)
+                    .collect();
+                let reason = reason.join(" ");
                 output::print_error(ErrorKind::Usage, reason.trim_start_matches("error: "));
             }
             exit

@@ -15,7 +15,7 @@ use crate::args::DepthArgs;
 use crate::exit::Exit;
 use crate::files::Output;
 use crate::interrupt;
-use crate::output::depth;
+use crate::output::{depth, print_error};
 use crate::progress::Watcher;
 use crate::results::Measurement;
 use crate::source::{TypeChoice, object_of, print_notes, with_methods};
@@ -59,6 +59,9 @@ pub(crate) fn run(args: &DepthArgs) -> anyhow::Result<Exit> {
             Err(error) => {
                 out.flush()?;
                 eprintln!("linpoint: {error}");
+                if args.report.json {
+                    print_error(error.kind(), &error.to_string());
+                }
                 exit = exit.max(Exit::of_kind(error.kind()));
             }
         }
