@@ -2,6 +2,7 @@
 //!
 //! `LINPOINT_EVIDENCE` sets the number of histories per type.
 
+mod anchors;
 mod bag;
 mod changes;
 mod claims;

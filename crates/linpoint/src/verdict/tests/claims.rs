@@ -15,7 +15,7 @@ use super::scans;
 use crate::history::{History, NEVER, Op, OpId, TypedHistory};
 use crate::spec::Spec;
 use crate::value::Value;
-use crate::verdict::{Anchor, Claim, Listed, Possible, Violation};
+use crate::verdict::{Claim, Listed, Possible, Violation};
 
 /// How many facts of each kind were found true.
 #[derive(Default)]
@@ -170,7 +170,11 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
     }
 
     /// The operations of the part up to an event.
-    fn given_until(&self, rank: u32, treated: impl Fn(OpId) -> Treated) -> Vec<Given<'a, S>> {
+    pub(super) fn given_until(
+        &self,
+        rank: u32,
+        treated: impl Fn(OpId) -> Treated,
+    ) -> Vec<Given<'a, S>> {
         let (calls, rets) = (self.typed.calls(), self.typed.rets());
         let given = self.ids.iter().filter_map(|&id| {
             let (call, ret) = (calls[id.index()], rets[id.index()]);
@@ -250,7 +254,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         self.history.ops().filter(|op| op.call < self.cut)
     }
 
-    fn words(&self, states: impl IntoIterator<Item = S::State>) -> BTreeSet<String> {
+    pub(super) fn words(&self, states: impl IntoIterator<Item = S::State>) -> BTreeSet<String> {
         let states: std::collections::HashSet<S::State> = states.into_iter().collect();
         let clause = |state: &S::State| self.object.state_words(state, self.key);
         let words: BTreeSet<String> = states.iter().map(clause).collect();
@@ -259,7 +263,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         words
     }
 
-    fn expect_listed(&self, listed: &Listed, all: &BTreeSet<String>, what: &str) {
+    pub(super) fn expect_listed(&self, listed: &Listed, all: &BTreeSet<String>, what: &str) {
         let is_part = listed.shown.iter().all(|shown| all.contains(shown));
         let is_all = listed.count == all.len() && !listed.shown.is_empty();
         self.expect(is_part && is_all, &format!("{what} are {all:?}"));
@@ -290,49 +294,6 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
             .iter()
             .map(|(_, answer)| self.object.answer_words(asked, answer));
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
-    }
-
-    /// "When [operation] had returned, [states], whatever the order, or what [open operations] had made of that; [others] had taken
-    /// effect by then": some order of everything up to that return leads to each of the states, every order leads to one of
-    /// them and on from there by what operations did that were still open, and from there on no order explains the results of
-    /// the core, no matter what the relaxed operations did.
-    fn check_anchor(&self, anchor: &Anchor) {
-        let after = self.op(anchor.after);
-        self.expect(after.ret < self.cut, "the anchor lies before");
-        let orders = self.orders_until(after.ret, |_| AsRecorded);
-        let ends = self.words(orders.ends().into_iter().cloned());
-        let Listed { shown, count } = &anchor.states;
-        let is_possible = shown.iter().all(|shown| ends.contains(shown));
-        self.expect(
-            is_possible && *count <= ends.len(),
-            "the states are possible",
-        );
-        let clause = |state: &S::State| self.object.state_words(state, self.key);
-        let core = &self.violation.core;
-        let given = || {
-            self.given_until(self.cut, |id| match () {
-                () if anchor.taken.contains(&id) || self.op(id).ret <= after.ret => LeftOut,
-                () if core.ops().contains(&id) => AsRecorded,
-                () if core.relaxed().contains(&id) => Open,
-                () => LeftOut,
-            })
-        };
-        for state in orders.ends() {
-            if shown.contains(&clause(state)) {
-                let later = AllOrders::from(self.object, state.clone(), given());
-                self.expect(
-                    later.is_empty(),
-                    "the core contradicts itself from there on",
-                );
-            }
-        }
-        let is_open = |id: &OpId| self.op(*id).call < after.ret && self.op(*id).ret > after.ret;
-        self.expect(anchor.open.iter().all(is_open), "these were open");
-        self.expect(anchor.taken.iter().all(is_open), "these were open");
-        if shown.len() == *count {
-            let is_listed = |state: &S::State| shown.contains(&clause(state));
-            self.expect(orders.all_continue(is_listed), "no other state is possible");
-        }
     }
 
     /// "These changed nothing, as their answers tell, and without any one of these answers there is an order": with its answer
