@@ -42,6 +42,7 @@ pub(crate) fn variants(info: &'static TypeInfo) -> Vec<Callable> {
                 // The balances are not known.
                 params.push(Params::new());
             }
+            ("initial", "blocking-counter") => params.push(with(name, Value::Int(2))),
             ("initial", "counter") => params.push(with(name, Value::Int(-1))),
             ("initial", _) => {
                 let values = [Value::Int(0), "".into(), "a".into(), Value::Bool(false)];

@@ -122,7 +122,11 @@ fn every_proof_is_accepted() {
 #[test]
 fn the_corpus_is_proven() {
     let files = bundled_files();
-    let histories: Vec<_> = files.iter().flat_map(|file| &file.histories).collect();
+    let histories = files.iter().flat_map(|file| &file.histories);
+    // There are no proofs of why operations wait.
+    let histories: Vec<_> = histories
+        .filter(|recorded| !recorded.history.ends_stuck())
+        .collect();
     let decided = histories.par_iter().filter(|recorded| {
         let object = type_of(recorded);
         let checker = Checker::new(Config::default().with_timeout(Duration::from_secs(20)));
