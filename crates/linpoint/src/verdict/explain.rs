@@ -18,6 +18,9 @@ use crate::value::Value;
 /// If an engine finds more operations than these contradictory, fewer of them are looked for.
 const MOST_GIVEN: usize = 100;
 
+/// The most operations of an object without values among which those that an engine finds contradictory are looked at.
+const MOST_WITHOUT_VALUES: usize = 1_000;
+
 /// How long the independent check of one core may take.
 const CERTIFICATION_TIME: Duration = Duration::from_millis(200);
 
@@ -241,7 +244,10 @@ impl Clashes {
             let part = budget.slice(budget.left() / 8);
             reduce::contradictory_neighbours(task, end, &part, decide)
         };
+        // Without values nothing can be dropped, so that a long history stays as long.
+        let stays_long = task.kind().is_none() && task.ops.len() > MOST_WITHOUT_VALUES;
         let ops = match findings.contradicting {
+            Some(_) if stays_long => None,
             Some(few) if few.len() <= MOST_GIVEN => clashing(task, few, budget, decide),
             Some(many) => neighbours().or_else(|| clashing(task, many, budget, decide)),
             None => {

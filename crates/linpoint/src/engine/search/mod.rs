@@ -135,10 +135,12 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
     if let Some(contradiction) = implied.contradiction(&events, ops.len()) {
         let method = "the order that follows from values or hints contradicts real time";
         let contradicting = contradiction.iter().map(|&op| ops[op as usize]);
+        let mut contradicting: Vec<TaskOp> = contradicting.collect();
+        contradicting.sort_unstable_by_key(|op| op.id);
         let answer = Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
-            contradicting: Some(contradicting.collect()),
+            contradicting: Some(contradicting),
             first_bad: None,
         };
         return (Ok(answer), method.into());
