@@ -449,6 +449,8 @@ impl<'a, M: Machine> Search<'a, M> {
         };
         others.sort_unstable_by_key(|&op| order(op));
         for (i, &op) in others.iter().enumerate() {
+            // There may be very many pending operations.
+            self.ticker.tick()?;
             let class = classes[op as usize];
             let twin_goes_first = others[..i]
                 .iter()
