@@ -60,11 +60,7 @@ fn show(bug: Option<&str>, method: Method) -> Result<(), Error> {
         Outcome::Bug(execution) => {
             println!("    {}", execution.reason);
             for row in &execution.rows {
-                let call = row.call.map(|op| format!("{op:?}: "));
-                let ret = row.ret.map(|ret| format!(" returns {ret:?}"));
-                let (call, ret) = (call.unwrap_or_default(), ret.unwrap_or_default());
-                let steps = row.steps.join("; ");
-                println!("      process {}  {call}{steps}{ret}", row.process);
+                println!("      {row}");
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Counterexamples: replays the states that the search found as an execution, step by step and without reductions.
 
+use std::fmt;
+
 use super::observe::Observer;
 use super::product::{Happened, Move, Product, StateOf};
 use super::program::{Algorithm, Interface};
@@ -27,6 +29,21 @@ pub struct Row<Op, Ret> {
     pub ret: Option<Ret>,
     /// A description of the registers after the move.
     pub registers: String,
+}
+
+impl<Op: fmt::Debug, Ret: fmt::Debug> fmt::Display for Row<Op, Ret> {
+    /// `process 0  Update(1): reads r1; writes r0 returns Done`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {}  ", self.process)?;
+        if let Some(op) = &self.call {
+            write!(f, "{op:?}: ")?;
+        }
+        f.write_str(&self.steps.join("; "))?;
+        match &self.ret {
+            Some(ret) => write!(f, " returns {ret:?}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<Op: Clone, Ret: Clone> Execution<Op, Ret> {
