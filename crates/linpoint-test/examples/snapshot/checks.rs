@@ -1,7 +1,7 @@
 //! Three ways to check the snapshot: under control, under stress, and by simple histories with a monitor that runs along.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Barrier, Mutex};
 
 use linpoint::Error;
 use linpoint::engine::monitor::snapshot::simple::{Monitor, Side, SimpleEvent, Violation};
@@ -66,6 +66,8 @@ pub(crate) struct Watched {
 struct Watch {
     monitor: Mutex<(Monitor, Watched)>,
     stop: AtomicBool,
+    /// Where all clients meet before the first of them stores 1: what can go wrong goes wrong shortly after that.
+    middle: Barrier,
 }
 
 impl Watch {
@@ -92,6 +94,7 @@ pub(crate) fn simple(scan: Scan, pair: [usize; 2], ops: usize, seed: u64) -> Wat
     let watch = Watch {
         monitor: Mutex::new((Monitor::default(), watched)),
         stop: AtomicBool::new(false),
+        middle: Barrier::new(THREADS),
     };
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -109,9 +112,13 @@ fn client(cells: &Cells, watch: &Watch, pair: [usize; 2], thread: usize, ops: us
     random.set_stream(thread as u64);
     let place = pair.iter().position(|&cell| cell == thread);
     let side = place.map(|place| Side::BOTH[place]);
-    let switch = ops / 2 + random.random_range(0..4);
+    let middle = ops / 2;
+    let switch = middle + random.random_range(0..4);
     for op in 0..ops {
-        if watch.stop.load(Relaxed) {
+        if op == middle {
+            watch.middle.wait();
+        }
+        if op > middle && watch.stop.load(Relaxed) {
             return;
         }
         match side.filter(|_| op >= switch) {
