@@ -197,13 +197,28 @@ impl From<bool> for Value {
 
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
-        Value::Text(Arc::new(text.to_owned()))
+        letter(text).unwrap_or_else(|| Value::Text(Arc::new(text.to_owned())))
     }
 }
 
 impl From<String> for Value {
     fn from(text: String) -> Self {
-        Value::Text(Arc::new(text))
+        letter(&text).unwrap_or_else(|| Value::Text(Arc::new(text)))
+    }
+}
+
+/// The value of a text that is one ASCII character. Each thread has one value for each character, because histories of
+/// transactions repeat such texts in every step.
+fn letter(text: &str) -> Option<Value> {
+    thread_local! {
+        static LETTERS: [Value; 128] =
+            std::array::from_fn(|code| Value::Text(Arc::new(char::from(code as u8).to_string())));
+    }
+    match text.as_bytes() {
+        &[code] if code.is_ascii() => {
+            LETTERS.with(|letters| Some(letters[usize::from(code)].clone()))
+        }
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The operations on each value of a container, as an index for making witnesses.
 
 use super::critical::CriticalIntervals;
+use crate::engine::monitor::structure::counting_sort;
 use crate::engine::monitor::{Act, Log};
 use crate::history::NEVER;
 
@@ -26,7 +27,7 @@ impl OpsByValue {
                 Act::Peek | Act::Empty => {}
             }
         }
-        let (ends, peeks) = if intervals.has_peeks {
+        let (peeks, ends) = if intervals.has_peeks {
             peeks_by_value(log)
         } else {
             (Vec::new(), Vec::new())
@@ -70,22 +71,9 @@ impl OpsByValue {
     }
 }
 
+/// The peeks sorted by value, and where those of each value end.
 fn peeks_by_value(log: &Log<Act>) -> (Vec<u32>, Vec<u32>) {
-    let peeks = || (0..log.len()).filter(|&op| log.acts[op] == Act::Peek);
-    // First the count of each value, then where its peeks start, then, as they are filled in, where they end.
-    let mut ends = vec![0u32; log.distinct as usize];
-    for op in peeks() {
-        ends[log.values[op] as usize] += 1;
-    }
-    let mut sum = 0;
-    for end in &mut ends {
-        sum += std::mem::replace(end, sum);
-    }
-    let mut sorted = vec![0; sum as usize];
-    for op in peeks() {
-        let end = &mut ends[log.values[op] as usize];
-        sorted[*end as usize] = op as u32;
-        *end += 1;
-    }
-    (ends, sorted)
+    let peeks = (0..log.len() as u32).filter(|&op| log.acts[op as usize] == Act::Peek);
+    let value = |op: u32| log.values[op as usize];
+    counting_sort(peeks, log.distinct as usize, value)
 }

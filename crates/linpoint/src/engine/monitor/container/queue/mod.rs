@@ -21,6 +21,7 @@ use super::cover::contradiction;
 use super::critical::{CriticalInterval, CriticalIntervals, judge, known};
 use super::ops_by_value::OpsByValue;
 use super::{empties, read};
+use crate::engine::monitor::structure::counting_sort;
 use crate::engine::monitor::{
     Act, Contradiction, Effect, Finding, Log, Monitor, NotApplicable, Reading, ViolationKind,
 };
@@ -121,7 +122,8 @@ fn witness(log: &Log<Act>) -> Vec<u32> {
         for rank in 1..before.len() {
             before[rank] += before[rank - 1];
         }
-        values.sort_by_key(|&value| before[intervals.at(value).last_call as usize]);
+        let group = |value: u32| before[intervals.at(value).last_call as usize];
+        (values, _) = counting_sort(values.iter().copied(), empties.len() + 1, group);
     }
     let mut builder = WitnessBuilder {
         log,
