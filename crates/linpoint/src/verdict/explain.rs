@@ -244,18 +244,22 @@ impl Clashes {
             let part = budget.slice(budget.left() / 8);
             reduce::contradictory_neighbours(task, end, &part, decide)
         };
+        let family = || {
+            // Most families are not contradictory, and there may be many.
+            let part = budget.slice(budget.left() / 16);
+            reduce::contradictory_family(task, findings.reached, &part, decide).or_else(neighbours)
+        };
         // Without values nothing can be dropped, so that a long history stays as long.
         let stays_long = task.kind().is_none() && task.ops.len() > MOST_WITHOUT_VALUES;
         let ops = match findings.contradicting {
             Some(_) if stays_long => None,
-            Some(few) if few.len() <= MOST_GIVEN => clashing(task, few, budget, decide),
-            Some(many) => neighbours().or_else(|| clashing(task, many, budget, decide)),
-            None => {
-                // Most families are not contradictory, and there may be many.
-                let part = budget.slice(budget.left() / 16);
-                reduce::contradictory_family(task, findings.reached, &part, decide)
-                    .or_else(neighbours)
+            Some(few) if few.len() <= MOST_GIVEN => {
+                // If many others have to be relaxed, a search may take long.
+                let part = budget.slice(budget.left() / 2);
+                clashing(task, few, &part, decide).or_else(family)
             }
+            Some(many) => neighbours().or_else(|| clashing(task, many, budget, decide)),
+            None => family(),
         };
         let at_place = match task.kind() {
             // Values tell more.

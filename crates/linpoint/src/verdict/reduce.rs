@@ -155,26 +155,32 @@ pub(crate) fn shortest_bad_prefix(
 }
 
 /// The operations that an engine found contradictory as a history that follows from the whole one by sound reductions: alone if the other
-/// operations may be dropped, together with the others as relaxed ones if not.
+/// operations may be dropped, together with relaxed ones if not. These are the operations that are open in the end, since
+/// dropping all but them is often sound, or else all others.
 pub(super) fn start_from(whole: &dyn Facts, contradicting: &[TaskOp]) -> Vec<TaskOp> {
-    let alone = Reduced {
-        ops: contradicting.to_vec(),
-        cut: last_rank(contradicting),
-        minimal: false,
+    let cut = last_rank(contradicting);
+    let with_relaxed = |is_kept: &dyn Fn(&TaskOp) -> bool| {
+        let mut contradicting = contradicting.iter().peekable();
+        let called = whole.ops().iter().filter(|op| op.call <= cut);
+        let ops = called.filter_map(|op| {
+            let found = contradicting.next_if(|found| found.id == op.id).copied();
+            found.or_else(|| is_kept(op).then_some(TaskOp { ret: NEVER, ..*op }))
+        });
+        ops.collect::<Vec<TaskOp>>()
     };
-    if certify::reductions(whole, &alone).is_ok() {
-        return alone.ops;
-    }
-    let mut contradicting = contradicting.iter().peekable();
-    let called = whole.ops().iter().filter(|op| op.call <= alone.cut);
-    called
-        .map(
-            |op| match contradicting.next_if(|found| found.id == op.id) {
-                Some(found) => *found,
-                None => TaskOp { ret: NEVER, ..*op },
-            },
-        )
-        .collect()
+    let is_sound = |ops: &Vec<TaskOp>| {
+        let reduced = Reduced {
+            ops: ops.clone(),
+            cut,
+            minimal: false,
+        };
+        certify::reductions(whole, &reduced).is_ok()
+    };
+    let alone = contradicting.to_vec();
+    Some(alone)
+        .filter(is_sound)
+        .or_else(|| Some(with_relaxed(&|op| op.ret > cut)).filter(is_sound))
+        .unwrap_or_else(|| with_relaxed(&|_| true))
 }
 
 /// The last rank of a call or a return of these operations.

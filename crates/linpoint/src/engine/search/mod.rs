@@ -107,10 +107,6 @@ fn search<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Outcome {
     Outcome { answer, method }
 }
 
-/// The most operations of a history of which those that contradict an implied order are named: to show that they do so by themselves, all
-/// others are treated as pending, and a search with many pending operations takes long.
-const MOST_NAMED: usize = 300;
-
 /// Searches by asking the specification; the operations given may take effect as soon as they fit.
 type SearchAny<'a> = &'a mut dyn FnMut(&Problem, &[u32]) -> Result<SearchResult, Stopped>;
 
@@ -144,7 +140,7 @@ fn search_by_facts(task: &dyn Facts, budget: &Budget, search_any: SearchAny<'_>)
         let answer = Answer::NotLinearizable {
             partial: Vec::new(),
             reached: 0,
-            contradicting: (ops.len() <= MOST_NAMED).then_some(contradicting),
+            contradicting: Some(contradicting),
             first_bad: None,
         };
         return (Ok(answer), method.into());
