@@ -129,21 +129,25 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
             for (int i = 0; i < length; i++) {
                 map.put(argument((String) pair.get(0), random), argument((String) pair.get(1), random));
             }
-            return written(map);
+            boolean hasIntegers = arguments.get(pair.get(0)) instanceof Map<?, ?> keys && keys.containsKey("integer");
+            return hasIntegers && !map.containsValue(null) ? object(map) : pairs(map);
         }
         throw new IllegalArgumentException(
             "argument " + name + " is neither integer, one_of, function, list nor map: " + Json.text(generator));
     }
 
-    /** A map as a history has it: an object if its keys are integers, or else the list of its pairs in order. */
-    private static Object written(Map<Object, Object> map) {
-        boolean isObject = map.keySet().stream().allMatch(key -> key instanceof Integer) && !map.containsValue(null);
-        if (!isObject) {
-            return map.entrySet().stream().map(entry -> Arrays.asList(entry.getKey(), entry.getValue())).toList();
-        }
+    /** A map with integers as keys, as an object. */
+    private static Map<String, Object> object(Map<Object, Object> map) {
         Map<String, Object> object = new LinkedHashMap<>();
         map.forEach((key, value) -> object.put(String.valueOf(key), value));
         return object;
+    }
+
+    /** Any map, as the list of its pairs in its order. */
+    private static List<Object> pairs(Map<Object, Object> map) {
+        List<Object> pairs = new ArrayList<>();
+        map.forEach((key, value) -> pairs.add(Arrays.asList(key, value)));
+        return pairs;
     }
 
     private static int between(List<?> range, Random random) {
