@@ -19,6 +19,8 @@ mod map_spec;
 mod methods;
 mod navigable;
 mod render;
+#[cfg(test)]
+mod tests;
 
 pub use collection::{CollectionClass, CollectionOp, IfFull, IfNone, JavaCollection};
 pub use element::Element;
