@@ -357,7 +357,7 @@ impl JavaCollection {
             }
             CollectionOp::OfNull => return Err(NULL_POINTER),
             CollectionOp::Print | CollectionOp::List(..) | CollectionOp::View(_) => {
-                let listing = self.listing(elements, op, Strings::Bare);
+                let listing = self.listing(elements, op, self.form.strings());
                 listing.expect("bug: an operation that lists elements has no listing")
             }
         })

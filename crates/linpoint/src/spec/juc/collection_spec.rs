@@ -140,13 +140,14 @@ impl Spec for JavaCollection {
 
     /// A listing may be written in two ways, and a call that waits may be interrupted at any time.
     fn step(&self, state: &Elements, op: &CollectionOp, ret: Option<&Value>) -> Vec<Elements> {
-        let is_quoted = |ret: &Value| {
-            let quoted = self.listing(&state.to_vec(), op, Strings::Quoted);
-            quoted.as_ref() == Some(ret)
+        let is_shown = |ret: &Value| {
+            let elements = state.to_vec();
+            let mut listings = Strings::ALL.into_iter();
+            listings.any(|strings| self.listing(&elements, op, strings).as_ref() == Some(ret))
         };
         match ret.and_then(Value::as_text) {
             Some(INTERRUPTED) if may_wait(op) => vec![state.clone()],
-            Some(text) if text.contains('"') && ret.is_some_and(is_quoted) => vec![state.clone()],
+            Some(text) if text.starts_with('[') && ret.is_some_and(is_shown) => vec![state.clone()],
             _ => self.apply(state, op).answering(ret),
         }
     }

@@ -1,7 +1,7 @@
 //! What a history as a whole tells about how it is written. Verdicts do not depend on it.
 
 use super::Element;
-use super::render::NULL;
+use super::render::{NULL, Strings};
 use crate::spec::{CallView, RecordedOps};
 use crate::value::Value;
 
@@ -9,6 +9,7 @@ use crate::value::Value;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HistoryForm {
     results: ResultForm,
+    strings: Strings,
     texts: Texts,
     keys: Keys,
 }
@@ -47,6 +48,7 @@ impl HistoryForm {
     pub(super) fn of(history: RecordedOps<'_, '_>) -> Self {
         let mut form = HistoryForm {
             results: ResultForm::Texts,
+            strings: Strings::Bare,
             texts: Texts::Plain,
             keys: Keys::Alike,
         };
@@ -54,6 +56,12 @@ impl HistoryForm {
         for (call, result) in history {
             if matches!(result, Some(Value::Int(_) | Value::Bool(_))) {
                 form.results = ResultForm::Values;
+            }
+            if result
+                .and_then(Value::as_text)
+                .is_some_and(|text| text.contains('"'))
+            {
+                form.strings = Strings::Quoted;
             }
             if !has_plain_texts(call.argument) {
                 form.texts = Texts::Any;
@@ -78,6 +86,11 @@ impl HistoryForm {
             (ResultForm::Values, Some(text)) if is_value(text) => text.to_owned(),
             _ => answer.to_string(),
         }
+    }
+
+    /// How listings are written.
+    pub(super) fn strings(self) -> Strings {
+        self.strings
     }
 
     /// Whether no other element looks in answers as `element` does.

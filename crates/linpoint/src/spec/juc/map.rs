@@ -212,7 +212,7 @@ impl JavaMap {
 
     /// Applies `op` to `pairs` and returns its result.
     pub(super) fn perform(&self, pairs: &mut Pairs, op: &MapOp) -> Value {
-        let answer = match self.listing(pairs, op, Strings::Bare) {
+        let answer = match self.listing(pairs, op, self.form.strings()) {
             Some(listing) => {
                 if let MapOp::PollEntry(end) = op {
                     match end {

@@ -104,14 +104,15 @@ impl Spec for JavaMap {
 
     /// A listing, or an entry, may be written in two ways.
     fn step(&self, state: &Pairs, op: &MapOp, ret: Option<&Value>) -> Vec<Pairs> {
-        let is_quoted = |ret: &Value| {
-            let quoted = self.listing(state, op, Strings::Quoted);
-            quoted.is_some_and(|quoted| self.normal(op, quoted) == *ret)
+        let is_shown = |ret: &&Value| {
+            Strings::ALL.into_iter().any(|strings| {
+                let listing = self.listing(state, op, strings);
+                listing.is_some_and(|listing| self.normal(op, listing) == **ret)
+            })
         };
-        let has_quotes = |ret: &&Value| ret.as_text().is_some_and(|text| text.contains('"'));
-        match ret.filter(has_quotes) {
-            Some(ret) if is_quoted(ret) => self.apply(state, op).answering(None),
-            _ => self.apply(state, op).answering(ret),
+        match ret.filter(is_shown) {
+            Some(_) => self.apply(state, op).answering(None),
+            None => self.apply(state, op).answering(ret),
         }
     }
 

@@ -281,14 +281,16 @@ pub(super) fn check(
 
 /// Refuses the calls of `LinkedTransferQueue` that no sequential object has.
 pub(super) fn check_transfer(name: &str, arguments: usize) -> Result<(), DecodeError> {
-    match (name, arguments) {
-        ("transfer", 1) | ("tryTransfer", 3) => Err(format!(
-            "{name} with {arguments} arguments takes effect twice, when its element is added and when a consumer takes it: \
-             no order of single operations explains it"
-        )
-        .into()),
-        _ => Ok(()),
-    }
+    let call = match (name, arguments) {
+        ("transfer", 1) => "transfer(x)",
+        ("tryTransfer", 3) => "tryTransfer(x, timeout, unit)",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "{call} takes effect twice, when its element is added and when a consumer takes it: \
+         no order of single operations explains it"
+    )
+    .into())
 }
 
 /// Refuses a history of a `LinkedTransferQueue` with consumers that wait and calls that tell whether one does: a call that

@@ -26,12 +26,17 @@ pub(super) const CANNOT_BE_TOLD: [&str; 7] = [
 ];
 
 /// How strings are written in listings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Strings {
     /// As `toString` does.
+    #[default]
     Bare,
     /// As the Java recorder does.
     Quoted,
+}
+
+impl Strings {
+    pub(super) const ALL: [Strings; 2] = [Strings::Bare, Strings::Quoted];
 }
 
 /// What stands between the elements of a listing.

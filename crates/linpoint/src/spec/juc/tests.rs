@@ -252,10 +252,8 @@ fn timed_calls_do_not_wait_and_may_be_interrupted() {
     let interrupted = Value::from("java.lang.InterruptedException");
     let empty = queue.init();
     assert_eq!(queue.apply(&empty, &take), Outcomes::Blocked);
-    assert_eq!(
-        queue.step(&empty, &take, Some(&interrupted)),
-        [empty.clone()]
-    );
+    let after = queue.step(&empty, &take, Some(&interrupted));
+    assert_eq!(after, std::slice::from_ref(&empty));
     let poll = decode(&queue, "poll", "[]").expect("a call");
     assert!(queue.step(&empty, &poll, Some(&interrupted)).is_empty());
     let reason = decode(&queue, "poll", r#"[1, "second"]"#).unwrap_err();
@@ -333,4 +331,32 @@ fn keys_of_a_sorted_map_are_apart_only_if_they_compare() {
     let fitted = sorted.fitted_to(&mut [(get, None)].into_iter());
     let fitted = fitted.expect("a history tells the form");
     assert_eq!(key(&fitted, r#"["a"]"#), Some("a".into()));
+}
+
+#[test]
+fn explanations_write_strings_as_the_history_does() {
+    let sorted = map(MapClass::ConcurrentSkipListMap);
+    let argument = json("[]");
+    let call = CallView {
+        process: &Value::Nil,
+        method: "firstEntry",
+        argument: &argument,
+        hint: None,
+    };
+    let recorded = Value::from("\"a\"=1");
+    let fitted = sorted.fitted_to(&mut [(call, Some(&recorded))].into_iter());
+    let fitted = fitted.expect("a history tells the form");
+    let key = Element::of(&"a".into()).expect("an element");
+    let held = std::collections::BTreeMap::from([(key, Element::Int(1))]);
+    let op = decode(&sorted, "firstEntry", "[]").expect("a call");
+    let answer = |map: &JavaMap| match map.apply(&held, &op) {
+        Outcomes::One(answer, _) => answer,
+        _ => unreachable!("bug: a map has one answer"),
+    };
+    assert_eq!(answer(&sorted), "a=1".into());
+    assert_eq!(answer(&fitted), recorded);
+    for map in [sorted, fitted] {
+        assert_eq!(map.step(&held, &op, Some(&"a=1".into())).len(), 1);
+        assert_eq!(map.step(&held, &op, Some(&recorded)).len(), 1);
+    }
 }
