@@ -19,8 +19,8 @@ pub fn run() -> anyhow::Result<()> {
     println!("history; \"walked\": the canonical family without making schedules. Mean over 20 histories of the best of several runs.\n");
     println!("| object | operations | concurrent pairs | linearizable | made | walked | times |");
     println!("|---|---|---|---|---|---|---|");
-    let bulk_queue = JavaCollection { class: CollectionClass::ConcurrentLinkedQueue, capacity: None, results: Default::default() };
-    let bulk_set = JavaCollection { class: CollectionClass::ConcurrentSkipListSet, capacity: None, results: Default::default() };
+    let bulk_queue = JavaCollection { class: CollectionClass::ConcurrentLinkedQueue, capacity: None, form: Default::default() };
+    let bulk_set = JavaCollection { class: CollectionClass::ConcurrentSkipListSet, capacity: None, form: Default::default() };
     let queue = Container::unbounded(Discipline::Fifo);
     let register = Register { initial: Value::Nil, cas: false };
     for (threads, per_thread) in [(7, 2), (6, 3)] {

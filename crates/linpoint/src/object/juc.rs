@@ -5,7 +5,8 @@ use super::catalog::MOST_PLACES;
 use super::registry::{Given, TypeInfo};
 use crate::error::Error;
 use crate::spec::juc::{
-    CollectionClass, JavaCollection, JavaMap, MapClass, ResultForm, collection_methods, map_methods,
+    CollectionClass, HistoryForm, JavaCollection, JavaMap, MapClass, collection_methods,
+    map_methods,
 };
 
 const CAPACITY: &str = "capacity";
@@ -29,7 +30,7 @@ macro_rules! collection {
                 Ok(ObjectType::new(JavaCollection {
                     class,
                     capacity,
-                    results: ResultForm::default(),
+                    form: HistoryForm::default(),
                 }))
             },
         };
@@ -48,7 +49,7 @@ macro_rules! map {
                 let class = MapClass::$class;
                 Ok(ObjectType::new(JavaMap {
                     class,
-                    results: ResultForm::default(),
+                    form: HistoryForm::default(),
                 }))
             },
         };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::juc::{CollectionClass, JavaCollection, JavaMap, MapClass, ResultForm};
+use super::juc::{CollectionClass, HistoryForm, JavaCollection, JavaMap, MapClass};
 use super::*;
 
 const WALKS: u64 = 60;
@@ -498,7 +498,7 @@ fn java_collection(class: CollectionClass, capacity: Option<usize>) -> JavaColle
     JavaCollection {
         class,
         capacity,
-        results: ResultForm::default(),
+        form: HistoryForm::default(),
     }
 }
 
@@ -530,10 +530,10 @@ laws! {
     kafka_log: "kafka-log" = KafkaLog;
     append_list: "list" = AppendList;
     array_blocking_queue: "array-blocking-queue" = java_collection(CollectionClass::ArrayBlockingQueue, Some(3));
-    concurrent_hash_map: "concurrent-hash-map" = JavaMap { class: MapClass::ConcurrentHashMap, results: ResultForm::default() };
+    concurrent_hash_map: "concurrent-hash-map" = JavaMap { class: MapClass::ConcurrentHashMap, form: HistoryForm::default() };
     concurrent_linked_deque: "concurrent-linked-deque" = java_collection(CollectionClass::ConcurrentLinkedDeque, None);
     concurrent_linked_queue: "concurrent-linked-queue" = java_collection(CollectionClass::ConcurrentLinkedQueue, None);
-    concurrent_skip_list_map: "concurrent-skip-list-map" = JavaMap { class: MapClass::ConcurrentSkipListMap, results: ResultForm::default() };
+    concurrent_skip_list_map: "concurrent-skip-list-map" = JavaMap { class: MapClass::ConcurrentSkipListMap, form: HistoryForm::default() };
     concurrent_skip_list_set: "concurrent-skip-list-set" = java_collection(CollectionClass::ConcurrentSkipListSet, None);
     linked_blocking_deque: "linked-blocking-deque" = java_collection(CollectionClass::LinkedBlockingDeque, Some(2));
     linked_blocking_queue: "linked-blocking-queue" = java_collection(CollectionClass::LinkedBlockingQueue, None);

@@ -164,7 +164,9 @@ impl Making<'_> {
         };
         match name {
             "k" | "l" => Value::Int(sampler.below(self.keys) as i64),
-            "n" | "i" | "amount" => Value::Int(sampler.below(3) as i64),
+            "edge" => Value::Bool(sampler.percent(50)),
+            "unit" => Value::from("MILLISECONDS"),
+            "n" | "i" | "amount" | "timeout" => Value::Int(sampler.below(3) as i64),
             "v" | "w" | "x" | "y" | "text" => self.value(sampler),
             // What is compared was written before, if it is to be found.
             "from" | "to" => match self.values {

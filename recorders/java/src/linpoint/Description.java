@@ -25,7 +25,7 @@ import linpoint.Subject.Call;
  * </pre>
  *
  * Core methods are those that must be atomic. Where any object may be an element, {@code stepped} elements pause whenever the
- * class looks at them; without it they are {@code integers}. An argument is named after one of {@code arguments}, or of those
+ * class looks at them; without it they are {@code integers}, or {@code longs}. An argument is named after one of {@code arguments}, or of those
  * that need no description: {@code x}, {@code y}, {@code k}, {@code l}, {@code v} and {@code w} are integers, {@code c} is a
  * collection and {@code m} a map of them.
  */
@@ -51,6 +51,8 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
     }
 
     private static final List<String> KEYS = List.of("class", "constructor", "elements", "core", "others", "arguments");
+    /** The arguments that are elements, keys or values. */
+    private static final List<String> ELEMENTS = List.of("x", "y", "k", "l", "v", "w");
 
     static Description read(Path path) throws IOException {
         Map<?, ?> json = (Map<?, ?>) Json.read(Files.readString(path));
@@ -61,7 +63,7 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
         }
         Map<String, Object> arguments = new LinkedHashMap<>();
         Map<?, ?> integer = Map.of("integer", List.of(0, 2));
-        Stream.of("x", "y", "k", "l", "v", "w").forEach(name -> arguments.put(name, integer));
+        ELEMENTS.forEach(name -> arguments.put(name, integer));
         arguments.put("c", Map.of("list", "x", "length", List.of(0, 3)));
         arguments.put("m", Map.of("map", List.of("k", "v"), "length", List.of(0, 3)));
         items(json, "arguments", Map.of()).forEach((name, generator) -> arguments.put((String) name, generator));
@@ -74,8 +76,7 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
     }
 
     private static Subject.Elements elements(Map<?, ?> json) {
-        String name = json.get("elements") instanceof String text ? text : "integers";
-        return Subject.Elements.valueOf(name.toUpperCase());
+        return Subject.Elements.named(json.get("elements") instanceof String text ? text : "integers");
     }
 
     private static Map<?, ?> items(Map<?, ?> json, String key, Map<?, ?> otherwise) {
@@ -86,14 +87,18 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
         return json.get(key) instanceof List<?> list ? list.stream().map(Method::of).toList() : List.of();
     }
 
-    /** Returns the same with another constructor, or another range of the integers. */
-    Description with(List<Object> constructor, List<Object> integers) {
+    /** Returns the same with another constructor, another range of the integers, other values of elements, or other objects for integers. */
+    Description with(List<Object> constructor, List<Object> integers, List<Object> values, Subject.Elements elements) {
         Map<String, Object> changed = new LinkedHashMap<>(arguments);
         if (integers != null) {
             changed.replaceAll((name, generator) ->
                 generator instanceof Map<?, ?> map && map.containsKey("integer") ? Map.of("integer", integers) : generator);
         }
-        return new Description(type, constructor == null ? this.constructor : constructor, elements, core, others, changed);
+        if (values != null) {
+            ELEMENTS.forEach(name -> changed.put(name, Map.of("one_of", values)));
+        }
+        return new Description(type, constructor == null ? this.constructor : constructor, elements == null ? this.elements : elements,
+            core, others, changed);
     }
 
     /** Returns a call of this method with random arguments. */
@@ -120,14 +125,29 @@ record Description(String type, List<Object> constructor, Subject.Elements eleme
             return Stream.generate(() -> argument(element, random)).limit(length).toList();
         }
         if (generator.get("map") instanceof List<?> pair) {
-            Map<String, Object> map = new LinkedHashMap<>();
+            Map<Object, Object> map = new LinkedHashMap<>();
             for (int i = 0; i < length; i++) {
-                map.put(String.valueOf(argument((String) pair.get(0), random)), argument((String) pair.get(1), random));
+                map.put(argument((String) pair.get(0), random), argument((String) pair.get(1), random));
             }
-            return map;
+            boolean hasIntegers = arguments.get(pair.get(0)) instanceof Map<?, ?> keys && keys.containsKey("integer");
+            return hasIntegers && !map.containsValue(null) ? object(map) : pairs(map);
         }
         throw new IllegalArgumentException(
             "argument " + name + " is neither integer, one_of, function, list nor map: " + Json.text(generator));
+    }
+
+    /** A map with integers as keys, as an object. */
+    private static Map<String, Object> object(Map<Object, Object> map) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        map.forEach((key, value) -> object.put(String.valueOf(key), value));
+        return object;
+    }
+
+    /** Any map, as the list of its pairs in its order. */
+    private static List<Object> pairs(Map<Object, Object> map) {
+        List<Object> pairs = new ArrayList<>();
+        map.forEach((key, value) -> pairs.add(Arrays.asList(key, value)));
+        return pairs;
     }
 
     private static int between(List<?> range, Random random) {

@@ -43,6 +43,8 @@ public final class Driver {
           --format F        jsonl or violat [jsonl]
           --answers A       json or text [json; text for violat]
           --integers L,H    the range of all integers, instead of that of the description
+          --values V        what elements, keys and values are, a JSON list, instead of integers
+          --elements E      integers, longs or stepped: what integers are where any object will do, instead of that of the description
           --constructor A   the arguments of the constructor, a JSON list, instead of those of the description
           --blocked MS      when calls that have not returned are given up, and pending [2000]
           --falsify one     change one answer in each history; only with one thread
@@ -117,7 +119,9 @@ public final class Driver {
         given.remove("format");
         String answers = format == Format.VIOLAT ? "text" : "json";
         String output = given.remove("output");
-        Description description = Description.read(file).with(list(given.remove("constructor")), list(bracketed(given.remove("integers"))));
+        String elements = given.remove("elements");
+        Description description = Description.read(file).with(list(given.remove("constructor")), list(bracketed(given.remove("integers"))),
+            list(given.remove("values")), elements == null ? null : Subject.Elements.named(elements));
         Options options = new Options(number(given, "threads", 3), number(given, "calls", 3), text(given, "methods", "all"),
             number(given, "programs", 100), number(given, "runs", 1000),
             Distinct.valueOf(text(given, "distinct", "events").toUpperCase()), number(given, "keep", 10), format,

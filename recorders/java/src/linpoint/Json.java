@@ -1,6 +1,7 @@
 package linpoint;
 
 import java.lang.reflect.Array;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -75,15 +76,19 @@ final class Json {
             case "false":
                 return word.equals("true");
             default:
-                if (!word.matches("-?[0-9]{1,18}")) {
-                    return Double.valueOf(word);
-                }
-                long number = Long.parseLong(word);
-                if (number == (int) number) {
-                    return (int) number;
-                }
-                return number;
+                return number(word);
         }
+    }
+
+    private static Object number(String word) {
+        if (!word.matches("-?[0-9]{1,19}")) {
+            return Double.valueOf(word);
+        }
+        BigInteger number = new BigInteger(word);
+        if (number.bitLength() < Integer.SIZE) {
+            return number.intValue();
+        }
+        return number.bitLength() < Long.SIZE ? (Object) number.longValue() : Double.valueOf(word);
     }
 
     private void blanks() {

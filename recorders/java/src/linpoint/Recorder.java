@@ -9,8 +9,10 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Queue;
@@ -142,10 +144,21 @@ public final class Recorder implements Closeable {
         return operation;
     }
 
-    /** The types of java.util.concurrent take a list of arguments, also of one; others take one as it is. */
+    /**
+     * The types of java.util.concurrent take a list of arguments, also of one, with maps as lists of pairs in their order; others take
+     * one as it is.
+     */
     private Object argument(Object[] arguments) {
-        boolean isPlain = arguments.length == 1 && answers == Answers.JSON;
-        return isPlain ? arguments[0] : Arrays.asList(arguments);
+        if (answers == Answers.JSON) {
+            return arguments.length == 1 ? arguments[0] : Arrays.asList(arguments);
+        }
+        return Arrays.stream(arguments).map(argument -> argument instanceof Map<?, ?> map ? pairs(map) : argument).toList();
+    }
+
+    private static List<Object> pairs(Map<?, ?> map) {
+        List<Object> pairs = new ArrayList<>();
+        map.forEach((key, value) -> pairs.add(Arrays.asList(key, value)));
+        return pairs;
     }
 
     /** An operation of one thread between its call and its return. */

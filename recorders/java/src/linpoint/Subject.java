@@ -60,10 +60,21 @@ final class Subject {
 
     /** What integers are, where any object will do. */
     enum Elements {
-        /** {@code Integer}. */
+        /** {@code Integer}, and {@code Long} for those that are too large. */
         INTEGERS,
+        /** {@code Long}. */
+        LONGS,
         /** {@link Element}, which does the step whenever an instance looks at it. */
-        STEPPED
+        STEPPED;
+
+        /** Returns what has this name in descriptions and options. */
+        static Elements named(String name) {
+            try {
+                return valueOf(name.toUpperCase());
+            } catch (IllegalArgumentException unknown) {
+                throw new IllegalArgumentException("elements are integers, longs or stepped, not " + name, unknown);
+            }
+        }
     }
 
     /** A class that one thread uses. */
@@ -176,7 +187,8 @@ final class Subject {
             }
         }
         if (value instanceof List<?> list) {
-            return convertList(list, type);
+            Object pairs = convertPairs(list, type);
+            return pairs == null ? convertList(list, type) : pairs;
         }
         if (value instanceof Map<?, ?> map) {
             Map<Object, Object> pairs = new SteppedMap(step);
@@ -191,7 +203,11 @@ final class Subject {
     }
 
     private Object boxed(int number) {
-        return elements == Elements.STEPPED ? new Element(number, step) : (Object) number;
+        return switch (elements) {
+            case INTEGERS -> number;
+            case LONGS -> (long) number;
+            case STEPPED -> new Element(number, step);
+        };
     }
 
     private static Object convertNumber(Number number, Class<?> type) {
@@ -203,6 +219,20 @@ final class Subject {
             return number.longValue();
         }
         return type == double.class || type == Double.class ? number.doubleValue() : null;
+    }
+
+    /** The map with these pairs, in their order, or null if the type is no map or the items are no pairs. */
+    private Object convertPairs(List<?> list, Class<?> type) {
+        boolean arePairs = list.stream().allMatch(item -> item instanceof List<?> pair && pair.size() == 2);
+        if (type == Object.class || !type.isAssignableFrom(SteppedMap.class) || !arePairs) {
+            return null;
+        }
+        Map<Object, Object> pairs = new SteppedMap(step);
+        list.forEach(item -> {
+            List<?> pair = (List<?>) item;
+            pairs.put(convert(pair.get(0), Object.class), convert(pair.get(1), Object.class));
+        });
+        return pairs;
     }
 
     private Object convertList(List<?> list, Class<?> type) {

@@ -1,19 +1,28 @@
 //! Reads the arguments of Java methods.
 
-use super::Function;
+use super::{Element, Function};
 use crate::spec::DecodeError;
 use crate::value::Value;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Argument {
-    Integer(i64),
-    Collection(Vec<i64>),
-    Map(Vec<(i64, i64)>),
+    Single(Element),
+    Collection(Vec<Element>),
+    Map(Vec<(Element, Element)>, PairOrder),
     Function(Function),
 }
 
-/// Returns the arguments of a call. A single integer may be recorded without a list.
+/// Whether the order of the pairs is that in which Java iterates over the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PairOrder {
+    /// They are written as a list.
+    Known,
+    /// They are written as an object, whose order does not count.
+    Unknown,
+}
+
+/// Returns the arguments of a call. A single one that is neither null nor a list may be recorded without a list.
 pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, DecodeError> {
     match recorded {
         Value::Nil => Ok(Vec::new()),
@@ -25,26 +34,47 @@ pub(super) fn arguments(recorded: &Value) -> Result<Vec<Argument>, DecodeError> 
 fn argument(recorded: &Value) -> Result<Argument, DecodeError> {
     match recorded {
         Value::List(items) => {
-            let items = items.iter().map(integer).collect::<Result<_, _>>()?;
+            let pairs = items.iter().map(pair).collect::<Option<Vec<_>>>();
+            if let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty()) {
+                let pairs = pairs
+                    .into_iter()
+                    .map(|(k, v)| Ok((Element::of(k)?, Element::of(v)?)));
+                let pairs = pairs.collect::<Result<_, DecodeError>>()?;
+                return Ok(Argument::Map(pairs, PairOrder::Known));
+            }
+            let items = items.iter().map(Element::of).collect::<Result<_, _>>()?;
             Ok(Argument::Collection(items))
         }
         Value::Map(pairs) => {
             if let Some(function) = Function::of(pairs) {
                 return function.map(Argument::Function);
             }
-            let pairs = pairs.iter().map(|(k, v)| Ok((integer(k)?, integer(v)?)));
-            Ok(Argument::Map(pairs.collect::<Result<_, DecodeError>>()?))
+            let pairs = pairs
+                .iter()
+                .map(|(k, v)| Ok((object_key(k)?, Element::of(v)?)));
+            let pairs = pairs.collect::<Result<_, DecodeError>>()?;
+            Ok(Argument::Map(pairs, PairOrder::Unknown))
         }
-        single => integer(single).map(Argument::Integer),
+        single => Element::of(single).map(Argument::Single),
     }
 }
 
-fn integer(recorded: &Value) -> Result<i64, DecodeError> {
-    match recorded {
-        Value::Int(i) => Some(*i),
-        // The keys of a JSON object are text.
-        Value::Text(text) => text.parse().ok(),
+/// The items of a list of two.
+pub(super) fn pair(recorded: &Value) -> Option<(&Value, &Value)> {
+    match recorded.as_list()? {
+        [key, value] => Some((key, value)),
         _ => None,
     }
-    .ok_or_else(|| format!("an element is an integer, not {recorded}").into())
+}
+
+/// The integer that a key of a JSON object looks like: such keys are text.
+pub(super) fn looks_like_integer(key: &Value) -> Option<i64> {
+    key.as_text()?.parse().ok()
+}
+
+fn object_key(recorded: &Value) -> Result<Element, DecodeError> {
+    match looks_like_integer(recorded) {
+        Some(integer) => Ok(Element::Int(integer)),
+        None => Element::of(recorded),
+    }
 }

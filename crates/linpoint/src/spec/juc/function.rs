@@ -1,9 +1,11 @@
 //! The functions that calls take as arguments, by the names that the Java recorder gives them.
 
+use super::Element;
 use crate::spec::DecodeError;
 use crate::value::Value;
 
-/// A function of integers: of a key and a value, of two values, or of an element. A history writes it as `{"function": "sum"}`.
+/// A function of a key and a value, of two values, or of an element. A history writes it as `{"function": "sum"}`. What is no
+/// integer counts as one where one is needed: null as 0, and anything else as the length of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "described together")]
 pub enum Function {
@@ -13,7 +15,7 @@ pub enum Function {
     First,
     /// Answers the last argument.
     Last,
-    /// Answers the sum of all arguments; null counts as 0.
+    /// Answers the sum of all arguments.
     Sum,
     /// Answers the last argument plus one.
     Successor,
@@ -62,34 +64,36 @@ impl Function {
         Value::map([("function".into(), name.into())])
     }
 
-    /// What it answers as a function whose values are integers or null: those that Java's `int` holds. `None` for one that answers
-    /// true or false.
-    pub(super) fn value(self, arguments: &[Option<i64>]) -> Option<Option<i64>> {
-        let number = |argument: Option<i64>| argument.unwrap_or(0) as i32;
-        let last = arguments.last().copied().flatten();
+    /// What it answers as a function whose values are elements or null; sums are those of Java's `int`. `None` for one that
+    /// answers true or false.
+    pub(super) fn value(self, arguments: &[&Element]) -> Option<Element> {
+        let argument = |found: Option<&&Element>| found.map_or(Element::Null, |&x| x.clone());
         Some(match self {
-            Function::Null => None,
-            Function::First => arguments.first().copied().flatten(),
-            Function::Last => last,
+            Function::Null => Element::Null,
+            Function::First => argument(arguments.first()),
+            Function::Last => argument(arguments.last()),
             Function::Sum => {
-                let numbers = arguments.iter().map(|&argument| number(argument));
-                Some(numbers.fold(0i32, i32::wrapping_add).into())
+                let numbers = arguments.iter().map(|argument| argument.number());
+                Element::Int(numbers.fold(0i32, i32::wrapping_add).into())
             }
-            Function::Successor => Some(number(last).wrapping_add(1).into()),
+            Function::Successor => {
+                let last = argument(arguments.last()).number();
+                Element::Int(last.wrapping_add(1).into())
+            }
             Function::Even | Function::Odd | Function::Always | Function::Never => return None,
         })
     }
 
-    /// Whether it answers an integer or null.
+    /// Whether it answers an element or null.
     pub(super) fn has_values(self) -> bool {
         self.value(&[]).is_some()
     }
 
-    /// What it answers of one integer as a condition; `None` for one that answers integers.
-    pub(super) fn holds(self, x: i64) -> Option<bool> {
+    /// What it answers of one element as a condition; `None` for one that answers elements.
+    pub(super) fn holds(self, x: &Element) -> Option<bool> {
         match self {
-            Function::Even => Some(x % 2 == 0),
-            Function::Odd => Some(x % 2 != 0),
+            Function::Even => Some(x.number() % 2 == 0),
+            Function::Odd => Some(x.number() % 2 != 0),
             Function::Always => Some(true),
             Function::Never => Some(false),
             _ => None,
@@ -99,7 +103,7 @@ impl Function {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CollectionClass, JavaCollection, JavaMap, MapClass, ResultForm};
+    use super::super::{CollectionClass, Element, HistoryForm, JavaCollection, JavaMap, MapClass};
     use crate::spec::laws::run;
     use crate::spec::{CallView, Outcomes, Recorded, Spec};
     use crate::value::Value;
@@ -107,9 +111,9 @@ mod tests {
     #[test]
     fn maps_take_functions() {
         for class in [MapClass::ConcurrentHashMap, MapClass::ConcurrentSkipListMap] {
-            let results = ResultForm::default();
+            let form = HistoryForm::default();
             run(
-                &JavaMap { class, results },
+                &JavaMap { class, form },
                 r#"
                 compute([3, {"function": "sum"}]) "3"
                 compute([3, {"function": "sum"}]) "6"
@@ -134,7 +138,7 @@ mod tests {
         let queue = JavaCollection {
             class: CollectionClass::LinkedBlockingDeque,
             capacity: Some(2),
-            results: ResultForm::default(),
+            form: HistoryForm::default(),
         };
         let op = |method: &str, argument: Value| {
             let call = CallView {
@@ -146,7 +150,8 @@ mod tests {
             queue.decode(call).expect("a call")
         };
         let waits = |held: &[i64], method: &str, argument: Value| {
-            let outcomes = queue.apply(&held.to_vec().into(), &op(method, argument));
+            let held: Vec<Element> = held.iter().copied().map(Element::Int).collect();
+            let outcomes = queue.apply(&held.into(), &op(method, argument));
             outcomes == Outcomes::Blocked
         };
         for method in ["take", "takeFirst", "takeLast"] {

@@ -2,17 +2,19 @@
 //!
 //! Follows `siftUpComparable`, `siftDownComparable`, `dequeue`, `removeAt` and `heapify` of OpenJDK 17.
 
-/// Adds `x`.
-pub(super) fn push(heap: &mut Vec<i64>, x: i64) {
+use super::Element;
+
+/// Adds `x`, which must be comparable with the others, as these are with each other.
+pub(super) fn push(heap: &mut Vec<Element>, x: Element) {
     let last = heap.len();
     heap.push(x);
     sift_up(heap, last);
 }
 
 /// Removes the element at index `i`, which must exist.
-pub(super) fn remove_at(heap: &mut Vec<i64>, i: usize) {
+pub(super) fn remove_at(heap: &mut Vec<Element>, i: usize) {
     heap.swap_remove(i);
-    if let Some(&moved) = heap.get(i) {
+    if let Some(moved) = heap.get(i).cloned() {
         sift_down(heap, i);
         if heap[i] == moved {
             sift_up(heap, i);
@@ -21,13 +23,13 @@ pub(super) fn remove_at(heap: &mut Vec<i64>, i: usize) {
 }
 
 /// Makes a heap of any array.
-pub(super) fn heapify(array: &mut [i64]) {
+pub(super) fn heapify(array: &mut [Element]) {
     for i in (0..array.len() / 2).rev() {
         sift_down(array, i);
     }
 }
 
-fn sift_up(heap: &mut [i64], mut k: usize) {
+fn sift_up(heap: &mut [Element], mut k: usize) {
     while k > 0 {
         let parent = (k - 1) / 2;
         if heap[k] >= heap[parent] {
@@ -38,7 +40,7 @@ fn sift_up(heap: &mut [i64], mut k: usize) {
     }
 }
 
-fn sift_down(heap: &mut [i64], mut k: usize) {
+fn sift_down(heap: &mut [Element], mut k: usize) {
     let half = heap.len() / 2;
     while k < half {
         let mut child = 2 * k + 1;
@@ -60,24 +62,24 @@ mod tests {
 
     #[test]
     fn the_array_stays_a_heap_of_the_same_elements() {
-        let is_heap = |heap: &[i64]| (1..heap.len()).all(|i| heap[(i - 1) / 2] <= heap[i]);
+        let is_heap = |heap: &[Element]| (1..heap.len()).all(|i| heap[(i - 1) / 2] <= heap[i]);
         let mut sampler = Sampler::new(7, None);
         let (mut heap, mut sorted) = (Vec::new(), Vec::new());
         for _ in 0..2000 {
             if heap.is_empty() || sampler.percent(52) {
-                let x = sampler.below(20) as i64;
-                push(&mut heap, x);
+                let x = Element::Int(sampler.below(20) as i64);
+                push(&mut heap, x.clone());
                 sorted.push(x);
             } else {
                 let i = sampler.below(heap.len());
-                let x = heap[i];
+                let x = heap[i].clone();
                 remove_at(&mut heap, i);
-                sorted.remove(sorted.iter().position(|&y| y == x).unwrap());
+                sorted.remove(sorted.iter().position(|y| *y == x).unwrap());
             }
             assert!(is_heap(&heap), "{heap:?}");
-            sorted.sort_unstable();
+            sorted.sort();
             let mut content = heap.clone();
-            content.sort_unstable();
+            content.sort();
             assert_eq!(content, sorted);
         }
         let mut array = sorted;

@@ -1,17 +1,12 @@
-//! Specifies the maps: hash map and skip list map.
+//! What the maps do: hash map and skip list map.
 
 use std::collections::BTreeMap;
 
-use super::argument::{Argument, arguments};
-use super::methods::{map_methods, sample};
 use super::render::{
-    self, ILLEGAL_ARGUMENT, NO_SUCH_ELEMENT, NULL, NULL_POINTER, entry, text, text_or,
+    self, CLASS_CAST, NO_SUCH_ELEMENT, NULL, NULL_POINTER, Strings, entry, text, text_or,
 };
-use super::{Bounds, Direction, Function, Relation, ResultForm, Separator};
-use crate::spec::{
-    CallView, DecodeError, End, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
-    Vocabulary, words,
-};
+use super::{Bounds, Direction, Element, Function, HistoryForm, Relation, Separator};
+use crate::spec::End;
 use crate::value::Value;
 
 /// A map of `java.util.concurrent`, at first empty.
@@ -19,8 +14,8 @@ use crate::value::Value;
 pub struct JavaMap {
     /// Which one.
     pub class: MapClass,
-    /// How results are written, in explanations too.
-    pub results: ResultForm,
+    /// How the history is written, if that is known.
+    pub form: HistoryForm,
 }
 
 /// The classes of [`JavaMap`].
@@ -32,15 +27,17 @@ pub enum MapClass {
 }
 
 /// A listing of a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MapView {
-    /// `keySet` and `keys`.
-    Keys(Separator),
+    /// `toString`.
+    Print,
+    /// `keySet`, `navigableKeySet`, `descendingKeySet` and `keys`.
+    Keys(Direction, Separator),
     /// `values` and `elements`.
     Values(Separator),
     /// `entrySet`.
     Entries,
-    /// `toString` and `descendingMap`.
+    /// `clone` and `descendingMap`.
     Whole(Direction),
     /// `headMap`, `tailMap`, `subMap`.
     Part(Bounds),
@@ -50,35 +47,35 @@ pub enum MapView {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MapOp {
     /// `get`.
-    Get(i64),
+    Get(Element),
     /// `getOrDefault`.
-    GetOrDefault(i64, i64),
+    GetOrDefault(Element, Element),
     /// `containsKey`.
-    ContainsKey(i64),
+    ContainsKey(Element),
     /// `containsValue`, and `contains` of the hash map.
-    ContainsValue(i64),
+    ContainsValue(Element),
     /// `put`.
-    Put(i64, i64),
+    Put(Element, Element),
     /// `putIfAbsent`.
-    PutIfAbsent(i64, i64),
+    PutIfAbsent(Element, Element),
     /// `putAll`.
-    PutAll(Vec<(i64, i64)>),
+    PutAll(Vec<(Element, Element)>),
     /// `remove(k)`.
-    Remove(i64),
+    Remove(Element),
     /// `remove(k, v)`.
-    RemovePair(i64, i64),
+    RemovePair(Element, Element),
     /// `replace(k, v)`.
-    Replace(i64, i64),
+    Replace(Element, Element),
     /// `replace(k, old, new)`.
-    ReplacePair(i64, i64, i64),
+    ReplacePair(Element, Element, Element),
     /// `compute`.
-    Compute(i64, Function),
+    Compute(Element, Function),
     /// `computeIfAbsent`.
-    ComputeIfAbsent(i64, Function),
+    ComputeIfAbsent(Element, Function),
     /// `computeIfPresent`.
-    ComputeIfPresent(i64, Function),
+    ComputeIfPresent(Element, Function),
     /// `merge`.
-    Merge(i64, i64, Function),
+    Merge(Element, Element, Function),
     /// `replaceAll`.
     ReplaceAll(Function),
     /// `clear`.
@@ -96,187 +93,266 @@ pub enum MapOp {
     /// `pollFirstEntry`, `pollLastEntry`.
     PollEntry(End),
     /// `lowerKey`, `floorKey`, `ceilingKey`, `higherKey`.
-    Neighbour(Relation, i64),
+    Neighbour(Relation, Element),
+    /// `lowerEntry`, `floorEntry`, `ceilingEntry`, `higherEntry`.
+    NeighbourEntry(Relation, Element),
+    /// Any method with null where it takes a map or a function.
+    OfNull,
 }
 
-type Pairs = BTreeMap<i64, i64>;
+/// The keys with their values, none of which is null.
+pub(super) type Pairs = BTreeMap<Element, Element>;
 
-fn end_entry(pairs: &Pairs, end: End) -> Option<(&i64, &i64)> {
+/// The name of an exception.
+type Thrown = &'static str;
+
+fn end_entry(pairs: &Pairs, end: End) -> Option<(&Element, &Element)> {
     match end {
         End::Front => pairs.first_key_value(),
         End::Back => pairs.last_key_value(),
     }
 }
 
-fn list(pairs: &Pairs, view: MapView) -> Value {
+fn list(pairs: &Pairs, view: &MapView, strings: Strings) -> Value {
     match view {
-        MapView::Keys(separator) => render::list(pairs.keys(), separator),
-        MapView::Values(separator) => render::list(pairs.values(), separator),
-        MapView::Entries => render::list(pairs.iter().map(entry), Separator::CommaBlank),
-        MapView::Whole(Direction::Forward) => render::braces(pairs.iter().map(entry)),
-        MapView::Whole(Direction::Backward) => render::braces(pairs.iter().rev().map(entry)),
-        MapView::Part(bounds) if bounds.are_crossed() => ILLEGAL_ARGUMENT.into(),
-        MapView::Part(bounds) => {
-            let part = pairs.iter().filter(|&(&key, _)| bounds.contains(key));
-            render::braces(part.map(entry))
+        MapView::Print => render::braces(pairs.iter(), Strings::Bare),
+        MapView::Keys(Direction::Forward, separator) => {
+            render::list(pairs.keys(), *separator, strings)
         }
+        MapView::Keys(Direction::Backward, separator) => {
+            render::list(pairs.keys().rev(), *separator, strings)
+        }
+        MapView::Values(separator) => render::list(pairs.values(), *separator, strings),
+        MapView::Entries => render::entries(pairs.iter(), strings),
+        MapView::Whole(Direction::Forward) => render::braces(pairs.iter(), strings),
+        MapView::Whole(Direction::Backward) => render::braces(pairs.iter().rev(), strings),
+        MapView::Part(bounds) => match bounds.exception(pairs.keys().next()) {
+            Some(thrown) => thrown.into(),
+            None => {
+                let part = pairs.iter().filter(|(key, _)| bounds.contains(key));
+                render::braces(part, strings)
+            }
+        },
     }
 }
 
-/// Lets `k` have the value, or none, and answers it.
-fn set(pairs: &mut Pairs, k: i64, value: Option<i64>) -> Value {
+/// Lets `k` have the value, or none if it is null, and answers it.
+fn set(pairs: &mut Pairs, k: &Element, value: Element) -> Value {
+    let answer = text(&value);
     match value {
-        Some(value) => pairs.insert(k, value),
-        None => pairs.remove(&k),
+        Element::Null => pairs.remove(k),
+        value => pairs.insert(k.clone(), value),
     };
-    text_or(value, NULL)
+    answer
 }
 
 /// What a function that has values answers.
-fn computed(function: Function, arguments: &[Option<i64>]) -> Option<i64> {
+fn computed(function: Function, arguments: &[&Element]) -> Element {
     let value = function.value(arguments);
     value.expect("bug: a function without values was decoded")
 }
 
 /// `replaceAll`: a value that would be null is an exception, before anything is changed.
-fn replace_all(pairs: &mut Pairs, function: Function) -> Value {
-    let replaced = pairs.iter().map(|(&k, &v)| {
-        let value = computed(function, &[Some(k), Some(v)]);
-        value.map(|value| (k, value))
-    });
-    match replaced.collect::<Option<Pairs>>() {
-        Some(replaced) => {
-            *pairs = replaced;
-            Value::Nil
-        }
-        None => NULL_POINTER.into(),
+fn replace_all(pairs: &mut Pairs, function: Function) -> Result<Value, Thrown> {
+    let replaced = pairs
+        .iter()
+        .map(|(k, v)| (k.clone(), computed(function, &[k, v])));
+    let replaced: Pairs = replaced.collect();
+    if replaced.values().any(Element::is_null) {
+        return Err(NULL_POINTER);
     }
+    *pairs = replaced;
+    Ok(Value::Nil)
 }
 
-/// Applies `op` to `pairs` and returns its result.
-fn perform(pairs: &mut Pairs, op: &MapOp) -> Value {
-    match *op {
-        MapOp::Get(k) => text_or(pairs.get(&k), NULL),
-        MapOp::GetOrDefault(k, default) => text(pairs.get(&k).unwrap_or(&default)),
-        MapOp::ContainsKey(k) => text(pairs.contains_key(&k)),
-        MapOp::ContainsValue(v) => text(pairs.values().any(|&value| value == v)),
-        MapOp::Put(k, v) => text_or(pairs.insert(k, v), NULL),
-        MapOp::PutIfAbsent(k, v) => {
-            let held = pairs.get(&k).copied();
-            pairs.entry(k).or_insert(v);
-            text_or(held, NULL)
-        }
-        MapOp::PutAll(ref more) => {
-            pairs.extend(more.iter().copied());
-            Value::Nil
-        }
-        MapOp::Remove(k) => text_or(pairs.remove(&k), NULL),
-        MapOp::RemovePair(k, v) => {
-            let there = pairs.get(&k) == Some(&v);
-            if there {
-                pairs.remove(&k);
-            }
-            text(there)
-        }
-        MapOp::Replace(k, v) => {
-            let held = pairs.get_mut(&k).map(|held| std::mem::replace(held, v));
-            text_or(held, NULL)
-        }
-        MapOp::ReplacePair(k, old, new) => {
-            let there = pairs.get(&k) == Some(&old);
-            if there {
-                pairs.insert(k, new);
-            }
-            text(there)
-        }
-        MapOp::Compute(k, function) => {
-            let held = pairs.get(&k).copied();
-            let value = computed(function, &[Some(k), held]);
-            set(pairs, k, value)
-        }
-        MapOp::ComputeIfAbsent(k, function) => {
-            let held = pairs.get(&k).copied();
-            let value = held.or_else(|| computed(function, &[Some(k)]));
-            set(pairs, k, value)
-        }
-        MapOp::ComputeIfPresent(k, function) => {
-            let held = pairs.get(&k).copied();
-            let value = held.and_then(|held| computed(function, &[Some(k), Some(held)]));
-            set(pairs, k, value)
-        }
-        MapOp::Merge(k, v, function) => {
-            let held = pairs.get(&k).copied();
-            let value = held.map_or(Some(v), |held| computed(function, &[Some(held), Some(v)]));
-            set(pairs, k, value)
-        }
-        MapOp::ReplaceAll(function) => replace_all(pairs, function),
-        MapOp::Clear => {
-            pairs.clear();
-            Value::Nil
-        }
-        MapOp::IsEmpty => text(pairs.is_empty()),
-        MapOp::Size => text(pairs.len()),
-        MapOp::List(view) => list(pairs, view),
-        MapOp::EndKey(end) => text_or(end_entry(pairs, end).map(|(k, _)| k), NO_SUCH_ELEMENT),
-        MapOp::EndEntry(end) => text_or(end_entry(pairs, end).map(entry), NULL),
-        MapOp::PollEntry(end) => {
-            let polled = match end {
-                End::Front => pairs.pop_first(),
-                End::Back => pairs.pop_last(),
-            };
-            text_or(polled.map(|(k, v)| entry((&k, &v))), NULL)
-        }
-        MapOp::Neighbour(relation, k) => text_or(relation.find(pairs.keys().copied(), k), NULL),
+/// What is thrown if one of these arguments is null.
+fn not_null(arguments: &[&Element]) -> Result<(), Thrown> {
+    match arguments.iter().any(|argument| argument.is_null()) {
+        true => Err(NULL_POINTER),
+        false => Ok(()),
     }
 }
 
 impl JavaMap {
-    /// The answer of `op` in the form in which answers are compared.
-    ///
-    /// The hash map lists what it holds in the order of its table, whose size depends on how the map was filled. So the order of
-    /// its listings says nothing, and they are sorted.
-    fn normal(&self, op: &MapOp, answer: Value) -> Value {
-        match (self.class, op) {
-            (MapClass::ConcurrentHashMap, MapOp::List(_)) => render::sorted(answer),
-            _ => answer,
+    /// What is thrown when `k` is looked for among the keys, any two of which compare in a sorted map.
+    fn look_for(&self, pairs: &Pairs, k: &Element) -> Result<(), Thrown> {
+        not_null(&[k])?;
+        match (self.class, pairs.keys().next()) {
+            (MapClass::ConcurrentSkipListMap, Some(held)) if !held.compares_with(k) => {
+                Err(CLASS_CAST)
+            }
+            _ => Ok(()),
         }
+    }
+
+    fn put(&self, pairs: &mut Pairs, k: &Element, v: &Element) -> Result<Option<Element>, Thrown> {
+        not_null(&[k, v])?;
+        self.look_for(pairs, k)?;
+        Ok(pairs.insert(k.clone(), v.clone()))
+    }
+
+    /// What `op` answers if it shows keys and values in a text with marks, and strings are written in this way.
+    pub(super) fn listing(&self, pairs: &Pairs, op: &MapOp, strings: Strings) -> Option<Value> {
+        let shown = |found: Option<(&Element, &Element)>| {
+            text_or(found.map(|found| entry(found, strings)), NULL)
+        };
+        Some(match op {
+            MapOp::List(view) => list(pairs, view, strings),
+            MapOp::EndEntry(end) | MapOp::PollEntry(end) => shown(end_entry(pairs, *end)),
+            MapOp::NeighbourEntry(relation, k) => match self.look_for(pairs, k) {
+                Ok(()) => {
+                    let found = relation.find(pairs.keys(), k);
+                    shown(found.and_then(|found| pairs.get_key_value(found)))
+                }
+                Err(thrown) => thrown.into(),
+            },
+            _ => return None,
+        })
+    }
+
+    /// Applies `op` to `pairs` and returns its result.
+    pub(super) fn perform(&self, pairs: &mut Pairs, op: &MapOp) -> Value {
+        let answer = match self.listing(pairs, op, self.form.strings()) {
+            Some(listing) => {
+                if let MapOp::PollEntry(end) = op {
+                    match end {
+                        End::Front => pairs.pop_first(),
+                        End::Back => pairs.pop_last(),
+                    };
+                }
+                Ok(listing)
+            }
+            None => self.answer(pairs, op),
+        };
+        answer.unwrap_or_else(Value::from)
+    }
+
+    /// The same for operations that do not list anything.
+    fn answer(&self, pairs: &mut Pairs, op: &MapOp) -> Result<Value, Thrown> {
+        if let Some(k) = op.key() {
+            not_null(&[k])?;
+        }
+        Ok(match op {
+            MapOp::Get(k) => {
+                self.look_for(pairs, k)?;
+                text_or(pairs.get(k), NULL)
+            }
+            MapOp::GetOrDefault(k, default) => {
+                self.look_for(pairs, k)?;
+                text(pairs.get(k).unwrap_or(default))
+            }
+            MapOp::ContainsKey(k) => {
+                self.look_for(pairs, k)?;
+                text(pairs.contains_key(k))
+            }
+            MapOp::ContainsValue(v) => {
+                not_null(&[v])?;
+                text(pairs.values().any(|value| value == v))
+            }
+            MapOp::Put(k, v) => text_or(self.put(pairs, k, v)?, NULL),
+            MapOp::PutIfAbsent(k, v) => {
+                not_null(&[v])?;
+                self.look_for(pairs, k)?;
+                let held = pairs.get(k).cloned();
+                if held.is_none() {
+                    pairs.insert(k.clone(), v.clone());
+                }
+                text_or(held, NULL)
+            }
+            MapOp::PutAll(more) => {
+                // The pairs put before an exception stay.
+                for (k, v) in more {
+                    self.put(pairs, k, v)?;
+                }
+                Value::Nil
+            }
+            MapOp::Remove(k) => {
+                self.look_for(pairs, k)?;
+                text_or(pairs.remove(k), NULL)
+            }
+            // A value that is null is not looked for.
+            MapOp::RemovePair(_, Element::Null) => text(false),
+            MapOp::RemovePair(k, v) => {
+                self.look_for(pairs, k)?;
+                let there = pairs.get(k) == Some(v);
+                if there {
+                    pairs.remove(k);
+                }
+                text(there)
+            }
+            MapOp::Replace(..) | MapOp::ReplacePair(..) => self.replace(pairs, op)?,
+            MapOp::Compute(..)
+            | MapOp::ComputeIfAbsent(..)
+            | MapOp::ComputeIfPresent(..)
+            | MapOp::Merge(..) => self.compute(pairs, op)?,
+            MapOp::ReplaceAll(function) => replace_all(pairs, *function)?,
+            MapOp::Clear => {
+                pairs.clear();
+                Value::Nil
+            }
+            MapOp::IsEmpty => text(pairs.is_empty()),
+            MapOp::Size => text(pairs.len()),
+            MapOp::EndKey(end) => text_or(end_entry(pairs, *end).map(|(k, _)| k), NO_SUCH_ELEMENT),
+            MapOp::Neighbour(relation, k) => {
+                self.look_for(pairs, k)?;
+                text_or(relation.find(pairs.keys(), k), NULL)
+            }
+            MapOp::OfNull => return Err(NULL_POINTER),
+            MapOp::List(_)
+            | MapOp::EndEntry(_)
+            | MapOp::PollEntry(_)
+            | MapOp::NeighbourEntry(..) => unreachable!("bug: a listing is answered as none"),
+        })
+    }
+
+    /// `replace(k, v)` and `replace(k, old, new)`.
+    fn replace(&self, pairs: &mut Pairs, op: &MapOp) -> Result<Value, Thrown> {
+        let (k, old, new) = match op {
+            MapOp::Replace(k, v) => (k, None, v),
+            MapOp::ReplacePair(k, old, new) => (k, Some(old), new),
+            _ => unreachable!("bug: {op:?} does not replace"),
+        };
+        not_null(&[old.unwrap_or(new), new])?;
+        self.look_for(pairs, k)?;
+        let held = pairs.get_mut(k);
+        Ok(match (held, old) {
+            (held, None) => text_or(held.map(|held| std::mem::replace(held, new.clone())), NULL),
+            (Some(held), Some(old)) if held == old => {
+                *held = new.clone();
+                text(true)
+            }
+            _ => text(false),
+        })
+    }
+
+    /// `compute`, `computeIfAbsent`, `computeIfPresent` and `merge`.
+    fn compute(&self, pairs: &mut Pairs, op: &MapOp) -> Result<Value, Thrown> {
+        if let MapOp::Merge(_, v, _) = op {
+            not_null(&[v])?;
+        }
+        let Some(k) = op.key() else {
+            unreachable!("bug: {op:?} has no key");
+        };
+        self.look_for(pairs, k)?;
+        let held = pairs.get(k).cloned().unwrap_or(Element::Null);
+        let value = match (op, held) {
+            (MapOp::Compute(_, function), held) => computed(*function, &[k, &held]),
+            (MapOp::ComputeIfAbsent(_, function), Element::Null) => computed(*function, &[k]),
+            (MapOp::ComputeIfPresent(_, function), held) if !held.is_null() => {
+                computed(*function, &[k, &held])
+            }
+            (MapOp::Merge(_, v, _), Element::Null) => v.clone(),
+            (MapOp::Merge(_, v, function), held) => computed(*function, &[&held, v]),
+            (_, held) => held,
+        };
+        Ok(set(pairs, k, value))
     }
 }
 
-impl Spec for JavaMap {
-    type Op = MapOp;
-    type Ret = Value;
-    type State = Pairs;
-
-    fn init(&self) -> Pairs {
-        Pairs::new()
-    }
-
-    fn vocabulary(&self) -> Vocabulary {
-        words::MAP
-    }
-
-    fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        format!("the map held {state:?}")
-    }
-
-    fn answer_words(&self, _: &MapOp, answer: &Value) -> String {
-        self.results.answer(answer)
-    }
-
-    fn state_value(&self, state: &Pairs) -> Value {
-        let pairs = state.iter();
-        Value::list(pairs.map(|(&key, &value)| Value::list([Value::Int(key), Value::Int(value)])))
-    }
-
-    fn apply(&self, state: &Pairs, op: &MapOp) -> Outcomes<Value, Pairs> {
-        let mut next = state.clone();
-        let answer = perform(&mut next, op);
-        Outcomes::One(self.normal(op, answer), next)
-    }
-
-    fn key(&self, op: &MapOp) -> Option<Value> {
-        match *op {
+impl MapOp {
+    /// The only key that the operation is about, if there is one.
+    pub(super) fn key(&self) -> Option<&Element> {
+        match self {
             MapOp::Get(k)
             | MapOp::GetOrDefault(k, _)
             | MapOp::ContainsKey(k)
@@ -289,156 +365,8 @@ impl Spec for JavaMap {
             | MapOp::Compute(k, _)
             | MapOp::ComputeIfAbsent(k, _)
             | MapOp::ComputeIfPresent(k, _)
-            | MapOp::Merge(k, ..) => Some(Value::Int(k)),
+            | MapOp::Merge(k, ..) => Some(k),
             _ => None,
         }
-    }
-
-    fn is_pure(&self, op: &MapOp, ret: Option<&Value>) -> bool {
-        let answers = |text: &str| ret.and_then(Value::as_text) == Some(text);
-        match op {
-            // If the result is the value that it puts, the map held that value already.
-            MapOp::Put(_, v) => answers(&v.to_string()),
-            MapOp::Replace(_, v) => answers(NULL) || answers(&v.to_string()),
-            MapOp::PutIfAbsent(..) => ret.is_some() && !answers(NULL),
-            MapOp::Remove(_) | MapOp::PollEntry(_) => answers(NULL),
-            MapOp::RemovePair(..) => answers("false"),
-            MapOp::ReplacePair(_, old, new) => old == new || answers("false"),
-            MapOp::PutAll(more) => more.is_empty(),
-            MapOp::Compute(..)
-            | MapOp::ComputeIfAbsent(..)
-            | MapOp::ComputeIfPresent(..)
-            | MapOp::Merge(..)
-            | MapOp::ReplaceAll(_)
-            | MapOp::Clear => false,
-            MapOp::Get(_)
-            | MapOp::GetOrDefault(..)
-            | MapOp::ContainsKey(_)
-            | MapOp::ContainsValue(_)
-            | MapOp::IsEmpty
-            | MapOp::Size
-            | MapOp::List(_)
-            | MapOp::EndKey(_)
-            | MapOp::EndEntry(_)
-            | MapOp::Neighbour(..) => true,
-        }
-    }
-}
-
-impl Recorded for JavaMap {
-    fn fitted_to(&self, history: RecordedOps<'_, '_>) -> Option<Self> {
-        Some(JavaMap {
-            results: ResultForm::of(history),
-            ..self.clone()
-        })
-    }
-
-    fn decode(&self, call: CallView<'_>) -> Result<MapOp, DecodeError> {
-        use Argument::{Function, Integer, Map};
-        use MapOp::*;
-        let arguments = arguments(call.argument)?;
-        super::methods::check(map_methods(self.class), call.method, arguments.len())?;
-        Ok(match (call.method, &arguments[..]) {
-            ("get", &[Integer(k)]) => Get(k),
-            ("getOrDefault", &[Integer(k), Integer(default)]) => GetOrDefault(k, default),
-            ("containsKey", &[Integer(k)]) => ContainsKey(k),
-            ("containsValue" | "contains", &[Integer(v)]) => ContainsValue(v),
-            ("put", &[Integer(k), Integer(v)]) => Put(k, v),
-            ("putIfAbsent", &[Integer(k), Integer(v)]) => PutIfAbsent(k, v),
-            ("putAll", [Map(pairs)]) => PutAll(pairs.clone()),
-            ("remove", &[Integer(k)]) => Remove(k),
-            ("remove", &[Integer(k), Integer(v)]) => RemovePair(k, v),
-            ("replace", &[Integer(k), Integer(v)]) => Replace(k, v),
-            ("replace", &[Integer(k), Integer(old), Integer(new)]) => ReplacePair(k, old, new),
-            ("compute", &[Integer(k), Function(f)]) if f.has_values() => Compute(k, f),
-            ("computeIfAbsent", &[Integer(k), Function(f)]) if f.has_values() => {
-                ComputeIfAbsent(k, f)
-            }
-            ("computeIfPresent", &[Integer(k), Function(f)]) if f.has_values() => {
-                ComputeIfPresent(k, f)
-            }
-            ("merge", &[Integer(k), Integer(v), Function(f)]) if f.has_values() => Merge(k, v, f),
-            ("replaceAll", &[Function(f)]) if f.has_values() => ReplaceAll(f),
-            ("clear", []) => Clear,
-            ("isEmpty", []) => IsEmpty,
-            ("size" | "mappingCount", []) => Size,
-            ("keys", []) => List(MapView::Keys(Separator::Comma)),
-            ("keySet", []) => List(MapView::Keys(Separator::CommaBlank)),
-            ("elements", []) => List(MapView::Values(Separator::Comma)),
-            ("values", []) => List(MapView::Values(Separator::CommaBlank)),
-            ("entrySet", []) => List(MapView::Entries),
-            ("toString", []) => List(MapView::Whole(Direction::Forward)),
-            ("descendingMap", []) => List(MapView::Whole(Direction::Backward)),
-            ("headMap", &[Integer(to)]) => List(MapView::Part(Bounds(None, Some(to)))),
-            ("tailMap", &[Integer(from)]) => List(MapView::Part(Bounds(Some(from), None))),
-            ("subMap", &[Integer(from), Integer(to)]) => {
-                List(MapView::Part(Bounds(Some(from), Some(to))))
-            }
-            ("firstKey", []) => EndKey(End::Front),
-            ("lastKey", []) => EndKey(End::Back),
-            ("firstEntry", []) => EndEntry(End::Front),
-            ("lastEntry", []) => EndEntry(End::Back),
-            ("pollFirstEntry", []) => PollEntry(End::Front),
-            ("pollLastEntry", []) => PollEntry(End::Back),
-            ("lowerKey", &[Integer(k)]) => Neighbour(Relation::Lower, k),
-            ("floorKey", &[Integer(k)]) => Neighbour(Relation::Floor, k),
-            ("ceilingKey", &[Integer(k)]) => Neighbour(Relation::Ceiling, k),
-            ("higherKey", &[Integer(k)]) => Neighbour(Relation::Higher, k),
-            _ => return Err(super::methods::mismatch(call)),
-        })
-    }
-
-    fn decode_result(&self, op: &MapOp, result: &Value) -> Result<Value, DecodeError> {
-        match op {
-            MapOp::Clear | MapOp::PutAll(_) | MapOp::ReplaceAll(_) => render::recorded_void(result),
-            _ => Ok(self.normal(op, render::recorded(result)?)),
-        }
-    }
-}
-
-impl Simulated for JavaMap {
-    fn sample(&self, _: &Pairs, _: u32, sampler: &mut Sampler) -> (&'static str, Value) {
-        sample(map_methods(self.class), sampler)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// On JDK 17 the table has four places here, so that 4 is listed before 1.
-    #[test]
-    fn a_hash_map_lists_its_keys_in_any_order() {
-        let map = |class| JavaMap {
-            class,
-            results: ResultForm::default(),
-        };
-        let held = Pairs::from([(1, 5), (4, 6)]);
-        let answers = |class, view, recorded: &str| {
-            let (map, op) = (map(class), MapOp::List(view));
-            let result = map.decode_result(&op, &recorded.into()).unwrap();
-            !map.step(&held, &op, Some(&result)).is_empty()
-        };
-        let whole = MapView::Whole(Direction::Forward);
-        let listings = [
-            (whole, ["{4=6, 1=5}", "{1=5, 4=6}"], "{4=5, 1=6}"),
-            (MapView::Keys(Separator::Comma), ["[4,1]", "[1,4]"], "[4]"),
-            (
-                MapView::Values(Separator::CommaBlank),
-                ["[6, 5]", "[5, 6]"],
-                "[6, 6]",
-            ),
-        ];
-        for (view, right, wrong) in listings {
-            for recorded in right {
-                assert!(answers(MapClass::ConcurrentHashMap, view, recorded));
-            }
-            assert!(!answers(MapClass::ConcurrentHashMap, view, wrong));
-        }
-        assert!(!answers(
-            MapClass::ConcurrentSkipListMap,
-            whole,
-            "{4=6, 1=5}"
-        ));
     }
 }

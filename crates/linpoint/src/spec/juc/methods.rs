@@ -1,7 +1,7 @@
 //! The tables of the methods of each class. They document the types; calls are checked and sampled by them.
 
-use super::{CollectionClass, Function, MapClass};
-use crate::spec::{CallView, DecodeError, MethodInfo, Sampler};
+use super::{CollectionClass, Element, Function, MapClass};
+use crate::spec::{CallView, DecodeError, MethodInfo, RecordedOps, Sampler};
 use crate::value::Value;
 
 macro_rules! group {
@@ -55,14 +55,22 @@ group! { DEQUE:
     "descendingIterator()" => "all elements from the last on, as \"[2,1]\"",
 }
 
+group! { TIMED:
+    "offer(x, timeout, unit)" => "whether there was room, at some moment until it returned",
+    "poll(timeout, unit)" => "the first element, taken out, or null if there was none at some moment until it returned",
+}
+
+group! { TIMED_DEQUE:
+    "offerFirst(x, timeout, unit)" => "as offer(x, timeout, unit)",
+    "offerLast(x, timeout, unit)" => "as offer(x, timeout, unit)",
+    "pollFirst(timeout, unit)" => "as poll(timeout, unit)",
+    "pollLast(timeout, unit)" => "the last element, as poll(timeout, unit)",
+}
+
 group! { CAPACITY:
     "remainingCapacity()" => "how many more elements fit",
     "drainTo(c)" => "how many elements were taken out: all",
     "drainTo(c, n)" => "how many elements were taken out: the first n, or all",
-}
-
-group! { PUT:
-    "put(x)" => "nil",
 }
 
 group! { BLOCKING:
@@ -78,7 +86,9 @@ group! { BLOCKING_DEQUE:
 }
 
 group! { TRANSFER:
-    "tryTransfer(x)" => "false: no consumer waits",
+    "tryTransfer(x)" => "false: no consumer waits; not together with take() and poll(timeout, unit)",
+    "hasWaitingConsumer()" => "false, likewise",
+    "getWaitingConsumerCount()" => "0, likewise",
 }
 
 group! { NAVIGABLE_SET:
@@ -93,6 +103,10 @@ group! { NAVIGABLE_SET:
     "headSet(x)" => "the elements below x, as \"[1, 2]\"",
     "tailSet(x)" => "the elements from x on, as \"[1, 2]\"",
     "subSet(x, y)" => "the elements from x to below y, or IllegalArgumentException if x > y",
+    "headSet(x, edge)" => "the elements below x, and x if edge is true",
+    "tailSet(x, edge)" => "the elements above x, and x if edge is true",
+    "subSet(x, edge, y, edge)" => "the elements between x and y, and these where the edge is true",
+    "clone()" => "all elements, as \"[1, 2]\"",
     "descendingSet()" => "all elements from the largest on, as \"[2, 1]\"",
     "descendingIterator()" => "all elements from the largest on, as \"[2,1]\"",
 }
@@ -141,9 +155,19 @@ group! { NAVIGABLE_MAP:
     "floorKey(k)" => "the largest key not above k, or null",
     "ceilingKey(k)" => "the smallest key not below k, or null",
     "higherKey(k)" => "the smallest key above k, or null",
+    "lowerEntry(k)" => "the entry of the largest key below k, as \"1=0\", or null",
+    "floorEntry(k)" => "the entry of the largest key not above k, or null",
+    "ceilingEntry(k)" => "the entry of the smallest key not below k, or null",
+    "higherEntry(k)" => "the entry of the smallest key above k, or null",
     "headMap(k)" => "the entries below k, as \"{1=0, 2=5}\"",
     "tailMap(k)" => "the entries from k on",
     "subMap(k, l)" => "the entries from k to below l, or IllegalArgumentException if k > l",
+    "headMap(k, edge)" => "the entries below k, and that of k if edge is true",
+    "tailMap(k, edge)" => "the entries above k, and that of k if edge is true",
+    "subMap(k, edge, l, edge)" => "the entries between k and l, and theirs where the edge is true",
+    "navigableKeySet()" => "all keys, as \"[1, 2]\"",
+    "descendingKeySet()" => "all keys from the largest on",
+    "clone()" => "all entries, as \"{1=0, 2=5}\"",
     "descendingMap()" => "all entries from the largest key on",
 }
 
@@ -183,16 +207,39 @@ macro_rules! join {
 pub(crate) const fn collection_methods(class: CollectionClass) -> &'static [MethodInfo] {
     match class {
         CollectionClass::ArrayBlockingQueue | CollectionClass::LinkedBlockingQueue => {
-            join!(COLLECTION, QUEUE, CAPACITY, BLOCKING)
+            join!(COLLECTION, QUEUE, CAPACITY, BLOCKING, TIMED)
         }
         CollectionClass::ConcurrentLinkedQueue => join!(COLLECTION, QUEUE),
         CollectionClass::ConcurrentLinkedDeque => join!(COLLECTION, QUEUE, DEQUE),
         CollectionClass::LinkedBlockingDeque => {
-            join!(COLLECTION, QUEUE, DEQUE, CAPACITY, BLOCKING, BLOCKING_DEQUE)
+            join!(
+                COLLECTION,
+                QUEUE,
+                DEQUE,
+                CAPACITY,
+                BLOCKING,
+                BLOCKING_DEQUE,
+                TIMED,
+                TIMED_DEQUE
+            )
         }
-        CollectionClass::LinkedTransferQueue => join!(COLLECTION, QUEUE, CAPACITY, PUT, TRANSFER),
-        CollectionClass::PriorityBlockingQueue => join!(COLLECTION, QUEUE, CAPACITY, BLOCKING),
+        CollectionClass::LinkedTransferQueue => {
+            join!(COLLECTION, QUEUE, CAPACITY, BLOCKING, TIMED, TRANSFER)
+        }
+        CollectionClass::PriorityBlockingQueue => {
+            join!(COLLECTION, QUEUE, CAPACITY, BLOCKING, TIMED)
+        }
         CollectionClass::ConcurrentSkipListSet => join!(COLLECTION, NAVIGABLE_SET),
+    }
+}
+
+/// The methods that random clients of a queue, deque or set call: all that can be in one history.
+pub(super) const fn sampled_methods(class: CollectionClass) -> &'static [MethodInfo] {
+    match class {
+        CollectionClass::LinkedTransferQueue => {
+            join!(COLLECTION, QUEUE, CAPACITY, BLOCKING, TIMED)
+        }
+        _ => collection_methods(class),
     }
 }
 
@@ -232,16 +279,71 @@ pub(super) fn check(
     }
 }
 
+/// Refuses the calls of `LinkedTransferQueue` that no sequential object has.
+pub(super) fn check_transfer(name: &str, arguments: usize) -> Result<(), DecodeError> {
+    let call = match (name, arguments) {
+        ("transfer", 1) => "transfer(x)",
+        ("tryTransfer", 3) => "tryTransfer(x, timeout, unit)",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "{call} takes effect twice, when its element is added and when a consumer takes it: \
+         no order of single operations explains it"
+    )
+    .into())
+}
+
+/// Refuses a history of a `LinkedTransferQueue` with consumers that wait and calls that tell whether one does: a call that
+/// waits is not an operation yet.
+pub(super) fn check_consumers(history: RecordedOps<'_, '_>) -> Result<(), DecodeError> {
+    let (mut waiting, mut telling) = (None, None);
+    for (call, _) in history {
+        match call.method {
+            "take" => waiting = Some(call.method),
+            "poll" if call.argument.as_list().is_some_and(|all| !all.is_empty()) => {
+                waiting = Some("poll with a timeout");
+            }
+            "tryTransfer" | "hasWaitingConsumer" | "getWaitingConsumerCount" => {
+                telling = Some(call.method);
+            }
+            _ => {}
+        }
+    }
+    match (waiting, telling) {
+        (Some(waiting), Some(telling)) => Err(format!(
+            "{telling} tells whether a consumer waits, which no order of single operations explains: \
+             it cannot be checked in a history with {waiting}"
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what is neither a unit of time nor null.
+pub(super) fn check_unit(unit: &Element) -> Result<(), DecodeError> {
+    const UNITS: [&str; 7] = [
+        "NANOSECONDS",
+        "MICROSECONDS",
+        "MILLISECONDS",
+        "SECONDS",
+        "MINUTES",
+        "HOURS",
+        "DAYS",
+    ];
+    match unit {
+        Element::Null => Ok(()),
+        Element::Text(name) if UNITS.contains(&name.as_str()) => Ok(()),
+        _ => Err(format!("a unit of time is {}, not {unit:?}", UNITS.join(", ")).into()),
+    }
+}
+
 /// The error about a call whose arguments are of the wrong kind.
 pub(super) fn mismatch(call: CallView<'_>) -> DecodeError {
     format!("{} does not take {}", call.method, call.argument).into()
 }
 
 /// A random call of one of `methods` with small values.
-pub(super) fn sample(
-    methods: &'static [MethodInfo],
-    sampler: &mut Sampler,
-) -> (&'static str, Value) {
+pub(super) fn sample(methods: &[MethodInfo], sampler: &mut Sampler) -> (&'static str, Value) {
     // With uniform choice, removals would keep the collection empty most of the time.
     let inserts = |method: &&MethodInfo| {
         let prefixes = ["add", "offer", "put", "push"];
@@ -270,6 +372,8 @@ pub(super) fn sample(
                 pairs.dedup_by(|a, b| a.0 == b.0);
                 Value::map(pairs)
             }
+            "edge" => Value::Bool(sampler.percent(50)),
+            "unit" => Value::from("MILLISECONDS"),
             _ => small_integer(sampler),
         })
         .collect();
@@ -291,7 +395,7 @@ fn small_integers(sampler: &mut Sampler) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{JavaCollection, ResultForm};
+    use super::super::{HistoryForm, JavaCollection};
     use super::*;
     use crate::spec::Recorded;
 
@@ -310,7 +414,7 @@ mod tests {
         let queue = JavaCollection {
             class: CollectionClass::ConcurrentLinkedQueue,
             capacity: None,
-            results: ResultForm::default(),
+            form: HistoryForm::default(),
         };
         let (one, list) = (Value::Int(1), Value::list([Value::Int(1), Value::Int(2)]));
         let arguments = |items: &[&Value]| Value::list(items.iter().copied().cloned());
@@ -331,9 +435,10 @@ mod tests {
             refused("offer", arguments(&[&list])).as_deref(),
             Some("offer does not take [[1, 2]]")
         );
+        assert_eq!(refused("offer", arguments(&[&"x".into()])), None);
         assert_eq!(
-            refused("offer", arguments(&[&"x".into()])).as_deref(),
-            Some("an element is an integer, not \"x\"")
+            refused("offer", arguments(&[&Value::number("0.5")])).as_deref(),
+            Some("an element is null, true, false, an integer of 64 bits or a text, not 0.5")
         );
     }
 }

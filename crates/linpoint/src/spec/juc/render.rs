@@ -2,14 +2,42 @@
 
 use std::fmt::Display;
 
-use crate::spec::{DecodeError, RecordedOps};
+use super::Element;
+use crate::spec::DecodeError;
 use crate::value::Value;
 
+pub(super) const CLASS_CAST: &str = "java.lang.ClassCastException";
 pub(super) const ILLEGAL_ARGUMENT: &str = "java.lang.IllegalArgumentException";
 pub(super) const ILLEGAL_STATE: &str = "java.lang.IllegalStateException";
+pub(super) const INTERRUPTED: &str = "java.lang.InterruptedException";
 pub(super) const NO_SUCH_ELEMENT: &str = "java.util.NoSuchElementException";
 pub(super) const NULL_POINTER: &str = "java.lang.NullPointerException";
 pub(super) const NULL: &str = "null";
+
+/// The texts that cannot be told from other answers if they are elements.
+pub(super) const CANNOT_BE_TOLD: [&str; 7] = [
+    CLASS_CAST,
+    ILLEGAL_ARGUMENT,
+    ILLEGAL_STATE,
+    INTERRUPTED,
+    NO_SUCH_ELEMENT,
+    NULL_POINTER,
+    NULL,
+];
+
+/// How strings are written in listings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Strings {
+    /// As `toString` does.
+    #[default]
+    Bare,
+    /// As the Java recorder does.
+    Quoted,
+}
+
+impl Strings {
+    pub(super) const ALL: [Strings; 2] = [Strings::Bare, Strings::Quoted];
+}
 
 /// What stands between the elements of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,30 +75,49 @@ pub(super) fn text_or(result: Option<impl Display>, otherwise: &str) -> Value {
 }
 
 /// `[1,0,2]` or `[1, 0, 2]`.
-pub(super) fn list(elements: impl Iterator<Item = impl Display>, separator: Separator) -> Value {
-    bracketed('[', elements, separator, ']')
+pub(super) fn list<'a>(
+    elements: impl Iterator<Item = &'a Element>,
+    separator: Separator,
+    strings: Strings,
+) -> Value {
+    let show = |element: &Element, listing: &mut String| element.show(strings, listing);
+    bracketed(['[', ']'], elements, separator, show)
+}
+
+/// `[0=1, 2=2]`.
+pub(super) fn entries<'a>(
+    pairs: impl Iterator<Item = (&'a Element, &'a Element)>,
+    strings: Strings,
+) -> Value {
+    let show = |pair, listing: &mut String| listing.push_str(&entry(pair, strings));
+    bracketed(['[', ']'], pairs, Separator::CommaBlank, show)
 }
 
 /// `{0=1, 2=2}`.
-pub(super) fn braces(elements: impl Iterator<Item = impl Display>) -> Value {
-    bracketed('{', elements, Separator::CommaBlank, '}')
+pub(super) fn braces<'a>(
+    pairs: impl Iterator<Item = (&'a Element, &'a Element)>,
+    strings: Strings,
+) -> Value {
+    let show = |pair, listing: &mut String| listing.push_str(&entry(pair, strings));
+    bracketed(['{', '}'], pairs, Separator::CommaBlank, show)
 }
 
-/// The elements of a [`list`].
-pub(super) fn listed(text: &str, separator: Separator) -> Option<Vec<i64>> {
+/// The elements of a [`list`] of integers.
+pub(super) fn listed(text: &str, separator: Separator) -> Option<Vec<Element>> {
     let elements = text.strip_prefix('[')?.strip_suffix(']')?;
     if elements.is_empty() {
         return Some(Vec::new());
     }
     let elements = elements.split(separator.text());
-    elements.map(|element| element.parse().ok()).collect()
+    let integers = elements.map(|element| element.parse().ok().map(Element::Int));
+    integers.collect()
 }
 
-fn bracketed(
-    open: char,
-    elements: impl Iterator<Item = impl Display>,
+fn bracketed<T>(
+    [open, close]: [char; 2],
+    elements: impl Iterator<Item = T>,
     separator: Separator,
-    close: char,
+    show: impl Fn(T, &mut String),
 ) -> Value {
     let separator = separator.text();
     let mut text = String::from(open);
@@ -78,47 +125,19 @@ fn bracketed(
         if i > 0 {
             text.push_str(separator);
         }
-        text.push_str(&element.to_string());
+        show(element, &mut text);
     }
     text.push(close);
     Value::from(text)
 }
 
 /// `key=value`.
-pub(super) fn entry((key, value): (&i64, &i64)) -> String {
-    format!("{key}={value}")
-}
-
-/// How a history writes results that are integers, booleans or null.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ResultForm {
-    /// As the texts that Java prints.
-    #[default]
-    Texts,
-    /// As such.
-    Values,
-}
-
-impl ResultForm {
-    /// The form that the results of `history` have.
-    pub(super) fn of(history: RecordedOps<'_, '_>) -> Self {
-        let is_value = |result: &Value| matches!(result, Value::Int(_) | Value::Bool(_));
-        match history.filter_map(|(_, result)| result).any(is_value) {
-            true => ResultForm::Values,
-            false => ResultForm::Texts,
-        }
-    }
-
-    /// An answer, as the history writes it.
-    pub(super) fn answer(self, answer: &Value) -> String {
-        let is_value =
-            |text: &str| text.parse::<i64>().is_ok() || ["true", "false"].contains(&text);
-        match (self, answer.as_text()) {
-            (ResultForm::Values, Some(NULL)) => Value::Nil.to_string(),
-            (ResultForm::Values, Some(text)) if is_value(text) => text.to_owned(),
-            _ => answer.to_string(),
-        }
-    }
+pub(super) fn entry((key, value): (&Element, &Element), strings: Strings) -> String {
+    let mut text = String::new();
+    key.show(strings, &mut text);
+    text.push('=');
+    value.show(strings, &mut text);
+    text
 }
 
 /// Returns a recorded result of a method that is not void, in the form of these specifications.
@@ -141,25 +160,23 @@ pub(super) fn recorded_void(result: &Value) -> Result<Value, DecodeError> {
     }
 }
 
-/// A listing such as `[1, 2]` or `{1=5,2=6}` with its items in ascending order. Other texts stay as they are.
-pub(super) fn sorted(listing: Value) -> Value {
+/// A listing such as `[1, 2]` or `{1=5, 2=6}` with what stands between its separators in ascending order. Other texts stay as
+/// they are.
+pub(super) fn sorted(listing: Value, separator: Separator) -> Value {
     let text = listing.as_text().unwrap_or_default();
     let brackets = [('[', ']'), ('{', '}')];
     let inner = brackets.into_iter().find_map(|(open, close)| {
         let inner = text.strip_prefix(open)?.strip_suffix(close)?;
         Some((open, inner, close))
     });
-    let Some((open, inner, close)) = inner.filter(|(_, inner, _)| inner.contains(',')) else {
+    let separator = separator.text();
+    let Some((open, inner, close)) = inner.filter(|(_, inner, _)| inner.contains(separator)) else {
         return listing;
     };
-    let separator = if inner.contains(", ") { ", " } else { "," };
     let mut items: Vec<&str> = inner.split(separator).collect();
     let number = |item: &str| {
-        item.split('=')
-            .next()
-            .unwrap_or_default()
-            .parse::<i64>()
-            .ok()
+        let first = item.split('=').next().unwrap_or_default();
+        first.parse::<i64>().ok()
     };
     items.sort_by_key(|item| (number(item), *item));
     format!("{open}{}{close}", items.join(separator)).into()
@@ -168,7 +185,6 @@ pub(super) fn sorted(listing: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::CallView;
 
     #[test]
     fn null_is_told_from_nothing() {
@@ -185,35 +201,27 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_written_as_in_the_history() {
-        let form = |result: &Value| {
-            let call = CallView {
-                process: &Value::Nil,
-                method: "size",
-                argument: &Value::Nil,
-                hint: None,
-            };
-            ResultForm::of(&mut [(call, Some(result))].into_iter())
-        };
-        let values = form(&3.into());
-        let written = [text(2), text(true), NULL.into(), "[1,2]".into()];
-        let told = written.clone().map(|answer| values.answer(&answer));
-        assert_eq!(told, ["2", "true", "nil", r#""[1,2]""#]);
-        let texts = form(&"3".into());
-        let told = written.map(|answer| texts.answer(&answer));
-        assert_eq!(told, [r#""2""#, r#""true""#, r#""null""#, r#""[1,2]""#]);
+    fn listings_are_spaced_as_in_java() {
+        let integers = [1, 0].map(Element::Int);
+        let list = |separator| list(integers.iter(), separator, Strings::Bare);
+        assert_eq!(list(Separator::Comma), "[1,0]".into());
+        assert_eq!(list(Separator::CommaBlank), "[1, 0]".into());
+        assert_eq!(listed("[1,0]", Separator::Comma), Some(integers.to_vec()));
+        assert_eq!(listed("[]", Separator::CommaBlank), Some(Vec::new()));
+        assert_eq!(listed("[1, 0]", Separator::Comma), None);
+        assert_eq!(listed("[a]", Separator::Comma), None);
     }
 
     #[test]
-    fn listings_are_spaced_as_in_java() {
-        assert_eq!(list([1, 0].iter(), Separator::Comma), "[1,0]".into());
-        assert_eq!(list([1, 0].iter(), Separator::CommaBlank), "[1, 0]".into());
-        assert_eq!(listed("[1,0]", Separator::Comma), Some(vec![1, 0]));
-        assert_eq!(listed("[]", Separator::CommaBlank), Some(Vec::new()));
-        assert_eq!(listed("[1, 0]", Separator::Comma), None);
-        assert_eq!(
-            braces([(&0, &1), (&2, &2)].into_iter().map(entry)),
-            "{0=1, 2=2}".into()
-        );
+    fn strings_of_entries_may_be_quoted() {
+        let element = |recorded: Value| Element::of(&recorded).expect("an element");
+        let (a, one, no) = (element("a".into()), Element::Int(1), element(false.into()));
+        let pairs = [(&a, &one), (&one, &no)];
+        let entries = |strings| entries(pairs.into_iter(), strings);
+        assert_eq!(entries(Strings::Bare), "[a=1, 1=false]".into());
+        assert_eq!(entries(Strings::Quoted), "[\"a\"=1, 1=false]".into());
+        let braces = |strings| braces(pairs.into_iter(), strings);
+        assert_eq!(braces(Strings::Bare), "{a=1, 1=false}".into());
+        assert_eq!(braces(Strings::Quoted), "{\"a\"=1, 1=false}".into());
     }
 }
