@@ -48,10 +48,14 @@ impl TypeInfo {
         let Some(method) = error.unknown_method_name() else {
             return error;
         };
-        let calls = self.methods.iter().map(|method| method.call);
-        let names: Vec<&str> = calls
-            .map(|call| call.split('(').next().unwrap_or_default())
-            .collect();
+        let mut names: Vec<&str> = Vec::new();
+        for call in self.methods.iter().map(|method| method.call) {
+            let name = call.split('(').next().unwrap_or_default();
+            // Some take several kinds of arguments.
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let meant = did_you_mean(method, names.iter().copied());
         let reason = format!(
             "{}; {meant}type {} has {}",
