@@ -10,8 +10,8 @@ use crate::value::Value;
 
 /// An element of a collection, a key or a value of a map, or null where one is expected.
 ///
-/// All integers count as objects of one class, `Integer` or `Long`. The order is that of `compareTo` for two that Java can
-/// [compare](Element::compares_with), and any for others.
+/// All integers count as objects of one class, `Integer` or `Long`. The order is that of `compareTo` for two that Java can compare,
+/// and any for others.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Element {
     /// None of these classes has it as an element, but calls have it as an argument.
