@@ -19,8 +19,8 @@ use crate::spec::{Recorded, Role};
 use crate::value::Value;
 use crate::verdict::certify;
 
-/// How many operations of an object with `len` of them are compared: all of few, and a 128th of many, which adds a hundredth to
-/// the time of a verdict (`bench growth`).
+/// How many operations of an object with `len` of them are compared: all of few, and a 128th of many, which adds little to the
+/// time of a verdict.
 fn sample_size(len: usize) -> usize {
     const FEW: usize = 256;
     match len {
