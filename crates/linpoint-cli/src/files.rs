@@ -13,6 +13,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 use linpoint::Error;
@@ -292,6 +293,18 @@ fn open_descriptor(path: &Path) -> Option<std::io::Result<File>> {
     })
 }
 
+/// The temporary files of all outputs that are not complete.
+static INCOMPLETE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of all outputs, for a run that ends at once.
+pub(crate) fn remove_incomplete() {
+    let mut incomplete = INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner);
+    for temporary in incomplete.drain(..) {
+        // One that was renamed just now is not there.
+        let _ = std::fs::remove_file(temporary);
+    }
+}
+
 /// The standard output, or a file that appears when it is complete.
 pub(crate) struct Output {
     out: Box<dyn Write + Send>,
@@ -369,6 +382,7 @@ impl Output {
         self.out.flush()?;
         if let Some((temporary, path)) = &self.file {
             std::fs::rename(temporary, path).with_context(|| cannot_write(path))?;
+            forget(temporary);
             if self.announcement == Announcement::Named {
                 eprintln!("linpoint: wrote {}", self.given.display());
             }
@@ -388,12 +402,23 @@ fn create_beside(path: &Path) -> std::io::Result<(File, PathBuf)> {
         let mut temporary = name.to_owned();
         temporary.push(format!(".{}-{number}.tmp", std::process::id()));
         let temporary = path.with_file_name(temporary);
+        // Under the lock, so that no file is created that a run which ends at once does not see.
+        let mut incomplete = INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner);
         match File::create_new(&temporary) {
-            Ok(file) => return Ok((file, temporary)),
+            Ok(file) => {
+                incomplete.push(temporary.clone());
+                return Ok((file, temporary));
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Forgets a temporary file that was renamed or removed.
+fn forget(temporary: &Path) {
+    let mut incomplete = INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner);
+    incomplete.retain(|other| other != temporary);
 }
 
 impl Write for Output {
@@ -411,6 +436,7 @@ impl Drop for Output {
         if let Some((temporary, _)) = &self.file {
             // An error here cannot be handled: the file stays.
             let _ = std::fs::remove_file(temporary);
+            forget(temporary);
         }
     }
 }

@@ -3,13 +3,14 @@
 //!
 //! A terminal that is closed is no such request: the report would be lost, and under `nohup` the work must continue.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use linpoint::engine::Budget;
 use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM};
-use signal_hook::flag::{register, register_conditional_shutdown};
+use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::exit::Exit;
 
@@ -41,6 +42,30 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
             .and_then(|_| register(signal, Arc::clone(&flag)));
     }
     flag
+}
+
+/// Lets signals end a command that has nothing to report before it is done. `clean_up` removes what it leaves behind.
+pub(crate) fn end_after(clean_up: fn()) {
+    let received = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&received);
+    let watch = move || {
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let signal = seen.load(Relaxed);
+            if signal != 0 {
+                clean_up();
+                // The program ends by the signal, as shells expect.
+                let _ = emulate_default_handler(signal as i32);
+                std::process::exit(128 + signal as i32);
+            }
+        }
+    };
+    // Without the thread or a handler the signal still ends the program, and a temporary file stays.
+    if std::thread::Builder::new().spawn(watch).is_ok() {
+        for signal in [SIGINT, SIGTERM] {
+            let _ = register_usize(signal, Arc::clone(&received), signal as usize);
+        }
+    }
 }
 
 /// Ends the program as `end` says if `stop` is set while an input is read, which may take long: a large file, or a standard

@@ -8,13 +8,15 @@ use linpoint::spec::Params;
 
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
-use crate::files::Files;
+use crate::files::{self, Files};
+use crate::interrupt;
 use crate::source::{TypeChoice, type_of, with_params};
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let chosen = args.input.type_choice()?;
     let format = args.output.format()?;
     let mut files = Files::reading(&args.input.paths(chosen.as_ref()))?;
+    interrupt::end_after(files::remove_incomplete);
     let mut out = args.output.open(&mut files)?;
     let mut converted = 0;
     let mut noted = BTreeSet::new();

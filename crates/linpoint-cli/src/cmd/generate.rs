@@ -7,7 +7,8 @@ use linpoint::{Checker, Config, Error, History};
 
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
-use crate::files::Files;
+use crate::files::{self, Files};
+use crate::interrupt;
 use crate::source::TypeChoice;
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let format = args.output.format()?;
     // The file is opened first, so that one that cannot be written is reported at once.
     let mut files = Files::reading(choice.file().as_slice())?;
+    interrupt::end_after(files::remove_incomplete);
     let mut out = args.output.open(&mut files)?;
     let history = match snapshot_shape(args, &choice)? {
         Some(shape) => snapshot(args, shape)?,

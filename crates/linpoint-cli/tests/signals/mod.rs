@@ -156,3 +156,36 @@ fn a_model_that_hangs_ends_with_linpoint() {
         std::fs::remove_file(&file).expect("it is ours");
     }
 }
+
+/// A file that is not complete is not left behind.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_command_leaves_no_file() {
+    use std::os::unix::process::ExitStatusExt;
+    let name = format!("linpoint-signals-{}-files", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir(&folder).expect("it is ours");
+    let files = || std::fs::read_dir(&folder).expect("it is ours").count();
+    for arguments in [
+        "generate --type queue --ops 30000000 --output out.jsonl",
+        "convert - --output out.jsonl",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
+        command.args(arguments.split(' ')).current_dir(&folder);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+        // It stays open, so that the input does not end.
+        let stdin = child.stdin.take();
+        let started = Instant::now();
+        while files() == 0 {
+            assert!(started.elapsed() < Duration::from_secs(20), "{arguments}");
+            sleep(Duration::from_millis(20));
+        }
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args(["-s", "INT", &id]).status();
+        assert!(sent.expect("kill is everywhere").success());
+        let status = child.wait().expect("it is ours");
+        assert_eq!((status.signal(), files()), (Some(2), 0), "{arguments}");
+        drop(stdin);
+    }
+    std::fs::remove_dir(&folder).expect("it is empty");
+}
