@@ -50,7 +50,7 @@ pub use asked::{Asked, Asking, Called};
 #[cfg(unix)]
 pub use command::CommandModel;
 pub use command::{CommandOptions, Running, RunningChecks, command};
-pub use contracts::{Contract, Counterexample, Taken, Tested, test};
+pub use contracts::{Contract, Counterexample, MethodAnswers, Taken, Tested, test};
 #[cfg(feature = "starlark")]
 pub use data::Data;
 pub use file::{parse, read, read_text};

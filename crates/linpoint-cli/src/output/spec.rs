@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use linpoint_spec::{Contract, Counterexample, Taken, Tested};
+use linpoint_spec::{Contract, Counterexample, MethodAnswers, Taken, Tested};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
@@ -11,6 +11,10 @@ use crate::units::counted;
 pub(crate) fn print(out: &mut dyn Write, file: &str, tested: &Tested) -> std::io::Result<()> {
     writeln!(out, "{file}: {}\n", counted(tested.states, "state"))?;
     print_calls(out, &tested.transcript)?;
+    writeln!(out, "\n  answers in these states:")?;
+    for of in &tested.answers {
+        writeln!(out, "    {}: {}", of.method, answers(of))?;
+    }
     writeln!(out)?;
     for contract in &tested.contracts {
         let verdict = match contract {
@@ -27,6 +31,21 @@ pub(crate) fn print(out: &mut dyn Write, file: &str, tested: &Tested) -> std::io
         }
     }
     Ok(())
+}
+
+/// `true, false`, `1, 2, 3, … (20 answers)`, with "does not return" if a call was blocked.
+fn answers(of: &MethodAnswers) -> String {
+    const MOST_ANSWERS: usize = 8;
+    let count = of.answers.len();
+    let shown = of.answers.iter().take(MOST_ANSWERS);
+    let mut texts: Vec<String> = shown.map(linpoint::Value::to_string).collect();
+    if count > MOST_ANSWERS {
+        texts.push(format!("… ({count} answers)"));
+    }
+    if of.blocked {
+        texts.push("does not return".to_owned());
+    }
+    texts.join(", ")
 }
 
 /// A line for each call, with states below each other.
@@ -86,6 +105,11 @@ pub(crate) fn to_json(file: &str, tested: &Tested) -> serde_json::Value {
         "specification": file,
         "passed": tested.passed(),
         "states": tested.states,
+        "answers": tested.answers.iter().map(|of| json!({
+            "method": of.method,
+            "answers": of.answers.iter().map(linpoint::Value::to_json).collect::<Vec<_>>(),
+            "blocked": of.blocked,
+        })).collect::<Vec<_>>(),
         "transcript": calls(&tested.transcript),
         "contracts": tested.contracts.iter().map(contract).collect::<Vec<_>>(),
     })

@@ -36,6 +36,19 @@ pub struct Tested {
     pub contracts: Vec<Contract>,
     /// How many states were looked at.
     pub states: usize,
+    /// The listed methods, each with what it answered in some of these states.
+    pub answers: Vec<MethodAnswers>,
+}
+
+/// What the calls of a method answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MethodAnswers {
+    /// The method.
+    pub method: String,
+    /// The answers, each once, in ascending order.
+    pub answers: Vec<Value>,
+    /// Whether some call was blocked.
+    pub blocked: bool,
 }
 
 impl Tested {
@@ -109,12 +122,14 @@ pub fn test(make: &dyn Fn() -> Result<Asked, Error>) -> Result<Tested, Error> {
     let transcript = test.transcript(calls.len()).map_err(failed)?;
     test.look_at_all().map_err(failed)?;
     let states = test.reached.len();
+    let answers = test.method_answers();
     let mut contracts = test.contracts;
     contracts.push(verdicts::compare(make)?);
     Ok(Tested {
         transcript,
         contracts,
         states,
+        answers,
     })
 }
 
@@ -210,6 +225,34 @@ impl<'a> Test<'a> {
             transcript.push(self.taken(call, answer, state)?);
         }
         Ok(transcript)
+    }
+
+    /// What the methods answered, in the order in which they are listed.
+    fn method_answers(&self) -> Vec<MethodAnswers> {
+        let mut methods: Vec<MethodAnswers> = Vec::new();
+        for (number, call) in self.calls.iter().enumerate() {
+            let outcomes = self.known.iter().filter(|((_, of), _)| *of == number);
+            let outcomes: Vec<&Outcomes> = outcomes.map(|(_, outcomes)| outcomes).collect();
+            let answers = outcomes.iter().copied().flatten();
+            let answers = answers.map(|(answer, _)| answer.clone());
+            let blocked = outcomes.iter().any(|outcomes| outcomes.is_empty());
+            match methods.iter_mut().find(|of| *of.method == *call.method) {
+                Some(of) => {
+                    of.answers.extend(answers);
+                    of.blocked |= blocked;
+                }
+                None => methods.push(MethodAnswers {
+                    method: call.method.to_string(),
+                    answers: answers.collect(),
+                    blocked,
+                }),
+            }
+        }
+        for of in &mut methods {
+            of.answers.sort();
+            of.answers.dedup();
+        }
+        methods
     }
 
     /// Looks at the states that few calls reach, then at those of random walks.
