@@ -445,7 +445,7 @@ pub(crate) fn with_advice(error: Error) -> Error {
 /// Prints the notes about how a history was read to the standard error.
 pub(crate) fn print_notes(recorded: &RecordedHistory) {
     for note in &recorded.notes {
-        eprintln!("linpoint: note: {}: {note}", recorded.label());
+        eprintln!("linpoint: note: {}: {note}", recorded.title());
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::budget::Limit;
+use crate::text;
 
 /// An error with its reason and, where known, its position in the input.
 ///
@@ -233,13 +234,15 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = self.unit;
+        let position = self.history.as_deref().map(text::position_of_history);
+        let position = position.unwrap_or_default();
         match (self.label(), self.line) {
             // `file:2:7` would look like a line and a column.
             (Some(label), Some(line)) if self.history.is_some() || unit == Unit::Row => {
-                write!(f, "{label}: {unit} {line}: ")?;
+                write!(f, "{label}{position}: {unit} {line}: ")?;
             }
             (Some(label), Some(line)) => write!(f, "{label}:{line}: ")?,
-            (Some(label), None) => write!(f, "{label}: ")?,
+            (Some(label), None) => write!(f, "{label}{position}: ")?,
             (None, Some(line)) => write!(f, "{unit} {line}: ")?,
             (None, None) => {}
         }
@@ -260,7 +263,10 @@ mod tests {
         assert_eq!(error.to_string(), "h.jsonl:7: no call");
         assert_eq!(error.kind(), ErrorKind::Malformed);
         let error = error.in_history("2").in_history("3");
-        assert_eq!(error.to_string(), "h.jsonl:2: line 7: no call");
+        assert_eq!(
+            error.to_string(),
+            "h.jsonl:2 (3rd history): line 7: no call"
+        );
         assert_eq!(error.label().as_deref(), Some("h.jsonl:2"));
         let error = Error::malformed("no call").at_line(7).counting(Unit::Row);
         assert_eq!(error.to_string(), "row 7: no call");

@@ -26,6 +26,22 @@ pub fn show_duration(time: Duration) -> String {
     }
 }
 
+/// Which history of an input this is, of which the name is its number, counted from 0: ` (4th history)`.
+pub(crate) fn position_of_history(name: &str) -> String {
+    let Ok(number) = name.parse::<u64>() else {
+        return String::new();
+    };
+    let position = u128::from(number) + 1;
+    let ending = match (position % 10, position % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!(" ({position}{ending} history)")
+}
+
 /// The text, cut if it is too long for a sentence.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     match beginning(text, LONGEST_IN_SENTENCE) {
@@ -87,6 +103,22 @@ fn beginning(text: &str, longest: usize) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn histories_have_positions() {
+        for (name, position) in [
+            ("0", " (1st history)"),
+            ("1", " (2nd history)"),
+            ("2", " (3rd history)"),
+            ("3", " (4th history)"),
+            ("10", " (11th history)"),
+            ("111", " (112th history)"),
+            ("122", " (123rd history)"),
+            ("other", ""),
+        ] {
+            assert_eq!(position_of_history(name), position);
+        }
+    }
 
     #[test]
     fn long_texts_are_cut_between_characters() {

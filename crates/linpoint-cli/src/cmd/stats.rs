@@ -51,7 +51,7 @@ fn show_text(
         ("distinct values", distinct_values(history).to_string()),
         ("methods", history.methods().join(", ")),
     ];
-    writeln!(out, "{}", recorded.label())?;
+    writeln!(out, "{}", recorded.title())?;
     rows.iter()
         .try_for_each(|(name, value)| writeln!(out, "  {name:<16}  {value}"))
 }

@@ -127,7 +127,7 @@ impl Verifier<'_> {
                 format!("the proof is accepted: {verdict} as a {type_name}")
             }
         };
-        results.print(&line, &format!("{label}: {text}"))
+        results.print(&line, &format!("{}: {text}", recorded.title()))
     }
 
     /// Reports why the proof on a history was not accepted.

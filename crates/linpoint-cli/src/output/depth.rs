@@ -16,13 +16,13 @@ use crate::units::counted;
 pub(crate) fn print(out: &mut dyn Write, measured: &Measurement) -> std::io::Result<()> {
     let history = &measured.recorded.history;
     if measured.parts.is_empty() {
-        writeln!(out, "{}: no operations", measured.recorded.label())?;
+        writeln!(out, "{}: no operations", measured.recorded.title())?;
     }
     for (i, part) in measured.parts.iter().enumerate() {
         writeln!(
             out,
             "{}{}: {}, {}",
-            measured.recorded.label(),
+            measured.recorded.title(),
             of_part(&part.object, None),
             counted(part.ops.len(), "operation"),
             headline(&part.depths),

@@ -15,7 +15,7 @@ use crate::units::{counted, show_duration};
 
 pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {
     let Ok(checked) = outcome else { return Ok(()) };
-    let label = checked.recorded.label();
+    let label = checked.recorded.title();
     let labelled = match (checked.as_labelled(), checked.recorded.expected) {
         (Some(false), Some(true)) => " (labelled linearizable)",
         (Some(false), Some(false)) => " (labelled not linearizable)",

@@ -73,8 +73,8 @@ fn refused_histories_are_passed_over() {
     let (code, printed) = run(&scratch, "verify-proof four.gz four.jsonl");
     assert_eq!(code, Some(65), "{printed}");
     for expected in [
-        "four.jsonl:0: the proof is accepted: linearizable as a deque\n",
-        "four.jsonl:2: the proof is accepted: not linearizable as a deque\n",
+        "four.jsonl:0 (1st history): the proof is accepted: linearizable as a deque\n",
+        "four.jsonl:2 (3rd history): the proof is accepted: not linearizable as a deque\n",
         "push_back takes a value",
         "push_front takes a value",
     ] {

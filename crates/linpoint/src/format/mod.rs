@@ -65,6 +65,7 @@ use crate::engine::{Budget, Stopwatch};
 use crate::error::{Error, Unit};
 use crate::history::{History, HistoryBuilder, Ties};
 use crate::spec::Params;
+use crate::text;
 
 /// How values may nest. Deeper ones are refused, so that nothing that walks a value can exhaust the stack.
 const MAX_DEPTH: usize = 128;
@@ -203,6 +204,15 @@ impl RecordedHistory {
         match &self.name {
             Some(name) => format!("{}:{name}", self.input),
             None => self.input.to_string(),
+        }
+    }
+
+    /// The same for people: `path:3 (4th history)`, which is not taken for a line.
+    pub fn title(&self) -> String {
+        let label = self.label();
+        match &self.name {
+            Some(name) => label + &text::position_of_history(name),
+            None => label,
         }
     }
 
