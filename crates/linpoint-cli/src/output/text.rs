@@ -180,6 +180,8 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     let claim = violation.core.claim();
     let is_said = |possible: &&Possible| match claim {
         Claim::OnlyAnswers { .. } | Claim::CannotHappen { .. } | Claim::NotBlocked { .. } => true,
+        // It names the entries that matter; the states have all of them.
+        Claim::WrongScan { .. } => true,
         Claim::NotChanged { .. } => possible.answers.count == 0,
         _ => false,
     };
@@ -295,7 +297,7 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if !core.premises().is_empty() {
         lines.push(String::new());
         lines.push(
-            "these changed nothing, as their answers tell, and without any one of these answers there is an order:"
+            "these changed nothing, as their answers tell; had any one of them not returned, there would be an order:"
                 .to_owned(),
         );
         let premises = core.premises().iter().take(MOST_LISTED);
