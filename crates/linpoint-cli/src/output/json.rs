@@ -1,7 +1,7 @@
 //! Verdicts for machines. The schema is versioned and described in `docs/cli.md`.
 
 use linpoint::history::NEVER;
-use linpoint::verdict::{Cause, Claim, Limit, Listed, Undecided, Violation, Witness};
+use linpoint::verdict::{Cause, Claim, Detailed, Limit, Listed, Undecided, Violation, Witness};
 use linpoint::{ErrorKind, History, OpId, Verdict};
 use serde_json::{Value, json};
 
@@ -224,6 +224,7 @@ fn claim(claim: &Claim) -> Value {
         | Claim::CountedTwice { .. }
         | Claim::CountTooLow { .. }
         | Claim::CountTooHigh { .. } => count_fields(claim, &mut fields),
+        Claim::Detailed(detailed) => detailed_fields(detailed, &mut fields),
         Claim::Missed { value, put, .. } => {
             fields["value"] = value.to_json();
             fields["put"] = json!(put.0);
@@ -238,6 +239,68 @@ fn claim(claim: &Claim) -> Value {
         _ => {}
     }
     fields
+}
+
+/// Adds what a claim about a lock, a semaphore, logs or a bank names.
+fn detailed_fields(claim: &Detailed<OpId>, fields: &mut Value) {
+    let others: Vec<u32> = claim.others().iter().map(|id| id.0).collect();
+    fields["others"] = json!(others);
+    match claim {
+        Detailed::NotLarger {
+            number,
+            larger,
+            log,
+            ..
+        } => {
+            fields["number"] = json!(number);
+            fields["larger"] = json!(larger);
+            fields["log"] = json!(log.as_ref().map(linpoint::Value::to_json));
+        }
+        Detailed::TokenTwice { token, .. } => fields["token"] = json!(token),
+        Detailed::HeldBy { owner, .. } => fields["owner"] = owner.to_json(),
+        Detailed::TooFewPermits {
+            wanted,
+            initial,
+            taken,
+            brought,
+            ..
+        }
+        | Detailed::EnoughPermits {
+            wanted,
+            initial,
+            taken,
+            brought,
+            ..
+        } => {
+            fields["wanted"] = json!(wanted);
+            fields["initial"] = json!(initial);
+            fields["taken"] = whole(*taken as i128);
+            fields["brought"] = whole(*brought as i128);
+        }
+        Detailed::NotSent {
+            log, offset, value, ..
+        }
+        | Detailed::OtherRecord {
+            log, offset, value, ..
+        }
+        | Detailed::Skipped {
+            log, offset, value, ..
+        } => {
+            fields["log"] = log.to_json();
+            fields["offset"] = json!(offset);
+            fields["value"] = value.to_json();
+        }
+        Detailed::OtherTotal { total, before, .. } => {
+            fields["total"] = whole(*total);
+            fields["before"] = whole(*before);
+        }
+        _ => {}
+    }
+}
+
+/// An integer, as a text if it has more than 64 bits.
+fn whole(number: i128) -> Value {
+    i64::try_from(number).map_or_else(|_| json!(number.to_string()), |number| json!(number))
 }
 
 /// Adds what a claim about a count names.

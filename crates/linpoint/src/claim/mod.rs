@@ -4,6 +4,7 @@
 //! check compares a claim about values or members with the whole beginning of the history by its definition before it shows
 //! it, so a sentence never says more than the recorded operations do.
 
+mod detailed;
 mod listed;
 mod sentence;
 
@@ -12,6 +13,7 @@ use crate::history::OpId;
 use crate::spec::Keys;
 use crate::value::Value;
 
+pub use detailed::Detailed;
 pub use listed::Listed;
 
 /// What is wrong with a history, as data. [`Claim::sentence`] says it in words. `I` names operations.
@@ -255,6 +257,8 @@ pub enum Claim<I = OpId> {
         /// What the scan shows there that it is compared with, or what it shows in the entry that it is compared with.
         compared: Value,
     },
+    /// Something is wrong with a lock that has owners, a semaphore, logs or a bank.
+    Detailed(Detailed<I>),
     /// The limits ended before anything was reduced: no order that was found goes past the return of the operation.
     Stuck {
         /// The operation.
@@ -333,6 +337,7 @@ impl<I> Claim<I> {
             | Claim::Contradiction { op, .. } => Some(op),
             Claim::UsedAfterRemoval { later, .. } => Some(later),
             Claim::WrongScan { fault, .. } => Some(&fault.scan),
+            Claim::Detailed(detailed) => Some(detailed.op()),
             Claim::TakenTooOften { .. } | Claim::AddedTooOften { .. } => None,
         }
     }
@@ -365,6 +370,7 @@ impl<I> Claim<I> {
             Claim::Missed { .. } => "missed",
             Claim::AtPlace { .. } => "at-place",
             Claim::WrongScan { .. } => "wrong-scan",
+            Claim::Detailed(detailed) => detailed.kind(),
             Claim::Stuck { .. } => "stuck",
             Claim::Contradiction { .. } => "contradiction",
         }
@@ -394,6 +400,7 @@ impl<I> Claim<I> {
                 before, by, until, ..
             } => before.iter().chain([by]).chain(until).collect(),
             Claim::WrongScan { fault, .. } => fault.others(),
+            Claim::Detailed(detailed) => detailed.others(),
             _ => Vec::new(),
         }
     }
@@ -474,6 +481,7 @@ impl<I> Claim<I> {
                 shown,
                 compared,
             },
+            Claim::Detailed(detailed) => Claim::Detailed(detailed.map(name)),
             Claim::Stuck { op, states } => Claim::Stuck {
                 op: name(op),
                 states,

@@ -8,7 +8,7 @@ use crate::value::Value;
 const MOST_VALUES: usize = 6;
 
 /// Names an operation: its call, its result, its process, and its line.
-type Describe<'d, I> = &'d dyn Fn(&I) -> String;
+pub(super) type Describe<'d, I> = &'d dyn Fn(&I) -> String;
 
 impl<I> Claim<I> {
     /// The claim in words. `describe` names an operation: its call, its result, its process, and its line.
@@ -51,6 +51,7 @@ impl<I> Claim<I> {
                 let is_wrong = std::ptr::eq(scan, &fault.scan) && entry == fault.entry;
                 if is_wrong { shown } else { compared }.to_string()
             }),
+            Claim::Detailed(detailed) => detailed.sentence(describe),
             Claim::Stuck { op, states } => {
                 let stuck = format!(
                     "no order found so far goes past the return of {}",
@@ -369,7 +370,7 @@ impl<I> Claim<I> {
 }
 
 /// `a`, `a and b`, `a, b and c`, or `a, b, c and 7 more`.
-fn all_named<I>(ops: &[I], describe: Describe<'_, I>) -> String {
+pub(super) fn all_named<I>(ops: &[I], describe: Describe<'_, I>) -> String {
     const MOST_NAMED: usize = 3;
     let mut named: Vec<String> = ops.iter().take(MOST_NAMED).map(describe).collect();
     if ops.len() > MOST_NAMED {

@@ -2,7 +2,7 @@
 
 use super::Shortcuts;
 use crate::history::{Erased, ErasedHistory, Erasure, Interval, NEVER, OpId, TypedHistory};
-use crate::spec::{Kind, Role, Spec};
+use crate::spec::{Detail, Kind, Role, Spec};
 use crate::value::Value;
 
 /// One part of a history, possibly reduced: what an engine is asked to decide.
@@ -249,6 +249,8 @@ pub(crate) trait Facts {
     fn marks(&self, op: TaskOp) -> Vec<Value>;
     /// The marks that its result shows; see [`Spec::shows`].
     fn shows(&self, op: TaskOp) -> Vec<(Value, i64)>;
+    /// What it says about the object, for explanations; see [`Spec::details`].
+    fn details(&self, op: TaskOp) -> Vec<Detail>;
     /// A number that is the same for operations that do the same.
     fn class(&self, op: TaskOp) -> u32;
     /// The ways to save work that engines may take.
@@ -298,6 +300,11 @@ impl<S: Spec> Facts for Task<'_, S> {
     fn shows(&self, op: TaskOp) -> Vec<(Value, i64)> {
         let (operation, ret) = self.action_of(op);
         ret.map_or_else(Vec::new, |ret| self.spec.shows(operation, ret))
+    }
+
+    fn details(&self, op: TaskOp) -> Vec<Detail> {
+        let (operation, ret) = self.action_of(op);
+        self.spec.details(operation, ret)
     }
 
     fn class(&self, op: TaskOp) -> u32 {

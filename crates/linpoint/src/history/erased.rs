@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::{Action, TypedHistory};
-use crate::spec::{AtPlace, Kind, Outcomes, Role, Spec, Vocabulary};
+use crate::spec::{AtPlace, Detail, Kind, Outcomes, Role, Spec, Vocabulary};
 use crate::value::Value;
 
 /// A specification and a history of it, both without their types.
@@ -155,6 +155,7 @@ trait AnySpec<R>: Send + Sync {
     fn place_initially(&self) -> Option<Value>;
     fn places(&self, op: OpNumber, ret: Option<&R>) -> Vec<Value>;
     fn at_place(&self, op: OpNumber, ret: Option<&R>, place: &Value) -> AtPlace;
+    fn details(&self, op: OpNumber, ret: Option<&R>) -> Vec<Detail>;
     fn vocabulary(&self) -> Vocabulary;
     fn stands_for(&self, state: &ErasedState, other: &ErasedState) -> bool;
     fn state_words(&self, state: &ErasedState, key: Option<&Value>) -> String;
@@ -244,6 +245,10 @@ impl<S: Spec> AnySpec<S::Ret> for Numbered<'_, S> {
 
     fn at_place(&self, op: OpNumber, ret: Option<&S::Ret>, place: &Value) -> AtPlace {
         self.spec.at_place(self.op(op), ret, place)
+    }
+
+    fn details(&self, op: OpNumber, ret: Option<&S::Ret>) -> Vec<Detail> {
+        self.spec.details(self.op(op), ret)
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -348,6 +353,10 @@ impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync> Spec for Erased<'_, R> {
 
     fn at_place(&self, &op: &OpNumber, ret: Option<&R>, place: &Value) -> AtPlace {
         self.0.at_place(op, ret, place)
+    }
+
+    fn details(&self, &op: &OpNumber, ret: Option<&R>) -> Vec<Detail> {
+        self.0.details(op, ret)
     }
 
     fn vocabulary(&self) -> Vocabulary {

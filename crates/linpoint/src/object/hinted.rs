@@ -7,7 +7,8 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use super::ObjectType;
 use crate::spec::{
-    CallView, DecodeError, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec, Vocabulary,
+    CallView, DecodeError, Detail, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
+    Vocabulary,
 };
 use crate::value::{Interner, Value};
 
@@ -67,6 +68,7 @@ pub(super) trait Erased: Send + Sync {
     fn state_words(&self, state: u32, key: Option<&Value>) -> String;
     fn answer_words(&self, op: u32, answer: &Value) -> String;
     fn answer_reason(&self, op: u32, answer: &str) -> Option<String>;
+    fn details(&self, op: u32, ret: Option<&Value>) -> Vec<Detail>;
     fn vocabulary(&self) -> Vocabulary;
     fn failure(&self) -> Option<String>;
     fn effort(&self) -> Option<String>;
@@ -167,6 +169,10 @@ impl<S: Simulated> Erased for Numbered<S> {
         self.object.answer_reason(self.ops.read().get(op), answer)
     }
 
+    fn details(&self, op: u32, ret: Option<&Value>) -> Vec<Detail> {
+        self.object.details(self.ops.read().get(op), ret)
+    }
+
     fn vocabulary(&self) -> Vocabulary {
         self.object.vocabulary()
     }
@@ -257,6 +263,10 @@ impl Spec for Hinted {
 
     fn hint(&self, op: &HintedOp, _: Option<&Value>) -> Option<i64> {
         op.hint
+    }
+
+    fn details(&self, op: &HintedOp, ret: Option<&Value>) -> Vec<Detail> {
+        self.object.details(op.op, ret)
     }
 
     fn vocabulary(&self) -> Vocabulary {

@@ -2,8 +2,8 @@
 
 use super::bank_state::listed;
 use super::{
-    BankState, CallView, DecodeError, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
-    Vocabulary, decode,
+    BankState, CallView, DecodeError, Detail, Outcomes, Recorded, RecordedOps, Sampler, Simulated,
+    Spec, Vocabulary, decode,
 };
 use crate::value::Value;
 
@@ -136,9 +136,11 @@ impl Spec for Bank {
 
     fn answer_words(&self, op: &BankOp, answer: &Value) -> String {
         match (op, &self.initial, self.overdraft) {
-            (BankOp::Read, None, Overdraft::Allowed) => "what the accounts held".to_owned(),
+            (BankOp::Read, None, Overdraft::Allowed) => {
+                "the balance of each account at that time".to_owned()
+            }
             (BankOp::Read, None, Overdraft::Refused) => {
-                "what the accounts held, none less than 0".to_owned()
+                "the balance of each account at that time, none below 0".to_owned()
             }
             _ => answer.to_string(),
         }
@@ -158,6 +160,18 @@ impl Spec for Bank {
             }
             _ => None,
         }
+    }
+
+    fn details(&self, op: &BankOp, ret: Option<&Value>) -> Vec<Detail> {
+        let balances = match op {
+            BankOp::Read => ret.and_then(balances_of),
+            BankOp::Transfer { .. } => None,
+        };
+        let total = |balances: Vec<(Value, i64)>| {
+            let balances = balances.iter().map(|(_, balance)| i128::from(*balance));
+            Detail::Totals(balances.sum())
+        };
+        balances.map(total).into_iter().collect()
     }
 
     fn state_value(&self, state: &BankState) -> Value {

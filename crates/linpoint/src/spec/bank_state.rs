@@ -202,7 +202,10 @@ impl BankState {
             BankState::Known(balances) if balances.is_empty() => {
                 return "there were no accounts".into();
             }
-            BankState::Known(balances) => return format!("the accounts held {}", listed(balances)),
+            BankState::Known(balances) => {
+                let total: i128 = balances.iter().map(|(_, balance)| balance).sum();
+                return format!("the accounts held {total} in total: {}", listed(balances));
+            }
             BankState::Unknown(bounds) => bounds,
         };
         let account = |(account, bounds): &(Value, Bounds)| {

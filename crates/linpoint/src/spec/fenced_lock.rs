@@ -1,7 +1,8 @@
 //! A lock with an owner and fencing tokens.
 
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
+    CallView, DecodeError, Detail, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+    decode, words,
 };
 use crate::value::Value;
 
@@ -55,16 +56,30 @@ impl Spec for FencedLock {
         };
         match state.token {
             0 => held,
-            token => format!("{held} and tokens had reached at least {token}"),
+            token => format!("{held}, and its last token was {token} or larger"),
         }
     }
 
     fn answer_words(&self, op: &FencedLockOp, answer: &Value) -> String {
         match (op, answer) {
-            (FencedLockOp::Acquire(_) | FencedLockOp::TryAcquire(_), Value::Int(_)) => {
-                "a larger token".to_owned()
+            (FencedLockOp::Acquire(_) | FencedLockOp::TryAcquire(_), Value::Int(least)) => {
+                format!("a token from {least} on")
             }
             _ => answer.to_string(),
+        }
+    }
+
+    fn details(&self, op: &FencedLockOp, ret: Option<&Value>) -> Vec<Detail> {
+        match op {
+            FencedLockOp::TryAcquire(_) if ret == Some(&Value::Bool(false)) => Vec::new(),
+            FencedLockOp::Acquire(owner) | FencedLockOp::TryAcquire(owner) => vec![Detail::Takes {
+                owner: owner.clone(),
+                token: ret.and_then(Value::as_int),
+                is_reentrant: false,
+            }],
+            FencedLockOp::Release(owner) => vec![Detail::Gives {
+                owner: owner.clone(),
+            }],
         }
     }
 

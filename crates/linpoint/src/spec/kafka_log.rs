@@ -1,8 +1,8 @@
 //! Logs by key with sends and polls, as in Kafka.
 
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec, Vocabulary,
-    decode,
+    CallView, DecodeError, Detail, Outcomes, Recorded, RecordedOps, Sampler, Simulated, Spec,
+    Vocabulary, decode,
 };
 use crate::value::Value;
 
@@ -117,6 +117,24 @@ fn end(log: &[Record]) -> Option<i64> {
     log.iter().try_fold(0, |least, record| {
         record.offset.unwrap_or(least).checked_add(1)
     })
+}
+
+/// The most records of a log that explanations list: the last ones.
+const MOST_RECORDS: usize = 12;
+
+/// `8: ["a" at 0, "b" at 1]`.
+fn log_words((key, log): &Log) -> String {
+    let record = |record: &Record| match record.offset {
+        Some(offset) => format!("{} at {offset}", record.value),
+        None => format!("{} at an offset that is not known", record.value),
+    };
+    let hidden = log.len().saturating_sub(MOST_RECORDS);
+    let records: Vec<String> = log[hidden..].iter().map(record).collect();
+    let records = records.join(", ");
+    match hidden {
+        0 => format!("{key}: [{records}]"),
+        _ => format!("{key}: [{hidden} records, {records}]"),
+    }
 }
 
 fn send_answer(key: &Value, offset: Option<i64>, value: &Value) -> Value {
@@ -281,8 +299,31 @@ impl Spec for KafkaLog {
     fn state_words(&self, state: &Logs, _: Option<&Value>) -> String {
         match state.0.as_slice() {
             [] => "the logs were empty".to_owned(),
-            _ => format!("the logs held {}", self.state_value(state)),
+            logs => {
+                let logs: Vec<String> = logs.iter().map(log_words).collect();
+                format!("the logs held {{{}}}", logs.join(", "))
+            }
         }
+    }
+
+    fn details(&self, op: &Vec<KafkaStep>, ret: Option<&Value>) -> Vec<Detail> {
+        let answers = ret.and_then(Value::as_list);
+        let of_step = |(place, step): (usize, &KafkaStep)| {
+            let answer = answers.and_then(|answers| answers.get(place));
+            match step {
+                KafkaStep::Send(log, value) => vec![Detail::Sends {
+                    log: log.clone(),
+                    value: value.clone(),
+                    offset: answer.and_then(|answer| offset_answered(answer).ok()?),
+                }],
+                KafkaStep::Poll => {
+                    let seen = answer.and_then(|answer| seen_by(answer).ok());
+                    let sees = |(log, records)| Detail::Sees { log, records };
+                    seen.unwrap_or_default().into_iter().map(sees).collect()
+                }
+            }
+        };
+        op.iter().enumerate().flat_map(of_step).collect()
     }
 
     fn answer_words(&self, op: &Vec<KafkaStep>, answer: &Value) -> String {
@@ -290,11 +331,11 @@ impl Spec for KafkaLog {
         if op.is_empty() {
             answer.to_string()
         } else if op.iter().all(is_poll) {
-            "records that stand together in the logs".to_owned()
+            "some of these records, without gaps".to_owned()
         } else if op.iter().any(is_poll) {
-            "offsets after the logs, and records that stand together in them".to_owned()
+            "larger offsets, and some of these records, without gaps".to_owned()
         } else {
-            "offsets after the logs".to_owned()
+            "larger offsets".to_owned()
         }
     }
 

@@ -13,6 +13,7 @@ mod container;
 mod counter;
 mod decode;
 mod deque;
+mod detail;
 mod entries;
 pub mod etcd;
 mod fenced_lock;
@@ -43,6 +44,7 @@ pub use blocking_counter::{BlockingCounter, BlockingCounterOp};
 pub use container::{Container, ContainerOp, Discipline};
 pub use counter::{Counter, CounterOp};
 pub use deque::{Deque, DequeOp, End};
+pub use detail::Detail;
 pub use entries::Entries;
 pub use etcd::{Etcd, EtcdOp};
 pub use fenced_lock::{FencedLock, FencedLockOp, FencedLockState};
@@ -255,6 +257,12 @@ pub trait Spec: Send + Sync {
     fn at_place(&self, op: &Self::Op, ret: Option<&Self::Ret>, place: &Value) -> AtPlace {
         let _ = (op, ret, place);
         AtPlace::Unknown
+    }
+
+    /// What `op` with this result says about the object, for explanations; `ret` is `None` while pending.
+    fn details(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Vec<Detail> {
+        let _ = (op, ret);
+        Vec::new()
     }
 
     /// The words in which explanations speak of this object.

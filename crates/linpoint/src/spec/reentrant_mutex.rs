@@ -1,7 +1,8 @@
 //! A lock that its owner may take again.
 
 use super::{
-    CallView, DecodeError, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary, decode, words,
+    CallView, DecodeError, Detail, Outcomes, Recorded, Sampler, Simulated, Spec, Vocabulary,
+    decode, words,
 };
 use crate::value::Value;
 
@@ -42,6 +43,22 @@ impl Spec for ReentrantMutex {
             Some((owner, 1)) => format!("the lock was held once by owner {owner}"),
             Some((owner, 2)) => format!("the lock was held twice by owner {owner}"),
             Some((owner, holds)) => format!("the lock was held {holds} times by owner {owner}"),
+        }
+    }
+
+    fn details(&self, op: &ReentrantMutexOp, ret: Option<&Value>) -> Vec<Detail> {
+        match op {
+            ReentrantMutexOp::TryAcquire(_) if ret == Some(&Value::Bool(false)) => Vec::new(),
+            ReentrantMutexOp::Acquire(owner) | ReentrantMutexOp::TryAcquire(owner) => {
+                vec![Detail::Takes {
+                    owner: owner.clone(),
+                    token: None,
+                    is_reentrant: true,
+                }]
+            }
+            ReentrantMutexOp::Release(owner) => vec![Detail::Gives {
+                owner: owner.clone(),
+            }],
         }
     }
 

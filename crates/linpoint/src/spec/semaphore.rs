@@ -1,8 +1,8 @@
 //! A counting semaphore.
 
 use super::{
-    CallView, DecodeError, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec, Vocabulary,
-    decode,
+    CallView, DecodeError, Detail, Kind, Outcomes, Recorded, Role, Sampler, Simulated, Spec,
+    Vocabulary, decode,
 };
 use crate::value::Value;
 
@@ -44,10 +44,21 @@ impl Spec for Semaphore {
     }
 
     fn state_words(&self, state: &Self::State, _: Option<&Value>) -> String {
-        match state {
-            1 => "the semaphore had 1 permit".into(),
-            permits => format!("the semaphore had {permits} permits"),
-        }
+        format!("the number of free permits was {state}")
+    }
+
+    fn details(&self, op: &SemaphoreOp, ret: Option<&Value>) -> Vec<Detail> {
+        vec![match *op {
+            SemaphoreOp::Acquire(permits) => Detail::Asks {
+                permits,
+                granted: true,
+            },
+            SemaphoreOp::TryAcquire(permits) => Detail::Asks {
+                permits,
+                granted: ret != Some(&Value::Bool(false)),
+            },
+            SemaphoreOp::Release(permits) => Detail::Brings { permits },
+        }]
     }
 
     fn state_value(&self, permits: &u128) -> Value {

@@ -2,7 +2,7 @@
 //!
 //! It shares no code with the engines, knows only the [roles](Role) of operations, and takes one pass for each claim.
 
-use super::Claim;
+use super::{Claim, details};
 use crate::engine::{Facts, TaskOp};
 use crate::history::{NEVER, OpId, precedes};
 use crate::spec::{Kind, Need, Role};
@@ -145,6 +145,7 @@ impl Claim {
             Claim::NotChanged { .. } | Claim::NoOther { .. } => Some(true),
             // What is forgotten in a stream is known of a recorded history.
             Claim::LongGone { .. } => Some(false),
+            Claim::Detailed(detailed) => details::follows(detailed, facts),
             Claim::Replaced { .. } => self.follows_from_writes(facts),
             Claim::AgainstHints {
                 op,

@@ -4,6 +4,7 @@ mod anchor;
 pub(crate) mod certify;
 mod configurations;
 mod core;
+mod details;
 mod explain;
 mod held;
 mod late;
@@ -30,7 +31,7 @@ pub(crate) use {configurations::has_no_order, tests::random::for_each_part};
 
 use std::fmt;
 
-pub use crate::claim::{Change, Claim, Listed, Since, UsedUp};
+pub use crate::claim::{Change, Claim, Detailed, Listed, Since, UsedUp};
 pub use crate::engine::{Cause, Limit};
 use crate::engine::{Task, TaskOp};
 use crate::history::{NEVER, OpId, Partitioning};

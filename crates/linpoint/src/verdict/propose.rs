@@ -1,7 +1,7 @@
 //! Finds the claim that says best what is wrong: proposes simple ones and takes the first that holds.
 
 use super::explain::Found;
-use super::{Claim, held};
+use super::{Claim, details, held};
 use crate::engine::monitor::snapshot;
 use crate::engine::{Facts, Task, TaskOp};
 use crate::history::{NEVER, OpId};
@@ -27,6 +27,7 @@ pub(super) fn claim<S: Spec>(
     if beginning.spec.vocabulary().keys == Keys::Members {
         proposals.extend(about_member(facts, &ops));
     }
+    proposals.extend(details::proposals(facts, *last));
     proposals.extend(never_put(facts, *last));
     proposals.extend(about_counts(facts, *last));
     if core.anchor.is_none() {

@@ -7,6 +7,7 @@ mod bag;
 mod changes;
 mod claims;
 mod counts;
+mod details;
 mod found;
 mod orders;
 mod places;
@@ -25,7 +26,8 @@ use crate::engine::{Budget, GaveUp, brute};
 use crate::history::{Erasure, History, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
 use crate::spec::{
-    Container, ContainerOp, Counter, CounterOp, Discipline, Mutex, MutexOp, Recorded, Simulated,
+    Container, ContainerOp, Counter, CounterOp, Discipline, KafkaLog, Mutex, MutexOp, Recorded,
+    Simulated,
 };
 use crate::{Call, Checker, HistoryBuilder, Ties};
 
@@ -261,7 +263,7 @@ fn in_no_time<S: Spec>(
 }
 
 /// Every kind of claim that checks make, and what is printed besides.
-const FACTS: [&str; 30] = [
+const FACTS: [&str; 39] = [
     "only-answers",
     "cannot-happen",
     "never-put",
@@ -285,6 +287,15 @@ const FACTS: [&str; 30] = [
     "missed",
     "at-place",
     "wrong-scan",
+    "token-not-larger",
+    "token-twice",
+    "held-by",
+    "too-few-permits",
+    "enough-permits",
+    "offset-not-larger",
+    "not-sent",
+    "other-record",
+    "other-total",
     "stuck",
     "contradiction",
     "possible",
@@ -308,6 +319,30 @@ fn evidence_is_what_the_definitions_say() {
     for fact in FACTS.into_iter().filter(|_| enough) {
         assert!(tally.of(fact) > 0, "no {fact} among {:?}", tally.all());
     }
+}
+
+/// Random polls hardly ever leave out a record.
+#[test]
+fn a_poll_that_leaves_out_a_record_is_told() {
+    let mut builder = HistoryBuilder::new();
+    let send = |value: i64| Value::list(["send".into(), 8.into(), value.into()]);
+    let record = |offset: i64| Value::list([offset.into(), (5 + offset).into()]);
+    let (sender, poller) = (Value::Int(0), Value::Int(1));
+    for (line, offset) in (1..).step_by(2).zip(0..3) {
+        let call = Call::new("send", Value::list([send(5 + offset)]));
+        builder.call(line, sender.clone(), call).unwrap();
+        let sent = Value::list(["send".into(), 8.into(), record(offset)]);
+        builder.ret(line + 1, &sender, Value::list([sent])).unwrap();
+    }
+    let poll = Call::new("poll", Value::Nil);
+    builder.call(7, poller.clone(), poll).unwrap();
+    let seen = Value::map([(8.into(), Value::list([record(0), record(2)]))]);
+    let answer = Value::list([Value::list(["poll".into(), seen])]);
+    builder.ret(8, &poller, answer).unwrap();
+    let history = builder.finish(Ties::default()).unwrap();
+    let mut tally = Tally::default();
+    check_one(&KafkaLog, &history, "kafka-log", 0, &mut tally);
+    assert!(tally.of("skipped") > 0, "{:?}", tally.all());
 }
 
 /// A counter to which many operations added 1, two of which saw the same count.

@@ -21,7 +21,7 @@ use super::machine::Machine;
 use super::slot::SlotMachine;
 use crate::engine::{Facts, Shortcut, Shortcuts, TaskOp};
 use crate::history::EventKind;
-use crate::spec::{Kind, Role};
+use crate::spec::{Detail, Kind, Role};
 use crate::value::{Interner, Value};
 
 /// The keys of a task in which every operation has one.
@@ -128,6 +128,9 @@ impl Facts for OneKey<'_> {
     }
     fn shows(&self, op: TaskOp) -> Vec<(Value, i64)> {
         self.task.shows(op)
+    }
+    fn details(&self, op: TaskOp) -> Vec<Detail> {
+        self.task.details(op)
     }
     fn class(&self, op: TaskOp) -> u32 {
         self.task.class(op)

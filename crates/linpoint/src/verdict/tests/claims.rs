@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bag;
 use super::changes;
 use super::counts;
+use super::details;
 use super::orders::{AllOrders, Given};
 use super::places;
 use super::scans;
@@ -296,7 +297,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
-    /// "These changed nothing, as their answers tell, and without any one of these answers there is an order": with its answer
+    /// "These changed nothing, as their answers tell; had any one of them not returned, there would be an order": with its answer
     /// the operation leaves every state as it was; and the core has an order if it may have answered otherwise.
     fn check_premise(&self, id: OpId) {
         let action = self.typed.action(id);
@@ -377,6 +378,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
             Claim::Stuck { op, states } => self.check_stuck(*op, states),
             Claim::Missed { op, value, put } => places::check_missed(self, *op, value, *put),
             Claim::AtPlace { op, place, others } => places::check(self, *op, place, others),
+            Claim::Detailed(detailed) => details::check(self, detailed),
             Claim::WrongScan { fault, .. } => {
                 let sentence = self.violation.core.sentence();
                 tally.add(scans::check(self, fault.scan, sentence));
