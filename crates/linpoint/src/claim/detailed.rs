@@ -325,7 +325,10 @@ impl<I> Detailed<I> {
                 brought,
                 ..
             } => {
-                let free = (u128::from(*initial) + brought).saturating_sub(*taken);
+                let free = match (u128::from(*initial) + brought).saturating_sub(*taken) {
+                    0 => "none".to_owned(),
+                    free => format!("at most {free}"),
+                };
                 let brought = match brought {
                     0 => String::new(),
                     _ => format!(
@@ -340,7 +343,7 @@ impl<I> Detailed<I> {
                     ),
                 };
                 format!(
-                    "{what} is impossible: it takes {}, and at most {free} can have been free: {initial} at first{brought}{taken}",
+                    "{what} is impossible: it takes {}, and {free} can have been free: {initial} at first{brought}{taken}",
                     permits(*wanted)
                 )
             }
