@@ -258,7 +258,7 @@ pub enum Claim<I = OpId> {
         compared: Value,
     },
     /// Something is wrong with a lock that has owners, a semaphore, logs or a bank.
-    Detailed(Detailed<I>),
+    Detailed(Box<Detailed<I>>),
     /// The limits ended before anything was reduced: no order that was found goes past the return of the operation.
     Stuck {
         /// The operation.
@@ -481,7 +481,7 @@ impl<I> Claim<I> {
                 shown,
                 compared,
             },
-            Claim::Detailed(detailed) => Claim::Detailed(detailed.map(name)),
+            Claim::Detailed(detailed) => Claim::Detailed(Box::new(detailed.map(name))),
             Claim::Stuck { op, states } => Claim::Stuck {
                 op: name(op),
                 states,

@@ -34,7 +34,8 @@ pub(super) fn proposals(facts: &dyn Facts, op: TaskOp) -> Vec<Claim> {
     if details.iter().any(is_on_logs) {
         proposals.extend(about_logs(facts, op, &details));
     }
-    proposals.into_iter().map(Claim::Detailed).collect()
+    let proposals = proposals.into_iter().map(Box::new);
+    proposals.map(Claim::Detailed).collect()
 }
 
 /// The other operations that returned.
