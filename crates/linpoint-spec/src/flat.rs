@@ -84,13 +84,18 @@ impl Writer {
         self.length(TUPLE, items);
     }
 
-    /// A dictionary of so many pairs, whose keys and values `write` writes.
+    /// A dictionary of so many pairs; keys and values come next, sorted by key.
+    pub(crate) fn sorted_dict(&mut self, pairs: usize) {
+        self.length(DICT, pairs);
+    }
+
+    /// A dictionary of so many pairs, whose keys and values `write` writes. Returns whether they were sorted by key.
     pub(crate) fn dict<T, E>(
         &mut self,
         count: usize,
         pairs: impl Iterator<Item = (T, T)>,
         mut write: impl FnMut(&mut Self, T) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<bool, E> {
         self.length(DICT, count);
         let start = self.0.len();
         let mut before: Option<Range<usize>> = None;
@@ -107,7 +112,7 @@ impl Writer {
         if !is_sorted {
             self.sort(start);
         }
-        Ok(())
+        Ok(is_sorted)
     }
 
     /// Sorts the pairs that were written since `start` by key.
@@ -150,7 +155,7 @@ impl Writer {
             }
             Value::Map(pairs) => {
                 let pairs = pairs.iter().map(|(key, value)| (key, value));
-                let Ok(()) = self.dict(pairs.len(), pairs, |writer, value| {
+                let Ok(_) = self.dict(pairs.len(), pairs, |writer, value| {
                     writer.value(value);
                     Ok::<_, Infallible>(())
                 });
@@ -217,6 +222,12 @@ impl<'a> Reader<'a> {
             [DICT] => Head::Dict(self.length()),
             tag => unreachable!("no data begin with {tag:?}"),
         }
+    }
+
+    /// Skips the next data if they are these. Returns whether they are.
+    pub(crate) fn skip_if(&mut self, data: &[u8]) -> bool {
+        let rest = self.0.strip_prefix(data);
+        rest.map(|rest| self.0 = rest).is_some()
     }
 
     fn take(&mut self, count: usize) -> &'a [u8] {
@@ -341,7 +352,7 @@ mod tests {
         let write = |keys: Vec<&Value>| {
             let mut data = Writer::default();
             let pairs = keys.iter().map(|key| (*key, *key));
-            let Ok(()) = data.dict(keys.len(), pairs, |data, value| {
+            let Ok(_) = data.dict(keys.len(), pairs, |data, value| {
                 data.value(value);
                 Ok::<_, std::convert::Infallible>(())
             });

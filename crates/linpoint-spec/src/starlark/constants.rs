@@ -3,7 +3,7 @@
 use linpoint::Value;
 use linpoint::spec::{Kind, Params};
 
-use super::convert::write;
+use super::convert::{Parts, write};
 use super::{Function, StarlarkModel, place_of, roles};
 use crate::data::Data;
 use crate::flat::{Flat, Reader, Writer};
@@ -37,7 +37,7 @@ impl StarlarkModel {
             return Ok(None);
         };
         let mut data = Writer::default();
-        write(value.value(), &mut data)
+        write(0, value.value(), &mut data, &mut Parts::default())
             .map(|()| Some(Reader::new(data.bytes()).data()))
             .map_err(|what| self.wrong(text, name, &format!("{name} contains {what}")))
     }

@@ -28,55 +28,88 @@ pub(super) fn to_starlark<'v>(heap: Heap<'v>, data: &mut Reader<'_>) -> Value<'v
             _ => heap.alloc(digits),
         },
         Head::Text(text) => heap.alloc(text),
-        Head::List(items) => {
-            let items: Vec<_> = (0..items).map(|_| to_starlark(heap, data)).collect();
-            heap.alloc(AllocList(items))
-        }
-        Head::Tuple(items) => {
-            let items: Vec<_> = (0..items).map(|_| to_starlark(heap, data)).collect();
-            heap.alloc(AllocTuple(items))
-        }
+        Head::List(items) => heap.alloc(AllocList((0..items).map(|_| to_starlark(heap, data)))),
+        Head::Tuple(items) => heap.alloc(AllocTuple((0..items).map(|_| to_starlark(heap, data)))),
         Head::Dict(pairs) => heap.alloc(AllocDict(
             (0..pairs).map(|_| (to_starlark(heap, data), to_starlark(heap, data))),
         )),
     }
 }
 
-/// Writes the data of a value. The error is the type of the part of it that is none.
-pub(super) fn write(value: Value<'_>, data: &mut Writer) -> Result<(), String> {
-    write_at(0, value, data)
+/// The lists and dictionaries of values that are written, for what their data do not tell.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'v> {
+    /// Those that may be changed.
+    own: Vec<Value<'v>>,
+    /// Whether there is one that may not, or a dictionary that is not sorted by key.
+    has_other: bool,
 }
 
-fn write_at(depth: usize, value: Value<'_>, data: &mut Writer) -> Result<(), String> {
+impl<'v> Parts<'v> {
+    /// The most lists and dictionaries of which each two are compared.
+    const MOST: usize = 32;
+
+    pub(super) fn clear(&mut self) {
+        self.own.clear();
+        self.has_other = false;
+    }
+
+    fn add(&mut self, part: Value<'v>) {
+        if part.unpack_frozen().is_some() || self.own.len() == Self::MOST {
+            self.has_other = true;
+        } else {
+            self.own.push(part);
+        }
+    }
+
+    /// Whether the value is as [`to_starlark`] makes it of its data, for whoever reads it or changes it: its dictionaries are sorted,
+    /// all of its parts may be changed, and none is contained twice.
+    pub(super) fn are_as_made(&self) -> bool {
+        let is_before = |(i, part): (usize, &Value<'v>)| {
+            let before = self.own[..i].iter();
+            before.copied().any(|other| other.ptr_eq(*part))
+        };
+        !self.has_other && !self.own.iter().enumerate().any(is_before)
+    }
+}
+
+/// Writes the data of a value that is so deep in another one. The error is the type of the part of it that is none.
+pub(super) fn write<'v>(
+    depth: usize,
+    value: Value<'v>,
+    data: &mut Writer,
+    parts: &mut Parts<'v>,
+) -> Result<(), String> {
     if depth > DEEPEST {
         return Err("a value that contains itself, or is nested too deeply".to_owned());
     }
     if data.bytes().len() > LARGEST {
         return Err(format!("a value of more than {} megabytes", LARGEST >> 20));
     }
-    if value.is_none() {
+    if let Some(text) = value.unpack_str() {
+        data.text(text);
+    } else if let Some(number) = value.unpack_i32() {
+        data.int(number.into());
+    } else if value.is_none() {
         data.none();
     } else if let Some(truth) = value.unpack_bool() {
         data.bool(truth);
-    } else if let Some(text) = value.unpack_str() {
-        data.text(text);
-    } else if let Ok(Some(number)) = i64::unpack_value(value) {
-        data.int(number);
     } else if let Some(items) = TupleRef::from_value(value) {
         data.tuple(items.len());
         for item in items.iter() {
-            write_at(depth + 1, item, data)?;
+            write(depth + 1, item, data, parts)?;
         }
     } else if let Some(items) = ListRef::from_value(value) {
+        parts.add(value);
         data.list(items.len());
         for item in items.iter() {
-            write_at(depth + 1, item, data)?;
+            write(depth + 1, item, data, parts)?;
         }
     } else if let Some(pairs) = DictRef::from_value(value) {
-        let count = pairs.len();
-        data.dict(count, pairs.iter(), |data, value| {
-            write_at(depth + 1, value, data)
-        })?;
+        parts.add(value);
+        write_dict(depth, &pairs, data, parts)?;
+    } else if let Ok(Some(number)) = i64::unpack_value(value) {
+        data.int(number);
     } else {
         match value.get_type() {
             "int" => data.number(&value.to_str()),
@@ -88,4 +121,36 @@ fn write_at(depth: usize, value: Value<'_>, data: &mut Writer) -> Result<(), Str
         }
     }
     Ok(())
+}
+
+fn write_dict<'v>(
+    depth: usize,
+    pairs: &DictRef<'v>,
+    data: &mut Writer,
+    parts: &mut Parts<'v>,
+) -> Result<(), String> {
+    let texts = || pairs.keys().map(Value::unpack_str);
+    if texts().any(|text| text.is_none()) {
+        let is_sorted = data.dict(pairs.len(), pairs.iter(), |data, value| {
+            write(depth + 1, value, data, parts)
+        })?;
+        parts.has_other |= !is_sorted;
+        return Ok(());
+    }
+    // To sort texts before they are written takes less time than to sort what is written.
+    let mut unsorted = Vec::new();
+    if !texts().is_sorted() {
+        unsorted.extend(pairs.iter());
+        unsorted.sort_unstable_by_key(|(key, _)| key.unpack_str());
+        parts.has_other = true;
+    }
+    data.sorted_dict(pairs.len());
+    let mut write_pair = |(key, value): (Value<'v>, Value<'v>)| {
+        write(depth + 1, key, data, parts)?;
+        write(depth + 1, value, data, parts)
+    };
+    match unsorted.is_empty() {
+        true => pairs.iter().try_for_each(&mut write_pair),
+        false => unsorted.into_iter().try_for_each(&mut write_pair),
+    }
 }

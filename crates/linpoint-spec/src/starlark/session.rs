@@ -13,9 +13,11 @@ use std::task::{Context, Poll, Waker};
 
 use starlark::environment::Module;
 use starlark::eval::Evaluator;
-use starlark::values::OwnedFrozenValue;
+use starlark::values::list::ListRef;
+use starlark::values::tuple::TupleRef;
+use starlark::values::{OwnedFrozenValue, Value};
 
-use super::convert::{to_starlark, write};
+use super::convert::{Parts, to_starlark, write};
 use super::limits::{Use, limited};
 use crate::flat::{Reader, Writer};
 use crate::model::ModelError;
@@ -158,10 +160,11 @@ async fn evaluate(exchange: Rc<RefCell<Exchange>>) {
                 return;
             }
         };
+        let mut kept = Kept::default();
         loop {
             {
                 let exchange = &mut *exchange.borrow_mut();
-                exchange.failure = answer(&mut evaluator, exchange).err();
+                exchange.failure = answer(&mut evaluator, exchange, &mut kept).err();
                 exchange.used = Use::of(&evaluator);
             }
             let mut is_next_call = false;
@@ -175,11 +178,66 @@ async fn evaluate(exchange: Rc<RefCell<Exchange>>) {
     .await;
 }
 
-fn answer(evaluator: &mut Evaluator<'_, '_, '_>, exchange: &mut Exchange) -> Result<(), Failure> {
+/// The state that the last step left, as a value of the language. Most steps begin where the last one ended.
+///
+/// Invariant: the function that is called cannot tell the value from one that is made of the data.
+#[derive(Default)]
+struct Kept<'v> {
+    value: Option<Value<'v>>,
+    data: Writer,
+    parts: Parts<'v>,
+}
+
+impl<'v> Kept<'v> {
+    /// The value, if the next data are the same. The caller may change it, so it is not kept any longer.
+    fn take(&mut self, next: &mut Reader<'_>) -> Option<Value<'v>> {
+        self.value.take_if(|_| next.skip_if(self.data.bytes()))
+    }
+
+    /// Writes what a function returned, and keeps the state of its last outcome.
+    fn write(&mut self, returned: Value<'v>, data: &mut Writer) -> Result<(), String> {
+        match ListRef::from_value(returned) {
+            Some(outcomes) => {
+                data.list(outcomes.len());
+                let mut outcomes = outcomes.iter();
+                outcomes.try_for_each(|outcome| self.write_outcome(1, outcome, data))
+            }
+            None => self.write_outcome(0, returned, data),
+        }
+    }
+
+    fn write_outcome(
+        &mut self,
+        depth: usize,
+        outcome: Value<'v>,
+        data: &mut Writer,
+    ) -> Result<(), String> {
+        let pair = TupleRef::from_value(outcome).map(TupleRef::content);
+        let Some(&[answer, state]) = pair else {
+            return write(depth, outcome, data, &mut self.parts);
+        };
+        data.tuple(2);
+        write(depth + 1, answer, data, &mut self.parts)?;
+        self.parts.clear();
+        let start = data.bytes().len();
+        write(depth + 1, state, data, &mut self.parts)?;
+        self.value = self.parts.are_as_made().then_some(state);
+        self.data.clear();
+        self.data.data(&data.bytes()[start..]);
+        Ok(())
+    }
+}
+
+fn answer<'v>(
+    evaluator: &mut Evaluator<'v, '_, '_>,
+    exchange: &mut Exchange,
+    kept: &mut Kept<'v>,
+) -> Result<(), Failure> {
     let function = exchange.function.take().ok_or(Failure::NotDefined)?;
     let heap = evaluator.heap();
     let mut arguments = Reader::new(exchange.data.bytes());
     let mut values = Vec::with_capacity(4);
+    values.extend(kept.take(&mut arguments));
     while !arguments.is_empty() {
         values.push(to_starlark(heap, &mut arguments));
     }
@@ -193,5 +251,6 @@ fn answer(evaluator: &mut Evaluator<'_, '_, '_>, exchange: &mut Exchange) -> Res
     let returned = returned
         .ok_or(Failure::NotDefined)?
         .map_err(Failure::Failed)?;
-    write(returned, &mut exchange.data).map_err(Failure::Returned)
+    let written = kept.write(returned, &mut exchange.data);
+    written.map_err(Failure::Returned)
 }
