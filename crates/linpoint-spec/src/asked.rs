@@ -30,7 +30,7 @@ pub struct Asked {
 /// A model, and what it answered.
 struct Memory {
     model: Box<dyn Model>,
-    calls: Mutex<Interner<ModelCall>>,
+    calls: Mutex<Interner<Arc<ModelCall>>>,
     steps: RwLock<Map<(StateId, u32), Outcomes<Value, StateId>>>,
     init: StateId,
     keys: Memo<Option<Value>>,
@@ -353,17 +353,17 @@ impl Recorded for Asked {
             true => call.process.clone(),
             false => Value::Nil,
         };
-        let call = ModelCall {
+        let call = Arc::new(ModelCall {
             process,
             method: call.method.into(),
             argument: call.argument.clone(),
-        };
-        let number = lock(&self.memory.calls).intern(call.clone());
-        let op = Called {
-            number,
-            call: Arc::new(call),
-        };
-        self.refuse(&op, None).map(|()| op)
+        });
+        let number = lock(&self.memory.calls).intern(Arc::clone(&call));
+        let op = Called { number, call };
+        if self.memory.model.refuses_calls() {
+            self.refuse(&op, None)?;
+        }
+        Ok(op)
     }
 
     fn decode_result(&self, op: &Called, result: &Value) -> Result<Value, DecodeError> {

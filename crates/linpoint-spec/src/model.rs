@@ -135,6 +135,11 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// See [`Spec::role`](linpoint::Spec::role).
     fn role(&self, call: &ModelCall, result: Option<&Value>) -> Result<Role, ModelError>;
 
+    /// Whether [`refusal`](Self::refusal) may have a reason against a call whose result is not known.
+    fn refuses_calls(&self) -> bool {
+        true
+    }
+
     /// Whether [`refusal`](Self::refusal) looks at the result.
     fn refuses_results(&self) -> bool {
         true

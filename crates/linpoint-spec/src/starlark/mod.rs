@@ -372,6 +372,10 @@ impl Model for StarlarkModel {
         self.call(Function::Role, write, |role| roles::role(&role.data()))
     }
 
+    fn refuses_calls(&self) -> bool {
+        self.methods.is_some() || self.has(Function::Validate)
+    }
+
     fn refuses_results(&self) -> bool {
         self.has(Function::Validate)
     }
@@ -402,12 +406,21 @@ impl Model for StarlarkModel {
     }
 
     fn normal(&self, result: &Value) -> Value {
-        let mut data = Writer::default();
+        if matches!(result, Value::Nil | Value::Bool(_) | Value::Int(_)) {
+            return result.clone();
+        }
+        thread_local! {
+            static RESULT: RefCell<Writer> = RefCell::default();
+        }
+        let mut data = RESULT.take();
+        data.clear();
         data.value(result);
-        match is_normal(result) {
+        let normal = match is_normal(result) {
             true => self.answer(data.bytes(), || result.clone()),
             false => self.read_answer(data.bytes()),
-        }
+        };
+        RESULT.set(data);
+        normal
     }
 
     fn state_value(&self, state: StateId) -> Result<Value, ModelError> {
