@@ -46,6 +46,50 @@ fn a_register_is_a_few_lines() {
     assert!(asking.asked <= 4 && asking.remembered > 0, "{asking:?}");
 }
 
+/// A step gets a copy of the state, whatever the step before it left: parts that are one part twice, parts of the file, or
+/// dictionaries in another order.
+#[test]
+fn a_state_is_a_copy_after_every_step() {
+    let text = r#"
+CONSTANT = [1]
+
+def init(params):
+    return None
+
+def step(state, process, method, arg):
+    if method == "twice":
+        part = []
+        return (None, [part, part])
+    if method == "constant":
+        return (None, [CONSTANT, []])
+    if method == "own":
+        return [(0, [[0], [0]]), (None, [[], []])]
+    if method == "unsorted":
+        return (None, {"b": 1, "a": 2})
+    if method == "numbers":
+        return (None, {2: 1, 1: 2})
+    if method == "keys":
+        return ([key for key in state], state)
+    state[0].append(arg)
+    return (state, state)
+"#;
+    let lasts = [
+        ("twice", r#""add", "arg": 7, "ret": [[7], []]"#),
+        ("constant", r#""add", "arg": 7, "ret": [[1, 7], []]"#),
+        ("own", r#""add", "arg": 7, "ret": [[7], []]"#),
+        ("unsorted", r#""keys", "ret": ["a", "b"]"#),
+        ("numbers", r#""keys", "ret": [1, 2]"#),
+    ];
+    for (first, last) in lasts {
+        let history = format!(
+            r#"
+{{"process": 0, "method": "{first}", "ret": null, "call": 1, "return": 2}}
+{{"process": 1, "method": {last}, "call": 3, "return": 4}}"#
+        );
+        assert!(check(&spec(text).unwrap(), &history).unwrap(), "{first}");
+    }
+}
+
 #[test]
 fn parameters_and_processes_are_passed() {
     let text = r#"
