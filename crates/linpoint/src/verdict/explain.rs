@@ -59,6 +59,7 @@ pub(crate) fn violation<S: Spec>(
         at_place,
         events: clash_events,
     } = clashes;
+    let has_clash = clash.is_some();
     let explained = ExplainedPrefix {
         events: findings.reached,
         order: findings.partial,
@@ -80,14 +81,12 @@ pub(crate) fn violation<S: Spec>(
         ));
     };
     let beginning = task.with_ops(beginning);
-    let smaller = match clash {
-        Some(clash) if prefix.events >= clash_events && follows_in(&beginning, &clash) => {
-            Some(clash)
-        }
+    let here = clash.filter(|_| prefix.events >= clash_events);
+    let here = here.and_then(|clash| clash_in(task, &beginning, &clash, budget, decide));
+    let smaller = match has_clash && here.is_none() {
         // The prefix is bad for another reason, and these operations contradict each other later.
-        Some(_) => clashing_by_engine(task, &beginning.ops, budget, decide)
-            .filter(|clash| follows_in(&beginning, clash)),
-        None => None,
+        true => other_clash(task, findings, &beginning, budget, decide),
+        false => here,
     };
     let at_place = at_place.filter(|_| smaller.is_none() && prefix.events == clash_events);
     let observed = match approach {
@@ -285,11 +284,15 @@ impl Clashes {
         budget: &Budget,
         decide: Decide<'_>,
     ) -> Task<'b, S> {
-        let cut = reduce::prefix(&task.ops, self.events);
+        let cut = task.with_ops(reduce::prefix(&task.ops, self.events));
         // The operations may contradict each other only with results of some that returned after the prefix.
-        let is_bad = || matches!(decide(&cut, budget), Ok(Answer::NotLinearizable { .. }));
+        let is_bad = || {
+            let clash = self.ops.as_deref();
+            clash.is_some_and(|ops| clash_in(task, &cut, ops, budget, decide).is_some())
+                || matches!(decide(&cut.ops, budget), Ok(Answer::NotLinearizable { .. }))
+        };
         match self.events < task.events() && (self.at_place.is_some() || is_bad()) {
-            true => task.with_ops(cut),
+            true => cut,
             false => task.with_ops(task.ops.clone()),
         }
     }
@@ -322,16 +325,43 @@ fn clash_within(ops: Vec<TaskOp>, budget: &Budget, decide: Decide<'_>) -> Option
     matches!(answer, Ok(Answer::NotLinearizable { .. })).then_some(ops)
 }
 
-/// The same for the operations that an engine finds contradictory in a beginning of the task.
-fn clashing_by_engine<S: Spec>(
+/// A reduced history of a task, not linearizable, as one of a beginning that has all its events: together with what is open in the end if
+/// that cannot be left out without the results that it returned later. `None` if it is not known to be contradictory then.
+fn clash_in<S: Spec>(
     task: &Task<'_, S>,
-    beginning: &[TaskOp],
+    beginning: &Task<'_, S>,
+    clash: &[TaskOp],
     budget: &Budget,
     decide: Decide<'_>,
 ) -> Option<Vec<TaskOp>> {
-    match decide(beginning, budget) {
+    if follows_in(beginning, clash) {
+        return Some(clash.to_vec());
+    }
+    let few = reduce::few_from(beginning, clash).filter(|few| follows_in(task, few))?;
+    clash_within(few, &budget.slice(budget.left() / 4), decide)
+}
+
+/// Operations that contradict each other in a beginning of the task, other than those that are known to do so later.
+fn other_clash<S: Spec>(
+    task: &Task<'_, S>,
+    findings: EngineFindings<'_>,
+    beginning: &Task<'_, S>,
+    budget: &Budget,
+    decide: Decide<'_>,
+) -> Option<Vec<TaskOp>> {
+    if findings.contradicting.is_none() {
+        // Deciding the beginning would be a search that names no operations either.
+        let (end, part) = (
+            reduce::last_rank(&beginning.ops),
+            budget.slice(budget.left() / 8),
+        );
+        let near = reduce::contradictory_neighbours(task, end, &part, decide);
+        return near.filter(|clash| follows_in(beginning, clash));
+    }
+    match decide(&beginning.ops, budget) {
         Ok(Answer::NotLinearizable { contradicting, .. }) => {
-            clashing(task, &contradicting?, budget, decide)
+            let clash = clashing(task, &contradicting?, budget, decide)?;
+            clash_in(task, beginning, &clash, budget, decide)
         }
         _ => None,
     }

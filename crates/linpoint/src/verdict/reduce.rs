@@ -154,20 +154,17 @@ pub(crate) fn shortest_bad_prefix(
     found
 }
 
-/// The operations that an engine found contradictory as a history that follows from the whole one by sound reductions: alone if the other
-/// operations may be dropped, together with relaxed ones if not. These are the operations that are open in the end, since
-/// dropping all but them is often sound, or else all others.
+/// The operations that an engine found contradictory as a history that follows from the whole one by sound reductions: [few](few_from)
+/// if other operations may be dropped, or else together with all others, relaxed.
 pub(super) fn start_from(whole: &dyn Facts, contradicting: &[TaskOp]) -> Vec<TaskOp> {
+    few_from(whole, contradicting).unwrap_or_else(|| with_relaxed(whole, contradicting, &|_| true))
+}
+
+/// The same, if all operations may be dropped but for these, those on the same values, and those that are open in the end, which
+/// are relaxed.
+pub(super) fn few_from(whole: &dyn Facts, contradicting: &[TaskOp]) -> Option<Vec<TaskOp>> {
     let cut = last_rank(contradicting);
-    let with_relaxed = |is_kept: &dyn Fn(&TaskOp) -> bool| {
-        let mut contradicting = contradicting.iter().peekable();
-        let called = whole.ops().iter().filter(|op| op.call <= cut);
-        let ops = called.filter_map(|op| {
-            let found = contradicting.next_if(|found| found.id == op.id).copied();
-            found.or_else(|| is_kept(op).then_some(TaskOp { ret: NEVER, ..*op }))
-        });
-        ops.collect::<Vec<TaskOp>>()
-    };
+    let is_open = |op: &TaskOp| op.ret > cut;
     let is_sound = |ops: &Vec<TaskOp>| {
         let reduced = Reduced {
             ops: ops.clone(),
@@ -177,10 +174,56 @@ pub(super) fn start_from(whole: &dyn Facts, contradicting: &[TaskOp]) -> Vec<Tas
         certify::reductions(whole, &reduced).is_ok()
     };
     let alone = contradicting.to_vec();
+    let with_values = || with_same_values(whole, contradicting);
+    let with_open = |ops: &[TaskOp]| with_relaxed(whole, ops, &is_open);
     Some(alone)
         .filter(is_sound)
-        .or_else(|| Some(with_relaxed(&|op| op.ret > cut)).filter(is_sound))
-        .unwrap_or_else(|| with_relaxed(&|_| true))
+        .or_else(|| with_values().filter(is_sound))
+        .or_else(|| Some(with_open(contradicting)).filter(is_sound))
+        .or_else(|| with_values().map(|ops| with_open(&ops)).filter(is_sound))
+}
+
+/// These operations and, relaxed, those of the others that are kept, up to the last rank of these.
+fn with_relaxed(
+    whole: &dyn Facts,
+    ops: &[TaskOp],
+    is_kept: &dyn Fn(&TaskOp) -> bool,
+) -> Vec<TaskOp> {
+    let cut = last_rank(ops);
+    let mut ops = ops.iter().peekable();
+    let called = whole.ops().iter().filter(|op| op.call <= cut);
+    let kept = called.filter_map(|op| {
+        let found = ops.next_if(|found| found.id == op.id).copied();
+        found.or_else(|| is_kept(op).then_some(op.relaxed()))
+    });
+    kept.collect()
+}
+
+/// These operations and all others on their values, up to the last rank of these; `None` if there are none, or many.
+fn with_same_values(whole: &dyn Facts, ops: &[TaskOp]) -> Option<Vec<TaskOp>> {
+    /// The most operations that are added.
+    const MOST_ADDED: usize = 100;
+    let cut = last_rank(ops);
+    let recorded = |op: &TaskOp| {
+        let place = whole.ops().binary_search_by_key(&op.id, |op| op.id).ok()?;
+        values_of(&whole.role(whole.ops()[place]))
+    };
+    let values: HashSet<Value> = ops.iter().filter_map(recorded).flatten().collect();
+    let mut given = ops.iter().peekable();
+    let (mut all, most) = (Vec::new(), ops.len() + MOST_ADDED);
+    for op in whole.ops().iter().filter(|op| op.call <= cut) {
+        let found = given.next_if(|found| found.id == op.id).copied();
+        let is_on_values = || {
+            let of_op = values_of(&whole.role(*op)).unwrap_or_default();
+            of_op.iter().any(|value| values.contains(value))
+        };
+        let as_kept = |op: TaskOp| if op.ret > cut { op.relaxed() } else { op };
+        all.extend(found.or_else(|| is_on_values().then(|| as_kept(*op))));
+        if all.len() > most {
+            return None;
+        }
+    }
+    (all.len() > ops.len()).then_some(all)
 }
 
 /// The last rank of a call or a return of these operations.
