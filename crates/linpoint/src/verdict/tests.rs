@@ -422,6 +422,32 @@ fn the_independent_check_ends_with_its_budget() {
     }
 }
 
+/// The removal that is open may have taken any value, and the insertion must be known. All else is dropped at once.
+#[test]
+fn a_reduction_starts_from_the_operations_on_the_values_of_a_contradiction() {
+    let mut history = TypedHistory::new();
+    let mut pairs = Vec::new();
+    for value in 0..50 {
+        let add = history.call(0, ContainerOp::Add(value.into()));
+        history.ret(add, Value::Nil);
+        let removal = history.call(0, ContainerOp::Remove);
+        history.ret(removal, value.into());
+        pairs.push((add, removal));
+    }
+    let open = history.call(1, ContainerOp::Remove);
+    let peek = history.call(0, ContainerOp::Peek);
+    history.ret(peek, 3.into());
+    let ids: Vec<OpId> = (0..history.len() as u32).map(OpId).collect();
+    let queue = Container::unbounded(Discipline::Fifo);
+    let task = Task::new(&queue, &history, &ids);
+    let (add, removal) = pairs[3];
+    let contradicting = [removal, peek].map(|id| task.op(id).expect("it is in the task"));
+    let start = reduce::start_from(&task, &contradicting);
+    let returns = |op: &TaskOp| (op.id, op.ret != NEVER);
+    let expected = [(add, true), (removal, true), (open, false), (peek, true)];
+    assert_eq!(start.iter().map(returns).collect::<Vec<_>>(), expected);
+}
+
 /// Three processes acquired a lock that one operation released, and two failed to: with another result, either would explain it.
 #[test]
 fn a_premise_may_return_last() {
