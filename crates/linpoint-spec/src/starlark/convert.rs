@@ -62,8 +62,8 @@ impl<'v> Parts<'v> {
         }
     }
 
-    /// Whether the value is as [`to_starlark`] makes it of its data, for whoever reads it or changes it: its dictionaries are sorted,
-    /// all of its parts may be changed, and none is contained twice.
+    /// Whether no function that reads or changes the value can tell it from the one that [`to_starlark`] makes of its data: its
+    /// dictionaries are sorted, all of its parts may be changed, and none is contained twice.
     pub(super) fn are_as_made(&self) -> bool {
         let is_before = |(i, part): (usize, &Value<'v>)| {
             let before = self.own[..i].iter();
