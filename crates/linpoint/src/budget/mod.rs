@@ -60,6 +60,8 @@ pub struct Budget {
     /// When the time for all histories of a run is over, and how long it was.
     total: Option<(Instant, Duration)>,
     memory: Option<u64>,
+    /// The address space that the system allows this process.
+    address_space: Option<u64>,
     cancelled: Arc<AtomicBool>,
     /// Whether memory was ever refused to this budget or a slice of it.
     refused_memory: Arc<AtomicBool>,
@@ -90,6 +92,7 @@ impl Budget {
                 .and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout))),
             total: None,
             memory: memory.or_else(memory::default_limit),
+            address_space: Budget::address_space(),
             cancelled: Arc::default(),
             refused_memory: Arc::default(),
             progress: Progress::default(),
@@ -177,7 +180,7 @@ impl Budget {
             return Some(Limit::Memory(limit));
         }
         // What is not asked for in advance, such as a list that doubles its capacity, must fit into the rest.
-        if let Some(limit) = memory::address_space_limit()
+        if let Some(limit) = self.address_space
             && in_use.address_space.saturating_add(more) > limit / 4 * 3
         {
             return Some(Limit::AddressSpace(limit));
@@ -189,7 +192,7 @@ impl Budget {
     pub(crate) fn stopped_by(&self) -> Option<Limit> {
         let refused = || {
             let limit = self.memory.map(Limit::Memory);
-            let limit = limit.or_else(|| memory::address_space_limit().map(Limit::AddressSpace));
+            let limit = limit.or_else(|| self.address_space.map(Limit::AddressSpace));
             limit.filter(|_| self.refused_memory.load(Relaxed))
         };
         self.check().err().or_else(refused)
@@ -253,6 +256,7 @@ impl Budget {
             timeout: now.checked_add(left).map(|deadline| (deadline, limit)),
             total: self.total,
             memory: self.memory,
+            address_space: self.address_space,
             cancelled: Arc::clone(&self.cancelled),
             refused_memory: Arc::clone(&self.refused_memory),
             progress: Progress::default(),
@@ -418,6 +422,22 @@ mod tests {
         assert_eq!(budget.allows(in_use, 100), Ok(()));
         assert_eq!(budget.allows(in_use, 101), Err(Limit::Memory(1000)));
         assert_eq!(budget.allows(in_use, u64::MAX), Err(Limit::Memory(1000)));
+    }
+
+    #[test]
+    fn a_quarter_of_the_address_space_is_kept_free() {
+        let budget = Budget {
+            address_space: Some(4000),
+            ..Budget::new(None, Some(1 << 50))
+        };
+        let in_use = InUse {
+            resident: 900,
+            address_space: 2900,
+        };
+        assert_eq!(budget.allows(in_use, 100), Ok(()));
+        let refused = Err(Limit::AddressSpace(4000));
+        assert_eq!(budget.allows(in_use, 101), refused);
+        assert_eq!(budget.slice(Duration::ZERO).allows(in_use, 101), refused);
     }
 
     #[test]
