@@ -1,5 +1,4 @@
-//! Ctrl-C, or a request to terminate: the first one ends the work and reports what was found, the second one ends the
-//! program.
+//! Ctrl-C, or a request to terminate: the first one ends the work and reports what was found, a later one ends the program.
 //!
 //! A terminal that is closed is no such request: the report would be lost, and under `nohup` the work must continue.
 
@@ -32,15 +31,29 @@ pub(crate) fn expect_failed_specifications() {
     let _ = register_conditional_shutdown(SIGABRT, Exit::Malformed.code().into(), always);
 }
 
+/// How long after the first signal another one is taken for the same request. `timeout` sends its signal to the program and
+/// then to the group in which the program is.
+const SAME_REQUEST: Duration = Duration::from_millis(500);
+
 /// A flag that Ctrl-C sets.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
+    let impatient = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag not yet set. Without handlers a signal still ends the program,
-        // only without a report.
-        let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(&flag))
+        // Without handlers a signal still ends the program, only without a report.
+        let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(&impatient))
             .and_then(|_| register(signal, Arc::clone(&flag)));
     }
+    let first = Arc::clone(&flag);
+    let watch = move || {
+        while !first.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(SAME_REQUEST);
+        impatient.store(true, Relaxed);
+    };
+    // Without the thread the first signal still ends the work, and no later one ends the program.
+    let _ = std::thread::Builder::new().spawn(watch);
     flag
 }
 

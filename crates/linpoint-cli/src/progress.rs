@@ -72,6 +72,9 @@ impl Watcher {
     /// Shows what is being done.
     pub(crate) fn say(&self, what: String) {
         self.bar.set_message(what);
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
         self.bar.tick();
     }
 
@@ -80,10 +83,9 @@ impl Watcher {
         self.bar.suspend(print)
     }
 
-    /// Takes the bar away, so that other output can be written.
+    /// Takes the bar away until [`say`](Self::say) is called again, so that other output can be written.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
-        self.bar.reset();
     }
 }
 

@@ -95,6 +95,39 @@ fn an_interrupted_command_reports() {
     }
 }
 
+/// `timeout` sends its signal twice, to the command and to its group.
+#[test]
+fn timeout_gets_a_report() {
+    let output = Command::new("timeout")
+        .args(["2", env!("CARGO_BIN_EXE_linpoint")])
+        .args("verify --algorithm afek-bounded --processes 6".split(' '))
+        .output()
+        .expect("timeout is everywhere");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("undecided, interrupted"), "{printed}");
+}
+
+/// The bar is taken away before the verdict is printed, so that the two do not stand on one line.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_verdict_on_a_terminal_begins_a_line() {
+    let command = [
+        env!("CARGO_BIN_EXE_linpoint"),
+        "verify --algorithm afek-bounded --processes 6 --timeout 2s",
+    ];
+    let output = Command::new("script")
+        .args(["-qec", &command.join(" "), "/dev/null"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("script is part of every Linux distribution");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let (before, _) = printed
+        .split_once("afek-bounded, 6 processes: undecided")
+        .unwrap_or_else(|| panic!("no verdict in {printed:?}"));
+    let (_, line) = before.rsplit_once('\r').expect("a bar was drawn");
+    assert_eq!(line, "\u{1b}[2K", "{printed:?}");
+}
+
 /// A check whose model hangs, ignores signals and the end of its input, and has a child of its own that does so too. The file
 /// then has the numbers of both processes.
 fn with_hanging_model(pids: &std::path::Path) -> std::process::Child {
