@@ -21,7 +21,7 @@ impl<I> Claim<I> {
             } => {
                 let (what, states) = (describe(op), states.alternatives());
                 format!(
-                    "{what} is impossible: {states}, whatever the order, so the answer can only be {}",
+                    "{what} is impossible: by the other results, {states}, whatever the order, so the answer can only be {}",
                     answers.alternatives()
                 )
             }
