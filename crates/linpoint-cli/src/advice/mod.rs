@@ -1,5 +1,5 @@
 //! Advice about what a verdict rests on and may not be meant: balances that are not known or must not be negative, pairs that may be
-//! keys, an order that the object may not promise.
+//! keys, an order that the object may not promise, a lock that may be of another type.
 
 mod initial;
 
@@ -65,6 +65,14 @@ pub(crate) fn any_order(
     let bag = TypeChoice::built_in("bag", Params::new());
     is_linearizable(&bag, &recorded.history, budget).then(|| {
         "if the queue promises no order, -t unordered-queue says so, and the history is linearizable".to_owned()
+    })
+}
+
+/// Returns that the object may be a lock of another type, if `mutex` is a guess from the methods, which others have too.
+pub(crate) fn other_lock(choice: &TypeChoice) -> Option<String> {
+    (choice.name == "mutex").then(|| {
+        "that it is a mutex is a guess from the methods, which fenced-lock, reentrant-mutex and semaphore have too: --type names it"
+            .to_owned()
     })
 }
 

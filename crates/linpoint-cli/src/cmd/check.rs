@@ -311,6 +311,7 @@ fn check_one(
 ) -> Result<Checked, Error> {
     let started = Instant::now();
     let (choice, object) = object_of(&recorded, chosen)?;
+    let is_guess = chosen.is_none() && recorded.object_type.is_none();
     let history = &recorded.history;
     let running = choice.running(budget);
     let checked = limits
@@ -338,6 +339,9 @@ fn check_one(
             if chosen.is_none() {
                 found.extend(advice::any_order(&choice, &recorded, budget));
             }
+            if is_guess {
+                found.extend(advice::other_lock(&choice));
+            }
         }
         Ok((report, proof, found))
     });
@@ -359,8 +363,25 @@ fn check_one(
         Err(error) if error.kind() == ErrorKind::Bug => {
             Err(recorded.locate(save_evidence(&recorded, &choice, error)))
         }
-        Err(error) => Err(recorded.locate(with_advice(with_methods(error, &choice)))),
+        Err(error) => {
+            let error = with_advice(with_methods(error, &choice));
+            Err(recorded.locate(match is_guess {
+                true => guessed_wrongly(error, &choice),
+                false => error,
+            }))
+        }
     }
+}
+
+/// Adds to an error about an operation that its type is a guess, which may be what is wrong.
+fn guessed_wrongly(error: Error, choice: &TypeChoice) -> Error {
+    if error.kind() != ErrorKind::Malformed {
+        return error;
+    }
+    let (reason, name) = (error.reason(), &choice.name);
+    let reason =
+        format!("{reason}; that its type is {name} is a guess from the methods: --type names it");
+    error.with_reason(reason)
 }
 
 /// A failed certificate with a specification of the user: it says something that is not so.

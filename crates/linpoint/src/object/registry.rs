@@ -249,7 +249,18 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
 
 /// Returns the type of a history if its methods identify one, or their results do.
 pub fn guess_type(history: &History) -> Option<&'static str> {
-    type_with_methods(history.methods()).or_else(|| type_with_reads(history))
+    let name = type_with_methods(history.methods()).or_else(|| type_with_reads(history));
+    name.filter(|_| !may_have_tokens(history))
+}
+
+/// The types that a lock may have whose results look like fencing tokens: only the first checks them.
+const LOCKS_WITH_TOKENS: [&str; 2] = ["fenced-lock", "mutex"];
+
+/// Whether a history of a lock has results that look like fencing tokens, which `mutex` ignores.
+fn may_have_tokens(history: &History) -> bool {
+    let is_token = |result: Option<&Value>| result.is_some_and(|result| result.as_int().is_some());
+    type_with_methods(history.methods()) == Some("mutex")
+        && history.ops().any(|op| is_token(op.result))
 }
 
 /// The type of a history whose methods do not tell it, but whose reads do. With `add`, it is a set if they answer lists, and a
@@ -276,7 +287,10 @@ fn type_with_reads(history: &History) -> Option<&'static str> {
 
 /// Returns the types that have all methods of a history, of those that methods can identify.
 pub fn candidate_types(history: &History) -> Vec<&'static str> {
-    types_with_all(history.methods())
+    match may_have_tokens(history) {
+        true => LOCKS_WITH_TOKENS.to_vec(),
+        false => types_with_all(history.methods()),
+    }
 }
 
 fn types_with_all(methods: &[String]) -> Vec<&'static str> {
@@ -303,6 +317,12 @@ fn type_with_methods(methods: &[String]) -> Option<&'static str> {
 /// Returns why the methods of a history identify no type: a clause that names the types that have them, or a method that may
 /// be misspelt.
 pub fn why_no_type(history: &History) -> Option<String> {
+    if may_have_tokens(history) {
+        let [fenced, mutex] = LOCKS_WITH_TOKENS;
+        return Some(format!(
+            "results are integers: type {fenced} checks them as fencing tokens, and type {mutex} ignores them"
+        ));
+    }
     hint_on_methods(history.methods())
 }
 
@@ -419,6 +439,26 @@ mod tests {
         ] {
             let methods: Vec<_> = methods.iter().map(|method| method.to_string()).collect();
             assert_eq!(type_with_methods(&methods), None, "{methods:?}");
+        }
+    }
+
+    #[test]
+    fn results_that_may_be_tokens_leave_the_type_of_a_lock_open() {
+        let acquired = |result: Value| {
+            let mut builder = crate::HistoryBuilder::new();
+            let process = Value::Int(0);
+            let call = crate::Call::new("acquire", Value::Nil);
+            builder.call(0, process.clone(), call).unwrap();
+            builder.ret(0, &process, result).unwrap();
+            builder.finish(crate::Ties::default()).unwrap()
+        };
+        assert_eq!(guess_type(&acquired(Value::Nil)), Some("mutex"));
+        let with_token = acquired(Value::Int(33));
+        assert_eq!(guess_type(&with_token), None);
+        assert_eq!(candidate_types(&with_token), LOCKS_WITH_TOKENS);
+        assert!(why_no_type(&with_token).unwrap().contains("fencing tokens"));
+        for name in LOCKS_WITH_TOKENS {
+            assert!(find_type(name).is_some());
         }
     }
 

@@ -100,7 +100,9 @@ fn amount(call: CallView<'_>, default: Option<i64>) -> Result<i64, DecodeError> 
     match (call.argument, default) {
         (Value::Int(n), _) => Ok(*n),
         (Value::Nil, Some(n)) => Ok(n),
-        (other, _) => Err(format!("{} takes an integer, not {other}", call.method).into()),
+        (other, _) => {
+            Err(format!("{} takes an integer of 64 bits, not {other}", call.method).into())
+        }
     }
 }
 
