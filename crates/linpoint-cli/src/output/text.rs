@@ -107,7 +107,7 @@ fn show_violation(
     let size = core.extent();
     let confirmed = core.confirmation();
     let about = core.place().map_or_else(String::new, |place| {
-        format!(", for what is said of {place} alone")
+        format!(", counting only what they say about {place}")
     });
     writeln!(
         out,

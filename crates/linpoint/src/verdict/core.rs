@@ -158,7 +158,9 @@ impl fmt::Display for Confirmation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Confirmation::IndependentCheck => f.write_str("confirmed by an independent check"),
-            Confirmation::Walk => f.write_str("made by a walk over all that was possible"),
+            Confirmation::Walk => {
+                f.write_str("confirmed by following every state that was possible")
+            }
             Confirmation::Unconfirmed => f.write_str("too large for an independent check"),
             Confirmation::Harness(HarnessEvidence::OneExecution) => {
                 f.write_str("a serial execution of the object shows it")

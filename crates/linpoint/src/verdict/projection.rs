@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::configurations::has_no_order;
 use super::explain::Found;
-use super::{Claim, Confirmation};
+use super::{Claim, Confirmation, Since};
 use crate::engine::{Budget, Task, TaskOp};
 use crate::history::{EventKind, NEVER, OpId, TypedHistory, events_in_order};
 use crate::spec::{AtPlace, Keys, Need, Outcomes, Role, Spec};
@@ -64,6 +64,30 @@ impl Clash {
             let member = Some(Value::Bool(true));
             matches!(said(op), AtPlace::Does(Role::Slot { leaves, .. }) if leaves == member)
         };
+        let changes = |op: TaskOp, from: bool| {
+            let change = Role::Slot {
+                needs: Need::Is(Value::Bool(from)),
+                leaves: Some(Value::Bool(!from)),
+            };
+            said(op) == AtPlace::Does(change)
+        };
+        if let [other] = others[..]
+            && is_member
+            && let Some(from) = [false, true]
+                .into_iter()
+                .find(|&from| changes(op, from) && changes(other, from))
+        {
+            return Claim::NotChanged {
+                op: op.id,
+                member: Some(self.place),
+                state: !from,
+                since: match other.ret < op.call {
+                    true => Since::Return(other.id),
+                    false => Since::Change(other.id),
+                },
+                used_up: None,
+            };
+        }
         match others[..] {
             [put] if is_member && found(false) && puts(put) => Claim::Missed {
                 op: op.id,

@@ -28,11 +28,13 @@ pub(super) fn check<S: Spec<Ret = Value>>(case: &Case<'_, S>, claim: &Claim) -> 
             since,
             used_up,
         } => {
-            case.expect(member.as_ref() == case.key, "it is the member of the part");
+            let member = member.as_ref();
+            let is_of_part = case.key.is_none() || member == case.key;
+            case.expect(is_of_part, "it is the member of the part");
             if let Some(used) = used_up {
-                used_up_before(case, used, *op, *state, since);
+                used_up_before(case, member, used, *op, *state, since);
             }
-            let kind = not_changed(case, &case.op(*op), *state, since);
+            let kind = not_changed(case, member, &case.op(*op), *state, since);
             match used_up {
                 Some(_) => "not changed: used up",
                 None => kind,
@@ -94,8 +96,12 @@ fn replaced<S: Spec<Ret = Value>>(
 }
 
 /// Which of its two states the object is in, or whether a set has the member.
-fn state_of<S: Spec<Ret = Value>>(case: &Case<'_, S>, state: &S::State) -> bool {
-    match (case.object.state_value(state), case.key) {
+fn state_of<S: Spec<Ret = Value>>(
+    case: &Case<'_, S>,
+    member: Option<&Value>,
+    state: &S::State,
+) -> bool {
+    match (case.object.state_value(state), member) {
         (Value::List(members), Some(member)) => members.contains(member),
         (Value::Text(state), _) => state.as_str() == "held",
         (other, _) => panic!("{}: {other} is not one of two states", case.name),
@@ -103,13 +109,18 @@ fn state_of<S: Spec<Ret = Value>>(case: &Case<'_, S>, state: &S::State) -> bool 
 }
 
 /// The states in which an operation can have its recorded result.
-fn needs<S: Spec<Ret = Value>>(case: &Case<'_, S>, id: OpId, state: bool) -> bool {
+fn needs<S: Spec<Ret = Value>>(
+    case: &Case<'_, S>,
+    member: Option<&Value>,
+    id: OpId,
+    state: bool,
+) -> bool {
     let action = case.typed.action(id);
     let everything = case.orders(|_| Treated::Open);
     let mut met = everything.met();
     met.all(|met| {
         let next = case.object.step(met, &action.op, action.ret.as_ref());
-        next.is_empty() || state_of(case, met) == state
+        next.is_empty() || state_of(case, member, met) == state
     })
 }
 
@@ -117,15 +128,19 @@ fn needs<S: Spec<Ret = Value>>(case: &Case<'_, S>, id: OpId, state: bool) -> boo
 /// object is in this one in all orders of the others, from the moment that the sentence names up to the return.
 fn not_changed<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
+    member: Option<&Value>,
     op: &Op<'_>,
     state: bool,
     since: &Since,
 ) -> &'static str {
-    case.expect(needs(case, op.id, !state), "it needs the other state");
+    case.expect(
+        needs(case, member, op.id, !state),
+        "it needs the other state",
+    );
     let orders = case.orders_without(op.id, |_| Treated::LeftOut);
     let stays = |from: u32| {
         let mut states = orders.states_between(from, op.ret);
-        let stays = states.all(|now| state_of(case, now) == state);
+        let stays = states.all(|now| state_of(case, member, now) == state);
         case.expect(!orders.is_empty() && stays, "nothing changes the state");
     };
     match since {
@@ -146,7 +161,7 @@ fn not_changed<S: Spec<Ret = Value>>(
         Since::Change(other) => {
             let other = case.op(*other);
             case.expect(case.has_returned(&other), "the other one has a result");
-            let tells = needs(case, other.id, !state);
+            let tells = needs(case, member, other.id, !state);
             case.expect(tells, "the other one needs the other state too");
             let overlap = op.call < other.ret && other.call < op.ret;
             case.expect(overlap, "neither precedes the other");
@@ -158,7 +173,7 @@ fn not_changed<S: Spec<Ret = Value>>(
             let other = case.op(*other);
             case.expect(other.ret < op.ret, "it returned before");
             let mut states = orders.states_between(other.ret, other.ret + 1);
-            let is_seen = states.all(|now| state_of(case, now) == state);
+            let is_seen = states.all(|now| state_of(case, member, now) == state);
             case.expect(is_seen, "it shows the state");
             stays(op.ret - 1);
             "not changed: sight"
@@ -170,6 +185,7 @@ fn not_changed<S: Spec<Ret = Value>>(
 /// returned, both leave the state, and without `by` no operation can change it in between.
 fn used_up_before<S: Spec<Ret = Value>>(
     case: &Case<'_, S>,
+    member: Option<&Value>,
     used: &UsedUp,
     op: OpId,
     state: bool,
@@ -192,7 +208,8 @@ fn used_up_before<S: Spec<Ret = Value>>(
         let mut met = everything.met();
         met.all(|met| {
             let next = case.object.step(met, &action.op, action.ret.as_ref());
-            next.iter().all(|next| state_of(case, next) == state)
+            next.iter()
+                .all(|next| state_of(case, member, next) == state)
         })
     };
     case.expect(leaves(after.id, state), "the earlier one enters the state");
@@ -234,7 +251,10 @@ fn no_other<S: Spec<Ret = Value>>(
         Change::Put(member) | Change::Taken(member) => {
             let state = matches!(change, Change::Put(_));
             case.expect(member.as_ref() == case.key, "it is the member of the part");
-            case.expect(needs(case, shown_by, state), "it shows the change");
+            case.expect(
+                needs(case, member.as_ref(), shown_by, state),
+                "it shows the change",
+            );
             "no other: change"
         }
         Change::Raised => {
