@@ -63,7 +63,7 @@ pub use set::{Set, SetOp};
 pub use simulated::{Sampler, Simulated};
 pub(crate) use snapshot::MOST_ENTRIES;
 pub use snapshot::{Snapshot, SnapshotOp, Writers};
-pub use unique_ids::{Generate, UniqueIds};
+pub use unique_ids::{Answered, Generate, UniqueIds};
 pub use words::{Keys, Vocabulary};
 
 use std::collections::HashSet;

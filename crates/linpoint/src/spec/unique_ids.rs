@@ -21,14 +21,53 @@ pub enum Generate {
     Fresh,
 }
 
+/// The identifiers that were answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Answered {
+    /// All numbers from 1 to this one.
+    numbers: i64,
+    /// The others, sorted. Invariant: the number after `numbers` is not among them.
+    others: Vec<Value>,
+}
+
+impl Answered {
+    fn contains(&self, id: &Value) -> bool {
+        matches!(id, Value::Int(id) if (1..=self.numbers).contains(id))
+            || self.others.binary_search(id).is_ok()
+    }
+
+    fn insert(&mut self, id: Value) {
+        let Err(place) = self.others.binary_search(&id) else {
+            return;
+        };
+        self.others.insert(place, id);
+        while let Some(next) = self.next_number()
+            && let Ok(place) = self.others.binary_search(&Value::Int(next))
+        {
+            self.others.remove(place);
+            self.numbers = next;
+        }
+    }
+
+    fn next_number(&self) -> Option<i64> {
+        self.numbers.checked_add(1)
+    }
+
+    fn sorted(&self) -> Vec<Value> {
+        let numbers = (1..=self.numbers).map(Value::Int);
+        let mut all: Vec<Value> = numbers.chain(self.others.iter().cloned()).collect();
+        all.sort_unstable();
+        all
+    }
+}
+
 impl Spec for UniqueIds {
     type Op = Generate;
     type Ret = Value;
-    /// The identifiers that were answered, sorted.
-    type State = Vec<Value>;
+    type State = Answered;
 
-    fn init(&self) -> Vec<Value> {
-        Vec::new()
+    fn init(&self) -> Answered {
+        Answered::default()
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -42,39 +81,33 @@ impl Spec for UniqueIds {
         }
     }
 
-    fn state_words(&self, state: &Vec<Value>, key: Option<&Value>) -> String {
+    fn state_words(&self, state: &Answered, key: Option<&Value>) -> String {
         match key {
             Some(key) => self.vocabulary().two_states(state.contains(key), Some(key)),
-            None => words::members(self.vocabulary().object, state),
+            None => words::members(self.vocabulary().object, &state.sorted()),
         }
     }
 
-    fn state_value(&self, state: &Vec<Value>) -> Value {
-        Value::list(state.iter().cloned())
+    fn state_value(&self, state: &Answered) -> Value {
+        Value::list(state.sorted())
     }
 
     /// Of the identifiers that may be answered, this lists the smallest number.
-    fn apply(&self, state: &Vec<Value>, op: &Generate) -> Outcomes<Value, Vec<Value>> {
+    fn apply(&self, state: &Answered, op: &Generate) -> Outcomes<Value, Answered> {
         let id = match op {
             Generate::Pending => return Outcomes::One(Value::Nil, state.clone()),
             Generate::Id(id) => id.clone(),
-            Generate::Fresh => {
-                let is_new = |id: &Value| state.binary_search(id).is_err();
-                let mut numbers = (1..).map(Value::Int);
-                numbers.find(is_new).unwrap_or_default()
-            }
+            Generate::Fresh => state.next_number().map_or_else(Value::default, Value::Int),
         };
-        match state.binary_search(&id) {
-            Ok(_) => Outcomes::Blocked,
-            Err(place) => {
-                let mut next = state.clone();
-                next.insert(place, id.clone());
-                Outcomes::One(id, next)
-            }
+        if state.contains(&id) {
+            return Outcomes::Blocked;
         }
+        let mut next = state.clone();
+        next.insert(id.clone());
+        Outcomes::One(id, next)
     }
 
-    fn step(&self, state: &Vec<Value>, op: &Generate, ret: Option<&Value>) -> Vec<Vec<Value>> {
+    fn step(&self, state: &Answered, op: &Generate, ret: Option<&Value>) -> Vec<Answered> {
         match (op, ret) {
             (Generate::Fresh, Some(id)) => self.step(state, &Generate::Id(id.clone()), ret),
             _ => self.apply(state, op).answering(ret),
@@ -136,7 +169,7 @@ impl Recorded for UniqueIds {
 }
 
 impl Simulated for UniqueIds {
-    fn sample(&self, _: &Vec<Value>, _: u32, _: &mut Sampler) -> (&'static str, Value) {
+    fn sample(&self, _: &Answered, _: u32, _: &mut Sampler) -> (&'static str, Value) {
         ("generate", Value::Nil)
     }
 }
@@ -152,9 +185,30 @@ mod tests {
             &UniqueIds,
             "generate() 7 \n generate() \"a\" \n generate() [1, 2]",
         );
-        let given = vec![Value::from(7)];
+        let mut given = Answered::default();
+        given.insert(7.into());
         let again = Generate::Id(7.into());
         assert_eq!(UniqueIds.apply(&given, &again), Outcomes::Blocked);
         assert_eq!(UniqueIds.step(&given, &Generate::Pending, None), [given]);
+    }
+
+    #[test]
+    fn the_same_ids_are_the_same_state_in_any_order() {
+        let mut ids: Vec<Value> = [3, 1, 0, 2, 5].map(Value::from).to_vec();
+        ids.push("a".into());
+        let answered = |ids: &[Value]| {
+            let mut answered = Answered::default();
+            ids.iter().for_each(|id| answered.insert(id.clone()));
+            answered
+        };
+        let forwards = answered(&ids);
+        assert!(ids.iter().all(|id| forwards.contains(id)));
+        assert_eq!((forwards.numbers, forwards.others.len()), (3, 3));
+        ids.reverse();
+        assert_eq!(answered(&ids), forwards);
+        ids.sort();
+        assert_eq!(forwards.sorted(), ids);
+        let fresh = UniqueIds.apply(&forwards, &Generate::Fresh);
+        assert!(matches!(fresh, Outcomes::One(Value::Int(4), next) if next.numbers == 5));
     }
 }
