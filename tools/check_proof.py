@@ -93,7 +93,7 @@ class Proof:
         """The verdict that the next proof shows about a history."""
         header = self.next()
         refuse(header is None, "the file has no proof of this history")
-        refuse(header.get("linpoint-proof") != 2, "here must be the header of a proof")
+        refuse(header.get("linpoint-proof") != 2, "here must be the header of a proof, a file that `check --proof` writes")
         refuse(header["split"] not in ("keys", "objects"), "'split' is 'keys' or 'objects'")
         claimed, spec = verdict_of(header), specification(header, history)
         refuse(header["operations"] != len(history.ops), "the proof is about another number of operations")

@@ -272,6 +272,11 @@ impl Run {
         }
         if let Some(out) = self.witness.take() {
             out.finish()?;
+            if self.summary.linearizable == 0 {
+                eprintln!(
+                    "linpoint: note: there is no witness, since no history was found to be linearizable"
+                );
+            }
         }
         if let Some(proof) = self.proof.take() {
             proof.finish()?;

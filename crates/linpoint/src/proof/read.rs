@@ -98,7 +98,11 @@ impl Line {
         match self.number::<u64>("linpoint-proof") {
             Ok(VERSION) => {}
             Ok(other) => return Err(format!("version {other} of proofs is not known")),
-            Err(_) => return Err("here must be the header of a proof".into()),
+            Err(_) => {
+                return Err(
+                    "here must be the header of a proof, a file that `check --proof` writes".into(),
+                );
+            }
         }
         let ties = match self.get("ties") {
             None | Some(Json::Null) => None,
