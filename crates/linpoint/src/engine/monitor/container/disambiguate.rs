@@ -19,10 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::critical::CriticalIntervals;
+use super::pending::{self, Assignment};
 use super::{ContainerMonitor, read, stack};
 use crate::engine::monitor::admit::Prepared;
 use crate::engine::monitor::{
-    Act, ContradictingOp, Contradiction, Decision, Effect, Evidence, Finding, Log, Monitor,
+    Act, ContradictingOp, Contradiction, Decision, Effect, Event, Evidence, Finding, Log, Monitor,
     NotApplicable, REPEATED_VALUE, ViolationKind,
 };
 use crate::engine::{Budget, Cause, TaskOp};
@@ -133,6 +134,23 @@ impl Ambiguous {
             }
         }
         merged.without_pending_removals()
+    }
+
+    /// What the pending removals removed, where that follows without trying; `log` has all other operations.
+    fn assigned(&self, log: &Log<Act>, monitor: &ContainerMonitor) -> Assignment {
+        let Ok(intervals) = CriticalIntervals::of(log) else {
+            return Assignment::Unknown;
+        };
+        let rank = |event: &Event| match event.is_return() {
+            true => self.rets[event.op()],
+            false => self.calls[event.op()],
+        };
+        let last_before = |removal: &PendingRemoval| {
+            let before = |event: &Event| rank(event) < removal.call;
+            log.events().partition_point(before).saturating_sub(1) as u32
+        };
+        let calls: Vec<u32> = self.pending_removals.iter().map(last_before).collect();
+        pending::assign(log, &intervals, monitor, &calls)
     }
 
     /// The values that are added more than once, with the indices of all operations on them.
@@ -262,18 +280,38 @@ impl Search<'_> {
         monitor: &ContainerMonitor,
     ) -> Result<Decision, Cause> {
         let mut removed = vec![None; ops.pending_removals.len()];
-        let (contradiction, positions) = match self.run(ops, monitor, &removed)? {
+        let (log, contradiction, positions) = match self.run(ops, monitor, &removed)? {
             Variant::Linearizable(order) => return Ok(Decision::Linearizable(order)),
             Variant::Violation {
-                contradiction,
+                log,
                 positions,
-                ..
-            } => (contradiction, positions),
+                contradiction,
+            } => (log, contradiction, positions),
         };
         if ops.pending_removals.is_empty() || contradiction.kind.is_about_one_value() {
             let contradicting = |&op: &u32| ContradictingOp::whole(positions[op as usize]);
             let ops = contradiction.ops.iter().map(contradicting);
             return Ok(Decision::Violation(ops.collect()));
+        }
+        match ops.assigned(&log, monitor) {
+            Assignment::Removes(values) => {
+                if let Variant::Linearizable(order) = self.run(ops, monitor, &values)? {
+                    return Ok(Decision::Linearizable(order));
+                }
+                debug_assert!(false, "bug: a wrong assignment of pending removals");
+            }
+            Assignment::Likely(mut values) => {
+                let resolution = self.assign(ops, monitor, &mut values)?;
+                if let Resolution::Linearizable(order) = resolution {
+                    return Ok(Decision::Linearizable(order));
+                }
+            }
+            Assignment::Contradiction(contradicting) => {
+                let positions = contradicting.iter().map(|&op| positions[op as usize]);
+                self.contradicting = positions.collect();
+                return Ok(self.violation(ops));
+            }
+            Assignment::Unknown => {}
         }
         Ok(match self.assign(ops, monitor, &mut removed)? {
             Resolution::Linearizable(order) => Decision::Linearizable(order),

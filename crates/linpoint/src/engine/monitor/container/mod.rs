@@ -9,6 +9,7 @@ mod disambiguate;
 pub(super) mod empties;
 mod multiset;
 mod ops_by_value;
+mod pending;
 mod priority;
 mod priority_sweep;
 mod queue;
