@@ -4,8 +4,9 @@
 //! Ours. The monitors of queues, stacks, priority queues and bags want to know of every removal what it removed, and every
 //! value to be added once. Two searches run them on variants of the history:
 //!
-//! * *Pending removals.* First none of them takes effect. A contradiction that the monitor then finds names values that some
-//!   pending removal must have removed if there is a linearization at all; only these are tried ([`removable`] says why).
+//! * *Pending removals.* First none of them takes effect. If that is a contradiction, [`pending::assign`] mostly tells what they
+//!   removed. Otherwise each contradiction that the monitor finds names values that some pending removal must have removed
+//!   if there is a linearization at all; only these are tried ([`removable`] says why).
 //!   No greedy assignment is exact: in the stack history `push 2 [0,1]`, `push 7 [2,3]`, `push 5 [4,5]`, `pop ? [6,-]`,
 //!   `pop 7 [7,8]`, `pop ? [9,-]`, `pop empty [10,11]`, which is linearizable, the earlier pending removal must not be given
 //!   the value that was pushed first.
