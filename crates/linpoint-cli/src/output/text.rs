@@ -202,13 +202,13 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
             )
         }
         (_, true) => {
-            let answers = possible.answers.alternatives();
+            let answers = possible.answers.other_answers();
             format!(
                 "by the other results, {states}, whatever the order, so the answer could only be {answers}"
             )
         }
         (_, false) => {
-            let (op, answers) = (describe(), possible.answers.alternatives());
+            let (op, answers) = (describe(), possible.answers.other_answers());
             format!(
                 "by the other results, {states}, whatever the order, so the answer of {op} could only be {answers}"
             )

@@ -31,6 +31,17 @@ impl Listed {
     /// `a`, `a or b`, `a, b or c`, or `one of 7: a, b, c, …`. Words that all begin with stand once: `the queue held 1 or 2`.
     /// Of clauses that differ in more than a value, some of many are `the lock was in one of 7 states: it was free, …`.
     pub fn alternatives(&self) -> String {
+        self.joined("")
+    }
+
+    /// The same for answers that an operation could have given instead of its own, of which some of many are
+    /// `one of 7 others: a, b, c, …`.
+    pub fn other_answers(&self) -> String {
+        self.joined(" others")
+    }
+
+    /// `many` stands after the number, if there are more than are shown.
+    fn joined(&self, many: &str) -> String {
         let common = match self.shown.as_slice() {
             [] | [_] => 0,
             [first, rest @ ..] => rest
@@ -43,9 +54,9 @@ impl Listed {
         let start = self.shown.first().map_or("", |text| &text[..common]);
         match ends.as_slice() {
             [] => String::new(),
-            _ if self.count > ends.len() => self
-                .some_states(&ends)
-                .unwrap_or_else(|| format!("{start}one of {}: {}, …", self.count, ends.join(", "))),
+            _ if self.count > ends.len() => self.some_states(&ends).unwrap_or_else(|| {
+                format!("{start}one of {}{many}: {}, …", self.count, ends.join(", "))
+            }),
             [only] => format!("{start}{only}"),
             [all @ .., last] => format!("{start}{} or {last}", all.join(", ")),
         }
@@ -120,6 +131,7 @@ mod tests {
         assert_eq!(listed(&["5"]).alternatives(), "5");
         let many = listed(&["1", "2", "3", "4", "4"]);
         assert_eq!(many.alternatives(), "one of 4: 1, 2, 3, …");
+        assert_eq!(many.other_answers(), "one of 4 others: 1, 2, 3, …");
         let lists = listed(&["held [1, 2, 3]", "held [1, 2, 4]"]);
         assert_eq!(lists.alternatives(), "held [1, 2, 3] or [1, 2, 4]");
         let long = listed(&["held [1, 2, …] (20 values)", "held [1, 2, …] (30 values)"]);

@@ -22,7 +22,7 @@ impl<I> Claim<I> {
                 let (what, states) = (describe(op), states.alternatives());
                 format!(
                     "{what} is impossible: by the other results, {states}, whatever the order, so the answer can only be {}",
-                    answers.alternatives()
+                    answers.other_answers()
                 )
             }
             Claim::CannotHappen { op, states } => {

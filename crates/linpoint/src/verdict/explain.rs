@@ -358,7 +358,8 @@ fn other_clash<S: Spec>(
         let near = reduce::contradictory_neighbours(task, end, &part, decide);
         return near.filter(|clash| follows_in(beginning, clash));
     }
-    match decide(&beginning.ops, budget) {
+    // A search for it may take all the time, and find no operations.
+    match decide(&beginning.ops, &budget.slice(budget.left() / 4)) {
         Ok(Answer::NotLinearizable { contradicting, .. }) => {
             let clash = clashing(task, &contradicting?, budget, decide)?;
             clash_in(task, beginning, &clash, budget, decide)
@@ -533,10 +534,9 @@ impl<S: Spec> Evidence<'_, '_, S> {
             self.task.kind(),
             None | Some(Kind::Counter(_) | Kind::Semaphore(_))
         );
-        // Each decision about a long history of a deque takes a search.
-        let is_slow = smaller.is_none()
-            && self.task.kind() == Some(&Kind::Deque)
-            && self.beginning.ops.len() > MOST_SEARCHED;
+        // Each decision about a long history of a deque, or about a limit, takes a search.
+        let is_searched = matches!(self.task.kind(), Some(Kind::Deque | Kind::Limited(_)));
+        let is_slow = smaller.is_none() && is_searched && self.beginning.ops.len() > MOST_SEARCHED;
         if (!has_values || is_slow)
             && let Some(core) = self.anchored(&self.budget.slice(self.budget.left() / 2))
         {

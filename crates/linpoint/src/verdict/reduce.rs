@@ -318,18 +318,26 @@ pub(super) fn with_premises(
     };
     let is_premise =
         |op: &TaskOp| op.ret <= end && facts.is_pure(*op) && !facts.is_pure(op.relaxed());
+    let values = |op: TaskOp| values_of(&facts.role(op)).unwrap_or_default();
+    let in_core: HashSet<Value> = reduced.ops.iter().flat_map(|&op| values(op)).collect();
+    let is_in_core = |value: &Value| in_core.contains(value);
+    // What an operation might have put into a container explains nothing about other values, unless a result depends on how many
+    // there are.
+    let tells_values = |op: &TaskOp| op.ret == NEVER || values_of(&facts.role(*op)).is_some();
+    let is_about_values = reduced.ops.iter().all(tells_values);
+    let puts_other = |op: &TaskOp| match facts.role(op.relaxed()) {
+        Role::Adds(value) => is_about_values && !is_in_core(&value),
+        _ => false,
+    };
     let dropped = facts.ops().iter().filter(|op| kept(op).is_none());
     let candidates: Vec<OpId> = dropped
-        .filter(|op| is_premise(op))
+        .filter(|op| is_premise(op) && !puts_other(op))
         .map(|op| op.id)
         .collect();
     let is_candidate = |op: &TaskOp| candidates.binary_search(&op.id).is_ok();
     // A candidate that exchanges a value of the core for one that was dropped could not do so any more.
-    let values = |op: TaskOp| values_of(&facts.role(op)).unwrap_or_default();
-    let in_core: HashSet<Value> = reduced.ops.iter().flat_map(|&op| values(op)).collect();
     let exchanges = |op: &&TaskOp| {
         let values = values(op.relaxed());
-        let is_in_core = |value: &Value| in_core.contains(value);
         values.iter().any(is_in_core) && !values.iter().all(is_in_core)
     };
     let of_candidates = || facts.ops().iter().filter(|op| is_candidate(op));
