@@ -28,8 +28,17 @@ public final class BrokenCounter {
         queue.put(value);
     }
 
+    /** Waits without sleeping. */
     public Object take() throws InterruptedException {
-        return queue.take();
+        Object value = queue.poll();
+        while (value == null) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            Thread.onSpinWait();
+            value = queue.poll();
+        }
+        return value;
     }
 
     @Override
