@@ -12,7 +12,7 @@ import linpoint.Subject.Invocation;
 /** The threads that run programs, each time on a new instance. */
 final class Workers {
     /** How long threads may take to notice interrupts. */
-    private static final long INTERRUPT_SECONDS = 10;
+    private static final long INTERRUPT_SECONDS = 60;
 
     /** An event of a run: a call, or a return if it has an answer. */
     record Event(int thread, int position, Json.Raw answer) {}
