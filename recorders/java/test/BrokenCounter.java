@@ -28,17 +28,8 @@ public final class BrokenCounter {
         queue.put(value);
     }
 
-    /** Waits without sleeping. */
     public Object take() throws InterruptedException {
-        Object value = queue.poll();
-        while (value == null) {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            Thread.onSpinWait();
-            value = queue.poll();
-        }
-        return value;
+        return queue.take();
     }
 
     @Override
