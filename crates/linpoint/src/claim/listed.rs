@@ -29,7 +29,8 @@ impl Listed {
     }
 
     /// `a`, `a or b`, `a, b or c`, or `one of 7: a, b, c, …`. Words that all begin with stand once: `the queue held 1 or 2`.
-    /// Of clauses that differ in more than a value, some of many are `the lock was in one of 7 states: it was free, …`.
+    /// Of clauses that differ in more than a value, some of many are `the lock was in one of 7 states: it was free, …`. Texts with commas
+    /// of their own are separated by semicolons.
     pub fn alternatives(&self) -> String {
         self.joined("")
     }
@@ -50,15 +51,28 @@ impl Listed {
                 .min()
                 .unwrap_or(0),
         };
+        // Of texts that go on with a list, as `x = 1, y = 2`, only what comes before it stands once.
+        let common = match self.shown.iter().any(|text| has_comma(&text[common..])) {
+            true => self
+                .shown
+                .first()
+                .map_or(0, |text| after_verb(text).min(common)),
+            false => common,
+        };
         let ends: Vec<&str> = self.shown.iter().map(|text| &text[common..]).collect();
         let start = self.shown.first().map_or("", |text| &text[..common]);
+        let comma = separator(&ends);
         match ends.as_slice() {
             [] => String::new(),
             _ if self.count > ends.len() => self.some_states(&ends).unwrap_or_else(|| {
-                format!("{start}one of {}{many}: {}, …", self.count, ends.join(", "))
+                let (count, listed) = (self.count, ends.join(comma));
+                format!("{start}one of {count}{many}: {listed}{comma}…")
             }),
             [only] => format!("{start}{only}"),
-            [all @ .., last] => format!("{start}{} or {last}", all.join(", ")),
+            [all @ .., last] => {
+                let or = if comma == COMMA { " or " } else { "; or " };
+                format!("{start}{}{or}{last}", all.join(comma))
+            }
         }
     }
 
@@ -77,11 +91,40 @@ impl Listed {
         } else {
             ("was", "it")
         };
-        let (count, predicates) = (self.count, predicates.join(", "));
+        let comma = separator(&predicates);
+        let (count, predicates) = (self.count, predicates.join(comma));
         Some(format!(
-            "{object}{were} in one of {count} states: {they} {predicates}, …"
+            "{object}{were} in one of {count} states: {they} {predicates}{comma}…"
         ))
     }
+}
+
+const COMMA: &str = ", ";
+
+/// What stands between texts of a list.
+fn separator(texts: &[&str]) -> &'static str {
+    match texts.iter().any(|text| has_comma(text)) {
+        true => "; ",
+        false => COMMA,
+    }
+}
+
+/// Whether a text has a comma outside of quotes and brackets.
+fn has_comma(text: &str) -> bool {
+    let (mut is_quoted, mut is_escaped, mut depth) = (false, false, 0_u32);
+    text.bytes().any(|byte| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'[' | b'{' | b'(' => depth += 1,
+            b']' | b'}' | b')' => depth = depth.saturating_sub(1),
+            b',' => return depth == 0,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// How many bytes of whole words two texts have in common at their beginnings, before any list. Quoted texts are not split.
@@ -99,6 +142,12 @@ fn verb_start(clause: &str) -> Option<usize> {
     const VERBS: [&str; 4] = ["was ", "were ", "held ", "had "];
     let is_verb = |start: &usize| VERBS.iter().any(|verb| clause[*start..].starts_with(verb));
     word_starts(clause).find(is_verb)
+}
+
+/// Where the words after the verb of a clause begin; 0 if it has none.
+fn after_verb(clause: &str) -> usize {
+    let verb = verb_start(clause).map(|verb| (verb, clause[verb..].find(' ')));
+    verb.map_or(0, |(verb, space)| verb + space.map_or(0, |space| space + 1))
 }
 
 /// Where the words after the first one begin, outside of quoted texts and before any list.
@@ -142,6 +191,33 @@ mod tests {
         let quoted = listed(&["key \"x y\" held \"a b\"", "key \"x y\" held \"a c\""]);
         let told = "key \"x y\" held \"a b\" or \"a c\"";
         assert_eq!(quoted.alternatives(), told);
+    }
+
+    #[test]
+    fn texts_with_commas_are_separated_by_semicolons() {
+        let listed = |texts: &[&str]| Listed::of(texts.iter().map(|&text| text.to_owned()), 2);
+        let two = listed(&["the state was x = 1, y = 2", "the state was x = 3, y = 4"]);
+        let told = "the state was x = 1, y = 2; or x = 3, y = 4";
+        assert_eq!(two.alternatives(), told);
+        let three = listed(&["x = 1, y = 2", "x = 3, y = 4", "x = 5, y = 6"]);
+        assert_eq!(
+            three.alternatives(),
+            "one of 3: x = 1, y = 2; x = 3, y = 4; …"
+        );
+        let inside = listed(&["{\"a, b\": 1, \"c\": 2}", "{\"a, b\": 1, \"c\": 3}"]);
+        let told = "{\"a, b\": 1, \"c\": 2} or {\"a, b\": 1, \"c\": 3}";
+        assert_eq!(inside.alternatives(), told);
+        let last = listed(&[
+            "the lock was free, and its last token was 7",
+            "the lock was free, and its last token was 8",
+        ]);
+        let told = "the lock was free, and its last token was 7 or 8";
+        assert_eq!(last.alternatives(), told);
+        let one = listed(&["the lock was free, and its last token was 7"]);
+        assert_eq!(
+            one.alternatives(),
+            "the lock was free, and its last token was 7"
+        );
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Spec for UniqueIds {
     fn state_words(&self, state: &Answered, key: Option<&Value>) -> String {
         match key {
             Some(key) => self.vocabulary().two_states(state.contains(key), Some(key)),
-            None => words::members(self.vocabulary().object, &state.sorted()),
+            None => words::members(self.vocabulary().object, state.sorted()),
         }
     }
 

@@ -12,7 +12,7 @@ import linpoint.Subject.Invocation;
 /** The threads that run programs, each time on a new instance. */
 final class Workers {
     /** How long threads may take to notice interrupts. */
-    private static final long INTERRUPT_SECONDS = 10;
+    private static final long INTERRUPT_SECONDS = 60;
 
     /** An event of a run: a call, or a return if it has an answer. */
     record Event(int thread, int position, Json.Raw answer) {}
@@ -147,15 +147,14 @@ final class Workers {
         return runs.stream().map(run -> Arrays.asList(run.events).subList(0, run.clock.get())).toList();
     }
 
-    /** Interrupts the calls that wait, until a thread goes on. */
+    /**
+     * Interrupts all calls until a thread goes on. Those that run are among them, since a call may also wait without sleeping: take() of
+     * an empty LinkedTransferQueue does so for ever in OpenJDK 17 if another consumer gave up before it.
+     */
     private void interrupt(Batch batch, int ended) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(INTERRUPT_SECONDS);
         while (batch.ended.get() == ended) {
-            for (Thread thread : threads) {
-                if (thread.getState() != Thread.State.RUNNABLE) {
-                    thread.interrupt();
-                }
-            }
+            threads.forEach(Thread::interrupt);
             if (System.nanoTime() > end) {
                 throw new IllegalStateException("a call neither returned nor reacted to an interrupt");
             }

@@ -104,6 +104,7 @@ impl Mapping {
 
     /// Refuses a mapping that says too little, or two things that do not go together.
     fn check(&self) -> Result<(), String> {
+        self.check_methods()?;
         let Fields {
             event,
             call,
@@ -155,6 +156,30 @@ impl Mapping {
         }
         if time.is_none() && !skew.is_none() {
             return refuse("`skew` is about times, and the order of records has none: say `time`");
+        }
+        Ok(())
+    }
+
+    /// Refuses an argument or a result of a method under the name that it has in the log only: no method would have it.
+    fn check_methods(&self) -> Result<(), String> {
+        let Fields {
+            methods,
+            argument,
+            result,
+            ..
+        } = &self.fields;
+        for (part, selectors) in [("argument", argument), ("result", result)] {
+            let ByMethod::Each(selectors) = selectors else {
+                continue;
+            };
+            for name in selectors.keys() {
+                let is_new = methods.values().any(|new| new == name);
+                if let (Some(new), false) = (methods.get(name), is_new) {
+                    return Err(format!(
+                        "`{part}` has {name:?}, which `methods` renames: write {new:?} instead"
+                    ));
+                }
+            }
         }
         Ok(())
     }

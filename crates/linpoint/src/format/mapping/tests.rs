@@ -454,6 +454,10 @@ fn refusals_of_mappings_name_the_line_and_what_to_do() {
             "line 6: unknown key \"okay\"; did you mean ok?",
         ),
         (
+            "method = '.m'\ncall = '.c'\nreturn = '.r'\nmethods = { w = 'write' }\nargument = { w = '.a' }\n",
+            "`argument` has \"w\", which `methods` renames: write \"write\" instead",
+        ),
+        (
             "method = '.m'\nskew = '5'\n",
             "line 2: \"5\" is no length of time, such as 5ms, 100us or 2s",
         ),
