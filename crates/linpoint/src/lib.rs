@@ -88,6 +88,7 @@
 //! | [`portfolio`] | the [`Checker`] |
 //! | [`explore`] | verification of algorithms by exploring all executions |
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
+//! | [`condition`] | conditions beside linearizability, and what still holds |
 //! | [`verdict`] | verdicts and their evidence |
 //! | [`proof`] | proofs of verdicts, and their check without any engine |
 //! | [`report`] | a page that shows them |
@@ -98,6 +99,7 @@
 
 mod budget;
 mod claim;
+pub mod condition;
 pub mod engine;
 pub mod error;
 pub mod explore;
