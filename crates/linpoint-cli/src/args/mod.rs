@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
+use linpoint::condition::Condition;
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
@@ -262,6 +263,24 @@ pub(crate) struct CheckArgs {
     /// With `--engine hitting`: delay at most this many operations, and call what is not shown undecided [default: any number]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) depth_max: Option<u16>,
+
+    /// Decide these conditions instead of linearizability, with commas between them: sequential, causal-convergence, k-atomic, ...
+    /// (see docs/conditions.md)
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        conflicts_with_all = ["edn", "brief", "witness", "proof", "html", "junit", "github"]
+    )]
+    pub(crate) condition: Vec<Condition>,
+
+    /// Say of every condition whether it holds, where a history is not linearizable
+    #[arg(long, conflicts_with = "condition")]
+    pub(crate) diagnose: bool,
+
+    /// Do not say what still holds where a history is not linearizable
+    #[arg(long, conflicts_with = "diagnose")]
+    pub(crate) no_diagnose: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -1,6 +1,7 @@
 //! One module for each subcommand.
 
 pub(crate) mod check;
+pub(crate) mod conditions;
 pub(crate) mod convert;
 pub(crate) mod depth;
 pub(crate) mod generate;

@@ -1,5 +1,6 @@
 //! Printing of verdicts.
 
+pub(crate) mod conditions;
 pub(crate) mod core_table;
 pub(crate) mod depth;
 mod edn;
