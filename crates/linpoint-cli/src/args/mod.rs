@@ -14,6 +14,7 @@ use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
 use linpoint::format::Format;
 use linpoint::generate::SnapshotFault;
+use linpoint::transaction::Level;
 use linpoint::{EngineChoice, Ties};
 
 pub(crate) use self::spec::{SpecAction, SpecArgs, SpecNewArgs, SpecTestArgs};
@@ -265,14 +266,15 @@ pub(crate) struct CheckArgs {
     pub(crate) depth_max: Option<u16>,
 
     /// Decide these conditions instead of linearizability, with commas between them: sequential, causal-convergence, k-atomic, ...
-    /// (see docs/conditions.md)
+    /// (see docs/conditions.md); of transactions serializable, snapshot-isolation, ... (see docs/transactions.md)
     #[arg(
         long,
         value_name = "NAME",
         value_delimiter = ',',
+        value_parser = parse_asked,
         conflicts_with_all = ["edn", "brief", "witness", "proof", "html", "junit", "github"]
     )]
-    pub(crate) condition: Vec<Condition>,
+    pub(crate) condition: Vec<Asked>,
 
     /// Say of every condition whether it holds, where a history is not linearizable
     #[arg(long, conflicts_with = "condition")]
@@ -667,6 +669,26 @@ fn named<T: Copy>(name: &str, known: &[(&str, T)]) -> Result<T, String> {
     found.map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// What `--condition` names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    /// A condition on single operations.
+    Condition(Condition),
+    /// An isolation level of transactions.
+    Level(Level),
+}
+
+fn parse_asked(name: &str) -> Result<Asked, String> {
+    if let Some((_, level)) = Level::NAMES.iter().find(|(known, _)| *known == name) {
+        return Ok(Asked::Level(*level));
+    }
+    let condition = name.parse().map(Asked::Condition);
+    condition.map_err(|error: linpoint::Error| {
+        let levels: Vec<&str> = Level::NAMES.iter().map(|(name, _)| *name).collect();
+        format!("{error}; of transactions {}", levels.join(", "))
     })
 }
 

@@ -13,7 +13,7 @@ use linpoint::{
     Partitioning, Report, Verdict, Witnesses,
 };
 
-use super::conditions;
+use super::{conditions, levels};
 use crate::advice;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
@@ -38,6 +38,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     if args.depth_max.is_some() && args.engine != EngineChoice::Hitting {
         let reason = "--depth-max is for --engine hitting: other engines have no depth";
         return Err(Error::usage(reason).into());
+    }
+    if let Some(levels) = levels::asked(args)? {
+        return levels::run(args, &levels);
     }
     if !args.condition.is_empty() {
         return conditions::run(args, &Checker::new(config(args)));

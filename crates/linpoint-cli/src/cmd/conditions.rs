@@ -8,7 +8,7 @@ use linpoint::condition::Condition;
 use linpoint::format::RecordedHistory;
 use linpoint::{Checker, Error};
 
-use crate::args::CheckArgs;
+use crate::args::{Asked, CheckArgs};
 use crate::exit::Exit;
 use crate::files::Output;
 use crate::interrupt;
@@ -20,6 +20,11 @@ pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
     args.limits.start_threads()?;
     let stop = interrupt::flag();
     let chosen = args.input.type_choice()?;
+    let conditions = args.condition.iter().filter_map(|asked| match asked {
+        Asked::Condition(condition) => Some(*condition),
+        Asked::Level(_) => None,
+    });
+    let conditions: Vec<Condition> = conditions.collect();
     let mut out = Output::standard();
     let mut exit = Exit::default();
     let mut collected = Vec::new();
@@ -31,7 +36,7 @@ pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
             }
             let budget = checker.budget().cancelled_by(Arc::clone(&stop));
             let decided = recorded.and_then(|recorded| {
-                decide(recorded, &args.condition, chosen.as_ref(), checker, &budget)
+                decide(recorded, &conditions, chosen.as_ref(), checker, &budget)
             });
             exit = exit.max(match &decided {
                 Ok(decided) => decided.exit(),

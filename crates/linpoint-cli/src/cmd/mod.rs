@@ -5,6 +5,7 @@ pub(crate) mod conditions;
 pub(crate) mod convert;
 pub(crate) mod depth;
 pub(crate) mod generate;
+mod levels;
 pub(crate) mod lines;
 #[cfg(feature = "mapping")]
 pub(crate) mod map;

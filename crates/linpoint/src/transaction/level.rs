@@ -58,6 +58,28 @@ impl Level {
         named.map_or("", |(name, _)| name)
     }
 
+    /// What the level asks, as a part of a sentence: "the transactions ...".
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Level::Pl2 => "do not depend on themselves, by writes and reads",
+            Level::ReadCommitted => "read nothing older than what they read before",
+            Level::ReadAtomic => "see other transactions whole or not at all",
+            Level::Causal => "see all that what they see depends on",
+            Level::Prefix => "see a prefix of one order of commits",
+            Level::SnapshotIsolation => {
+                "read snapshots, and concurrent ones write no common key; sessions may be out of order"
+            }
+            Level::SessionSnapshotIsolation => {
+                "read snapshots that have the session's own commits, and concurrent ones write no common key"
+            }
+            Level::Serializable => "run one after the other; sessions may be out of order",
+            Level::SessionSerializable => {
+                "run one after the other, those of a session in its order"
+            }
+            Level::StrictSerializable => "run one after the other, in the order of time",
+        }
+    }
+
     /// The levels that follow from this one in one step.
     fn weaker(self) -> &'static [Level] {
         match self {

@@ -1,7 +1,8 @@
 //! Transactions as they were recorded.
 
 use crate::error::Error;
-use crate::history::{FailedOp, History, OpId};
+use crate::history::{FailedOp, History, Op, OpId};
+use crate::spec::Params;
 use crate::text::shortened;
 use crate::value::{Interner, Value};
 
@@ -17,6 +18,47 @@ pub enum Model {
     },
     /// Lists by key, at first empty: steps `r`, which sees the whole list, and `append`.
     Lists,
+}
+
+impl Model {
+    /// The model of a history: that of its type, if it is named, else the one that its steps tell.
+    pub fn of(history: &History, object_type: Option<(&str, &Params)>) -> Result<Self, Error> {
+        let registers = |params: &Params| Model::Registers {
+            initial: params.get("initial").cloned().unwrap_or_default(),
+        };
+        match object_type {
+            Some(("list-append", _)) => Ok(Model::Lists),
+            Some(("multi-register" | "txn-register", params)) => Ok(registers(params)),
+            Some((name, _)) => Err(Error::usage(format!(
+                "type {name} has no isolation levels: types list-append and multi-register have them"
+            ))),
+            None => match history.ops().find_map(model_of_call) {
+                Some(Steps::OnLists) => Ok(Model::Lists),
+                _ => Ok(registers(&Params::new())),
+            },
+        }
+    }
+}
+
+/// What a call tells of its model.
+#[derive(Clone, Copy, PartialEq)]
+enum Steps {
+    OnLists,
+    OnRegisters,
+}
+
+fn model_of_call(op: Op<'_>) -> Option<Steps> {
+    let steps = steps_of(op.argument).unwrap_or_default();
+    let of_step = |step: &RecordedStep<'_>| match step.action {
+        Recording::Append(_) => Some(Steps::OnLists),
+        Recording::Write(_) => Some(Steps::OnRegisters),
+        Recording::Read(_) | Recording::Unknown => None,
+    };
+    match op.method {
+        "append" => Some(Steps::OnLists),
+        "write" | "w" => Some(Steps::OnRegisters),
+        _ => steps.iter().find_map(of_step),
+    }
 }
 
 /// The number of a transaction: operations of the history in the order of their calls, then those that failed.
@@ -203,10 +245,8 @@ impl<'h> Log<'h> {
 
     /// The transaction as one that failed; `None` if it did not.
     pub(super) fn failed(&self, txn: Txn) -> Option<&'h FailedOp> {
-        self.history
-            .failed()
-            .get(txn as usize - self.ops().min(txn as usize))
-            .filter(|_| txn as usize >= self.ops())
+        let number = (txn as usize).checked_sub(self.ops())?;
+        self.history.failed().get(number)
     }
 }
 

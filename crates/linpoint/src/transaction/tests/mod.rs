@@ -1,5 +1,7 @@
 mod brute;
+mod named;
 mod random;
+mod sentences;
 
 use std::collections::BTreeMap;
 
@@ -63,6 +65,7 @@ fn differ(kind: Kind, count: usize, seed: u64) {
             );
             held.entry(level).or_default()[usize::from(is_held)] += 1;
             if let Verdict::Violated(violation) = &found[0].verdict {
+                sentences::check(&history, violation);
                 *anomalies
                     .entry(format!("{level}: {violation}"))
                     .or_default() += 1;
