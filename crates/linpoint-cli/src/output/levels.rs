@@ -166,14 +166,24 @@ fn text(out: &mut dyn Write, decided: &Decided, quiet: bool) -> std::io::Result<
     Ok(())
 }
 
+/// A text shows at most so many transactions of a violation.
+const MOST_SHOWN: usize = 40;
+
 fn violation_text(
     out: &mut dyn Write,
     history: &History,
     violation: &Violation,
 ) -> std::io::Result<()> {
     writeln!(out, "\n  {}\n", violation.sentence)?;
-    for (i, member) in violation.members.iter().enumerate() {
+    for (i, member) in violation.members.iter().enumerate().take(MOST_SHOWN) {
         writeln!(out, "    T{} = {}", i + 1, described(history, *member))?;
+    }
+    if let Some(more) = violation.members.len().checked_sub(MOST_SHOWN + 1) {
+        writeln!(
+            out,
+            "    and {}; --json has all",
+            counted(more + 1, "more transaction")
+        )?;
     }
     if !violation.cycle.is_empty() {
         writeln!(out)?;

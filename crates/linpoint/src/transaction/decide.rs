@@ -1,5 +1,7 @@
 //! Decides one level after the other, and keeps what several of them need.
 
+use std::time::Duration;
+
 use crate::budget::{Budget, Limit, Ticker};
 use crate::error::Error;
 use crate::history::OpId;
@@ -19,7 +21,7 @@ use super::open_order::{self, Tried};
 use super::reduce;
 use super::registers;
 use super::replay::{self, Moment, Witness};
-use super::search::{Lines, Rules, search};
+use super::search::{Lines, Plan, Rules, search};
 use super::violation::{Anomaly, Violation};
 use super::weak::{self, Clocks, Edges};
 
@@ -413,35 +415,52 @@ impl Work<'_, '_, '_> {
         }
     }
 
+    /// Looks for an order near that of time, with the rules by which it was found: most databases are nearly in the order of time,
+    /// and nearly serializable.
+    fn found_near(&self, observed: &Observed, plan: Plan) -> Option<(Vec<Moment>, Rules)> {
+        let serial = (plan.rules != Rules::Serial).then_some(Rules::Serial);
+        let rules = serial.into_iter().chain([plan.rules]);
+        let near = rules.flat_map(|rules| NEAR.map(|(ahead, time)| (rules, ahead, time)));
+        let near = near.filter(|(_, ahead, _)| *ahead < plan.ahead);
+        near.into_iter().find_map(|(rules, ahead, time)| {
+            let budget = self.ticker.budget().slice(time);
+            let near = Plan {
+                rules,
+                ahead,
+                lines: Lines::Sessions,
+            };
+            let found = search(self.log, observed, near, &mut Ticker::new(&budget));
+            Some((found.ok()??, rules))
+        })
+    }
+
     /// Searches for an order of transactions on registers whose order of versions is open.
     fn searched(&mut self, known: &Known) -> Result<Verdict, Stopped> {
         let (log, level, observed) = (self.log, self.level, &known.observed);
-        let (rules, lines) = rules(level);
-        let sessions_first = match level {
-            Level::Serializable | Level::SnapshotIsolation => Some(Lines::Sessions),
-            _ => None,
+        let plan = plan(level);
+        let (found, rules) = match self.found_near(observed, plan) {
+            Some((moments, rules)) => (Some(moments), rules),
+            None => (search(log, observed, plan, self.ticker)?, plan.rules),
         };
-        // An order that keeps the sessions is found sooner, and is one of all.
-        let mut found = None;
-        if let Some(lines) = sessions_first {
-            found = search(log, observed, rules, lines, self.ticker)?;
-        }
-        if found.is_none() {
-            found = search(log, observed, rules, lines, self.ticker)?;
-        }
         match found {
-            Some(moments) if matches!(rules, Rules::Serial | Rules::Strict) => {
+            Some(moments) if plan.rules == Rules::Serial => {
                 let order: Vec<Txn> = moments.iter().map(|moment| moment.op().0).collect();
                 match replay::is_serial(log, level, &order) {
                     true => Ok(Verdict::Holds(Witness::Order(ids(&order)))),
                     false => Err(bug("the serial order does not explain the reads")),
                 }
             }
+            // One after the other, transactions commit before the next one starts.
+            Some(moments) if rules == Rules::Serial => {
+                let starts = moments.into_iter();
+                let both = starts.flat_map(|start| [start, Moment::Commit(start.op())]);
+                self.scheduled(both.collect())
+            }
             Some(moments) => self.scheduled(moments),
             None => {
-                let core = reduce::unordered(log, observed, rules, lines, self.ticker);
-                let what = match rules {
-                    Rules::Serial | Rules::Strict => "no order",
+                let core = reduce::unordered(log, observed, plan, self.ticker);
+                let what = match plan.rules {
+                    Rules::Serial => "no order",
                     Rules::Snapshot | Rules::Prefix => "no order of the snapshots and commits",
                 };
                 let mut violation = Explainer::new(log).no_order(&core.txns, what);
@@ -452,14 +471,31 @@ impl Work<'_, '_, '_> {
     }
 }
 
-fn rules(level: Level) -> (Rules, Lines) {
-    match level {
-        Level::Serializable => (Rules::Serial, Lines::None),
-        Level::SessionSerializable => (Rules::Serial, Lines::Sessions),
-        Level::StrictSerializable => (Rules::Strict, Lines::Sessions),
-        Level::SnapshotIsolation => (Rules::Snapshot, Lines::None),
-        Level::SessionSnapshotIsolation => (Rules::Snapshot, Lines::Sessions),
-        _ => (Rules::Prefix, Lines::Sessions),
+/// How far from the order of time orders are looked for first, and how long.
+const NEAR: [(u32, Duration); 3] = [
+    (0, Duration::from_secs(2)),
+    (64, Duration::from_secs(2)),
+    (1024, Duration::from_secs(5)),
+];
+
+fn plan(level: Level) -> Plan {
+    let rules = match level {
+        Level::Serializable | Level::SessionSerializable | Level::StrictSerializable => {
+            Rules::Serial
+        }
+        Level::SnapshotIsolation | Level::SessionSnapshotIsolation => Rules::Snapshot,
+        _ => Rules::Prefix,
+    };
+    Plan {
+        rules,
+        lines: match level.keeps_sessions() {
+            true => Lines::Sessions,
+            false => Lines::None,
+        },
+        ahead: match level {
+            Level::StrictSerializable => 0,
+            _ => Plan::ANY_TIME,
+        },
     }
 }
 

@@ -216,7 +216,9 @@ impl<'a, 'h> Explainer<'a, 'h> {
         let count = txns.len();
         let sentence = match count {
             1 => format!("{what} of T1 alone explains what it read"),
-            _ => format!("{what} of T1 to T{count} explains what they read: all were tried"),
+            _ => format!(
+                "{what} of T1 to T{count} explains what they read of each other and of the initial values: all were tried"
+            ),
         };
         self.finish(Anomaly::NoOrder, sentence, Vec::new())
     }

@@ -2,7 +2,7 @@
 
 use super::log::{Log, Txn};
 use super::observed::{Observed, Read};
-use super::search::{Lines, Rules, search};
+use super::search::{Plan, search};
 use super::table::Table;
 use crate::budget::{Limit, Ticker};
 use std::time::Duration;
@@ -21,8 +21,7 @@ const TIME: Duration = Duration::from_secs(2);
 pub(super) fn unordered(
     log: &Log<'_>,
     observed: &Observed,
-    rules: Rules,
-    lines: Lines,
+    plan: Plan,
     ticker: &Ticker<'_>,
 ) -> Core {
     let budget = ticker.budget().slice(TIME);
@@ -36,7 +35,7 @@ pub(super) fn unordered(
         while i < txns.len() {
             let mut fewer = txns.clone();
             fewer.drain(i..txns.len().min(i + size));
-            match is_unordered(log, observed, &fewer, rules, lines, &mut ticker) {
+            match is_unordered(log, observed, &fewer, plan, &mut ticker) {
                 Ok(true) => {
                     txns = fewer;
                     has_shrunk = true;
@@ -67,8 +66,7 @@ fn is_unordered(
     log: &Log<'_>,
     observed: &Observed,
     txns: &[Txn],
-    rules: Rules,
-    lines: Lines,
+    plan: Plan,
     ticker: &mut Ticker<'_>,
 ) -> Result<bool, Limit> {
     let mut counts = vec![false; observed.place.len()];
@@ -88,5 +86,5 @@ fn is_unordered(
         reads.end_row();
     }
     let fewer = Observed::among(log, reads, &counts);
-    Ok(search(log, &fewer, rules, lines, ticker)?.is_none())
+    Ok(search(log, &fewer, plan, ticker)?.is_none())
 }

@@ -16,8 +16,6 @@ use super::replay::Moment;
 pub(super) enum Rules {
     /// Nothing: they run one after the other.
     Serial,
-    /// The same, in the order of time.
-    Strict,
     /// They read a snapshot, and of two concurrent ones that write the same key only one commits.
     Snapshot,
     /// They read a snapshot.
@@ -33,15 +31,29 @@ pub(super) enum Lines {
     None,
 }
 
+/// What a search looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) rules: Rules,
+    pub(super) lines: Lines,
+    /// How many events after the return of a transaction that is not done another one may be called and start before it:
+    /// none where the order is that of time.
+    pub(super) ahead: u32,
+}
+
+impl Plan {
+    /// Transactions may start in any order that their lines allow.
+    pub(super) const ANY_TIME: u32 = NEVER;
+}
+
 /// Looks for a schedule; `None` if there is none. A serial one commits each transaction when it starts.
 pub(super) fn search(
     log: &Log<'_>,
     observed: &Observed,
-    rules: Rules,
-    lines: Lines,
+    plan: Plan,
     ticker: &mut Ticker<'_>,
 ) -> Result<Option<Vec<Moment>>, Limit> {
-    Search::new(log, observed, rules, lines).run(ticker)
+    Search::new(log, observed, plan).run(ticker)
 }
 
 /// A step of a schedule, and what it takes to undo it.
@@ -59,6 +71,7 @@ struct Search<'a> {
     rets: &'a [u32],
     calls: &'a [u32],
     rules: Rules,
+    ahead: u32,
     lines: Vec<Vec<Txn>>,
     /// By line: how many half steps were made. A transaction starts with the first and commits with the second.
     halves: Vec<u32>,
@@ -76,8 +89,8 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(log: &'a Log<'_>, observed: &'a Observed, rules: Rules, lines: Lines) -> Self {
-        let lines: Vec<Vec<Txn>> = match lines {
+    fn new(log: &'a Log<'_>, observed: &'a Observed, plan: Plan) -> Self {
+        let lines: Vec<Vec<Txn>> = match plan.lines {
             Lines::None => observed.txns.iter().map(|&txn| vec![txn]).collect(),
             Lines::Sessions => {
                 let sessions = 0..observed.sessions.rows();
@@ -95,7 +108,8 @@ impl<'a> Search<'a> {
             observed,
             rets: log.history.rets(),
             calls: log.history.calls(),
-            rules,
+            rules: plan.rules,
+            ahead: plan.ahead,
             halves: vec![0; lines.len()],
             lines,
             current: vec![observed.initial; observed.keys],
@@ -144,12 +158,12 @@ impl<'a> Search<'a> {
 
     /// The lines that can go on, the most urgent one last. One that does no harm is the only choice.
     fn choices(&self, ticker: &mut Ticker<'_>) -> Result<Vec<usize>, Limit> {
-        // Under strict rules no transaction starts after one that is still to come had returned.
         let returned = |line: usize| self.next(line).map_or(NEVER, |txn| self.rets[txn as usize]);
-        let first_return = match self.rules {
-            Rules::Strict => (0..self.lines.len()).map(returned).min().unwrap_or(NEVER),
-            _ => NEVER,
+        let first_return = match self.ahead {
+            Plan::ANY_TIME => NEVER,
+            _ => (0..self.lines.len()).map(returned).min().unwrap_or(NEVER),
         };
+        let latest_call = first_return.saturating_add(self.ahead);
         let mut choices = Vec::new();
         for line in 0..self.lines.len() {
             let Some(txn) = self.next(line) else { continue };
@@ -163,7 +177,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             ticker.tick()?;
-            if self.calls[txn as usize] > first_return || !self.can_start(txn) {
+            if self.calls[txn as usize] > latest_call || !self.can_start(txn) {
                 continue;
             }
             // A transaction that writes nothing can always go first; so can any snapshot where writes do not conflict.
@@ -180,7 +194,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_atomic(&self) -> bool {
-        matches!(self.rules, Rules::Serial | Rules::Strict)
+        self.rules == Rules::Serial
     }
 
     fn can_start(&self, txn: Txn) -> bool {
