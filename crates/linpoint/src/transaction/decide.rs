@@ -357,8 +357,21 @@ impl Work<'_, '_, '_> {
         let Some(versions) = facts.versions.filter(is_open).filter(|_| matters) else {
             return Ok(Ok((graph, order)));
         };
+        // If they can run one after the other, all appends have an order.
+        let serial = match self.level.keeps_sessions() {
+            true => Level::SessionSerializable,
+            false => Level::Serializable,
+        };
+        if let Shape::Order(order) = graph.shape(&classify::paths(serial)) {
+            let order = committed(facts.observed, order);
+            let moments = order.iter().map(|&txn| OpId(txn));
+            let moments = moments.flat_map(|id| [Moment::Start(id), Moment::Commit(id)]);
+            return Ok(Err(self.scheduled(moments.collect())?));
+        }
         let paths = classify::paths(self.level);
-        let tried = open_order::search(base, facts.observed, versions, &paths, self.ticker)?;
+        let returns = self.log.history.rets();
+        let tried =
+            open_order::search(base, facts.observed, versions, &paths, returns, self.ticker)?;
         Ok(match tried {
             Some(Tried::Fits(graph, order)) => Ok((graph, order)),
             Some(Tried::Cyclic(txns)) => {

@@ -25,6 +25,7 @@ pub(super) fn search(
     observed: &Observed,
     versions: &Versions,
     paths: &Paths,
+    returns: &[u32],
     ticker: &mut Ticker<'_>,
 ) -> Result<Option<Tried>, Limit> {
     let mut search = Search {
@@ -39,6 +40,10 @@ pub(super) fn search(
     let rows = (0..observed.keys).map(|key| versions.unseen.row(key).len());
     let pairs: usize = rows.map(|row| row * row.saturating_sub(1) / 2).sum();
     search.has_few_pairs = pairs <= MOST_PAIRS;
+    // Most databases commit in about the order in which transactions return.
+    if let (graph, Shape::Order(order)) = search.shape(&search.chain(returns)) {
+        return Ok(Some(Tried::Fits(graph, order)));
+    }
     Ok(match search.run(ticker)? {
         Found::Fits(graph, order) => Some(Tried::Fits(graph, order)),
         Found::TooMany => None,
@@ -83,7 +88,11 @@ impl Search<'_> {
             }
         };
         // An order in which the known dependencies can be, for all appends of each key at once.
-        let chain = self.chain(&order);
+        let mut place = vec![0; self.base.transaction_count()];
+        for (i, &txn) in order.iter().enumerate() {
+            place[txn as usize] = i as u32;
+        }
+        let chain = self.chain(&place);
         let (graph, parts) = match self.shape(&chain) {
             (graph, Shape::Order(order)) => return Ok(Found::Fits(graph, order)),
             (graph, Shape::Cycles(parts)) => (graph, parts),
@@ -114,12 +123,8 @@ impl Search<'_> {
         Ok(Found::Cyclic)
     }
 
-    /// The appends of each key that no read shows, one after the other in this order.
-    fn chain(&self, order: &[Txn]) -> Vec<(Txn, Txn)> {
-        let mut place = vec![0; self.base.transaction_count()];
-        for (i, &txn) in order.iter().enumerate() {
-            place[txn as usize] = i;
-        }
+    /// The appends of each key that no read shows, one after the other by the place of their transactions.
+    fn chain(&self, place: &[u32]) -> Vec<(Txn, Txn)> {
         let mut chain = Vec::new();
         for key in 0..self.observed.keys {
             let mut unseen = self.versions.unseen.row(key).to_vec();
