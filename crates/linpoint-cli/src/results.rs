@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use linpoint::condition::{Decision, Diagnosis};
 use linpoint::engine::hitting::{Listing, Measured};
 use linpoint::format::{Note, RecordedHistory};
 use linpoint::history::NEVER;
@@ -24,6 +25,8 @@ pub(crate) struct Checked {
     pub(crate) time_left: Duration,
     pub(crate) object: ObjectType,
     pub(crate) report: Report,
+    /// What still holds of a history that is not linearizable, where that was looked for.
+    pub(crate) diagnosis: Option<Diagnosis>,
     /// The proof of the verdict, where one was asked for.
     pub(crate) proof: Option<Proof>,
     pub(crate) time: Duration,
@@ -78,6 +81,27 @@ impl Checked {
             Verdict::Undecided(_) => return None,
         };
         self.recorded.expected.map(|expected| expected == found)
+    }
+}
+
+/// A history with what was decided about conditions.
+pub(crate) struct Decided {
+    pub(crate) recorded: RecordedHistory,
+    pub(crate) type_name: String,
+    pub(crate) decisions: Vec<Decision>,
+}
+
+impl Decided {
+    pub(crate) fn exit(&self) -> Exit {
+        let exits = self
+            .decisions
+            .iter()
+            .map(|decision| match decision.holds() {
+                Some(true) => Exit::Linearizable,
+                Some(false) => Exit::Violation,
+                None => Exit::Undecided,
+            });
+        exits.max().unwrap_or_default()
     }
 }
 

@@ -88,7 +88,9 @@
 //! | [`portfolio`] | the [`Checker`] |
 //! | [`explore`] | verification of algorithms by exploring all executions |
 //! | [`engine`] | what decides, and its [budget](engine::Budget) |
+//! | [`condition`] | conditions beside linearizability, and what still holds |
 //! | [`verdict`] | verdicts and their evidence |
+//! | [`transaction`] | isolation levels of transactions |
 //! | [`proof`] | proofs of verdicts, and their check without any engine |
 //! | [`report`] | a page that shows them |
 //! | [`online`] | the [`OnlineChecker`], for histories that are still happening |
@@ -98,6 +100,7 @@
 
 mod budget;
 mod claim;
+pub mod condition;
 pub mod engine;
 pub mod error;
 pub mod explore;
@@ -111,6 +114,7 @@ pub mod proof;
 pub mod report;
 pub mod spec;
 pub mod text;
+pub mod transaction;
 pub mod value;
 pub mod verdict;
 

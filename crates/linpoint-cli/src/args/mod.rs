@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
+use linpoint::condition::Condition;
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
 use linpoint::format::Format;
 use linpoint::generate::SnapshotFault;
+use linpoint::transaction::Level;
 use linpoint::{EngineChoice, Ties};
 
 pub(crate) use self::spec::{SpecAction, SpecArgs, SpecNewArgs, SpecTestArgs};
@@ -262,6 +264,25 @@ pub(crate) struct CheckArgs {
     /// With `--engine hitting`: delay at most this many operations, and call what is not shown undecided [default: any number]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) depth_max: Option<u16>,
+
+    /// Decide these conditions instead of linearizability, with commas between them: sequential, causal-convergence, k-atomic, ...
+    /// (see docs/conditions.md); of transactions serializable, snapshot-isolation, ... (see docs/transactions.md)
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = parse_asked,
+        conflicts_with_all = ["edn", "brief", "witness", "proof", "html", "junit", "github"]
+    )]
+    pub(crate) condition: Vec<Asked>,
+
+    /// Say of every condition whether it holds, where a history is not linearizable
+    #[arg(long, conflicts_with = "condition")]
+    pub(crate) diagnose: bool,
+
+    /// Do not say what still holds where a history is not linearizable
+    #[arg(long, conflicts_with = "diagnose")]
+    pub(crate) no_diagnose: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -648,6 +669,26 @@ fn named<T: Copy>(name: &str, known: &[(&str, T)]) -> Result<T, String> {
     found.map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// What `--condition` names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    /// A condition on single operations.
+    Condition(Condition),
+    /// An isolation level of transactions.
+    Level(Level),
+}
+
+fn parse_asked(name: &str) -> Result<Asked, String> {
+    if let Some((_, level)) = Level::NAMES.iter().find(|(known, _)| *known == name) {
+        return Ok(Asked::Level(*level));
+    }
+    let condition = name.parse().map(Asked::Condition);
+    condition.map_err(|error: linpoint::Error| {
+        let levels: Vec<&str> = Level::NAMES.iter().map(|(name, _)| *name).collect();
+        format!("{error}; of transactions {}", levels.join(", "))
     })
 }
 

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use linpoint::condition::{Depth, Diagnosis};
 use linpoint::engine::Budget;
 use linpoint::format::{RecordedHistory, write_jsonl};
 use linpoint::{
-    Checker, Config, Cores, EngineChoice, Error, ErrorKind, OnViolation, Partitioning, Verdict,
-    Witnesses,
+    Checker, Config, Cores, EngineChoice, Error, ErrorKind, History, ObjectType, OnViolation,
+    Partitioning, Report, Verdict, Witnesses,
 };
 
+use super::{conditions, levels};
 use crate::advice;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, is_broken_pipe};
@@ -36,6 +38,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     if args.depth_max.is_some() && args.engine != EngineChoice::Hitting {
         let reason = "--depth-max is for --engine hitting: other engines have no depth";
         return Err(Error::usage(reason).into());
+    }
+    if let Some(levels) = levels::asked(args)? {
+        return levels::run(args, &levels);
+    }
+    if !args.condition.is_empty() {
+        return conditions::run(args, &Checker::new(config(args)));
     }
     args.limits.start_threads()?;
     let stop = interrupt::flag();
@@ -62,6 +70,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
             start: Instant::now(),
             total: args.timeout_total,
             min_ops: args.min_ops,
+            diagnosis: match (args.diagnose, args.no_diagnose) {
+                (true, _) => Some(Depth::All),
+                (_, true) => None,
+                _ => Some(Depth::Short),
+            },
             evidence: match args.proof {
                 Some(_) => Evidence::Proof,
                 None => Evidence::Report,
@@ -153,6 +166,8 @@ struct Limits {
     /// The least number of operations of a history.
     min_ops: usize,
     evidence: Evidence,
+    /// How far to look for what still holds of histories that are not linearizable.
+    diagnosis: Option<Depth>,
 }
 
 /// What is made for each history.
@@ -332,6 +347,7 @@ fn check_one(
                 Some(object.prove(&label, specification, history, &report, budget)?)
             }
         };
+        let diagnosis = diagnose(&object, history, &report, limits, budget)?;
         // Without a reduced core, the work on a violation is to be as little as possible.
         let mut found = Vec::new();
         found.extend(advice::unknown_start(&choice));
@@ -348,16 +364,17 @@ fn check_one(
                 found.extend(advice::other_lock(&choice));
             }
         }
-        Ok((report, proof, found))
+        Ok((report, proof, diagnosis, found))
     });
     drop(running);
     match proven {
-        Ok((report, proof, advice)) => Ok(Checked {
+        Ok((report, proof, diagnosis, advice)) => Ok(Checked {
             recorded,
             type_name: choice.name,
             object,
             report,
             proof,
+            diagnosis,
             advice,
             time,
             time_left: budget.left(),
@@ -376,6 +393,39 @@ fn check_one(
             }))
         }
     }
+}
+
+/// What still holds of a history that is not linearizable, if that is to be told.
+fn diagnose(
+    object: &ObjectType,
+    history: &History,
+    report: &Report,
+    limits: &Limits,
+    budget: &Budget,
+) -> Result<Option<Diagnosis>, Error> {
+    /// The time for what is told unasked.
+    const SHORT: Duration = Duration::from_millis(200);
+    /// Longer histories are looked at only if that is asked for.
+    const MOST_OPS: usize = 200_000;
+    let is_bad = matches!(report.verdict, Verdict::Violation(_));
+    let depth = limits.diagnosis.filter(|depth| match depth {
+        Depth::Short => {
+            history.len() <= MOST_OPS && limits.checker.config().cores == Cores::Reduced
+        }
+        Depth::All => true,
+    });
+    let Some(depth) = depth.filter(|_| is_bad && !history.ends_stuck()) else {
+        return Ok(None);
+    };
+    let time = match depth {
+        Depth::Short => SHORT,
+        Depth::All => budget.left(),
+    };
+    let budget = budget.slice(time);
+    limits
+        .checker
+        .diagnose(object, history, depth, &budget)
+        .map(Some)
 }
 
 /// Adds to an error about an operation that its type is a guess, which may be what is wrong.

@@ -1,9 +1,11 @@
 //! One module for each subcommand.
 
 pub(crate) mod check;
+pub(crate) mod conditions;
 pub(crate) mod convert;
 pub(crate) mod depth;
 pub(crate) mod generate;
+mod levels;
 pub(crate) mod lines;
 #[cfg(feature = "mapping")]
 pub(crate) mod map;

@@ -5,10 +5,11 @@ use linpoint::verdict::{Cause, Claim, Detailed, Limit, Listed, Undecided, Violat
 use linpoint::{ErrorKind, History, OpId, Verdict};
 use serde_json::{Value, json};
 
+use super::conditions::diagnosis_json;
 use super::{Summary, error_name, first_bad_event};
 use crate::results::Outcome;
 
-const SCHEMA: u32 = 2;
+pub(super) const SCHEMA: u32 = 2;
 
 pub(super) fn document(histories: Vec<Value>, summary: &Summary) -> Value {
     json!({
@@ -82,6 +83,9 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
     });
     if history.ends_stuck() {
         document["stuck"] = json!(true);
+    }
+    if let Some(diagnosis) = &checked.diagnosis {
+        document["diagnosis"] = diagnosis_json(history, diagnosis);
     }
     let notes = checked.notes();
     if !notes.is_empty() {

@@ -1,5 +1,6 @@
 //! Printing of verdicts.
 
+pub(crate) mod conditions;
 pub(crate) mod core_table;
 pub(crate) mod depth;
 mod edn;
@@ -8,6 +9,7 @@ pub(crate) mod github;
 pub(crate) mod html;
 mod json;
 pub(crate) mod junit;
+pub(crate) mod levels;
 pub(crate) mod proof;
 pub(crate) mod spec;
 pub(crate) mod text;

@@ -9,6 +9,7 @@ use linpoint::spec::{Keys, Role};
 use linpoint::verdict::{Claim, Core, Limit, PartReport, Possible, Violation};
 use linpoint::{History, ObjectType, Value, Verdict};
 
+use super::conditions::diagnosis_lines;
 use super::{Summary, core_table};
 use crate::results::{Checked, Outcome};
 use crate::units::{counted, show_duration};
@@ -48,6 +49,11 @@ pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> st
             for part in &checked.report.parts {
                 if let Verdict::Violation(violation) = &part.verdict {
                     show_violation(out, checked, part, violation)?;
+                }
+            }
+            if let Some(diagnosis) = &checked.diagnosis {
+                for line in diagnosis_lines(&checked.recorded.history, diagnosis) {
+                    writeln!(out, "  {line}")?;
                 }
             }
         }

@@ -7,7 +7,8 @@ use crate::value::Value;
 
 /// An operation that failed: its process learned that it did not take effect.
 ///
-/// A failed operation never changes a verdict. It has no [`OpId`](super::OpId), since it is left out of all columns.
+/// A failed operation never changes whether a history is linearizable; a transaction that reads what a failed one wrote violates
+/// every [isolation level](crate::transaction). It has no [`OpId`](super::OpId), since it is left out of all columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedOp {
     /// The process that called it.

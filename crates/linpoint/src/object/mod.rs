@@ -7,6 +7,7 @@
 //! | file | feature |
 //! |---|---|
 //! | `check.rs` | [`Checker::check_recorded`](crate::Checker::check_recorded) |
+//! | `condition.rs` | [`Checker::check_conditions`](crate::Checker::check_conditions), what still holds |
 //! | `simulate.rs` | simulated objects, for [`Generator`](crate::generate::Generator) |
 //! | `depths.rs` | depths of operations, hitting families |
 //! | `online.rs` | [`OnlineChecker`](crate::OnlineChecker) of recorded events |
@@ -17,6 +18,7 @@
 
 mod catalog;
 mod check;
+mod condition;
 mod depths;
 mod hinted;
 mod juc;

@@ -1,6 +1,7 @@
 //! The dynamic wrapper around the types of objects.
 
 use super::check::CheckRecorded;
+use super::condition::DecideConditions;
 use super::depths::MeasureDepths;
 use super::hinted::Erase;
 use super::online::ReadOps;
@@ -18,7 +19,16 @@ pub struct ObjectType(pub(super) Box<dyn AnyObject>);
 
 /// All features of an [`ObjectType`]: one trait for each, with a file of its own.
 pub(super) trait AnyObject:
-    CheckRecorded + MeasureDepths + ReadOps + Simulate + RecordedPage + Proofs + Erase + Send + Sync
+    CheckRecorded
+    + DecideConditions
+    + MeasureDepths
+    + ReadOps
+    + Simulate
+    + RecordedPage
+    + Proofs
+    + Erase
+    + Send
+    + Sync
 {
 }
 

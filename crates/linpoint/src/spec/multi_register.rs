@@ -54,8 +54,8 @@ fn micro_op(recorded: &Value) -> Result<(MicroOp, Value), DecodeError> {
         Some("r" | "read") => MicroOp::Read(key.clone()),
         Some("w" | "write") => MicroOp::Write(key.clone(), value.clone()),
         Some("append") => {
-            return Err("\"append\" is a step of a transaction on lists, and those are not decided yet: only registers, whose steps \
-                        are [\"r\", key, nil] and [\"w\", key, value]"
+            return Err("\"append\" is a step of a transaction on lists, which type multi-register does not have: isolation levels are \
+                        decided of them, by `linpoint check --condition strict-serializable` or another level"
                 .into());
         }
         Some("send" | "poll") => {

@@ -1,0 +1,143 @@
+//! `linpoint check --condition`, with isolation levels of transactions.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use linpoint::engine::Budget;
+use linpoint::format::RecordedHistory;
+use linpoint::spec::Params;
+use linpoint::transaction::{Level, Model, check};
+use linpoint::{EngineChoice, Error};
+
+use crate::args::{Asked, CheckArgs};
+use crate::exit::Exit;
+use crate::files::Output;
+use crate::interrupt;
+use crate::output::levels::{Decided, Printer};
+use crate::source::TypeChoice;
+use crate::units::counted;
+
+/// The levels that `--condition` names, if it names any.
+pub(crate) fn asked(args: &CheckArgs) -> Result<Option<Vec<Level>>, Error> {
+    let of = |asked: &Asked| match asked {
+        Asked::Level(level) => Some(*level),
+        Asked::Condition(_) => None,
+    };
+    let levels: Vec<Level> = args.condition.iter().filter_map(of).collect();
+    match levels.len() {
+        0 => Ok(None),
+        count if count == args.condition.len() => Ok(Some(levels)),
+        _ => Err(Error::usage(
+            "--condition names isolation levels of transactions and conditions on single operations: ask for them in two runs",
+        )),
+    }
+}
+
+pub(crate) fn run(args: &CheckArgs, levels: &[Level]) -> anyhow::Result<Exit> {
+    refuse_others(args)?;
+    args.limits.start_threads()?;
+    let stop = interrupt::flag();
+    let start = Instant::now();
+    let chosen = chosen_type(args)?;
+    let mut printer = Printer::new(args, Output::standard());
+    let mut failed = None;
+    let (memory, timeout) = (args.limits.memory, args.limits.timeout);
+    args.input.read(memory, timeout, &mut |recorded| {
+        if failed.is_some() || stop.load(Relaxed) {
+            return;
+        }
+        let budget = Budget::new(timeout, memory).cancelled_by(Arc::clone(&stop));
+        let budget = match args.timeout_total {
+            Some(total) => budget.within_total(start, total),
+            None => budget,
+        };
+        let outcome =
+            recorded.and_then(|recorded| decide(args, recorded, levels, chosen.as_ref(), &budget));
+        failed = printer.print(&outcome).err();
+    });
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let exit = printer.finish()?;
+    Ok(match stop.load(Relaxed) {
+        true => exit.max(Exit::Undecided),
+        false => exit,
+    })
+}
+
+/// Options that say something about linearizability, or about its reports.
+fn refuse_others(args: &CheckArgs) -> Result<(), Error> {
+    let object = &args.input.object;
+    let given = [
+        ("--engine", args.engine != EngineChoice::Auto),
+        ("--explanation", args.explanation.is_some()),
+        ("--whole", args.whole),
+        ("--all", args.all),
+        ("--no-certify", args.no_certify),
+        ("--explain", args.explain),
+        ("--spec", object.spec.is_some()),
+        ("--model-cmd", object.model.model_cmd.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::usage(format!(
+            "{option} does not go with isolation levels: they are reported as text, --json or --jsonl"
+        ))),
+    }
+}
+
+/// The type that the command line names, with its parameters.
+fn chosen_type(args: &CheckArgs) -> Result<Option<(String, Params)>, Error> {
+    match args.input.object.object_type.as_deref() {
+        None => Ok(None),
+        Some("list-append") => Ok(Some(("list-append".to_owned(), Params::new()))),
+        Some(text) => {
+            let choice = TypeChoice::parse(text)?;
+            Ok(Some((choice.name, choice.params)))
+        }
+    }
+}
+
+fn decide(
+    args: &CheckArgs,
+    recorded: RecordedHistory,
+    levels: &[Level],
+    chosen: Option<&(String, Params)>,
+    budget: &Budget,
+) -> Result<Decided, Error> {
+    let started = Instant::now();
+    let history = &recorded.history;
+    if history.len() < args.min_ops {
+        let ops = counted(history.len(), "operation");
+        let reason = format!(
+            "it holds {ops}, and --min-ops asks for {} at least",
+            args.min_ops
+        );
+        return Err(recorded.locate(Error::malformed(reason)));
+    }
+    let object_type = chosen.or(recorded.object_type.as_ref());
+    let object_type = object_type.map(|(name, params)| (name.as_str(), params));
+    let model = Model::of(history, object_type).map_err(|error| {
+        recorded.locate(match levels.contains(&Level::Causal) {
+            true => with_causal_conditions(&error),
+            false => error,
+        })
+    })?;
+    let reports = check(history, &model, levels, budget);
+    let reports = reports.map_err(|error| recorded.locate(error))?;
+    Ok(Decided {
+        recorded,
+        model,
+        reports,
+        time: started.elapsed(),
+    })
+}
+
+/// Of single operations, causal consistency is three conditions.
+fn with_causal_conditions(error: &Error) -> Error {
+    let reason = error.reason();
+    Error::usage(format!(
+        "{reason}; for single operations, weak-causal, causal-memory and causal-convergence are conditions"
+    ))
+}
