@@ -239,12 +239,18 @@ impl Log {
         }
         known.open = Some(method.into());
         let lost = known.lost;
-        self.event(|line, time| {
+        let written = self.event(|line, time| {
             line.extend_from_slice(b"{\"process\":");
             write_process(process, lost, line);
             line.extend_from_slice(call);
             let _ = write!(line, ",\"time\":{time}}}");
-        })
+        });
+        if written.is_err()
+            && let Some(known) = self.processes.get_mut(process)
+        {
+            known.open = None;
+        }
+        written
     }
 
     fn end(&mut self, process: &[u8], end: End, ret: &[u8]) -> Result<(), Unwritten> {

@@ -28,7 +28,7 @@ def test_enough_of_them_have_examples():
     assert len(found) >= 7
 
 
-@pytest.mark.parametrize("path", ["docs/python.md", "python/README.md"])
+@pytest.mark.parametrize("path", ["docs/python.md", "python/README.md", "README.md"])
 def test_pages(path, tmp_path, monkeypatch):
     for library in ("pyarrow", "polars", "duckdb"):
         pytest.importorskip(library)

@@ -16,7 +16,7 @@
 :class:`OnlineChecker` follows histories while they happen, and :func:`assert_linearizable` is for tests.
 """
 
-from linpoint import tables
+from linpoint import spark, tables
 from linpoint._check import assert_linearizable, check
 from linpoint._errors import (
     BugError,
@@ -50,5 +50,6 @@ __all__ = [
     "__version__",
     "assert_linearizable",
     "check",
+    "spark",
     "tables",
 ]

@@ -14,7 +14,7 @@ class Error(Exception):
         self.file = file
         self.line = line
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (str(self), self.reason, self.file, self.line))
 
 
@@ -43,3 +43,8 @@ class SpecificationError(Error):
 
 class BugError(Error):
     """A bug in linpoint: the evidence for a verdict did not hold. Please report it."""
+
+
+# As users name them.
+for _class in (Error, UsageError, MalformedError, UnreadableError, LimitError, SpecificationError, BugError):
+    _class.__module__ = "linpoint"

@@ -66,7 +66,7 @@ class OnlineChecker:
     >>> checker.call(1, "read")
     >>> finding = checker.ret(1, 7)
     >>> finding.is_violation, finding.sentence
-    (True, 'read() → 7 by process 1 (event 3) returned 7, which was never written')
+    (True, 'read() → 7 by process 1 (event 3) is impossible: 7 had not been written by then')
 
     There are checkers of registers, maps, sets, mutexes, counters, priority queues and snapshots, and never a false alarm: each
     method returns a :class:`Finding`, or None. After a finding, that object, or key, is not followed any further. Memory is bounded by

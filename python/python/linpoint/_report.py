@@ -33,7 +33,7 @@ class Report:
     >>> [operation["method"] for operation in report.core]
     ['deq']
     >>> [claim["kind"] for claim in report.claims]
-    ['never put']
+    ['never-put']
     """
 
     def __init__(self, decided: _native.Decided):

@@ -107,7 +107,9 @@ class Adapter:
 
     def number(self, state: Any, where: str) -> int:
         """The number of a state; equal states of equal types have equal numbers."""
-        if type(state).__eq__ is object.__eq__ and type(state).__hash__ is object.__hash__:
+        kind = type(state)
+        is_itself = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__ and state is not None
+        if is_itself:
             raise TypeError(
                 f"{self.name}.{where} returned a state of {type(state)}, whose objects are equal to themselves only: "
                 "use a tuple or a frozen dataclass"

@@ -26,17 +26,16 @@ def check(df: DataFrame, *, object: str = "object", id: str | None = None, **opt
         raise RuntimeError("linpoint.spark needs PySpark 4 or later, which gives the rows of a group as an Arrow table")
     if object not in df.columns:
         raise ValueError(f"there is no column {object!r} of objects; the data frame has {', '.join(df.columns)}")
-    of_object = df.schema[object].dataType.simpleString()
-    fields = {object: of_object} | FIELDS
-    schema = ", ".join(f"`{name}` {kind}" for name, kind in fields.items())
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    found = ", ".join(f"{name} {kind}" for name, kind in FIELDS.items())
+    schema = StructType([df.schema[object], *StructType.fromDDL(found)])
+    columns = to_arrow_schema(schema)
 
     def decide(table: pyarrow.Table) -> pyarrow.Table:
-        import pyarrow as arrow
-        from pyspark.sql.pandas.types import to_arrow_schema
-        from pyspark.sql.types import _parse_datatype_string
-
         found = row(table, object=object, id=id, **options)
-        return arrow.Table.from_pylist([found], schema=to_arrow_schema(_parse_datatype_string(schema)))
+        return type(table).from_pylist([found], schema=columns)
 
     return df.groupBy(object).applyInArrow(decide, schema)
 

@@ -26,7 +26,7 @@ from linpoint._errors import Error
 
 __all__ = ["FIELDS", "row"]
 
-#: The columns of a row beside the object, with their types as Spark writes them.
+#: The columns of a row beside the object, with their types as SQL writes them.
 FIELDS = {
     "verdict": "string",
     "engine": "string",
