@@ -7,29 +7,36 @@ use linpoint::engine::hitting::{Listing, Measured};
 use linpoint::format::{Note, RecordedHistory};
 use linpoint::history::NEVER;
 use linpoint::object::{ObjectType, PartDepths};
-use linpoint::proof::{Claim, Proof};
+use linpoint::proof::{Claim, Proof, Specification};
 use linpoint::{Error, Report, Value, Verdict};
 
 use crate::exit::Exit;
 
 /// A decided history, or why it could not be decided at all.
-pub(crate) type Outcome = Result<Checked, Error>;
+pub type Outcome = Result<Checked, Error>;
 
 /// A history with its verdict.
-pub(crate) struct Checked {
-    pub(crate) recorded: RecordedHistory,
-    pub(crate) type_name: String,
+#[derive(Debug)]
+pub struct Checked {
+    /// The history.
+    pub recorded: RecordedHistory,
+    /// The type of the object, or what specifies it.
+    pub type_name: String,
     /// What the verdict rests on that may not be meant, and what else may be the reason of a violation.
     pub(crate) advice: Vec<String>,
     /// What was left of its time when it was decided and explained.
     pub(crate) time_left: Duration,
     pub(crate) object: ObjectType,
-    pub(crate) report: Report,
+    /// What a proof says about the object.
+    pub(crate) specification: Specification,
+    /// The verdict.
+    pub report: Report,
     /// What still holds of a history that is not linearizable, where that was looked for.
     pub(crate) diagnosis: Option<Diagnosis>,
     /// The proof of the verdict, where one was asked for.
-    pub(crate) proof: Option<Proof>,
-    pub(crate) time: Duration,
+    pub proof: Option<Proof>,
+    /// How long it took to decide it.
+    pub time: Duration,
 }
 
 impl Checked {

@@ -20,8 +20,8 @@ use crate::interrupt;
 /// What a history is checked against: a type or a specification with its parameters, as given on the command line
 /// (`bounded-queue:capacity=5`, `lease.spec:ttl=3`) or by an input.
 #[derive(Clone, Debug)]
-pub(crate) struct TypeChoice {
-    /// The name of the type, or of the specification's file, or the command of a program.
+pub struct TypeChoice {
+    /// The name of the type, of the specification's file or of the model, or the command of a program.
     pub(crate) name: String,
     pub(crate) params: Params,
     definition: Definition,
@@ -35,6 +35,8 @@ enum Definition {
     File(Arc<SpecFile>),
     /// By a program, which runs as long as this is needed.
     Program(Arc<Program>),
+    /// By a model in this process.
+    Model(Arc<Asked>),
 }
 
 /// A specification file with parameters, as given on the command line: `lease.spec:ttl=3`.
@@ -62,7 +64,6 @@ impl SpecFile {
     /// Reads the file that the command line names.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let (path, params) = SpecFile::split(text);
-        interrupt::expect_failed_specifications();
         Ok(SpecFile {
             name: path.to_owned(),
             text: linpoint_spec::read_text(Path::new(path))?,
@@ -101,8 +102,8 @@ fn split_params(text: &str) -> Vec<&str> {
 }
 
 impl TypeChoice {
-    /// The built-in type that the command line names, with parameters.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+    /// The built-in type of this name, with parameters: `bounded-queue:capacity=5`.
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let (name, params) = text.split_once(':').unwrap_or((text, ""));
         let choice = TypeChoice::built_in(name, parse_params(&format!("type {name}"), params)?);
         // An unknown type or parameter is a mistake even if no file is read with it.
@@ -110,8 +111,8 @@ impl TypeChoice {
         Ok(choice)
     }
 
-    /// The specification file that the command line names, with parameters.
-    fn parse_spec(text: &str) -> Result<Self, Error> {
+    /// The specification file at this path, with parameters: `lease.spec:ttl=3`.
+    pub fn parse_spec(text: &str) -> Result<Self, Error> {
         let file = SpecFile::parse(text)?;
         // A broken specification is a mistake even if no history is read with it.
         file.specification()?;
@@ -120,6 +121,20 @@ impl TypeChoice {
             params: file.params.clone(),
             definition: Definition::File(Arc::new(file)),
         })
+    }
+
+    /// The parameters that were given.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// What this model says, which is called `name`.
+    pub fn of_model(name: &str, spec: Asked) -> Self {
+        TypeChoice {
+            name: name.to_owned(),
+            params: Params::new(),
+            definition: Definition::Model(Arc::new(spec)),
+        }
     }
 
     /// The program that the command line names.
@@ -143,11 +158,12 @@ impl TypeChoice {
     }
 
     /// The object for one history: an error of a specification concerns one of them. A program remembers its answers for all.
-    pub(crate) fn build(&self) -> Result<ObjectType, Error> {
+    pub fn build(&self) -> Result<ObjectType, Error> {
         match &self.definition {
             Definition::BuiltIn => object_type(&self.name, &self.params),
             Definition::File(file) => file.specification().map(ObjectType::new),
             Definition::Program(program) => Ok(ObjectType::new(program.spec.for_another())),
+            Definition::Model(spec) => Ok(ObjectType::new(spec.for_another())),
         }
     }
 
@@ -155,7 +171,7 @@ impl TypeChoice {
     pub(crate) fn running(&self, budget: &Budget) -> Option<Running<'_>> {
         match &self.definition {
             Definition::Program(program) => Some(program.checks.enter(budget)),
-            Definition::BuiltIn | Definition::File(_) => None,
+            Definition::BuiltIn | Definition::File(_) | Definition::Model(_) => None,
         }
     }
 
@@ -172,7 +188,7 @@ impl TypeChoice {
     pub(crate) fn info(&self) -> Option<&'static TypeInfo> {
         match self.definition {
             Definition::BuiltIn => find_type(&self.name),
-            Definition::File(_) | Definition::Program(_) => None,
+            Definition::File(_) | Definition::Program(_) | Definition::Model(_) => None,
         }
     }
 
@@ -180,7 +196,7 @@ impl TypeChoice {
     pub(crate) fn described(&self) -> String {
         match self.definition {
             Definition::BuiltIn => format!("type {}", self.name),
-            Definition::File(_) => format!("specification {}", self.name),
+            Definition::File(_) | Definition::Model(_) => format!("specification {}", self.name),
             Definition::Program(_) => format!("model `{}`", self.name),
         }
     }
@@ -189,7 +205,7 @@ impl TypeChoice {
     pub(crate) fn named(&self) -> Option<(&str, &Params)> {
         match self.definition {
             Definition::BuiltIn => Some((&self.name, &self.params)),
-            Definition::File(_) | Definition::Program(_) => None,
+            Definition::File(_) | Definition::Program(_) | Definition::Model(_) => None,
         }
     }
 
@@ -208,7 +224,9 @@ impl TypeChoice {
                 let file = file.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
                 Specification::Own(with_params(&file, &self.params))
             }
-            Definition::Program(_) => Specification::Own(with_params(&self.name, &self.params)),
+            Definition::Program(_) | Definition::Model(_) => {
+                Specification::Own(with_params(&self.name, &self.params))
+            }
         }
     }
 
@@ -219,7 +237,7 @@ impl TypeChoice {
             Definition::BuiltIn => self.info().is_some() && known(name) == known(&self.name),
             Definition::File(_) => name == self.name,
             // It runs already.
-            Definition::Program(_) => false,
+            Definition::Program(_) | Definition::Model(_) => false,
         };
         let mut completed = self.clone();
         if !is_same || params.is_empty() {
@@ -299,7 +317,10 @@ impl ObjectArgs {
     pub(crate) fn choice(&self) -> Result<Option<TypeChoice>, Error> {
         let choice = match (&self.object_type, &self.spec, &self.model.model_cmd) {
             (Some(name), _, _) => TypeChoice::parse(name),
-            (_, Some(file), _) => TypeChoice::parse_spec(file),
+            (_, Some(file), _) => {
+                interrupt::expect_failed_specifications();
+                TypeChoice::parse_spec(file)
+            }
             (_, _, Some(command)) => TypeChoice::parse_command(command, &self.model),
             (None, None, None) => return Ok(None),
         };
@@ -312,7 +333,7 @@ impl TypeChoice {
     pub(crate) fn file(&self) -> Option<PathBuf> {
         match &self.definition {
             Definition::File(file) => Some(PathBuf::from(&file.name)),
-            Definition::BuiltIn | Definition::Program(_) => None,
+            Definition::BuiltIn | Definition::Program(_) | Definition::Model(_) => None,
         }
     }
 }

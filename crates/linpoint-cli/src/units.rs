@@ -5,7 +5,7 @@ use std::time::Duration;
 pub(crate) use linpoint::text::{show_bytes, show_duration};
 
 /// `90`, `1.5s`, `250ms`, `5us`, `5m`, `2h`; a bare number is seconds.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let seconds = match unit {
         "ns" => 1e-9,
@@ -23,7 +23,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// `1000000`, `64K`, `512M`, `2G`, `2GiB`; the units are powers of 1024.
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     let unit = unit
         .trim_end_matches("iB")

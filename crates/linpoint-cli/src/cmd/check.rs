@@ -1,21 +1,18 @@
 //! `linpoint check`: decide histories and show the evidence.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use linpoint::condition::{Depth, Diagnosis};
+use linpoint::condition::Depth;
 use linpoint::engine::Budget;
-use linpoint::format::{RecordedHistory, write_jsonl};
-use linpoint::{
-    Checker, Config, Cores, EngineChoice, Error, ErrorKind, History, ObjectType, OnViolation,
-    Partitioning, Report, Verdict, Witnesses,
-};
+use linpoint::format::RecordedHistory;
+use linpoint::{Checker, Config, Cores, EngineChoice, Error, OnViolation, Partitioning, Witnesses};
 
 use super::{conditions, levels};
-use crate::advice;
 use crate::args::CheckArgs;
+use crate::decide::{Evidence, decide};
 use crate::exit::{Exit, is_broken_pipe};
 use crate::files::{Files, Output};
 use crate::interrupt;
@@ -26,8 +23,7 @@ use crate::output::proof::ProofFile;
 use crate::output::{Printer, Summary, witness};
 use crate::pools::Pools;
 use crate::progress::Watcher;
-use crate::results::Checked;
-use crate::source::{TypeChoice, object_of, with_advice, with_methods};
+use crate::source::TypeChoice;
 use crate::units::counted;
 
 /// Histories are decided in batches, so that many small ones keep all cores busy.
@@ -170,15 +166,6 @@ struct Limits {
     diagnosis: Option<Depth>,
 }
 
-/// What is made for each history.
-#[derive(Clone, Copy)]
-enum Evidence {
-    /// The report.
-    Report,
-    /// The report, and a proof of its verdict.
-    Proof,
-}
-
 impl Limits {
     /// A budget for one history, starting now.
     fn budget(&self) -> Budget {
@@ -239,7 +226,17 @@ impl Run {
             let budget = budget.get_or_init(|| limits.budget().after(reading));
             let outcome = recorded
                 .and_then(|recorded| with_least_ops(recorded, limits.min_ops))
-                .and_then(|recorded| check_one(recorded, chosen, limits, budget));
+                .and_then(|recorded| {
+                    let (checker, evidence) = (&limits.checker, limits.evidence);
+                    decide(
+                        recorded,
+                        chosen,
+                        checker,
+                        evidence,
+                        limits.diagnosis,
+                        budget,
+                    )
+                });
             let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
             let printed = watcher.without_bar(|| printer.print_decided(&outcome));
             (outcome, printed)
@@ -321,148 +318,4 @@ fn with_least_ops(recorded: RecordedHistory, least: usize) -> Result<RecordedHis
         counted(ops, "operation")
     );
     Err(recorded.locate(Error::malformed(reason)))
-}
-
-fn check_one(
-    recorded: RecordedHistory,
-    chosen: Option<&TypeChoice>,
-    limits: &Limits,
-    budget: &Budget,
-) -> Result<Checked, Error> {
-    let started = Instant::now();
-    let (choice, object) = object_of(&recorded, chosen)?;
-    let is_guess = chosen.is_none() && recorded.object_type.is_none();
-    let history = &recorded.history;
-    let running = choice.running(budget);
-    let checked = limits
-        .checker
-        .check_recorded_within(&object, history, budget);
-    let time = started.elapsed();
-    let proven = checked.and_then(|report| {
-        let proof = match limits.evidence {
-            Evidence::Report => None,
-            Evidence::Proof => {
-                let specification = choice.specification();
-                let label = recorded.label();
-                Some(object.prove(&label, specification, history, &report, budget)?)
-            }
-        };
-        let diagnosis = diagnose(&object, history, &report, limits, budget)?;
-        // Without a reduced core, the work on a violation is to be as little as possible.
-        let mut found = Vec::new();
-        found.extend(advice::unknown_start(&choice));
-        if let Verdict::Violation(violation) = &report.verdict
-            && limits.checker.config().cores == Cores::Reduced
-        {
-            found.extend(advice::initial_value(&choice, history, violation, budget));
-            found.extend(advice::overdraft(&choice, history, budget));
-            found.extend(advice::pairs(&recorded));
-            if chosen.is_none() {
-                found.extend(advice::any_order(&choice, &recorded, budget));
-            }
-            if is_guess {
-                found.extend(advice::other_lock(&choice));
-            }
-        }
-        Ok((report, proof, diagnosis, found))
-    });
-    drop(running);
-    match proven {
-        Ok((report, proof, diagnosis, advice)) => Ok(Checked {
-            recorded,
-            type_name: choice.name,
-            object,
-            report,
-            proof,
-            diagnosis,
-            advice,
-            time,
-            time_left: budget.left(),
-        }),
-        Err(error) if error.kind() == ErrorKind::Bug && choice.info().is_none() => {
-            Err(recorded.locate(broken_contract(&choice, &error)))
-        }
-        Err(error) if error.kind() == ErrorKind::Bug => {
-            Err(recorded.locate(save_evidence(&recorded, &choice, error)))
-        }
-        Err(error) => {
-            let error = with_advice(with_methods(error, &choice));
-            Err(recorded.locate(match is_guess {
-                true => guessed_wrongly(error, &choice),
-                false => error,
-            }))
-        }
-    }
-}
-
-/// What still holds of a history that is not linearizable, if that is to be told.
-fn diagnose(
-    object: &ObjectType,
-    history: &History,
-    report: &Report,
-    limits: &Limits,
-    budget: &Budget,
-) -> Result<Option<Diagnosis>, Error> {
-    /// The time for what is told unasked.
-    const SHORT: Duration = Duration::from_millis(200);
-    /// Longer histories are looked at only if that is asked for.
-    const MOST_OPS: usize = 200_000;
-    let is_bad = matches!(report.verdict, Verdict::Violation(_));
-    let depth = limits.diagnosis.filter(|depth| match depth {
-        Depth::Short => {
-            history.len() <= MOST_OPS && limits.checker.config().cores == Cores::Reduced
-        }
-        Depth::All => true,
-    });
-    let Some(depth) = depth.filter(|_| is_bad && !history.ends_stuck()) else {
-        return Ok(None);
-    };
-    let time = match depth {
-        Depth::Short => SHORT,
-        Depth::All => budget.left(),
-    };
-    let budget = budget.slice(time);
-    limits
-        .checker
-        .diagnose(object, history, depth, &budget)
-        .map(Some)
-}
-
-/// Adds to an error about an operation that its type is a guess, which may be what is wrong.
-fn guessed_wrongly(error: Error, choice: &TypeChoice) -> Error {
-    if error.kind() != ErrorKind::Malformed {
-        return error;
-    }
-    let (reason, name) = (error.reason(), &choice.name);
-    let reason =
-        format!("{reason}; that its type is {name} is a guess from the methods: --type names it");
-    error.with_reason(reason)
-}
-
-/// A failed certificate with a specification of the user: it says something that is not so.
-fn broken_contract(choice: &TypeChoice, error: &Error) -> Error {
-    let name = &choice.name;
-    Error::specification(format!(
-        "{name}: it breaks a contract, so there is no verdict ({}): `linpoint spec test {name}` finds out which",
-        error.reason()
-    ))
-}
-
-/// A failed certificate is a bug in linpoint: the history that shows it must not be lost.
-fn save_evidence(recorded: &RecordedHistory, choice: &TypeChoice, error: Error) -> Error {
-    let path = format!("linpoint-bug-{}.jsonl", std::process::id());
-    let save = || {
-        let mut out = Files::default().create("the report of a bug", Path::new(&path))?;
-        write_jsonl(&recorded.history, choice.named(), &mut out)?;
-        out.finish()
-    };
-    let saved = save();
-    let where_to = match saved {
-        Ok(()) => format!("the history was saved as {path}"),
-        Err(_) => "the history could not be saved".to_owned(),
-    };
-    Error::bug(format!(
-        "bug in linpoint: {}; {where_to}, please report it",
-        error.reason()
-    ))
 }

@@ -40,6 +40,7 @@ fn new(args: &SpecNewArgs) -> anyhow::Result<Exit> {
 fn test(args: &SpecTestArgs) -> anyhow::Result<Exit> {
     let (name, tested) = match (&args.file, &args.model.model_cmd) {
         (Some(name), _) => {
+            crate::interrupt::expect_failed_specifications();
             let file = SpecFile::parse(name)?;
             (name, linpoint_spec::test(&|| file.specification())?)
         }

@@ -2,15 +2,33 @@
 
 use std::time::Duration;
 
-use linpoint::ErrorKind;
 use linpoint::engine::Budget;
-use linpoint::report::{Page, PageOptions};
+use linpoint::report::{Page, PageData, PageOptions};
+use linpoint::{Error, ErrorKind};
 
 use crate::files::Output;
 use crate::results::Checked;
 
 /// The time for the states and orders of a history on the page, even if its own time is over.
 const LEAST_TIME: Duration = Duration::from_millis(50);
+
+/// What the page shows of a history, called `label`: at most so many operations of it.
+pub(super) fn data(
+    checked: &Checked,
+    label: &str,
+    most_ops: usize,
+    memory: Option<u64>,
+) -> Result<PageData, Error> {
+    let options = PageOptions {
+        name: label,
+        object_type: &checked.type_name,
+        most_ops,
+    };
+    let budget = Budget::new(Some(checked.time_left.max(LEAST_TIME)), memory);
+    let (history, report) = (&checked.recorded.history, &checked.report);
+    let object = &checked.object;
+    object.page_data_within(options, history, report, &budget)
+}
 
 /// A page that grows history by history.
 pub(crate) struct HtmlReport {
@@ -32,24 +50,16 @@ impl HtmlReport {
 
     /// Adds a history, in the time that is left of its own.
     pub(crate) fn add(&mut self, checked: &Checked) -> anyhow::Result<()> {
-        let history = &checked.recorded.history;
         let label = checked.recorded.label();
-        let options = PageOptions {
-            name: &label,
-            object_type: &checked.type_name,
-            most_ops: self.ops_left,
-        };
-        let time = checked.time_left.max(LEAST_TIME);
-        let budget = Budget::new(Some(time), self.memory);
-        let (object, report) = (&checked.object, &checked.report);
-        let data = match object.page_data_within(options, history, report, &budget) {
+        let data = match data(checked, &label, self.ops_left, self.memory) {
             Err(error) if error.kind() == ErrorKind::Limit => {
                 eprintln!("linpoint: note: {label} is not on the page: {error}");
                 return Ok(());
             }
             data => data?,
         };
-        self.ops_left = self.ops_left.saturating_sub(history.len());
+        let ops = checked.recorded.history.len();
+        self.ops_left = self.ops_left.saturating_sub(ops);
         Ok(self.page.add(&data)?)
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::conditions::diagnosis_json;
 use super::{Summary, error_name, first_bad_event};
-use crate::results::Outcome;
+use crate::results::{Checked, Outcome};
 
 pub(super) const SCHEMA: u32 = 2;
 
@@ -36,17 +36,18 @@ pub(super) fn error(kind: ErrorKind, reason: &str) -> Value {
 }
 
 pub(super) fn outcome(outcome: &Outcome) -> Value {
-    let checked = match outcome {
-        Ok(checked) => checked,
-        Err(error) => {
-            return json!({
-                "schema": SCHEMA,
-                "history": error.label(),
-                "verdict": "error",
-                "error": { "kind": error_name(error.kind()), "line": error.line(), "reason": error.reason() },
-            });
-        }
-    };
+    match outcome {
+        Ok(checked) => of_checked(checked),
+        Err(error) => json!({
+            "schema": SCHEMA,
+            "history": error.label(),
+            "verdict": "error",
+            "error": { "kind": error_name(error.kind()), "line": error.line(), "reason": error.reason() },
+        }),
+    }
+}
+
+pub(super) fn of_checked(checked: &Checked) -> Value {
     let history = &checked.recorded.history;
     let parts = checked.report.parts.iter().map(|part| {
         let mut value = json!({
@@ -94,7 +95,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Value {
     document
 }
 
-fn name(verdict: &Verdict) -> &'static str {
+pub(super) fn name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Linearizable(_) => "linearizable",
         Verdict::Violation(_) => "not linearizable",

@@ -17,6 +17,7 @@ mod timeline;
 mod undecided;
 pub(crate) mod verify;
 pub(crate) mod watch;
+pub mod whole;
 pub(crate) mod witness;
 
 use std::collections::BTreeMap;
@@ -110,7 +111,10 @@ impl Printer {
             return Ok(());
         }
         match self.style {
-            Style::Text => text::print(&mut self.out, outcome, self.explain)?,
+            Style::Text => match outcome {
+                Ok(checked) => text::print(&mut self.out, checked, self.explain)?,
+                Err(_) => {}
+            },
             Style::Brief => match outcome {
                 Ok(checked) => {
                     writeln!(self.out, "{}\t{}", checked.recorded.label(), brief(checked))?

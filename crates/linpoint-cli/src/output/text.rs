@@ -11,11 +11,10 @@ use linpoint::{History, ObjectType, Value, Verdict};
 
 use super::conditions::diagnosis_lines;
 use super::{Summary, core_table};
-use crate::results::{Checked, Outcome};
+use crate::results::Checked;
 use crate::units::{counted, show_duration};
 
-pub(super) fn print(out: &mut dyn Write, outcome: &Outcome, explain: bool) -> std::io::Result<()> {
-    let Ok(checked) = outcome else { return Ok(()) };
+pub(super) fn print(out: &mut dyn Write, checked: &Checked, explain: bool) -> std::io::Result<()> {
     let label = checked.recorded.title();
     let labelled = match (checked.as_labelled(), checked.recorded.expected) {
         (Some(false), Some(true)) => " (labelled linearizable)",

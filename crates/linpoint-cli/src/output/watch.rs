@@ -132,7 +132,7 @@ impl Printer {
         violation: &Violation<ObjectType>,
     ) -> std::io::Result<()> {
         let part = in_part(&violation.object, violation.key.as_ref());
-        let sentence = self.sentence(violation);
+        let sentence = sentence(violation, self.unit);
         writeln!(
             self.out,
             "{}:{line}: not linearizable from here on{part}\n\n  {sentence}\n",
@@ -143,7 +143,7 @@ impl Printer {
                 Claim::NeverPut { value, .. } => format!("{value} was seen"),
                 _ => "its effect was seen".to_owned(),
             };
-            let (failed, place) = (failed.call_text(), self.place(failed));
+            let (failed, place) = (failed.call_text(), place(failed, self.unit));
             writeln!(self.out, "  {failed}{place} failed, and yet {seen}\n")?;
         }
         for op in violation.others.iter().chain([&violation.op]) {
@@ -156,36 +156,8 @@ impl Printer {
         writeln!(self.out)
     }
 
-    /// The sentence on a violation, in which operations have their lines, as in that of a check.
-    fn sentence(&self, violation: &Violation<ObjectType>) -> String {
-        let describe = |op: &Arc<Observed<ObjectType>>| format!("{op}{}", self.place(op));
-        violation.claim.sentence(&violation.words, &describe)
-    }
-
-    /// Where an operation was called: ` (line 7)`.
-    fn place(&self, op: &Observed<ObjectType>) -> String {
-        format!(" ({} {})", self.unit, op.call.line)
-    }
-
     fn document(&self, line: u64, finding: &Finding<ObjectType>) -> serde_json::Value {
-        let mut document = match finding {
-            Finding::Violation(violation) => json!({
-                "notice": "violation",
-                "object": violation.object.to_json(),
-                "key": violation.key.as_ref().map(Value::to_json),
-                "operation": operation(&violation.op),
-                "sentence": self.sentence(violation),
-                "claim": violation.claim.kind(),
-                "others": violation.others.iter().map(|op| operation(op)).collect::<Vec<_>>(),
-                "failed": violation.failed.as_deref().map(operation),
-            }),
-            Finding::CannotTell(untold) => json!({
-                "notice": "cannot tell",
-                "object": untold.object.to_json(),
-                "key": untold.key.as_ref().map(Value::to_json),
-                "reason": untold.reason,
-            }),
-        };
+        let mut document = of_finding(finding, self.unit);
         document["schema"] = json!(1);
         document["input"] = json!(self.input);
         document["line"] = json!(line);
@@ -230,6 +202,39 @@ impl Printer {
             }
         }
         self.out.flush()
+    }
+}
+
+/// The sentence on a violation, in which operations have their places, as in that of a check.
+fn sentence(violation: &Violation<ObjectType>, unit: &str) -> String {
+    let describe = |op: &Arc<Observed<ObjectType>>| format!("{op}{}", place(op, unit));
+    violation.claim.sentence(&violation.words, &describe)
+}
+
+/// Where an operation was called: ` (line 7)`.
+fn place(op: &Observed<ObjectType>, unit: &str) -> String {
+    format!(" ({unit} {})", op.call.line)
+}
+
+/// A finding of a stream whose places are counted in `unit`.
+pub(super) fn of_finding(finding: &Finding<ObjectType>, unit: &str) -> serde_json::Value {
+    match finding {
+        Finding::Violation(violation) => json!({
+            "notice": "violation",
+            "object": violation.object.to_json(),
+            "key": violation.key.as_ref().map(Value::to_json),
+            "operation": operation(&violation.op),
+            "sentence": sentence(violation, unit),
+            "claim": violation.claim.kind(),
+            "others": violation.others.iter().map(|op| operation(op)).collect::<Vec<_>>(),
+            "failed": violation.failed.as_deref().map(operation),
+        }),
+        Finding::CannotTell(untold) => json!({
+            "notice": "cannot tell",
+            "object": untold.object.to_json(),
+            "key": untold.key.as_ref().map(Value::to_json),
+            "reason": untold.reason,
+        }),
     }
 }
 

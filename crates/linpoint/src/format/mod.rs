@@ -54,6 +54,8 @@ pub use json::value_of_json;
 pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
 #[cfg(feature = "mapping")]
 pub use mapping::{Guess, MappedStream, Mapping};
+#[cfg(feature = "parquet")]
+pub use parquet::read_batches;
 pub use snapshot::snapshot_event;
 pub use write::write;
 

@@ -4,9 +4,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float64Type, Int8Type, Int16Type, Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, StringArray};
+use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use crate::history::{MethodId, ObjectId, ProcessId};
 use crate::value::{Value, ValueId, ValueRef, ValueTable};
@@ -96,7 +98,12 @@ pub(super) struct Ids<T> {
     pub(super) ids: Vec<T>,
     /// The dictionary of the previous array, and the numbers of those of its texts that were met.
     dictionary: Option<(StringArray, Vec<u32>)>,
+    /// The numbers of texts without such a dictionary.
+    known: HashMap<Box<str>, u32, FixedState>,
 }
+
+/// The most texts without a dictionary whose numbers are kept: a column with more of them seldom repeats one.
+const MOST_KNOWN: usize = 1 << 16;
 
 /// A text of a dictionary that was not met yet.
 const UNMET: u32 = u32::MAX;
@@ -107,6 +114,7 @@ impl<T: Id> Ids<T> {
         Ids {
             ids: Vec::with_capacity(rows),
             dictionary: None,
+            known: HashMap::default(),
         }
     }
 
@@ -132,8 +140,26 @@ impl<T: Id> Ids<T> {
         Ok(())
     }
 
-    /// Adds the texts of the dictionary `array`; `number` tells the number of a text and `null` that of a null.
+    /// Adds the texts of `array`; `number` tells the number of a text and `null` that of a null.
     pub(super) fn add_texts<Table>(
+        &mut self,
+        array: &dyn Array,
+        table: &mut Table,
+        null: impl FnOnce(&mut Table) -> u32,
+        number: impl Fn(&mut Table, &str) -> Result<u32, String>,
+    ) -> Result<(), BadRow> {
+        match array.data_type() {
+            DataType::Dictionary(keys, texts)
+                if (&**keys, &**texts) == (&DataType::Int32, &DataType::Utf8) =>
+            {
+                self.add_dictionary(array, table, null, number)
+            }
+            _ => self.add_other_texts(array, table, null, number),
+        }
+    }
+
+    /// The same for the dictionaries that files have.
+    fn add_dictionary<Table>(
         &mut self,
         array: &dyn Array,
         table: &mut Table,
@@ -178,12 +204,88 @@ impl<T: Id> Ids<T> {
         Ok(())
     }
 
+    /// The same for texts of any type.
+    fn add_other_texts<Table>(
+        &mut self,
+        array: &dyn Array,
+        table: &mut Table,
+        null: impl FnOnce(&mut Table) -> u32,
+        number: impl Fn(&mut Table, &str) -> Result<u32, String>,
+    ) -> Result<(), BadRow> {
+        let dictionary = array.as_any_dictionary_opt();
+        let texts = Texts::of(dictionary.map_or(array, |dictionary| dictionary.values()));
+        // Keys of an empty dictionary are null.
+        let keys = dictionary
+            .filter(|dictionary| !dictionary.values().is_empty())
+            .map(|dictionary| dictionary.normalized_keys());
+        let nulls = nulls(array);
+        let null = nulls.as_ref().map_or(0, |_| null(table));
+        for row in 0..array.len() {
+            if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                self.ids.push(T::new(null));
+                continue;
+            }
+            let text = texts.get(keys.as_ref().map_or(row, |keys| keys[row]));
+            let id = match self.known.get(text) {
+                Some(&id) => id,
+                None => {
+                    let id = number(table, text).map_err(|reason| BadRow { row, reason })?;
+                    if self.known.len() < MOST_KNOWN {
+                        self.known.insert(text.into(), id);
+                    }
+                    id
+                }
+            };
+            self.ids.push(T::new(id));
+        }
+        Ok(())
+    }
+
     /// Adds the truth values of `array`.
     pub(super) fn add_truths(&mut self, array: &dyn Array, table: &mut ValueTable) {
         let truths = array.as_boolean().iter();
         let values = truths.map(|truth| truth.map_or(Value::Nil, Value::Bool));
         let ids = values.map(|value| T::new(table.intern(value.into())));
         self.ids.extend(ids);
+    }
+}
+
+/// Whether these are texts, in a dictionary or not.
+pub(super) fn is_text(data_type: &DataType) -> bool {
+    let is_plain = |data_type: &DataType| {
+        matches!(
+            data_type,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+        )
+    };
+    match data_type {
+        DataType::Dictionary(_, texts) => is_plain(texts),
+        other => is_plain(other),
+    }
+}
+
+/// An array of texts.
+enum Texts<'a> {
+    Narrow(&'a StringArray),
+    Wide(&'a LargeStringArray),
+    Views(&'a StringViewArray),
+}
+
+impl<'a> Texts<'a> {
+    fn of(array: &'a dyn Array) -> Self {
+        match array.data_type() {
+            DataType::LargeUtf8 => Texts::Wide(array.as_string()),
+            DataType::Utf8View => Texts::Views(array.as_string_view()),
+            _ => Texts::Narrow(array.as_string()),
+        }
+    }
+
+    fn get(&self, row: usize) -> &'a str {
+        match self {
+            Texts::Narrow(texts) => texts.value(row),
+            Texts::Wide(texts) => texts.value(row),
+            Texts::Views(texts) => texts.value(row),
+        }
     }
 }
 

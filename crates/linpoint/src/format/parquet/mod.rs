@@ -1,18 +1,21 @@
-//! Apache Parquet: one row for each operation.
+//! Apache Parquet, and tables in memory: one row for each operation.
 //!
-//! Reading goes from the columns of the file to those of the history, a batch of rows at a time, and several columns at
+//! Reading goes from the columns of the table to those of the history, a batch of rows at a time, and several columns at
 //! once. Only numbers are stored for each row: a small integer is its own number, the number of another integer is found in
 //! a table by its value, and the number of a text by its index in the dictionary of the file.
 
+mod batches;
 mod beside;
 mod ids;
 mod panics;
 mod read;
 mod small;
+mod table;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use batches::read_batches;
 pub(super) use read::{read_bytes, read_file};
 pub(super) use write::write;
 

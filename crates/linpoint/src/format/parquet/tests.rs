@@ -1,14 +1,19 @@
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, UInt8Type};
 use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array,
     LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray,
     TimestampMicrosecondArray, TimestampNanosecondArray, UInt16Array, UInt64Array,
 };
 use arrow_array::{BinaryArray, Float32Array};
+use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 
+use super::read_batches;
 use super::write::write_groups;
 use crate::error::{Error, ErrorKind};
 use crate::format::samples::{contents, event_history, failures, timed_history};
@@ -29,6 +34,19 @@ fn read_one(bytes: &[u8]) -> Result<RecordedHistory, Error> {
     let mut all = parse(bytes, &ReadOptions::default());
     assert_eq!(all.len(), 1);
     all.remove(0)
+}
+
+/// The history of a file whose table is in memory, with texts that are in no dictionary.
+fn read_table(bytes: &[u8]) -> Result<RecordedHistory, Error> {
+    let bytes = bytes::Bytes::copy_from_slice(bytes);
+    let file = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();
+    let pairs = file.metadata().file_metadata().key_value_metadata();
+    let pairs = pairs.into_iter().flatten();
+    let metadata = pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()));
+    let metadata = metadata.collect();
+    let schema = file.schema().as_ref().clone().with_metadata(metadata);
+    let batches: Vec<RecordBatch> = file.build().unwrap().map(Result::unwrap).collect();
+    read_batches(&schema, &batches, &ReadOptions::default())
 }
 
 /// Values, objects and the like that occur, in any order.
@@ -61,10 +79,13 @@ proptest! {
         let mut bytes = Vec::new();
         write_groups(&history, Some(("queue", &params)), group, &mut bytes).unwrap();
         let read = read_one(&bytes).unwrap();
-        prop_assert_eq!(read.object_type, Some(("queue".to_owned(), params)));
-        prop_assert_eq!(contents(&read.history), contents(&history));
-        prop_assert_eq!(failures(&read.history), failures(&history));
-        prop_assert_eq!(read.history.ties(), history.ties());
+        let table = read_table(&bytes).unwrap();
+        for read in [read, table] {
+            prop_assert_eq!(&read.object_type, &Some(("queue".to_owned(), params.clone())));
+            prop_assert_eq!(contents(&read.history), contents(&history));
+            prop_assert_eq!(failures(&read.history), failures(&history));
+            prop_assert_eq!(read.history.ties(), history.ties());
+        }
     }
 }
 
@@ -428,4 +449,93 @@ fn no_bytes_make_it_panic() {
             }
         }
     }
+}
+
+#[test]
+fn a_table_may_have_texts_of_any_type() {
+    let methods = ["write", "read", "read"];
+    let values = [Some("\"a\""), None, Some("\"a\"")];
+    let coded = |narrow: bool| -> [ArrayRef; 2] {
+        let [methods, values]: [DictionaryArray<Int32Type>; 2] = [
+            methods.into_iter().map(Some).collect(),
+            values.into_iter().collect(),
+        ];
+        if narrow {
+            return [Arc::new(methods), Arc::new(values)];
+        }
+        let wide = |texts: DictionaryArray<Int32Type>| -> ArrayRef {
+            let keys = texts.keys().iter().map(|key| key.map(|key| key as u8));
+            let values: LargeStringArray = texts.values().as_string::<i32>().iter().collect();
+            Arc::new(DictionaryArray::<UInt8Type>::new(
+                keys.collect(),
+                Arc::new(values),
+            ))
+        };
+        [wide(methods), wide(values)]
+    };
+    let texts: [[ArrayRef; 2]; 5] = [
+        [
+            Arc::new(StringArray::from(methods.to_vec())),
+            Arc::new(StringArray::from(values.to_vec())),
+        ],
+        [
+            Arc::new(LargeStringArray::from(methods.to_vec())),
+            Arc::new(LargeStringArray::from(values.to_vec())),
+        ],
+        [
+            Arc::new(StringViewArray::from(methods.to_vec())),
+            Arc::new(StringViewArray::from(values.to_vec())),
+        ],
+        coded(true),
+        coded(false),
+    ];
+    let integers = |from: i64| -> ArrayRef { Arc::new((from..from + 3).collect::<Int64Array>()) };
+    let found = texts.map(|[method, value]| {
+        let columns: [(&str, ArrayRef); 6] = [
+            ("process", integers(7)),
+            ("method", method),
+            ("argument", value.clone()),
+            ("result", value),
+            ("call", integers(0)),
+            ("return", integers(10)),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        // In pieces, of which one begins within the array.
+        let pieces = [batch.slice(0, 1), batch.slice(1, 2)];
+        let read = read_batches(&batch.schema(), &pieces, &ReadOptions::default()).unwrap();
+        contents(&read.history)
+    });
+    assert_eq!(found[0].len(), 3);
+    for other in &found[1..] {
+        assert_eq!(other, &found[0]);
+    }
+}
+
+#[test]
+fn errors_of_tables_name_rows() {
+    let column = |values: Vec<Option<i64>>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
+    let columns: [(&str, ArrayRef); 5] = [
+        ("method", Arc::new(StringArray::from(vec!["read", "read"]))),
+        ("argument", Arc::new(NullArray::new(2))),
+        ("result", Arc::new(NullArray::new(2))),
+        ("call", column(vec![Some(1), None])),
+        ("return", column(vec![Some(2), Some(3)])),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let options = ReadOptions::default();
+    let reason = |schema: &Schema, batches: &[RecordBatch]| {
+        let error = read_batches(schema, batches, &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed);
+        error.to_string()
+    };
+    let named = reason(&batch.schema(), &[batch.clone()]);
+    assert_eq!(named, "row 2: \"call\": there is no time");
+    let fewer = batch.project(&[0, 1, 2, 4]).unwrap();
+    let named = reason(&fewer.schema(), &[fewer.clone()]);
+    assert!(
+        named.starts_with("column \"call\" is missing; the table has "),
+        "{named}"
+    );
+    let named = reason(&batch.schema(), &[fewer]);
+    assert_eq!(named, "a batch has no column \"call\" of type Int64");
 }

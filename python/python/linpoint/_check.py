@@ -1,0 +1,117 @@
+"""Deciding recorded histories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, Union
+
+from linpoint import _native
+from linpoint._recorder import Recorder
+from linpoint._report import Report
+from linpoint._spec import Spec
+
+__all__ = ["History", "assert_linearizable", "check"]
+
+
+class ArrowStream(Protocol):
+    """A table that speaks the Arrow PyCapsule interface: of pyarrow, polars, pandas, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class ArrowArray(Protocol):
+    """A record batch that speaks the Arrow PyCapsule interface."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+Path = Union[str, "os.PathLike[str]"]
+History = Union[Path, Iterable[Path], Iterable[Mapping[str, Any]], ArrowStream, ArrowArray, Recorder]
+
+
+def check(
+    history: History,
+    *,
+    type: str | None = None,
+    spec: Spec | Path | None = None,
+    timeout: float | str | None = None,
+    memory: int | str | None = None,
+    explanation: float | str | None = None,
+    threads: int | None = None,
+    engine: str = "auto",
+    format: str | None = None,
+    ties: str | None = None,
+    allow_truncated: bool = False,
+    whole: bool = False,
+    all: bool = False,
+    name: str = "<history>",
+) -> Report:
+    """Decides whether a history is linearizable, and returns a :class:`~linpoint.Report`.
+
+    `history` is one of these:
+
+    - a list of dicts, each of them an event or an operation, as the lines of a JSON lines file;
+    - a path, or several: files of any format that the command reads, archives, directories. Each file is a history of its own;
+    - a table with the columns `process`, `method`, `argument`, `result`, `call` and `return`, perhaps `object` and `hint`: anything
+      that speaks the Arrow PyCapsule interface, such as tables of pyarrow, polars, pandas and DuckDB. Columns of integers are read
+      where they are, without copies;
+    - a :class:`~linpoint.Recorder`.
+
+    `type` names the object, perhaps with parameters: `"queue"`, `"bounded-queue:capacity=5"`. Without it, the history says it or its
+    methods tell. `spec` is a :class:`~linpoint.Spec`, or the path of a specification file.
+
+    `timeout` is in seconds, or a text such as `"5m"`; `memory` in bytes, or `"4G"`. When they run out, the verdict is `undecided`. The
+    other options are those of `linpoint check`.
+
+    Ctrl-C ends the check. Other threads go on meanwhile. What is no history raises an :class:`~linpoint.Error` with its line.
+
+    >>> history = [
+    ...     {"process": 0, "event": "call", "method": "write", "arg": 1},
+    ...     {"process": 1, "event": "call", "method": "read"},
+    ...     {"process": 0, "event": "return"},
+    ...     {"process": 1, "event": "return", "ret": 1},
+    ... ]
+    >>> linpoint.check(history, type="register").verdict
+    'linearizable'
+    >>> linpoint.check(history[:1] * 2, type="register")
+    Traceback (most recent call last):
+    ...
+    linpoint.MalformedError: <history>:2: process 0 calls "write" while its call of "write" on line 1 is still open...
+    """
+    if isinstance(history, Recorder) and history.path is not None:
+        history = history.path
+    asked = {
+        "type": type,
+        "spec": spec.model() if isinstance(spec, Spec) else None if spec is None else os.fspath(spec),
+        "timeout": timeout,
+        "memory": memory,
+        "explanation": explanation,
+        "threads": threads,
+        "engine": engine,
+        "format": format,
+        "ties": ties,
+        "truncated": allow_truncated,
+        "whole": whole,
+        "all": all,
+        "name": name,
+    }
+    return Report(_native.check(history, asked))
+
+
+def assert_linearizable(history: History, **options: Any) -> Report:
+    """Fails with the core of the violation if the history is not linearizable, and with the limit if that is undecided.
+
+    The options are those of :func:`check`. With the pytest plugin, the page is left as a file, which the message names.
+
+    >>> linpoint.assert_linearizable([{"process": 0, "method": "deq", "ret": 2, "call": 4, "return": 5}], type="queue")
+    Traceback (most recent call last):
+    ...
+    AssertionError: <history>: not linearizable
+    ...
+    """
+    __tracebackhide__ = True
+    report = check(history, **options)
+    if report.verdict != "linearizable":
+        raise AssertionError(str(report))
+    return report
