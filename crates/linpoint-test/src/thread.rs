@@ -10,6 +10,7 @@ pub use std_thread::{AccessError, JoinHandle, LocalKey, Result, Scope, panicking
 
 use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle};
+use crate::time;
 
 /// Starts a thread.
 ///
@@ -47,7 +48,8 @@ fn refuse_under_control() {
     }
 }
 
-/// Lets others run. In a controlled run, a thread that yields sleeps until something changes that it has read since.
+/// Lets others run. In a controlled run, a thread that found nothing new since its last yield, and would find nothing new
+/// however often it yields, sleeps until something changes that it has read.
 #[track_caller]
 pub fn yield_now() {
     if !runtime::yield_now() {
@@ -55,9 +57,10 @@ pub fn yield_now() {
     }
 }
 
-/// Lets time pass: a yield in a controlled run.
+/// Lets time pass: in a controlled run a yield, after which its [clock](crate::time) is ahead.
 #[track_caller]
 pub fn sleep(duration: Duration) {
+    time::pass(duration);
     if !runtime::yield_now() {
         std_thread::sleep(duration);
     }

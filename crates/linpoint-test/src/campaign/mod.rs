@@ -69,8 +69,15 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         Ok(Planned::Replay(token)) => replay::run(object, start, &token, &mut notes),
         Err(problem) => (Verdict::Undecided(problem), Vec::new()),
     };
+    let mut caveats: Vec<String> = Vec::new();
+    for caveat in tests.iter().flat_map(|test: &TestReport| &test.caveats) {
+        if !caveats.contains(caveat) {
+            caveats.push(caveat.clone());
+        }
+    }
     let mut report = Report {
         verdict,
+        caveats,
         notes,
         tests,
         elapsed: start.elapsed(),
@@ -244,6 +251,7 @@ pub(crate) fn run_test<X: 'static>(
         false => matrix.problem(),
     };
     let mut changed = None;
+    let mut caveats = Vec::new();
     let (result, effort) = match problem {
         Some(problem) => (TestResult::Undecided(problem), check::Effort::default()),
         None => {
@@ -271,10 +279,15 @@ pub(crate) fn run_test<X: 'static>(
                     Err(why) => result = TestResult::Undecided(why),
                 }
             }
+            caveats = checked.caveats;
             (result, checked.effort)
         }
     };
-    (test_report(object, matrix, result, effort), changed)
+    let report = TestReport {
+        caveats,
+        ..test_report(object, matrix, result, effort)
+    };
+    (report, changed)
 }
 
 pub(crate) fn test_report<X>(
@@ -292,6 +305,7 @@ pub(crate) fn test_report<X>(
             .collect(),
         dimension: matrix.dimension(),
         result,
+        caveats: Vec::new(),
         effort,
     }
 }

@@ -23,8 +23,11 @@ pub(crate) use test::{Test, explore};
 use crate::engine::Engine;
 use crate::runtime::UNCONTROLLED;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{Causality, Choice, End, Settings, Switches, Trace, Words};
+use crate::runtime::execution::{
+    Assumed, Causality, Choice, End, Settings, Switches, Trace, Words,
+};
 use crate::runtime::history::History;
+use crate::runtime::program::qualified_label;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
 use crate::search::dfs::Dfs;
@@ -141,6 +144,8 @@ pub struct Effort {
 
 pub(crate) struct Checked {
     pub(crate) found: Found,
+    /// What a pass does not cover, beside what its coverage says.
+    pub(crate) caveats: Vec<String>,
     pub(crate) effort: Effort,
     pub(crate) serial: Serial,
 }
@@ -151,25 +156,30 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
     let mut effort = Effort::default();
     let serial = serial_histories(program, limits.max_steps, limits.deadline);
     effort.phase1 = start.elapsed();
+    let mut caveats = Vec::new();
     let (found, serial) = match serial {
         Err(refused) => (refused.found(), Serial::default()),
         Ok(serial) => {
             effort.serial = serial.histories;
             effort.stuck = serial.stuck_histories;
             let start = Instant::now();
-            let found = Phase2 {
+            let mut phase2 = Phase2 {
                 program,
                 serial: &serial,
                 limits,
                 effort: &mut effort,
-            }
-            .run();
+                assumed: Assumed::default(),
+                endless: None,
+            };
+            let found = phase2.run();
+            caveats = phase2.caveats();
             effort.phase2 = start.elapsed();
             (found, serial)
         }
     };
     Checked {
         found,
+        caveats,
         effort,
         serial,
     }
@@ -256,9 +266,38 @@ struct Phase2<'a> {
     serial: &'a Serial,
     limits: &'a Limits,
     effort: &'a mut Effort,
+    assumed: Assumed,
+    /// The operations that ran in an execution that was too long, if there was one.
+    endless: Option<Vec<String>>,
 }
 
 impl Phase2<'_> {
+    /// What a pass does not cover, beside what its coverage says.
+    fn caveats(&self) -> Vec<String> {
+        let mut caveats = Vec::new();
+        if let Some(rounds) = self.assumed.rounds {
+            caveats.push(format!(
+                "assumed: a loop that spins {rounds} times without a change spins for ever, and goes on in the same way after \
+                 a change however often it spun"
+            ));
+        }
+        if self.assumed.changes {
+            caveats.push(
+                "assumed: what a spinning thread changes in each round cancels out, as when it takes a lock and gives it back"
+                    .to_owned(),
+            );
+        }
+        if let Some(operations) = &self.endless {
+            caveats.push(format!(
+                "not covered: an execution did not end within {} steps, in {}: perhaps a livelock, threads that hinder each \
+                 other for ever",
+                self.limits.max_steps,
+                operations.join(", ")
+            ));
+        }
+        caveats
+    }
+
     fn run(&mut self) -> Found {
         // A specification decides single histories, so classes of executions do not apply; equal states do.
         let sees_accesses = self.program.engine().sees_accesses();
@@ -391,6 +430,7 @@ impl Phase2<'_> {
         let mut stopped = None;
         let (mut executions, mut redundant) = (0u64, 0u64);
         let (mut steps, mut accesses) = (0u64, 0u64);
+        let (mut assumed, mut endless) = (self.assumed, self.endless.take());
         let settings = Settings {
             switches: Switches::Everywhere,
             causality: match oracle {
@@ -423,11 +463,15 @@ impl Phase2<'_> {
                         .err()
                         .map(|violating| Stopped::Violates(violating.schedule)),
                 },
-                _ => Some(Stopped::Unfinished(format!(
-                    "no progress within {} steps",
-                    limits.max_steps
-                ))),
+                _ => {
+                    endless.get_or_insert_with(|| running(program, trace));
+                    Some(Stopped::Unfinished(format!(
+                        "no progress within {} steps",
+                        limits.max_steps
+                    )))
+                }
             };
+            assumed.join(trace.assumed());
             if stopped.is_none() && executions.is_multiple_of(256) && past(limits.deadline) {
                 stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
             }
@@ -441,6 +485,7 @@ impl Phase2<'_> {
                 Some(_) => Flow::Enough,
             }
         });
+        (self.assumed, self.endless) = (assumed, endless);
         self.effort.executions += executions;
         self.effort.redundant += redundant;
         self.effort.steps += steps;
@@ -451,6 +496,12 @@ impl Phase2<'_> {
             None => Ok(Extent::All),
         }
     }
+}
+
+/// The operations that have not returned.
+fn running(program: &Rc<dyn Test>, trace: &Trace) -> Vec<String> {
+    let pending = trace.history().pending();
+    pending.map(|op| qualified_label(&**program, op)).collect()
 }
 
 /// The coverage of an engine that chooses the executions itself.

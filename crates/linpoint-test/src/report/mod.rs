@@ -20,6 +20,9 @@ use crate::matrix;
 pub struct Report {
     /// The verdict over all tests.
     pub verdict: Verdict,
+    /// What a pass does not cover beside what its coverage says: what was assumed about loops that spin, and executions that
+    /// did not end. A line each.
+    pub caveats: Vec<String>,
     /// Notes, such as about the token that was replayed, or about large tests.
     pub notes: Vec<String>,
     /// Each test that was run, in order.
@@ -52,6 +55,8 @@ pub struct TestReport {
     pub dimension: String,
     /// Its result.
     pub result: TestResult,
+    /// What a pass does not cover beside what its coverage says.
+    pub caveats: Vec<String>,
     /// How much was done.
     pub effort: Effort,
 }
@@ -231,6 +236,9 @@ impl fmt::Display for Report {
             Verdict::Pass(coverage) => write!(f, "PASS: {coverage}")?,
             Verdict::Fail(failure) => write!(f, "{failure}")?,
             Verdict::Undecided(why) => write!(f, "UNDECIDED: {why}")?,
+        }
+        for caveat in self.caveats.iter().filter(|_| self.failure().is_none()) {
+            write!(f, "\n{caveat}")?;
         }
         match &self.page {
             None => {}

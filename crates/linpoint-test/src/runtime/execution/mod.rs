@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`schedule`] | which thread goes on: the operations of [`Execution`] that threads call |
 //! | [`threads`] | the positions of the threads |
+//! | [`spin`] | which threads spin for ever |
 //! | [`memory`] | the shared objects |
 //! | [`trace`] | what has happened: all that is read from outside the runtime |
 //! | [`prefix_log`] | the answers of the execution before, for the prefix that is repeated |
@@ -21,6 +22,7 @@ mod layout;
 mod memory;
 mod prefix_log;
 mod schedule;
+mod spin;
 mod threads;
 mod trace;
 
@@ -33,6 +35,7 @@ use crate::watchdog::{self, Heartbeat};
 use checkpoint::Checkpoints;
 use memory::Memory;
 use prefix_log::{Entry, PrefixLog, Recall};
+use spin::Spins;
 use threads::Thread;
 
 #[cfg(any(feature = "loom", feature = "shuttle"))]
@@ -40,6 +43,7 @@ pub(crate) use foreign::Yields;
 pub(crate) use layout::{Layout, Outcome};
 pub(crate) use memory::{Creator, ObjectName};
 pub(crate) use schedule::Notify;
+pub(crate) use spin::Assumed;
 pub(crate) use threads::Threads;
 pub(crate) use trace::{BlockedThread, Choice, End, Step, Trace, Wait};
 
@@ -65,7 +69,7 @@ pub(crate) enum Pending {
         kind: Kind,
         manner: Manner,
     },
-    /// Lets others run; sleeps while nothing changes that it has read.
+    /// Lets others run; may sleep while nothing changes that it has read.
     Yield,
     /// Waits for a notification, then for the mutex.
     Wake {
@@ -152,6 +156,7 @@ pub(crate) struct Execution {
     trace: Trace,
     log: PrefixLog,
     checkpoints: Checkpoints,
+    spins: Spins,
 }
 
 impl Execution {
@@ -170,6 +175,7 @@ impl Execution {
             trace: Trace::new(),
             log: PrefixLog::default(),
             checkpoints: Checkpoints::default(),
+            spins: Spins::default(),
         }
     }
 
@@ -200,12 +206,16 @@ impl Execution {
     /// Begins again, and goes on from the choice with this number, at which there is a checkpoint.
     pub(super) fn resume(&mut self, epoch: u64, choice: usize) {
         self.epoch = epoch;
+        let after_probe = self.probed().is_some();
         let checkpoint = self.checkpoints.at(choice);
         self.threads
             .copy(&checkpoint.threads, &self.trace.history.layout);
         self.memory.return_to(checkpoint.memory);
         self.trace.return_to(&checkpoint.trace, choice);
         self.log.repeat(checkpoint.entries);
+        if after_probe {
+            self.log.forget_choice();
+        }
         let running = self.threads.list.iter().filter_map(|thread| thread.op);
         self.heartbeat
             .execution(running.fold(0, |mask, op| mask | 1 << op));
@@ -224,6 +234,16 @@ impl Execution {
         checkpoint.memory = self.memory.checkpoint();
         checkpoint.entries = self.log.asked();
         checkpoint.trace = self.trace.checkpoint();
+    }
+
+    /// Adds to the checkpoint before the next choice, if there is one, what was found out about the threads since.
+    fn renew_checkpoint(&mut self) {
+        let choices = self.trace.choices.made();
+        if let Some(checkpoint) = self.checkpoints.last_at(choices) {
+            checkpoint
+                .threads
+                .copy(&self.threads, &self.trace.history.layout);
+        }
     }
 
     /// What has happened.
@@ -338,7 +358,10 @@ impl Execution {
     #[inline(always)]
     fn touch(&mut self, object: u32, kind: Kind, effect: Effect) {
         let (name, version) = self.memory.touch(object, kind, effect);
-        self.threads.note_access(object, version, effect);
+        if self.spins.probes() {
+            self.spins.note(object, kind, effect);
+        }
+        self.threads.note_access(object, version);
         if self.settings.records_steps() {
             self.record(Access {
                 object,
@@ -356,7 +379,7 @@ impl Execution {
 
     /// Records an action of the running thread. Those of the main thread are not recorded: they come before or after all others.
     pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
-        if !self.keeps_words() || self.threads.current == MAIN {
+        if !self.keeps_words() || self.threads.current == MAIN || self.log.repeats() {
             return;
         }
         if let Some(step) = self.trace.steps.last() {
@@ -387,7 +410,7 @@ impl Execution {
 
     /// Adds words about what the running thread does.
     pub(crate) fn describe(&mut self, words: impl FnOnce() -> String) {
-        if self.keeps_words() && self.threads.current != MAIN {
+        if self.keeps_words() && self.threads.current != MAIN && !self.log.repeats() {
             self.trace.describe(words);
         }
     }
@@ -439,6 +462,7 @@ impl Execution {
             self.trace.end = End::Complete;
         }
         self.trace.totals = self.threads.totals;
+        self.trace.assumed = self.spins.assumed;
         if self.trace.end == End::Stuck {
             self.trace.history.stuck = true;
             self.trace
