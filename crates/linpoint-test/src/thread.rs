@@ -10,7 +10,6 @@ pub use std_thread::{AccessError, JoinHandle, LocalKey, Result, Scope, panicking
 
 use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle};
-use crate::time;
 
 /// Starts a thread.
 ///
@@ -57,10 +56,10 @@ pub fn yield_now() {
     }
 }
 
-/// Lets time pass: in a controlled run a yield, after which its [clock](crate::time) is ahead.
+/// Lets time pass: in a controlled run a yield, after which the [clock](crate::time) is ahead.
 #[track_caller]
 pub fn sleep(duration: Duration) {
-    time::pass(duration);
+    runtime::pass_time(duration);
     if !runtime::yield_now() {
         std_thread::sleep(duration);
     }
@@ -140,9 +139,7 @@ pub fn park_timeout(duration: Duration) {
             let turn = permit.wait_some_time(Kind::Take);
             match turn.available(Kind::Take) {
                 true => turn.touch(Kind::Take, Effect::Changed, || "park: goes on".to_owned()),
-                false => turn.touch(Kind::Read, Effect::Unchanged, || {
-                    "park: times out".to_owned()
-                }),
+                false => turn.times_out(|| "park: times out".to_owned()),
             }
         }
     }

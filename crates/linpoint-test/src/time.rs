@@ -1,66 +1,26 @@
 //! `std::time` under control.
 //!
-//! In a controlled run each thread has a clock of its own, which starts with the execution. It moves only when the thread looks
-//! at it or sleeps: by a microsecond at the first look, and by twice as much at each later one. So a loop until a deadline ends
+//! In a controlled run the threads share a clock, which starts with the execution. It moves only when a thread looks at it or
+//! sleeps: by a microsecond at the first look of a thread, and by twice as much at each later one. So a loop until a deadline ends
 //! after a few dozen rounds, however far away the deadline is, and the same schedule shows the same times.
 
-use std::cell::Cell;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::sync::OnceLock;
 use std::time as std_time;
 
 pub use std_time::Duration;
 
-use crate::runtime::{self, MAX_WORKERS};
-
-/// The clock does not make larger leaps: 2^36 microseconds, 19 hours.
-const LARGEST_LEAP: u32 = 36;
-
-/// The clock of a thread of a controlled run.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    looks: u32,
-    passed: Duration,
-}
-
-thread_local! {
-    static CLOCKS: Cell<[Clock; MAX_WORKERS + 1]> = Cell::default();
-}
-
-/// An execution begins: all clocks are at their start.
-pub(crate) fn restart() {
-    CLOCKS.set(Default::default());
-}
-
-/// Changes the clock of the running thread; `None` outside of a controlled run.
-fn with_clock<R>(change: impl FnOnce(&mut Clock) -> R) -> Option<R> {
-    let thread = runtime::current()?;
-    let mut clocks = CLOCKS.get();
-    let result = change(&mut clocks[thread]);
-    CLOCKS.set(clocks);
-    Some(result)
-}
-
-/// The running thread sleeps for this long, if it is one of a controlled run.
-pub(crate) fn pass(duration: Duration) {
-    with_clock(|clock| clock.passed = clock.passed.saturating_add(duration));
-}
+use crate::runtime;
 
 /// As [`std::time::Instant`]. See the [module](self) for how time passes in a controlled run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(std_time::Instant);
 
 impl Instant {
-    /// The time on the clock of the calling thread.
+    /// The time now.
     pub fn now() -> Self {
         static START: OnceLock<std_time::Instant> = OnceLock::new();
-        let passed = with_clock(|clock| {
-            let leap = Duration::from_micros(1 << clock.looks.min(LARGEST_LEAP));
-            clock.looks = clock.looks.saturating_add(1);
-            clock.passed = clock.passed.saturating_add(leap);
-            clock.passed
-        });
-        Instant(match passed {
+        Instant(match runtime::look_at_clock() {
             None => std_time::Instant::now(),
             Some(passed) => {
                 let start = *START.get_or_init(std_time::Instant::now);

@@ -85,7 +85,6 @@ pub(crate) fn begin<S: Search>(
         current.search = Some(search);
     });
     memory_event::begin(settings.words);
-    crate::time::restart();
 }
 
 /// Ends an execution; gives its search back.

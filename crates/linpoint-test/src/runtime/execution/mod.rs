@@ -27,8 +27,10 @@ mod threads;
 mod trace;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::access::{Access, Effect, Kind, Manner};
+use super::clock::Clock;
 use super::memory_event::{Action, MemoryEvent};
 use super::{MAIN, UNCONTROLLED};
 use crate::watchdog::{self, Heartbeat};
@@ -157,6 +159,7 @@ pub(crate) struct Execution {
     log: PrefixLog,
     checkpoints: Checkpoints,
     spins: Spins,
+    clock: Clock,
 }
 
 impl Execution {
@@ -176,6 +179,7 @@ impl Execution {
             log: PrefixLog::default(),
             checkpoints: Checkpoints::default(),
             spins: Spins::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -184,6 +188,7 @@ impl Execution {
         self.heartbeat.execution(0);
         self.epoch = epoch;
         self.settings = settings;
+        self.clock = Clock::default();
         self.threads = Threads::new();
         let mut first_op = layout.init as u32;
         for index in (0..layout.threads.len()).chain([MAIN]) {
@@ -206,6 +211,7 @@ impl Execution {
     /// Begins again, and goes on from the choice with this number, at which there is a checkpoint.
     pub(super) fn resume(&mut self, epoch: u64, choice: usize) {
         self.epoch = epoch;
+        self.clock = Clock::default();
         let after_probe = self.probed().is_some();
         let checkpoint = self.checkpoints.at(choice);
         self.threads
@@ -270,6 +276,17 @@ impl Execution {
     /// The thread that runs.
     pub(crate) fn current(&self) -> usize {
         self.threads.current
+    }
+
+    /// The time since the execution began, as the running thread sees it.
+    pub(super) fn look_at_clock(&mut self) -> Duration {
+        self.spins.assumed.clock = true;
+        self.clock.look(self.threads.current)
+    }
+
+    /// The running thread sleeps for this long.
+    pub(super) fn pass_time(&mut self, time: Duration) {
+        self.clock.pass(time);
     }
 
     /// A new object of the running thread.
@@ -340,18 +357,24 @@ impl Execution {
     #[inline(always)]
     pub(super) fn report_touch(&mut self, object: u32, kind: Kind, effect: Effect) -> bool {
         // The constructor of an object that was made outside may find what the execution before left in it, so the log does not
-        // compare its effects.
-        let compared = match self.threads.current {
-            MAIN => Effect::Unchanged,
-            _ => effect,
+        // compare what it does.
+        let entry = match self.threads.current {
+            MAIN => Entry::touch(object, Kind::Read, Effect::Unchanged),
+            _ => Entry::touch(object, kind, effect),
         };
-        let entry = Entry::touch(object, kind, compared);
         let is_new = self.recall(entry).is_none();
         if is_new {
             self.touch(object, kind, effect);
             self.answer(entry, 0);
         }
         is_new
+    }
+
+    /// The running thread reports that the time of its wait for an object is up.
+    pub(super) fn report_time_out(&mut self, object: u32) {
+        if self.report_touch(object, Kind::Read, Effect::Unchanged) {
+            self.threads.running().hint();
+        }
     }
 
     /// The running thread touches an object.
@@ -361,7 +384,7 @@ impl Execution {
         if self.spins.probes() {
             self.spins.note(object, kind, effect);
         }
-        self.threads.note_access(object, version);
+        self.threads.note_access(object, version, effect);
         if self.settings.records_steps() {
             self.record(Access {
                 object,

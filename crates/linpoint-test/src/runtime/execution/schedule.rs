@@ -33,7 +33,7 @@ pub(super) fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
 }
 
 /// After this many accesses in a row that showed nothing new, a thread counts as spinning.
-const SPIN: u32 = 20;
+pub(super) const SPIN: u32 = 20;
 
 impl Execution {
     /// Whether the running thread spins: its last accesses showed nothing new.
@@ -328,11 +328,7 @@ impl Execution {
         }
         if enabled == 0 {
             match self.force(waiting) {
-                Ok(Some(thread)) => enabled = 1 << thread,
-                Ok(None) => {
-                    self.trace.end = End::Stuck;
-                    return Switch::Stuck;
-                }
+                Ok(thread) => enabled = 1 << thread,
                 Err(switch) => return switch,
             }
         }
@@ -429,8 +425,8 @@ impl Execution {
                 timed,
             } => {
                 match self.threads.list[index].notified {
-                    // Without a notification the time is up: it leaves the queue of the condition.
-                    None => self.touch(condvar, Kind::Write, Effect::Changed),
+                    // Without a notification the time is up.
+                    None => self.touch(condvar, Kind::Leave, Effect::Changed),
                     Some(_) if timed => self.touch(condvar, Kind::Read, Effect::Unchanged),
                     Some(step) => {
                         if index != MAIN {
@@ -442,6 +438,10 @@ impl Execution {
                     }
                 }
                 self.touch(mutex, Kind::Acquire, Effect::AwaitedChange);
+                let thread = &mut self.threads.list[index];
+                if thread.notified.is_none() {
+                    thread.hint();
+                }
             }
             _ => {}
         }
@@ -455,6 +455,7 @@ impl Execution {
         thread.fresh = true;
         thread.reads.clear();
         thread.repeats = 0;
+        (thread.awake, thread.tired) = (0, false);
         self.heartbeat.toggle(op as usize);
         self.trace.history.before[op as usize] = self.threads.returned;
         self.trace.history.outcomes[op as usize] = Outcome::PENDING;
@@ -501,14 +502,17 @@ impl Execution {
             }
         }
         let thread = &mut self.threads.list[index];
-        thread.reads = reads;
-        thread.reads.clear();
         thread.repeats = 0;
         thread.settled = false;
-        thread.exhausted = 0;
+        thread.spins = None;
         match nothing_new {
             true => thread.awake = thread.awake.saturating_sub(1),
-            false => (thread.awake, thread.pushed) = (0, 0),
+            false => (thread.awake, thread.pushed, thread.tired) = (0, 0, false),
+        }
+        thread.reads = reads;
+        // A tired thread would see a change of anything that it touches in its loop.
+        if !thread.tired {
+            thread.reads.clear();
         }
         // A yield does nothing by itself: the next access belongs to the same step.
         thread.fresh = true;

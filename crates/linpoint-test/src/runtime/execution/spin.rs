@@ -3,15 +3,22 @@
 //! A thread that comes to a hint, and nothing has changed that it read since the last one, may be in a loop that waits for
 //! another thread, or in one that gives up after some rounds. The first sleeps until something changes, since running on
 //! would only repeat what it has done; the second must be scheduled round by round. Which of the two it is shows a *probe*:
-//! the thread runs on alone, without scheduling points. If each of many rounds is as those before, it sleeps; otherwise it
+//! the thread runs on alone, without scheduling points. If what it does repeats itself many times, it sleeps; otherwise it
 //! stays awake for as many rounds as it took to do something else. Then the execution is run again up to the probe, and
 //! goes on with what is known now.
+//!
+//! Before it sleeps, it has to be seen at each place of its loop: a change may come when it has made some of the accesses
+//! of a round, and a round that began before is not the same as one that begins after the change. And searches must know
+//! whose changes it depends on. So it stays awake for one repetition, and sleeps then; but if what is repeated is a single access
+//! that it has made already, it sleeps at once. More rounds would add nothing: in an execution that has them, one
+//! repetition can be left out.
 //!
 //! What a probe shows depends on the causal past of the thread and on the objects that it touched, so it is kept for other
 //! executions in which they are the same.
 
 use std::collections::HashSet;
 use std::panic::Location;
+use std::rc::Rc;
 
 use super::super::MAIN;
 use super::super::access::{Effect, Kind, Manner};
@@ -32,19 +39,21 @@ const HINTS_PER_ROUND: u32 = 64;
 /// What a probe has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// All rounds are the same.
-    SpinsOn,
+    /// It repeats so many accesses, which are over within so many rounds.
+    SpinsOn { accesses: usize, rounds: u32 },
     /// After so many rounds the thread does something else.
     Leaves(u32),
 }
 
-/// Threads that were taken to spin for ever.
+/// What was assumed of threads that spin and of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assumed {
     /// The fewest rounds after which one was, if there is any.
     pub(crate) rounds: Option<u32>,
     /// Some thread changed something in each round, and the changes were taken to cancel each other.
     pub(crate) changes: bool,
+    /// A thread looked at the clock.
+    pub(crate) clock: bool,
 }
 
 impl Assumed {
@@ -55,6 +64,7 @@ impl Assumed {
             (a, b) => a.or(b),
         };
         self.changes |= other.changes;
+        self.clock |= other.clock;
     }
 }
 
@@ -66,13 +76,41 @@ struct Probe {
     /// How many choices were made before.
     choices: usize,
     most: u32,
-    /// A hash of the accesses of each round.
-    rounds: Vec<Past>,
-    round: Past,
+    /// What it did, one hash for each access and each hint. Those of hints are odd.
+    acts: Vec<u64>,
+    /// Where the rounds end among them.
+    rounds: Vec<usize>,
     /// The hints so far, those of rounds without an access included.
     hints: u32,
-    touched: Vec<u32>,
-    changes: bool,
+    touches: Touches,
+}
+
+/// The objects that a spinning thread touches.
+#[derive(Clone, Debug, Default)]
+struct Touches {
+    all: Vec<u32>,
+    changed: Vec<u32>,
+    /// Those of which it sees more than whether it has to wait.
+    looked_at: Vec<u32>,
+}
+
+impl Touches {
+    fn add(&mut self, object: u32, kind: Kind, effect: Effect) {
+        let note = |list: &mut Vec<u32>| {
+            if !list.contains(&object) {
+                list.push(object);
+            }
+        };
+        note(&mut self.all);
+        if effect.is_change() {
+            note(&mut self.changed);
+        }
+        let waits = effect == Effect::AwaitedChange;
+        let gives_back = matches!(kind, Kind::Release | Kind::Unshare);
+        if !waits && !gives_back && !matches!(kind, Kind::Join | Kind::Leave) {
+            note(&mut self.looked_at);
+        }
+    }
 }
 
 /// Identifies a loop: a line of an operation.
@@ -80,11 +118,10 @@ type Place = (Option<u32>, usize);
 
 /// What was shown about a thread with some past.
 #[derive(Clone, Debug)]
-struct Known {
+pub(super) struct Known {
     shown: Shown,
     most: u32,
-    touched: Vec<u32>,
-    changes: bool,
+    touches: Touches,
     /// A hash of the contents of the objects that it touched.
     contents: Past,
 }
@@ -103,6 +140,19 @@ pub(super) struct Spins {
     /// How many choices come before the probe that ended the execution.
     repeat: usize,
     pub(super) assumed: Assumed,
+}
+
+impl Known {
+    /// After how many rounds the probe ended.
+    pub(super) fn rounds(&self) -> u32 {
+        self.most
+    }
+
+    /// Whether the thread changes what the other one looks at.
+    fn hinders(&self, other: &Known) -> bool {
+        let mut changed = self.touches.changed.iter();
+        changed.any(|object| other.touches.looked_at.contains(object))
+    }
 }
 
 impl Spins {
@@ -132,11 +182,10 @@ impl Spins {
     pub(super) fn note(&mut self, object: u32, kind: Kind, effect: Effect) {
         let Some(probe) = &mut self.probe else { return };
         let what = u64::from(object) << 8 | (kind as u64) << 1 | u64::from(effect.is_change());
-        probe.round = probe.round.then(what);
-        probe.changes |= effect.is_change();
-        if !probe.touched.contains(&object) {
-            probe.touched.push(object);
+        if let Some(act) = probe.acts.last_mut() {
+            *act = Past::default().then(*act).then(what).low() & !HINT;
         }
+        probe.touches.add(object, kind, effect);
     }
 }
 
@@ -145,10 +194,10 @@ impl Probe {
     fn hint(&mut self, is_round: bool) -> Option<Shown> {
         self.hints += 1;
         if is_round {
-            self.rounds.push(std::mem::take(&mut self.round));
+            self.rounds.push(self.acts.len());
         }
         if self.rounds.len() >= self.most as usize {
-            return Some(judge(&self.rounds));
+            return Some(judge(&self.acts, &self.rounds));
         }
         let most_hints = self.most.saturating_mul(HINTS_PER_ROUND);
         (self.hints >= most_hints).then_some(Shown::Leaves(1))
@@ -160,19 +209,41 @@ impl Probe {
     }
 }
 
-/// Whether rounds repeat themselves with a period of at most a quarter of them; otherwise how many come before they do.
-fn judge(rounds: &[Past]) -> Shown {
-    let periodic = |rounds: &[Past]| {
-        (1..=rounds.len() / 4)
-            .any(|period| rounds[period..].iter().zip(rounds).all(|(a, b)| a == b))
-    };
-    if periodic(rounds) {
-        return Shown::SpinsOn;
+/// The bit of a hash that tells hints from accesses.
+const HINT: u64 = 1;
+
+/// So many repetitions of the same acts are needed at least.
+const REPETITIONS: usize = 4;
+
+/// Whether all acts repeat themselves; otherwise how many rounds there are before they do.
+fn judge(acts: &[u64], rounds: &[usize]) -> Shown {
+    // The shortest periods of the ends of the acts, by the failure function of Knuth, Morris and Pratt for the acts backwards.
+    let backwards: Vec<u64> = acts.iter().rev().copied().collect();
+    let mut borders = vec![0usize; backwards.len() + 1];
+    let mut border = 0;
+    let mut repeated = None;
+    for length in 1..=backwards.len() {
+        if length > 1 {
+            while border > 0 && backwards[border] != backwards[length - 1] {
+                border = borders[border];
+            }
+            border += usize::from(backwards[border] == backwards[length - 1]);
+            borders[length] = border;
+        }
+        let period = length - border;
+        if period * REPETITIONS <= length {
+            repeated = Some((acts.len() - length, period));
+        }
     }
-    let last = rounds.last();
-    // Where the rounds that are all as the last one begin; longer periods are rare, and are found by the next probe.
-    let other = rounds.iter().rposition(|round| Some(round) != last);
-    Shown::Leaves(other.map_or(1, |place| place as u32 + 1))
+    let rounds_until = |end: usize| rounds.partition_point(|&round| round < end) as u32 + 1;
+    match repeated {
+        Some((0, period)) => Shown::SpinsOn {
+            accesses: acts[..period].iter().filter(|&act| act & HINT == 0).count(),
+            rounds: rounds_until(period),
+        },
+        Some((others, _)) => Shown::Leaves(rounds_until(others)),
+        None => Shown::Leaves(rounds.len() as u32),
+    }
 }
 
 impl Execution {
@@ -201,27 +272,39 @@ impl Execution {
         };
         match known.shown {
             Shown::Leaves(rounds) => self.threads.list[index].awake = rounds,
-            Shown::SpinsOn => self.fall_asleep(index, &known),
+            Shown::SpinsOn { accesses, rounds } => {
+                let thread = &self.threads.list[index];
+                let has_seen = |object| thread.reads.iter().any(|&(read, _)| read == object);
+                let sleeps = thread.tired
+                    || accesses == 1 && known.touches.all.iter().all(|&object| has_seen(object));
+                self.fall_asleep(index, &known);
+                let thread = &mut self.threads.list[index];
+                (thread.awake, thread.tired) = match sleeps {
+                    true => (0, false),
+                    false => (rounds, true),
+                };
+            }
         }
         self.threads.list[index].settled = true;
         self.renew_checkpoint();
         None
     }
 
-    /// No thread can go on, but these wait for a change: one of them that goes on without it, or a probe that finds one.
-    pub(super) fn force(&mut self, sleepers: u16) -> Result<Option<usize>, Switch> {
+    /// No thread can go on, but these wait for a change: one of them that goes on without it, or a probe that finds one. Without
+    /// any, the execution is over.
+    pub(super) fn force(&mut self, sleepers: u16) -> Result<usize, Switch> {
         for index in super::schedule::bits(sleepers) {
             if self.threads.list[index].pending != Pending::Yield {
                 continue;
             }
             let thread = &self.threads.list[index];
-            if thread.pushed == 0 && thread.exhausted == 0 {
+            if thread.pushed == 0 && thread.spins.is_none() {
                 let known = self.found_out(index, LAST_PATIENCE)?;
                 match known.shown {
                     Shown::Leaves(rounds) => self.threads.list[index].pushed = rounds,
-                    Shown::SpinsOn => {
+                    Shown::SpinsOn { .. } => {
                         self.fall_asleep(index, &known);
-                        self.threads.list[index].exhausted = known.most;
+                        self.threads.list[index].spins = Some(Rc::new(known));
                     }
                 }
                 self.renew_checkpoint();
@@ -230,10 +313,26 @@ impl Execution {
             if thread.pushed > 0 {
                 thread.pushed -= 1;
                 thread.forced = true;
-                return Ok(Some(index));
+                return Ok(index);
             }
         }
-        Ok(None)
+        self.trace.end = match self.spinners_hinder_each_other() {
+            true => End::Livelock,
+            false => End::Stuck,
+        };
+        Err(Switch::Stuck)
+    }
+
+    /// Whether a thread that spins changes what another one looks at: each alone would spin for ever, both together may not.
+    fn spinners_hinder_each_other(&self) -> bool {
+        let spinning = || {
+            self.threads
+                .list
+                .iter()
+                .filter_map(|thread| thread.spins.as_deref())
+        };
+        spinning()
+            .any(|one| spinning().any(|other| !std::ptr::eq(one, other) && one.hinders(other)))
     }
 
     /// What is known about a thread that waits at a hint, or a probe that finds it out: of at least so many rounds, of more if
@@ -259,15 +358,16 @@ impl Execution {
         Ok(known)
     }
 
-    /// A thread waits for a change of anything that it touched while it spun.
+    /// A thread waits for a change of anything that it touched while it spun, once it sleeps.
     fn fall_asleep(&mut self, index: usize, known: &Known) {
         let assumed = Assumed {
             rounds: Some(known.most),
-            changes: known.changes,
+            changes: !known.touches.changed.is_empty(),
+            clock: false,
         };
         self.spins.assumed.join(assumed);
         let reads = &mut self.threads.list[index].reads;
-        for &object in &known.touched {
+        for &object in &known.touches.all {
             if !reads.iter().any(|&(read, _)| read == object) {
                 reads.push((object, self.memory.version(object)));
             }
@@ -285,9 +385,16 @@ impl Execution {
             let mut known = known.clone();
             // Those that the thread made while it ran alone are gone.
             let objects = self.memory.len();
-            known.touched.retain(|&object| object < objects);
+            let Touches {
+                all,
+                changed,
+                looked_at,
+            } = &mut known.touches;
+            for list in [all, changed, looked_at] {
+                list.retain(|&object| object < objects);
+            }
             if let Some(key) = self.key(index) {
-                known.contents = self.contents(&known.touched);
+                known.contents = self.contents(&known.touches.all);
                 self.spins.known.insert(key, known.clone());
             }
             return Some(known);
@@ -295,10 +402,11 @@ impl Execution {
         let known = self.spins.known.get(&self.key(index)?)?;
         let enough = known.most >= most || matches!(known.shown, Shown::Leaves(_));
         let exist = known
-            .touched
+            .touches
+            .all
             .iter()
             .all(|&object| object < self.memory.len());
-        let same = enough && exist && self.contents(&known.touched) == known.contents;
+        let same = enough && exist && self.contents(&known.touches.all) == known.contents;
         same.then(|| known.clone())
     }
 
@@ -324,11 +432,10 @@ impl Execution {
             request: self.log.asked(),
             choices: self.trace.choices.made(),
             most,
+            acts: Vec::new(),
             rounds: Vec::new(),
-            round: Past::default(),
             hints: 0,
-            touched: Vec::new(),
-            changes: false,
+            touches: Touches::default(),
         }));
         self.threads.current = index;
         self.rest();
@@ -353,11 +460,17 @@ impl Execution {
             return Switch::Stuck;
         };
         let index = probe.thread;
-        let place = std::ptr::from_ref(location).addr() as u64;
-        probe.round = probe.round.then(place);
+        let act = Past::default().then(std::ptr::from_ref(location).addr() as u64);
+        let thread = &self.threads.list[index];
+        // A hint that stands for many accesses without one is no part of the loop.
+        if pending != Pending::Yield {
+            probe.acts.push(act.low() & !HINT);
+        } else if thread.repeats < super::schedule::SPIN {
+            probe.acts.push(act.low() | HINT);
+        }
         match pending {
             Pending::Yield => {
-                let is_round = !self.threads.list[index].reads.is_empty();
+                let is_round = !thread.reads.is_empty();
                 match probe.hint(is_round) {
                     Some(shown) => return self.end_probe(shown),
                     None => self.rest(),
@@ -374,8 +487,9 @@ impl Execution {
                 mutex,
                 timed: true,
             } if self.memory.available(mutex, Kind::Acquire) => {
-                self.touch(condvar, Kind::Write, Effect::Changed);
+                self.touch(condvar, Kind::Leave, Effect::Changed);
                 self.touch(mutex, Kind::Acquire, Effect::AwaitedChange);
+                self.threads.running().hint();
             }
             _ => return self.leave_probe(),
         }
@@ -399,8 +513,7 @@ impl Execution {
             let known = Known {
                 shown,
                 most: probe.most,
-                touched: probe.touched,
-                changes: probe.changes,
+                touches: probe.touches,
                 contents: Past::default(),
             };
             self.spins.here.push((probe.request, probe.thread, known));

@@ -1,11 +1,14 @@
 //! The positions of the threads of an execution: what each does next, and what is counted for all of them.
 
 use std::panic::Location;
+use std::rc::Rc;
 
-use super::super::access::{Kind, Manner};
+use super::super::access::{Effect, Kind, Manner};
 use super::super::causality::{Clock, Past};
 use super::super::{MAIN, MAX_WORKERS};
 use super::memory::Memory;
+use super::schedule::SPIN;
+use super::spin::Known;
 use super::trace::{BlockedThread, Totals, Wait};
 use super::{Layout, Pending};
 
@@ -20,12 +23,14 @@ pub(super) struct Thread {
     pub(super) forced: bool,
     /// For so many hints the thread goes on although nothing changed: then it leaves its loop.
     pub(super) awake: u32,
+    /// It stays awake for these rounds only to be seen at each place of its loop, and sleeps then, unless something changes.
+    pub(super) tired: bool,
     /// It is known whether the thread sleeps at the hint where it is.
     pub(super) settled: bool,
     /// The same as `awake` where no other thread can go on, so there is no choice.
     pub(super) pushed: u32,
-    /// Even then it does nothing else in so many rounds; 0 if that is not known.
-    pub(super) exhausted: u32,
+    /// Even then it does nothing else, as was found out.
+    pub(super) spins: Option<Rc<Known>>,
     /// The step that notified it.
     pub(super) notified: Option<u32>,
     /// What it has read since its last call or yield: object and version.
@@ -46,9 +51,10 @@ impl Thread {
             fresh: false,
             forced: false,
             awake: 0,
+            tired: false,
             settled: false,
             pushed: 0,
-            exhausted: 0,
+            spins: None,
             notified: None,
             reads: Vec::new(),
             repeats: 0,
@@ -59,10 +65,20 @@ impl Thread {
         }
     }
 
+    /// Comes to a hint before its next access.
+    pub(super) fn hint(&mut self) {
+        self.repeats = SPIN;
+    }
+
     /// Becomes equal to `other`. The buffer of `reads` is used again.
     fn copy(&mut self, other: &Thread) {
         let reads = std::mem::take(&mut self.reads);
-        *self = Thread { reads, ..*other };
+        let spins = other.spins.clone();
+        *self = Thread {
+            reads,
+            spins,
+            ..*other
+        };
         self.reads.clone_from(&other.reads);
     }
 
@@ -85,7 +101,7 @@ impl Thread {
             }
             Pending::Wake { condvar, .. } => Some(Wait::Notification(memory.name(condvar))),
             Pending::Yield => Some(Wait::Change {
-                rounds: self.exhausted,
+                rounds: self.spins.as_ref().map_or(0, |known| known.rounds()),
             }),
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Pending::Foreign(_) => Some(Wait::Foreign),
@@ -201,13 +217,14 @@ impl Threads {
         )
     }
 
-    /// The running thread has seen this version of an object.
+    /// The running thread has seen this version of an object; it may have made it.
     #[inline(always)]
-    pub(super) fn note_access(&mut self, object: u32, version: u32) {
+    pub(super) fn note_access(&mut self, object: u32, version: u32, effect: Effect) {
         let thread = &mut self.list[self.current];
         match thread.reads.iter_mut().find(|read| read.0 == object) {
             Some(read) if read.1 == version => thread.repeats += 1,
             Some(read) => {
+                thread.tired &= read.1 + u32::from(effect.is_change()) == version;
                 read.1 = version;
                 thread.repeats = 0;
             }

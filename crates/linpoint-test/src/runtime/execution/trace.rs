@@ -44,6 +44,8 @@ pub(crate) enum End {
     Stuck,
     /// The bound on steps was hit.
     TooLong,
+    /// Each thread that is left spins, and some change what others look at: they may come out of it, or never.
+    Livelock,
     /// It was found out whether a thread spins for ever. The execution is run again, and is not visited.
     Probed,
     /// The object did something that cannot be checked.
@@ -320,7 +322,7 @@ impl Trace {
         self.totals
     }
 
-    /// Which threads were taken to spin for ever in this execution or in one before it.
+    /// What was assumed of spinning threads and of time in this execution or in one before it.
     pub(crate) fn assumed(&self) -> Assumed {
         self.assumed
     }
