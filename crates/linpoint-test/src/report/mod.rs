@@ -57,6 +57,8 @@ pub struct TestReport {
     pub result: TestResult,
     /// What a pass does not cover beside what its coverage says.
     pub caveats: Vec<String>,
+    /// It is undecided only because its time was up, and that is no reason for the verdict.
+    pub(crate) out_of_time: bool,
     /// How much was done.
     pub effort: Effort,
 }
@@ -220,6 +222,13 @@ impl fmt::Display for Coverage {
                 write!(
                     f,
                     "up to {most} inside operations, under sequential consistency"
+                )
+            }
+            Coverage::CutOff(executions) => {
+                let executions = counted(*executions, "execution");
+                write!(
+                    f,
+                    "{executions} until the time was up, under sequential consistency"
                 )
             }
             Coverage::Sampled(executions) => {

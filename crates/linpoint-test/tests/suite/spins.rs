@@ -325,6 +325,25 @@ fn a_loop_until_a_deadline_ends() {
     }
 }
 
+/// What a thread has seen is not later than what another one sees after it.
+#[test]
+fn time_does_not_go_back_between_threads() {
+    let report = object(|| Mutex::new(None::<Instant>))
+        .op0("touch", |last: &Mutex<Option<Instant>>| {
+            let mut last = last.lock().unwrap();
+            for _ in 0..3 {
+                let now = Instant::now();
+                assert!(last.is_none_or(|last| last <= now), "time goes back");
+                *last = Some(now);
+            }
+        })
+        .matrix([["touch", "touch"], ["touch", "touch"]])
+        .check();
+    assert!(report.passed(), "{report}");
+    let text = report.to_string();
+    assert!(text.contains("\nnot covered: other times"), "{text}");
+}
+
 /// Reports are made of executions that were run again because of what was found out about spinning threads.
 #[test]
 fn each_step_is_described_once() {
