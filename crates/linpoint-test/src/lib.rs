@@ -59,7 +59,7 @@
 //! |---|---|
 //! | [`object`], [`Object`] | an object under test, its operations and its tests |
 //! | [`report`] | the result of a check |
-//! | [`sync`], [`thread`], [`hint`], [`cell`] | `std` under control |
+//! | [`sync`], [`thread`], [`hint`], [`cell`], [`mod@time`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
 //! | [`Engine`] | what runs their threads |
 //! | [`mod@stress`] | the same objects on real threads |
@@ -80,6 +80,7 @@ mod search;
 pub mod stress;
 pub mod sync;
 pub mod thread;
+pub mod time;
 mod token;
 mod watchdog;
 

@@ -47,7 +47,8 @@ fn refuse_under_control() {
     }
 }
 
-/// Lets others run. In a controlled run, a thread that yields sleeps until something changes that it has read since.
+/// Lets others run. In a controlled run, a thread that found nothing new since its last yield, and would find nothing new
+/// however often it yields, sleeps until something changes that it has read.
 #[track_caller]
 pub fn yield_now() {
     if !runtime::yield_now() {
@@ -55,9 +56,10 @@ pub fn yield_now() {
     }
 }
 
-/// Lets time pass: a yield in a controlled run.
+/// Lets time pass: in a controlled run a yield, after which the [clock](crate::time) is ahead.
 #[track_caller]
 pub fn sleep(duration: Duration) {
+    runtime::pass_time(duration);
     if !runtime::yield_now() {
         std_thread::sleep(duration);
     }
@@ -137,9 +139,7 @@ pub fn park_timeout(duration: Duration) {
             let turn = permit.wait_some_time(Kind::Take);
             match turn.available(Kind::Take) {
                 true => turn.touch(Kind::Take, Effect::Changed, || "park: goes on".to_owned()),
-                false => turn.touch(Kind::Read, Effect::Unchanged, || {
-                    "park: times out".to_owned()
-                }),
+                false => turn.times_out(|| "park: times out".to_owned()),
             }
         }
     }

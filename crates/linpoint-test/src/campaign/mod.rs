@@ -1,5 +1,6 @@
 //! Runs the tests of an object on all cores, and reduces the first one that fails.
 
+mod coverage;
 mod minimise;
 mod observations;
 mod replay;
@@ -8,10 +9,10 @@ mod weak_memory;
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::artefact;
-use crate::check::{self, Coverage, Found, Limits, Test};
+use crate::check::{self, AtDeadline, Coverage, Found, Limits, Test};
 use crate::matrix::Matrix;
 use crate::object::Object;
 use crate::object::Progress;
@@ -69,8 +70,15 @@ fn run_here<X: 'static>(object: &Object<X>) -> Report {
         Ok(Planned::Replay(token)) => replay::run(object, start, &token, &mut notes),
         Err(problem) => (Verdict::Undecided(problem), Vec::new()),
     };
+    let mut caveats: Vec<String> = Vec::new();
+    for caveat in tests.iter().flat_map(|test: &TestReport| &test.caveats) {
+        if !caveats.contains(caveat) {
+            caveats.push(caveat.clone());
+        }
+    }
     let mut report = Report {
         verdict,
+        caveats,
         notes,
         tests,
         elapsed: start.elapsed(),
@@ -102,6 +110,7 @@ pub(crate) fn limits<X>(object: &Object<X>, deadline: Option<Instant>) -> Limits
         strategy: object.settings.strategy,
         preemptions: object.settings.preemptions,
         deadline,
+        at_deadline: object.settings.at_deadline,
         exhaustive: object.settings.exhaustive,
         max_steps: object.settings.max_steps,
         seed: object.settings.seed,
@@ -116,7 +125,9 @@ pub(crate) fn run_tests<X: 'static>(
     notes: &mut Vec<String>,
 ) -> (Verdict, Vec<TestReport>) {
     let settings = &object.settings;
-    let deadline = settings.budget.map(|budget| start + budget);
+    let endless = (total == usize::MAX).then_some(DEFAULT_BUDGET);
+    let budget = settings.budget.or(endless);
+    let deadline = budget.map(|budget| start + budget);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = settings.jobs.unwrap_or(cores).min(total).max(1);
     let queue = Mutex::new(tests.enumerate());
@@ -127,10 +138,14 @@ pub(crate) fn run_tests<X: 'static>(
             if first_failure.load(Ordering::Relaxed) != usize::MAX && !settings.keep_going {
                 return;
             }
+            if check::past(deadline) {
+                return;
+            }
             let next = queue.lock().ok().and_then(|mut queue| queue.next());
             let Some((index, matrix)) = next else { return };
-            let out_of_time = deadline.is_some_and(|deadline| Instant::now() > deadline);
-            let (tested, changed) = run_test(object, &matrix, deadline, out_of_time);
+            let left = (total != usize::MAX).then(|| total - index);
+            let share = deadline.map(|deadline| share(deadline, left, jobs));
+            let (tested, changed) = run_test(object, &matrix, share);
             let failed = matches!(tested.result, TestResult::Fail(_));
             if failed {
                 first_failure.fetch_min(index, Ordering::Relaxed);
@@ -143,9 +158,6 @@ pub(crate) fn run_tests<X: 'static>(
                     show(*progress);
                 }
                 results.push((index, matrix, tested, changed));
-            }
-            if out_of_time {
-                return;
             }
         }
     };
@@ -172,23 +184,27 @@ pub(crate) fn run_tests<X: 'static>(
             Ok(failure) => Verdict::Fail(Box::new(failure)),
             Err(why) => Verdict::Undecided(why),
         },
-        None => match merged(results.iter().map(|(_, _, test, _)| &test.result)) {
-            Verdict::Undecided(why) => {
-                let is_pass = |test: &TestReport| matches!(test.result, TestResult::Pass(_));
-                let passed = results
-                    .iter()
-                    .filter(|(_, _, test, _)| is_pass(test))
-                    .count();
-                let limit = match settings.budget {
-                    Some(limit) if check::past(deadline) => format!("; the limit was {limit:?}"),
-                    _ => String::new(),
-                };
-                Verdict::Undecided(format!(
-                    "{why} ({passed} of {total} tests passed, none failed{limit})"
-                ))
+        None => {
+            let tests: Vec<&TestReport> = results.iter().map(|(_, _, test, _)| test).collect();
+            let out_of_time = check::past(deadline) && tests.len() < total;
+            notes.extend(coverage::note(
+                &tests,
+                total,
+                budget.filter(|_| out_of_time),
+            ));
+            let is_cut_short = out_of_time && settings.at_deadline == AtDeadline::Undecided;
+            match merged(&tests) {
+                Verdict::Pass(_) if is_cut_short && total != usize::MAX => {
+                    let why = "the time was up before all tests were run";
+                    Verdict::Undecided(coverage::of_undecided(why, &tests, total, budget))
+                }
+                Verdict::Undecided(why) => {
+                    let limit = budget.filter(|_| check::past(deadline));
+                    Verdict::Undecided(coverage::of_undecided(&why, &tests, total, limit))
+                }
+                verdict => verdict,
             }
-            verdict => verdict,
-        },
+        }
     };
     let largest = results
         .iter()
@@ -199,6 +215,24 @@ pub(crate) fn run_tests<X: 'static>(
         verdict,
         results.into_iter().map(|(_, _, test, _)| test).collect(),
     )
+}
+
+/// How long the default plan runs.
+const DEFAULT_BUDGET: Duration = Duration::from_secs(10);
+
+/// A test gets this part of the time that is left, if it is not known how many there are.
+const SHARES: usize = 20;
+
+/// A test gets at least this time, so that it comes through with its serial executions.
+const LEAST_SHARE: Duration = Duration::from_millis(500);
+
+/// The deadline of a test if so many are left.
+fn share(deadline: Instant, left: Option<usize>, jobs: usize) -> Instant {
+    let now = Instant::now();
+    let time = deadline.saturating_duration_since(now);
+    let shares = left.map_or(SHARES, |left| left.div_ceil(jobs));
+    let share = time / u32::try_from(shares).unwrap_or(u32::MAX);
+    deadline.min(now + share.max(LEAST_SHARE))
 }
 
 /// A test with this many serial executions gets a note, since their number grows fast.
@@ -216,10 +250,12 @@ fn many_serial_executions(matrix: &Matrix) -> Option<String> {
 }
 
 /// The verdict without a failure: undecided if a test is, otherwise the least coverage.
-fn merged<'a>(results: impl Iterator<Item = &'a TestResult>) -> Verdict {
+fn merged(tests: &[&TestReport]) -> Verdict {
     let mut least = None::<Coverage>;
-    for result in results {
-        match result {
+    let mut undecided = None;
+    for test in tests {
+        match &test.result {
+            TestResult::Undecided(why) if test.out_of_time => undecided = Some(why.clone()),
             TestResult::Undecided(why) => return Verdict::Undecided(why.clone()),
             TestResult::Pass(coverage) => {
                 least = Some(least.map_or(*coverage, |least| least.min(*coverage)));
@@ -229,7 +265,7 @@ fn merged<'a>(results: impl Iterator<Item = &'a TestResult>) -> Verdict {
     }
     match least {
         Some(coverage) => Verdict::Pass(coverage),
-        None => Verdict::Undecided("there was no test to run".to_owned()),
+        None => Verdict::Undecided(undecided.unwrap_or("there was no test to run".to_owned())),
     }
 }
 
@@ -237,13 +273,11 @@ pub(crate) fn run_test<X: 'static>(
     object: &Object<X>,
     matrix: &Matrix,
     deadline: Option<Instant>,
-    out_of_time: bool,
 ) -> (TestReport, Option<Failure>) {
-    let problem = match out_of_time {
-        true => Some("the time was up before all tests were run".to_owned()),
-        false => matrix.problem(),
-    };
+    let problem = matrix.problem();
     let mut changed = None;
+    let mut caveats = Vec::new();
+    let mut out_of_time = false;
     let (result, effort) = match problem {
         Some(problem) => (TestResult::Undecided(problem), check::Effort::default()),
         None => {
@@ -253,6 +287,10 @@ pub(crate) fn run_test<X: 'static>(
                 Found::Pass(coverage) => TestResult::Pass(coverage),
                 Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.kind)),
                 Found::Undecided(why) => TestResult::Undecided(why),
+                Found::OutOfTime(why) => {
+                    out_of_time = object.settings.at_deadline == AtDeadline::Passes;
+                    TestResult::Undecided(why)
+                }
             };
             let is_pass = matches!(result, TestResult::Pass(_));
             if checked.serial.histories > 0
@@ -271,10 +309,16 @@ pub(crate) fn run_test<X: 'static>(
                     Err(why) => result = TestResult::Undecided(why),
                 }
             }
+            caveats = checked.caveats;
             (result, checked.effort)
         }
     };
-    (test_report(object, matrix, result, effort), changed)
+    let report = TestReport {
+        caveats,
+        out_of_time,
+        ..test_report(object, matrix, result, effort)
+    };
+    (report, changed)
 }
 
 pub(crate) fn test_report<X>(
@@ -292,6 +336,8 @@ pub(crate) fn test_report<X>(
             .collect(),
         dimension: matrix.dimension(),
         result,
+        caveats: Vec::new(),
+        out_of_time: false,
         effort,
     }
 }

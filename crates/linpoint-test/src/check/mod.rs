@@ -23,8 +23,11 @@ pub(crate) use test::{Test, explore};
 use crate::engine::Engine;
 use crate::runtime::UNCONTROLLED;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{Causality, Choice, End, Settings, Switches, Trace, Words};
+use crate::runtime::execution::{
+    Assumed, Causality, Choice, End, Settings, Switches, Trace, Words,
+};
 use crate::runtime::history::History;
+use crate::runtime::program::qualified_label;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
 use crate::search::dfs::Dfs;
@@ -64,10 +67,21 @@ pub(crate) struct Limits {
     pub(crate) strategy: Strategy,
     pub(crate) preemptions: u32,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) at_deadline: AtDeadline,
     /// The most executions of the exhaustive search.
     pub(crate) exhaustive: u64,
     pub(crate) max_steps: usize,
     pub(crate) seed: u64,
+}
+
+/// What a check is that found no failure until its time was up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AtDeadline {
+    /// A pass that says what it covers.
+    #[default]
+    Passes,
+    /// Undecided.
+    Undecided,
 }
 
 /// What a passed check covered.
@@ -77,6 +91,8 @@ pub enum Coverage {
     /// All executions that loom distinguishes, with at most this many preemptions: under weak memory, and no proof.
     #[cfg(feature = "loom")]
     WeakMemory(Option<u32>),
+    /// The first executions of a search, so many, until the time was up.
+    CutOff(u64),
     /// This many executions.
     Sampled(u64),
     /// All executions with at most this many preemptions inside operations.
@@ -90,6 +106,8 @@ pub(crate) enum Found {
     Pass(Coverage),
     Fail(Box<Violation>),
     Undecided(String),
+    /// The time was up before any concurrent execution.
+    OutOfTime(String),
 }
 
 #[derive(Debug)]
@@ -141,6 +159,8 @@ pub struct Effort {
 
 pub(crate) struct Checked {
     pub(crate) found: Found,
+    /// What a pass does not cover, beside what its coverage says.
+    pub(crate) caveats: Vec<String>,
     pub(crate) effort: Effort,
     pub(crate) serial: Serial,
 }
@@ -151,25 +171,31 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
     let mut effort = Effort::default();
     let serial = serial_histories(program, limits.max_steps, limits.deadline);
     effort.phase1 = start.elapsed();
+    let mut caveats = Vec::new();
     let (found, serial) = match serial {
         Err(refused) => (refused.found(), Serial::default()),
         Ok(serial) => {
             effort.serial = serial.histories;
             effort.stuck = serial.stuck_histories;
             let start = Instant::now();
-            let found = Phase2 {
+            let mut phase2 = Phase2 {
                 program,
                 serial: &serial,
                 limits,
                 effort: &mut effort,
-            }
-            .run();
+                assumed: Assumed::default(),
+                endless: None,
+                livelock: None,
+            };
+            let found = phase2.run();
+            caveats = phase2.caveats();
             effort.phase2 = start.elapsed();
             (found, serial)
         }
     };
     Checked {
         found,
+        caveats,
         effort,
         serial,
     }
@@ -216,11 +242,18 @@ impl Refused {
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
             Refused::Fault(why) => Found::Undecided(why),
-            Refused::OutOfTime { executions, of } => Found::Undecided(format!(
+            Refused::OutOfTime { executions, of } => Found::OutOfTime(format!(
                 "the time was up in the serial phase, after {executions} of up to {of} executions"
             )),
         }
     }
+}
+
+/// How much a search may do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Allowance {
+    executions: Option<u64>,
+    deadline: Option<Instant>,
 }
 
 /// Why a search stopped early.
@@ -256,9 +289,52 @@ struct Phase2<'a> {
     serial: &'a Serial,
     limits: &'a Limits,
     effort: &'a mut Effort,
+    assumed: Assumed,
+    /// The operations that ran in an execution that was too long, if there was one.
+    endless: Option<Vec<String>>,
+    /// The same where threads that spin hinder each other.
+    livelock: Option<Vec<String>>,
 }
 
 impl Phase2<'_> {
+    /// What a pass does not cover, beside what its coverage says.
+    fn caveats(&self) -> Vec<String> {
+        let mut caveats = Vec::new();
+        if let Some(rounds) = self.assumed.rounds {
+            caveats.push(format!(
+                "assumed: a loop that spins {rounds} times without a change spins for ever, and goes on in the same way after \
+                 a change however often it spun"
+            ));
+        }
+        if self.assumed.changes {
+            caveats.push(
+                "assumed: what a spinning thread changes in each round cancels out, as when it takes a lock and gives it back"
+                    .to_owned(),
+            );
+        }
+        if self.assumed.clock {
+            caveats.push(
+                "not covered: other times than those that the clock of the check shows, such as a deadline that passes sooner"
+                    .to_owned(),
+            );
+        }
+        if let Some(operations) = &self.endless {
+            caveats.push(format!(
+                "not covered: an execution did not end within {} steps, in {}: perhaps a livelock, threads that hinder each \
+                 other for ever",
+                self.limits.max_steps,
+                operations.join(", ")
+            ));
+        }
+        if let Some(operations) = &self.livelock {
+            caveats.push(format!(
+                "not covered: livelock, {} spin and change what the others look at: together they may come out of it, or never",
+                operations.join(" and ")
+            ));
+        }
+        caveats
+    }
+
     fn run(&mut self) -> Found {
         // A specification decides single histories, so classes of executions do not apply; equal states do.
         let sees_accesses = self.program.engine().sees_accesses();
@@ -271,7 +347,7 @@ impl Phase2<'_> {
         let by_state = unless_spec(Oracle::WitnessPerState);
         let by_history = unless_spec(Oracle::Witness);
         if let Some(coverage) = own_coverage(self.program.engine()) {
-            let stopped = self.explore(Dfs::new(None), by_history, None);
+            let stopped = self.explore(Dfs::new(None), by_history, self.all_that_is_left());
             return self.conclude(stopped, coverage);
         }
         let seed = self.limits.seed;
@@ -279,18 +355,18 @@ impl Phase2<'_> {
             Strategy::Automatic if !sees_accesses => {
                 self.bounded(self.limits.preemptions, by_history)
             }
-            Strategy::Automatic => match self.exhaust(by_class, Some(self.limits.exhaustive)) {
+            Strategy::Automatic => match self.exhaust(by_class, self.first_half()) {
                 Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, by_class),
                 stopped => self.conclude(stopped, Coverage::Exhaustive),
             },
             Strategy::Exhaustive => {
-                let stopped = self.exhaust(by_class, None);
+                let stopped = self.exhaust(by_class, self.all_that_is_left());
                 self.conclude(stopped, Coverage::Exhaustive)
             }
             Strategy::Bounded(bound) => self.bounded(bound, by_class),
             Strategy::FewestPreemptions(bound) => self.bounded(bound, by_state),
             Strategy::Plain(bound) => {
-                let stopped = self.explore(Dfs::new(bound), by_history, None);
+                let stopped = self.explore(Dfs::new(bound), by_history, self.all_that_is_left());
                 let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
                 self.conclude(stopped, coverage)
             }
@@ -304,10 +380,27 @@ impl Phase2<'_> {
     }
 
     /// All executions: one of each class if the oracle decides classes, otherwise up to equal states.
-    fn exhaust(&mut self, oracle: Oracle, budget: Option<u64>) -> Result<Extent, Stopped> {
+    fn exhaust(&mut self, oracle: Oracle, allowed: Allowance) -> Result<Extent, Stopped> {
         match oracle {
-            Oracle::Extension => self.explore(Dpor::new(), oracle, budget),
-            _ => self.explore(self.depth_first(None), oracle, budget),
+            Oracle::Extension => self.explore(Dpor::new(), oracle, allowed),
+            _ => self.explore(self.depth_first(None), oracle, allowed),
+        }
+    }
+
+    fn all_that_is_left(&self) -> Allowance {
+        Allowance {
+            executions: None,
+            deadline: self.limits.deadline,
+        }
+    }
+
+    /// What the exhaustive search may do if the bounded one comes after it.
+    fn first_half(&self) -> Allowance {
+        let now = Instant::now();
+        let half = |deadline: Instant| now + deadline.saturating_duration_since(now) / 2;
+        Allowance {
+            executions: Some(self.limits.exhaustive),
+            deadline: self.limits.deadline.map(half),
         }
     }
 
@@ -321,7 +414,7 @@ impl Phase2<'_> {
     }
 
     fn sampled(&mut self, search: Random, oracle: Oracle) -> Found {
-        let stopped = self.explore(search, oracle, None);
+        let stopped = self.explore(search, oracle, self.all_that_is_left());
         match stopped {
             // The deadline passed: the sample is smaller.
             Err(Stopped::Unfinished(_)) if past(self.limits.deadline) => {
@@ -334,11 +427,15 @@ impl Phase2<'_> {
     fn bounded(&mut self, most: u32, oracle: Oracle) -> Found {
         let mut passed = None;
         for bound in 0..=most {
-            match self.explore(self.depth_first(Some(bound)), oracle, None) {
+            match self.explore(
+                self.depth_first(Some(bound)),
+                oracle,
+                self.all_that_is_left(),
+            ) {
                 Err(Stopped::Unfinished(why)) => {
                     return match passed {
                         Some(passed) => Found::Pass(Coverage::Preemptions(passed)),
-                        None => Found::Undecided(why),
+                        None => self.unfinished(why),
                     };
                 }
                 Err(stopped) => return self.conclude(Err(stopped), Coverage::Preemptions(bound)),
@@ -353,7 +450,7 @@ impl Phase2<'_> {
     fn conclude(&mut self, stopped: Result<Extent, Stopped>, coverage: Coverage) -> Found {
         match stopped {
             Ok(_) => Found::Pass(coverage),
-            Err(Stopped::Unfinished(why)) => Found::Undecided(why),
+            Err(Stopped::Unfinished(why)) => self.unfinished(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
                     Some(violation) if self.contradicts_phase_1(&violation.history) => {
@@ -372,6 +469,17 @@ impl Phase2<'_> {
         }
     }
 
+    /// The result of a search that stopped before its end without a failure.
+    fn unfinished(&self, why: String) -> Found {
+        let is_cut_off = past(self.limits.deadline);
+        match self.limits.at_deadline {
+            AtDeadline::Passes if is_cut_off => {
+                Found::Pass(Coverage::CutOff(self.effort.executions))
+            }
+            _ => Found::Undecided(why),
+        }
+    }
+
     /// Whether phase 1 would have had this history if the object were deterministic.
     fn contradicts_phase_1(&self, history: &History) -> bool {
         let has_weak_memory = self.program.engine().searches_itself();
@@ -383,14 +491,16 @@ impl Phase2<'_> {
         &mut self,
         search: S,
         oracle: Oracle,
-        budget: Option<u64>,
+        allowed: Allowance,
     ) -> Result<Extent, Stopped> {
         let (program, serial, limits) = (self.program, self.serial, self.limits);
         let mut extensions = Extensions::default();
-        let mut allowed = Allowed::default();
+        let mut known = Allowed::default();
         let mut stopped = None;
         let (mut executions, mut redundant) = (0u64, 0u64);
         let (mut steps, mut accesses) = (0u64, 0u64);
+        let (mut assumed, mut endless) = (self.assumed, self.endless.take());
+        let mut livelock = self.livelock.take();
         let settings = Settings {
             switches: Switches::Everywhere,
             causality: match oracle {
@@ -417,21 +527,29 @@ impl Phase2<'_> {
                             .err()
                             .map(|_| Stopped::Violates(trace.schedule().to_vec()))
                     }
-                    Oracle::SpecPerState => allowed.stopped(program, trace),
+                    Oracle::SpecPerState => known.stopped(program, trace),
                     Oracle::Extension => extensions
                         .explained(serial, trace)
                         .err()
                         .map(|violating| Stopped::Violates(violating.schedule)),
                 },
-                _ => Some(Stopped::Unfinished(format!(
-                    "no progress within {} steps",
-                    limits.max_steps
-                ))),
+                End::Livelock => {
+                    livelock.get_or_insert_with(|| running(program, trace));
+                    None
+                }
+                _ => {
+                    endless.get_or_insert_with(|| running(program, trace));
+                    Some(Stopped::Unfinished(format!(
+                        "no progress within {} steps",
+                        limits.max_steps
+                    )))
+                }
             };
-            if stopped.is_none() && executions.is_multiple_of(256) && past(limits.deadline) {
+            assumed.join(trace.assumed());
+            if stopped.is_none() && executions.is_multiple_of(256) && past(allowed.deadline) {
                 stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
             }
-            if stopped.is_none() && budget.is_some_and(|budget| executions >= budget) {
+            if stopped.is_none() && allowed.executions.is_some_and(|most| executions >= most) {
                 stopped = Some(Stopped::Unfinished(format!(
                     "{executions} executions were not all"
                 )));
@@ -441,6 +559,7 @@ impl Phase2<'_> {
                 Some(_) => Flow::Enough,
             }
         });
+        (self.assumed, self.endless, self.livelock) = (assumed, endless, livelock);
         self.effort.executions += executions;
         self.effort.redundant += redundant;
         self.effort.steps += steps;
@@ -451,6 +570,12 @@ impl Phase2<'_> {
             None => Ok(Extent::All),
         }
     }
+}
+
+/// The operations that have not returned.
+fn running(program: &Rc<dyn Test>, trace: &Trace) -> Vec<String> {
+    let pending = trace.history().pending();
+    pending.map(|op| qualified_label(&**program, op)).collect()
 }
 
 /// The coverage of an engine that chooses the executions itself.

@@ -148,7 +148,7 @@ fn compare_here<X: 'static>(object: &Object<X>, executions: usize) -> Comparison
         Err(problem) => return Comparison::refused(&problem),
     };
     let compared = tests.map(|matrix| {
-        let (test, _) = run_test(object, &matrix, None, false);
+        let (test, _) = run_test(object, &matrix, None);
         let mut compared = TestComparison {
             test,
             executions: 0,

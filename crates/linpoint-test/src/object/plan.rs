@@ -1,5 +1,7 @@
 //! Plans: the tests of an object.
 
+use std::collections::HashSet;
+
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -21,11 +23,19 @@ pub(crate) enum Plan {
         threads: usize,
         ops: usize,
     },
+    /// All tests of two threads with one operation, then larger and larger ones at random, without end.
+    Growing,
     Replay(Token),
 }
 
 /// The plan of an object that has none.
-const DEFAULT: Plan = Plan::Auto(2);
+const DEFAULT: Plan = Plan::Growing;
+
+/// Threads and operations of the random tests that take turns in the default plan, and how many tests there are in a turn.
+const SIZES: [(usize, usize, usize); 5] = [(2, 2, 8), (3, 1, 2), (2, 3, 4), (3, 2, 4), (3, 3, 4)];
+
+/// After so many random tests in a row that have run already, a size is taken to be exhausted.
+const REPEATED: usize = 100;
 
 impl<X: 'static> Object<X> {
     /// Adds this test: the operations of each thread. All tests that are added, by this method or others, run.
@@ -169,8 +179,57 @@ fn tests_of<X: 'static>(
             let total = roles.count(&all, threads, ops);
             (roles.all(&all, threads, ops), total)
         }
+        Plan::Growing => (Box::new(growing(object)), usize::MAX),
         Plan::Replay(_) => (Box::new(std::iter::empty()), 0),
     }
+}
+
+/// All tests of two threads with one operation, then random ones of the [`SIZES`] in turn. Those that differ from an earlier one in
+/// the order of threads only are left out.
+fn growing<X: 'static>(
+    object: &Object<X>,
+) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
+    let roles = Roles::of(object);
+    let all: Vec<usize> = (0..object.invocations.len()).collect();
+    let smallest = roles.all(&all, 2, 1);
+    let has_roles = roles.by_thread(&all, 1).is_some();
+    let mut seen = HashSet::new();
+    let mut is_new = move |test: &Vec<Vec<usize>>| {
+        let mut threads = test.clone();
+        if !has_roles {
+            threads.sort_unstable();
+        }
+        seen.insert(threads)
+    };
+    let mut sizes: Vec<_> = SIZES
+        .into_iter()
+        .map(|(threads, ops, tests)| (random(object, threads, ops), tests))
+        .collect();
+    let mut smallest = smallest.collect::<Vec<_>>().into_iter();
+    let (mut turn, mut taken) = (0, 0);
+    std::iter::from_fn(move || {
+        if let Some(test) = smallest.find(|test| is_new(test)) {
+            return Some(test);
+        }
+        while !sizes.is_empty() {
+            turn %= sizes.len();
+            let (tests, in_a_turn) = &mut sizes[turn];
+            match tests.by_ref().take(REPEATED).find(|test| is_new(test)) {
+                Some(test) => {
+                    taken += 1;
+                    if taken == *in_a_turn {
+                        (turn, taken) = (turn + 1, 0);
+                    }
+                    return Some(test);
+                }
+                None => {
+                    drop(sizes.remove(turn));
+                    taken = 0;
+                }
+            }
+        }
+        None
+    })
 }
 
 /// The threads that may call each invocation.
@@ -239,7 +298,9 @@ fn one_of_each_first<X>(object: &Object<X>) -> Vec<usize> {
 fn never_run<X>(object: &Object<X>, first: &[usize]) -> Option<String> {
     let elsewhere = object.plans.iter().flat_map(|plan| match plan {
         Plan::Matrix(threads) => threads.concat(),
-        Plan::Random { .. } | Plan::All { .. } => (0..object.invocations.len()).collect(),
+        Plan::Random { .. } | Plan::All { .. } | Plan::Growing => {
+            (0..object.invocations.len()).collect()
+        }
         Plan::Auto(_) | Plan::Replay(_) => Vec::new(),
     });
     let elsewhere: Vec<usize> = elsewhere.collect();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Object;
-use crate::check::Strategy;
+use crate::check::{AtDeadline, Strategy};
 use crate::engine::Engine;
 
 /// The settings of a check; see the methods of [`Object`].
@@ -15,6 +15,7 @@ pub(crate) struct Settings {
     pub(crate) preemptions: u32,
     pub(crate) exhaustive: u64,
     pub(crate) budget: Option<Duration>,
+    pub(crate) at_deadline: AtDeadline,
     pub(crate) seed: u64,
     pub(crate) max_steps: usize,
     pub(crate) stack_size: usize,
@@ -36,6 +37,7 @@ impl Default for Settings {
             preemptions: 2,
             exhaustive: 200_000,
             budget: None,
+            at_deadline: AtDeadline::Passes,
             seed: 0,
             max_steps: 20_000,
             stack_size: 256 << 10,
@@ -57,7 +59,7 @@ impl Default for Settings {
 pub struct Progress {
     /// Tests that have ended.
     pub done: usize,
-    /// The number of all tests.
+    /// The number of all tests; `usize::MAX` if they go on until the time is up.
     pub total: usize,
     /// Tests that failed.
     pub failed: usize,
@@ -83,7 +85,11 @@ impl Progress {
                 failed,
             } = self;
             let end = if done == total { "\n" } else { "" };
-            let _ = write!(out, "\r{done} of {total} tests, {failed} failed{end}");
+            let of = match total {
+                usize::MAX => String::new(),
+                total => format!(" of {total}"),
+            };
+            let _ = write!(out, "\r{done}{of} tests, {failed} failed{end}");
         }
     }
 }
@@ -114,9 +120,16 @@ impl<X> Object<X> {
         self
     }
 
-    /// The most time that all tests may take together.
+    /// The most time that all tests may take together, for the default plan 10 seconds. Each test gets its share; what is not
+    /// done by then is not covered, and the report says how far each test got.
     pub fn budget(mut self, time: Duration) -> Self {
         self.settings.budget = Some(time);
+        self
+    }
+
+    /// The verdict is undecided if the time is up before all tests are done; otherwise it is a pass that says what it covers.
+    pub fn complete(mut self) -> Self {
+        self.settings.at_deadline = AtDeadline::Undecided;
         self
     }
 

@@ -31,7 +31,9 @@ pub(crate) fn lines(test: &dyn Test, trace: &Trace) -> Vec<String> {
                 "waits on a condition variable ({}), and no thread notifies it",
                 origin(condvar)
             ),
-            Wait::Change => "spins: nothing that it reads changes any more".to_owned(),
+            Wait::Change { rounds } => format!(
+                "spins: {rounds} rounds without a change by another thread were all the same"
+            ),
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Wait::Foreign => "waits; its scheduler does not say for what".to_owned(),
         };

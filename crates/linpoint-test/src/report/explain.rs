@@ -10,7 +10,7 @@ use crate::check::spec::Ruling;
 use crate::check::{Violation, ViolationKind, run_once};
 use crate::matrix::Matrix;
 use crate::runtime::UNCONTROLLED;
-use crate::runtime::execution::{Outcome, Settings, Switches, Trace};
+use crate::runtime::execution::{BlockedThread, Outcome, Settings, Switches, Trace, Wait};
 use crate::runtime::history::{self, History};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
@@ -218,10 +218,6 @@ fn steps(program: &dyn Test, trace: &Trace) -> Vec<String> {
     let mut last: Option<usize> = None;
     for (position, step) in trace.steps().iter().enumerate() {
         let thread = usize::from(step.thread);
-        if step.forced {
-            lines.push("---- no thread makes progress from here on ----".to_owned());
-            break;
-        }
         if let Some(before) = last.filter(|&before| before != thread) {
             let left = trace.steps()[..position]
                 .iter()
@@ -240,7 +236,26 @@ fn steps(program: &dyn Test, trace: &Trace) -> Vec<String> {
         let what = step_text(program, trace, position);
         lines.push(format!("{} {what}", name(program, step.op as usize)));
     }
+    let mut lines = counted_once(lines);
+    let spins = |thread: &BlockedThread| matches!(thread.wait, Wait::Change { .. });
+    if trace.blocked().iter().any(spins) {
+        lines.push("---- no thread makes progress from here on ----".to_owned());
+    }
     lines
+}
+
+/// Replaces the repetitions of a line by their number.
+fn counted_once(lines: Vec<String>) -> Vec<String> {
+    let mut counted = Vec::new();
+    for same in lines.chunk_by(|a, b| a == b) {
+        counted.push(same[0].clone());
+        match same.len() - 1 {
+            0 => {}
+            1 => counted.push("     the same again".to_owned()),
+            again => counted.push(format!("     the same again, {again} times")),
+        }
+    }
+    counted
 }
 
 /// What a step did, and where.

@@ -20,6 +20,9 @@ use crate::matrix;
 pub struct Report {
     /// The verdict over all tests.
     pub verdict: Verdict,
+    /// What a pass does not cover beside what its coverage says: what was assumed about loops that spin, and executions that
+    /// did not end. A line each.
+    pub caveats: Vec<String>,
     /// Notes, such as about the token that was replayed, or about large tests.
     pub notes: Vec<String>,
     /// Each test that was run, in order.
@@ -52,6 +55,10 @@ pub struct TestReport {
     pub dimension: String,
     /// Its result.
     pub result: TestResult,
+    /// What a pass does not cover beside what its coverage says.
+    pub caveats: Vec<String>,
+    /// It is undecided only because its time was up, and that is no reason for the verdict.
+    pub(crate) out_of_time: bool,
     /// How much was done.
     pub effort: Effort,
 }
@@ -217,6 +224,13 @@ impl fmt::Display for Coverage {
                     "up to {most} inside operations, under sequential consistency"
                 )
             }
+            Coverage::CutOff(executions) => {
+                let executions = counted(*executions, "execution");
+                write!(
+                    f,
+                    "{executions} until the time was up, under sequential consistency"
+                )
+            }
             Coverage::Sampled(executions) => {
                 let executions = counted(*executions, "sampled execution");
                 write!(f, "{executions}, under sequential consistency")
@@ -231,6 +245,9 @@ impl fmt::Display for Report {
             Verdict::Pass(coverage) => write!(f, "PASS: {coverage}")?,
             Verdict::Fail(failure) => write!(f, "{failure}")?,
             Verdict::Undecided(why) => write!(f, "UNDECIDED: {why}")?,
+        }
+        for caveat in self.caveats.iter().filter(|_| self.failure().is_none()) {
+            write!(f, "\n{caveat}")?;
         }
         match &self.page {
             None => {}

@@ -128,16 +128,19 @@ fn long_name(thread: usize) -> String {
 
 /// The steps of an execution.
 pub(crate) fn moves(program: &dyn Test, trace: &Trace) -> Vec<Move> {
-    let steps = trace.steps().iter().take_while(|step| !step.forced);
-    let moves = steps.enumerate().map(|(position, step)| Move {
-        process: long_name(usize::from(step.thread)),
-        text: format!(
-            "{}: {}",
-            program.label(step.op as usize),
-            step_text(program, trace, position)
-        ),
-        memory: String::new(),
-    });
+    let moves = trace
+        .steps()
+        .iter()
+        .enumerate()
+        .map(|(position, step)| Move {
+            process: long_name(usize::from(step.thread)),
+            text: format!(
+                "{}: {}",
+                program.label(step.op as usize),
+                step_text(program, trace, position)
+            ),
+            memory: String::new(),
+        });
     moves.collect()
 }
 

@@ -21,6 +21,10 @@ pub(crate) enum Kind {
     Give,
     /// Takes the permit.
     Take,
+    /// Joins the threads that wait for a condition.
+    Join,
+    /// Waits for the condition no longer, without a notification.
+    Leave,
 }
 
 /// What an access does to the object.
@@ -71,8 +75,13 @@ impl Kind {
         use Kind::*;
         !matches!(
             (self, other),
-            (Read, Read) | (Share | Unshare, Share | Unshare)
+            (Read, Read) | (Share | Unshare, Share | Unshare) | (Join | Leave, Join | Leave)
         )
+    }
+
+    /// Whether it is one of the kinds of which accesses by many threads do not conflict, although they change the object.
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(self, Kind::Share | Kind::Unshare | Kind::Join | Kind::Leave)
     }
 
     /// Whether a thread that waits for this access can have it.
@@ -88,7 +97,7 @@ impl Kind {
     /// The state after it.
     pub(crate) fn apply(self, hold: Hold) -> Hold {
         match self {
-            Kind::Read | Kind::Write => hold,
+            Kind::Read | Kind::Write | Kind::Join | Kind::Leave => hold,
             Kind::Acquire => EXCLUSIVE,
             Kind::Release | Kind::Take => 0,
             Kind::Share => hold + 1,

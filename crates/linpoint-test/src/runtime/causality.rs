@@ -60,7 +60,8 @@ fn fold(value: u64, multiplier: u64) -> u64 {
 pub(crate) struct Touched<T> {
     writes: T,
     reads: T,
-    shares: T,
+    /// By kinds that do not conflict with each other: of an object, all are shares of a lock or all waits for a condition.
+    shared: T,
 }
 
 impl Touched<Clock> {
@@ -69,15 +70,15 @@ impl Touched<Clock> {
         if kind.conflicts(Kind::Read) {
             clock.join(&self.reads);
         }
-        if kind.conflicts(Kind::Share) {
-            clock.join(&self.shares);
+        if !kind.is_shared() {
+            clock.join(&self.shared);
         }
     }
 
     pub(crate) fn note(&mut self, clock: &Clock, kind: Kind) {
         match kind {
             Kind::Read => self.reads.join(clock),
-            Kind::Share | Kind::Unshare => self.shares.join(clock),
+            _ if kind.is_shared() => self.shared.join(clock),
             _ => self.writes = *clock,
         }
     }
@@ -90,8 +91,8 @@ impl Touched<Past> {
         if kind.conflicts(Kind::Read) {
             past = past.with(self.reads);
         }
-        if kind.conflicts(Kind::Share) {
-            past = past.with(self.shares);
+        if !kind.is_shared() {
+            past = past.with(self.shared);
         }
         past
     }
@@ -99,7 +100,7 @@ impl Touched<Past> {
     pub(crate) fn note(&mut self, past: Past, kind: Kind) {
         match kind {
             Kind::Read => self.reads.add(past),
-            Kind::Share | Kind::Unshare => self.shares.add(past),
+            _ if kind.is_shared() => self.shared.add(past),
             _ => {
                 *self = Touched {
                     writes: past,

@@ -43,7 +43,7 @@ impl Action {
     /// The action of an access that takes something or gives it back.
     pub(super) fn of_lock(kind: Kind) -> Option<Action> {
         match kind {
-            Kind::Read | Kind::Write => None,
+            Kind::Read | Kind::Write | Kind::Join | Kind::Leave => None,
             Kind::Acquire => Some(Action::Acquire),
             Kind::Release => Some(Action::Release),
             Kind::Share => Some(Action::Share),

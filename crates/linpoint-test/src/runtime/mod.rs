@@ -5,6 +5,7 @@
 
 pub(crate) mod access;
 pub(crate) mod causality;
+mod clock;
 pub(crate) mod coroutine;
 mod current;
 pub(crate) mod execution;
@@ -17,6 +18,7 @@ pub(crate) mod search;
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::time::Duration;
 
 use access::{Effect, Kind, Manner};
 use coroutine::{Signal, Switch};
@@ -263,6 +265,10 @@ impl Scheduled {
     fn touch(self, kind: Kind, effect: Effect) {
         with(|execution, _| execution.report_touch(self.object, kind, effect));
     }
+
+    fn times_out(self) {
+        with(|execution, _| execution.report_time_out(self.object));
+    }
 }
 
 impl Turn {
@@ -270,6 +276,23 @@ impl Turn {
     pub(crate) fn touch(self, kind: Kind, effect: Effect, words: impl FnOnce() -> String) {
         if let Turn::Scheduled(scheduled) = self {
             scheduled.touch(kind, effect);
+            self.describe(words);
+        }
+    }
+
+    /// Reports that the access wrote a value. One that was there already changes nothing that others could see.
+    pub(crate) fn write(self, changed: bool, words: impl FnOnce() -> String) {
+        let (kind, effect) = match changed {
+            true => (Kind::Write, Effect::Changed),
+            false => (Kind::Read, Effect::Unchanged),
+        };
+        self.touch(kind, effect, words);
+    }
+
+    /// Reports that the access was not possible, and its time is up.
+    pub(crate) fn times_out(self, words: impl FnOnce() -> String) {
+        if let Turn::Scheduled(scheduled) = self {
+            scheduled.times_out();
             self.describe(words);
         }
     }
@@ -365,6 +388,18 @@ pub(crate) fn current() -> Option<usize> {
     controlled().then(|| with(|execution, _| execution.current()))
 }
 
+/// The time since the execution began, on its clock; `None` outside of a controlled run.
+pub(crate) fn look_at_clock() -> Option<Duration> {
+    controlled().then(|| with(|execution, _| execution.look_at_clock()))
+}
+
+/// The running thread sleeps for this long, if it is one of a controlled run.
+pub(crate) fn pass_time(time: Duration) {
+    if controlled() {
+        with(|execution, _| execution.pass_time(time));
+    }
+}
+
 /// The permit of a thread of this run: what `park` waits for.
 pub(crate) fn permit(thread: usize) -> Handle {
     with(|execution, _| Handle {
@@ -378,7 +413,7 @@ pub(crate) fn permit(thread: usize) -> Handle {
 pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnce()) -> Turn {
     let turn = condvar.access();
     give_back();
-    turn.touch(Kind::Write, Effect::Changed, || {
+    turn.touch(Kind::Join, Effect::Changed, || {
         "waits, and unlocks".to_owned()
     });
     if turn != Turn::Direct {

@@ -45,10 +45,16 @@ pub(crate) fn repeat<S: Search>(
 ) -> S {
     let mut search: Box<S> = Box::new(search);
     let mut known = 0;
+    current::change(|current| current.execution.forget_spins());
     loop {
         begin(program, settings, search, known, prefix);
         execute();
         search = ended();
+        if let Some(choices) = current::look(|current| current.execution.probed()) {
+            known = choices;
+            continue;
+        }
+        current::change(|current| current.execution.forget_probes());
         let flow = current::look(|current| visit(current.execution.trace(), &mut search));
         if flow == Flow::Enough {
             return *search;

@@ -11,6 +11,8 @@ use super::execution::{Threads, Trace};
 pub(crate) struct Point {
     /// The threads that can go on, one bit each.
     pub(crate) enabled: u16,
+    /// The threads that sleep at a hint. They could go on, and would only repeat what they did: searches do not choose them.
+    pub(crate) asleep: u16,
     /// The thread that ran last.
     pub(crate) current: u8,
     /// To choose another thread than `current` is a preemption: it is in the middle of an operation and could go on.

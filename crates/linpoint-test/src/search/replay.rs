@@ -30,7 +30,9 @@ impl Replay {
 impl Search for Replay {
     fn choose(&mut self, _: &Trace, _: &Threads, point: Point) -> Option<Decision> {
         Some(Decision::now(match self.follow() {
-            Some(Choice::Thread(thread)) if point.enabled & 1 << thread != 0 => usize::from(thread),
+            Some(Choice::Thread(thread)) if (point.enabled | point.asleep) & 1 << thread != 0 => {
+                usize::from(thread)
+            }
             Some(_) => {
                 self.diverged = true;
                 point.default_choice()

@@ -61,7 +61,7 @@ macro_rules! atomic_cell {
                 let turn = self.handle.access();
                 if let crate::runtime::Turn::Scheduled(_) = turn {
                     let old = self.inner.swap(value, Ordering::SeqCst);
-                    turn.touch(Kind::Write, Effect::changed_if(old != value), || format!("store {value:?}"));
+                    turn.write(old != value, || format!("store {value:?}"));
                     remember(&self.handle, Action::Store(order));
                 } else {
                     self.inner.store(value, order);
@@ -74,7 +74,7 @@ macro_rules! atomic_cell {
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let turn = self.handle.access();
                 let old = self.inner.swap(value, order);
-                turn.touch(Kind::Write, Effect::changed_if(old != value), || format!("swap {old:?} -> {value:?}"));
+                turn.write(old != value, || format!("swap {old:?} -> {value:?}"));
                 remember(&self.handle, Action::Update(order));
                 old
             }
@@ -92,7 +92,7 @@ macro_rules! atomic_cell {
                 let turn = self.handle.access();
                 let result = self.inner.compare_exchange(current, new, success, failure);
                 match result {
-                    Ok(_) => turn.touch(Kind::Write, Effect::changed_if(current != new), || format!("cas {current:?} -> {new:?}")),
+                    Ok(_) => turn.write(current != new, || format!("cas {current:?} -> {new:?}")),
                     Err(found) => turn.touch(Kind::Read, Effect::Unchanged, || {
                         format!("cas {current:?} -> {new:?} fails on {found:?}")
                     }),
@@ -168,7 +168,7 @@ macro_rules! fetch {
                     let old = self.inner.$method(value, order);
                     if let crate::runtime::Turn::Scheduled(_) = turn {
                         let new = self.inner.load(Ordering::SeqCst);
-                        turn.touch(Kind::Write, Effect::changed_if(old != new), || {
+                        turn.write(old != new, || {
                             format!("{} {value:?}: {old:?} -> {new:?}", stringify!($method))
                         });
                         remember(&self.handle, Action::Update(order));

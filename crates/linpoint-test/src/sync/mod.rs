@@ -6,6 +6,7 @@
 //!
 //! Memory is sequentially consistent in a controlled run, whatever [`Ordering`](atomic::Ordering) is asked for.
 
+mod arc;
 pub mod atomic;
 mod barrier;
 mod condvar;
@@ -15,8 +16,9 @@ mod once;
 mod poison;
 mod rwlock;
 
-pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
+pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};

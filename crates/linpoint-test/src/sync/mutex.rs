@@ -71,11 +71,14 @@ impl<T: ?Sized> Mutex<T> {
         if !runtime::controlled() {
             return self.poll_for(timeout);
         }
-        let turn = if timeout.is_zero() {
-            self.handle.access()
-        } else {
-            self.handle.wait_some_time(Kind::Acquire)
-        };
+        if timeout.is_zero() {
+            return self.try_lock();
+        }
+        let turn = self.handle.wait_some_time(Kind::Acquire);
+        if !turn.available(Kind::Acquire) {
+            turn.times_out(|| "lock: times out".to_owned());
+            return Err(TryLockError::WouldBlock);
+        }
         self.attempt(turn)
     }
 

@@ -95,7 +95,7 @@ fn auto_checks_run_every_operation_before_other_arguments() {
             .op("set", [1, 2, 3], |slot, value| slot.store(value, SeqCst))
             .op0("get", |slot| slot.load(SeqCst))
     };
-    let report = slots().check();
+    let report = slots().auto(2).check();
     assert!(report.passed() && report.notes.is_empty(), "{report}");
     let ran = |name: &str| {
         report
@@ -104,7 +104,10 @@ fn auto_checks_run_every_operation_before_other_arguments() {
             .any(|test| test.matrix.concat().iter().any(|op| op == name))
     };
     assert!(ran("set(1)") && ran("get") && !ran("set(2)"), "{report}");
-    let report = slots().op0("swap", |slot| slot.swap(7, SeqCst)).check();
+    let report = slots()
+        .op0("swap", |slot| slot.swap(7, SeqCst))
+        .auto(2)
+        .check();
     assert!(
         report.to_string().contains("note: never run: swap"),
         "{report}"
@@ -204,14 +207,44 @@ fn mistakes_are_told_and_not_panicked_about() {
 #[test]
 fn time_limits_are_kept() {
     let start = std::time::Instant::now();
-    let report = objects::michael_scott()
-        .random(4, 4, 1_000)
-        .budget(std::time::Duration::from_millis(300))
-        .check();
+    let tests = || {
+        objects::michael_scott()
+            .random(2, 2, 100_000)
+            .budget(std::time::Duration::from_secs(1))
+    };
+    let report = tests().complete().check();
     let Verdict::Undecided(why) = &report.verdict else {
         panic!("{report}");
     };
-    assert!(why.contains("of 1000 tests passed, none failed"), "{why}");
-    assert!(why.contains("the limit was 300ms"), "{why}");
+    assert!(why.contains("of 100000 tests passed, none failed"), "{why}");
+    assert!(why.contains("the limit was 1s"), "{why}");
+    let report = tests().check();
+    assert!(report.passed(), "{report}");
+    let text = report.to_string();
+    assert!(text.contains("note: tests by size: 2x2: "), "{text}");
+    assert!(text.contains("the time of 1s was up, "), "{text}");
     assert!(start.elapsed() < std::time::Duration::from_secs(20));
+}
+
+/// The default plan runs every operation, in small tests first, and finds what two operations of two threads do not show.
+#[test]
+fn the_default_plan_grows_until_the_time_is_up() {
+    let counter = || {
+        objects::cas_counter().op0("double", |count| {
+            count.cas_inc();
+            count.cas_inc();
+        })
+    };
+    let found = failure(&counter());
+    assert_eq!(found.kind, FailureKind::NoWitness, "{found}");
+
+    let report = objects::cas_counter()
+        .budget(std::time::Duration::from_secs(2))
+        .check();
+    assert!(report.passed(), "{report}");
+    let sizes: Vec<&str> = report.tests.iter().map(|test| &*test.dimension).collect();
+    assert_eq!(sizes[..3], ["2x1"; 3], "{report}");
+    for size in ["2x2", "3x1", "3x3"] {
+        assert!(sizes.contains(&size), "{report}");
+    }
 }

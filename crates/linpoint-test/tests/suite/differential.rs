@@ -190,7 +190,8 @@ fn all_searches_agree_with_plain_enumeration() {
         let time = Duration::from_millis(200);
         let plain = random_object(seed)
             .strategy(Strategy::Plain(None))
-            .budget(time);
+            .budget(time)
+            .complete();
         let expected = match plain.check().verdict {
             Verdict::Pass(_) => true,
             Verdict::Fail(_) => false,

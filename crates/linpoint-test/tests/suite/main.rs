@@ -18,6 +18,7 @@ mod prefixes;
 mod replays;
 mod reports;
 mod specs;
+mod spins;
 
 /// How often a randomised test repeats: more if the environment asks for it.
 fn rounds(variable: &str, default: u64) -> u64 {

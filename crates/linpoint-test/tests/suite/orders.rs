@@ -134,11 +134,11 @@ fn a_try_that_fails_could_have_come_before_the_lock() {
         .matrix([["look"], ["bump"]])));
 }
 
-/// `look` reads, then waits in vain for a while: until no other thread can go on. So it cannot return before the last `write`,
-/// which writes what the first one had written for a moment.
+/// `look` reads, then waits in vain for a while. It may return before the last `write`, which writes what the first one had
+/// written for a moment.
 #[test]
-fn a_thread_that_spins_in_vain_returns_last() {
-    assert!(passes(|| object(AtomicU32::default)
+fn a_thread_that_spins_in_vain_may_return_first() {
+    assert!(!passes(|| object(AtomicU32::default)
         .op0("look", |value| {
             let seen = value.load(SeqCst);
             let never = AtomicU32::new(0);

@@ -51,6 +51,12 @@ impl Checkpoints {
         Some(next)
     }
 
+    /// The last checkpoint, if it is the one after so many choices.
+    pub(super) fn last_at(&mut self, choices: usize) -> Option<&mut Checkpoint> {
+        let last = self.all[..self.used].last_mut();
+        last.filter(|last| last.choices == choices)
+    }
+
     /// The checkpoint before the choice with this number. Forgets all later ones.
     pub(super) fn at(&mut self, choice: usize) -> &Checkpoint {
         while self.used > 0 && self.all[self.used - 1].choices > choice {

@@ -162,6 +162,11 @@ impl Memory {
         (object.name, object.version)
     }
 
+    /// How many objects there are.
+    pub(super) fn len(&self) -> u32 {
+        self.objects.len() as u32
+    }
+
     pub(super) fn name(&self, object: u32) -> ObjectName {
         self.objects[object as usize].name
     }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`schedule`] | which thread goes on: the operations of [`Execution`] that threads call |
 //! | [`threads`] | the positions of the threads |
+//! | [`spin`] | which threads spin for ever |
 //! | [`memory`] | the shared objects |
 //! | [`trace`] | what has happened: all that is read from outside the runtime |
 //! | [`prefix_log`] | the answers of the execution before, for the prefix that is repeated |
@@ -21,18 +22,22 @@ mod layout;
 mod memory;
 mod prefix_log;
 mod schedule;
+mod spin;
 mod threads;
 mod trace;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::access::{Access, Effect, Kind, Manner};
+use super::clock::Clock;
 use super::memory_event::{Action, MemoryEvent};
 use super::{MAIN, UNCONTROLLED};
 use crate::watchdog::{self, Heartbeat};
 use checkpoint::Checkpoints;
 use memory::Memory;
 use prefix_log::{Entry, PrefixLog, Recall};
+use spin::Spins;
 use threads::Thread;
 
 #[cfg(any(feature = "loom", feature = "shuttle"))]
@@ -40,6 +45,7 @@ pub(crate) use foreign::Yields;
 pub(crate) use layout::{Layout, Outcome};
 pub(crate) use memory::{Creator, ObjectName};
 pub(crate) use schedule::Notify;
+pub(crate) use spin::Assumed;
 pub(crate) use threads::Threads;
 pub(crate) use trace::{BlockedThread, Choice, End, Step, Trace, Wait};
 
@@ -65,7 +71,7 @@ pub(crate) enum Pending {
         kind: Kind,
         manner: Manner,
     },
-    /// Lets others run; sleeps while nothing changes that it has read.
+    /// Lets others run; may sleep while nothing changes that it has read.
     Yield,
     /// Waits for a notification, then for the mutex.
     Wake {
@@ -152,6 +158,8 @@ pub(crate) struct Execution {
     trace: Trace,
     log: PrefixLog,
     checkpoints: Checkpoints,
+    spins: Spins,
+    clock: Clock,
 }
 
 impl Execution {
@@ -170,6 +178,8 @@ impl Execution {
             trace: Trace::new(),
             log: PrefixLog::default(),
             checkpoints: Checkpoints::default(),
+            spins: Spins::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -178,6 +188,7 @@ impl Execution {
         self.heartbeat.execution(0);
         self.epoch = epoch;
         self.settings = settings;
+        self.clock = Clock::default();
         self.threads = Threads::new();
         let mut first_op = layout.init as u32;
         for index in (0..layout.threads.len()).chain([MAIN]) {
@@ -200,12 +211,17 @@ impl Execution {
     /// Begins again, and goes on from the choice with this number, at which there is a checkpoint.
     pub(super) fn resume(&mut self, epoch: u64, choice: usize) {
         self.epoch = epoch;
+        self.clock = Clock::default();
+        let after_probe = self.probed().is_some();
         let checkpoint = self.checkpoints.at(choice);
         self.threads
             .copy(&checkpoint.threads, &self.trace.history.layout);
         self.memory.return_to(checkpoint.memory);
         self.trace.return_to(&checkpoint.trace, choice);
         self.log.repeat(checkpoint.entries);
+        if after_probe {
+            self.log.forget_choice();
+        }
         let running = self.threads.list.iter().filter_map(|thread| thread.op);
         self.heartbeat
             .execution(running.fold(0, |mask, op| mask | 1 << op));
@@ -224,6 +240,16 @@ impl Execution {
         checkpoint.memory = self.memory.checkpoint();
         checkpoint.entries = self.log.asked();
         checkpoint.trace = self.trace.checkpoint();
+    }
+
+    /// Adds to the checkpoint before the next choice, if there is one, what was found out about the threads since.
+    fn renew_checkpoint(&mut self) {
+        let choices = self.trace.choices.made();
+        if let Some(checkpoint) = self.checkpoints.last_at(choices) {
+            checkpoint
+                .threads
+                .copy(&self.threads, &self.trace.history.layout);
+        }
     }
 
     /// What has happened.
@@ -250,6 +276,17 @@ impl Execution {
     /// The thread that runs.
     pub(crate) fn current(&self) -> usize {
         self.threads.current
+    }
+
+    /// The time since the execution began, as the running thread sees it.
+    pub(super) fn look_at_clock(&mut self) -> Duration {
+        self.spins.assumed.clock = true;
+        self.clock.look(self.threads.current)
+    }
+
+    /// The running thread sleeps for this long.
+    pub(super) fn pass_time(&mut self, time: Duration) {
+        self.clock.pass(time);
     }
 
     /// A new object of the running thread.
@@ -320,12 +357,11 @@ impl Execution {
     #[inline(always)]
     pub(super) fn report_touch(&mut self, object: u32, kind: Kind, effect: Effect) -> bool {
         // The constructor of an object that was made outside may find what the execution before left in it, so the log does not
-        // compare its effects.
-        let compared = match self.threads.current {
-            MAIN => Effect::Unchanged,
-            _ => effect,
+        // compare what it does.
+        let entry = match self.threads.current {
+            MAIN => Entry::touch(object, Kind::Read, Effect::Unchanged),
+            _ => Entry::touch(object, kind, effect),
         };
-        let entry = Entry::touch(object, kind, compared);
         let is_new = self.recall(entry).is_none();
         if is_new {
             self.touch(object, kind, effect);
@@ -334,10 +370,20 @@ impl Execution {
         is_new
     }
 
+    /// The running thread reports that the time of its wait for an object is up.
+    pub(super) fn report_time_out(&mut self, object: u32) {
+        if self.report_touch(object, Kind::Read, Effect::Unchanged) {
+            self.threads.running().hint();
+        }
+    }
+
     /// The running thread touches an object.
     #[inline(always)]
     fn touch(&mut self, object: u32, kind: Kind, effect: Effect) {
         let (name, version) = self.memory.touch(object, kind, effect);
+        if self.spins.probes() {
+            self.spins.note(object, kind, effect);
+        }
         self.threads.note_access(object, version, effect);
         if self.settings.records_steps() {
             self.record(Access {
@@ -356,7 +402,7 @@ impl Execution {
 
     /// Records an action of the running thread. Those of the main thread are not recorded: they come before or after all others.
     pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
-        if !self.keeps_words() || self.threads.current == MAIN {
+        if !self.keeps_words() || self.threads.current == MAIN || self.log.repeats() {
             return;
         }
         if let Some(step) = self.trace.steps.last() {
@@ -387,7 +433,7 @@ impl Execution {
 
     /// Adds words about what the running thread does.
     pub(crate) fn describe(&mut self, words: impl FnOnce() -> String) {
-        if self.keeps_words() && self.threads.current != MAIN {
+        if self.keeps_words() && self.threads.current != MAIN && !self.log.repeats() {
             self.trace.describe(words);
         }
     }
@@ -439,6 +485,7 @@ impl Execution {
             self.trace.end = End::Complete;
         }
         self.trace.totals = self.threads.totals;
+        self.trace.assumed = self.spins.assumed;
         if self.trace.end == End::Stuck {
             self.trace.history.stuck = true;
             self.trace

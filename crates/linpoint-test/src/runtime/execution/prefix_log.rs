@@ -170,6 +170,11 @@ impl PrefixLog {
         self.logged[..self.known].get(self.asked).copied()
     }
 
+    /// Whether what is said now was said in the prefix that is repeated: no request was new so far.
+    pub(super) fn repeats(&self) -> bool {
+        self.known > 0 && self.asked <= self.known
+    }
+
     /// Asks for the answer to the next request.
     #[inline(always)]
     pub(super) fn recall(&mut self, entry: Entry) -> Recall {
@@ -231,6 +236,11 @@ impl PrefixLog {
         self.logged.truncate(known + 1);
         self.known = known;
         self.asked = 0;
+    }
+
+    /// The request after those that are repeated may be another one, or get no answer.
+    pub(super) fn forget_choice(&mut self) {
+        self.logged.truncate(self.known);
     }
 
     /// From now on every request is new.

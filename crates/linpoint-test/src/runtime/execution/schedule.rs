@@ -24,7 +24,7 @@ pub(crate) enum Notify {
 }
 
 /// The numbers of the bits that are set.
-fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);
@@ -33,9 +33,7 @@ fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
 }
 
 /// After this many accesses in a row that showed nothing new, a thread counts as spinning.
-const SPIN: u32 = 20;
-/// How often each spinning thread is tried again before the execution counts as stuck: until then, local back-off counters run out.
-const IDLE_ROUNDS: u32 = 16;
+pub(super) const SPIN: u32 = 20;
 
 impl Execution {
     /// Whether the running thread spins: its last accesses showed nothing new.
@@ -51,10 +49,14 @@ impl Execution {
         spins
     }
 
-    /// Whether a thread sleeps: it yielded, and nothing it had read has changed since.
+    /// Whether a thread sleeps: it yielded, nothing it had read has changed since, and it is not known to do something else then.
     fn asleep(&self, thread: &Thread) -> bool {
-        !thread.forced
-            && !thread.reads.is_empty()
+        !thread.forced && thread.awake == 0 && self.finds_nothing_new(thread)
+    }
+
+    /// Whether nothing has changed that a thread has read since its last hint.
+    fn finds_nothing_new(&self, thread: &Thread) -> bool {
+        !thread.reads.is_empty()
             && thread
                 .reads
                 .iter()
@@ -79,7 +81,8 @@ impl Execution {
     #[inline(always)]
     fn free(&self, thread: &Thread) -> bool {
         match thread.pending {
-            Pending::Start(_) | Pending::Yield => true,
+            Pending::Start(_) => true,
+            Pending::Yield => thread.awake == 0,
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Pending::Foreign(foreign) => foreign == Foreign::Yields,
             Pending::Access {
@@ -137,7 +140,9 @@ impl Execution {
         }
         let current = self.threads.current;
         self.threads.list[current].location = Some(location);
-        let switch = if self.passes(pending, location) {
+        let switch = if self.spins.probes() {
+            self.probe_on(pending, location)
+        } else if self.passes(pending, location) {
             self.begin_access(pending);
             Switch::To(current)
         } else {
@@ -194,7 +199,7 @@ impl Execution {
 
     /// The running thread performs the access that it came to, if its kind is known.
     #[inline(always)]
-    fn begin_access(&mut self, pending: Pending) {
+    pub(super) fn begin_access(&mut self, pending: Pending) {
         if let Pending::Access {
             object,
             kind,
@@ -236,7 +241,6 @@ impl Execution {
         self.heartbeat.toggle(op);
         self.threads.returned |= 1 << op;
         self.trace.history.events.push(Event::Return(op as u32));
-        self.threads.idle = 0;
         let thread = self.threads.running();
         thread.op = None;
         thread.fresh = false;
@@ -283,6 +287,9 @@ impl Execution {
     /// Chooses a thread among those that can go on, and begins its step.
     #[inline(never)]
     pub(crate) fn next(&mut self, search: &mut dyn Search) -> Switch {
+        if self.spins.probes() {
+            return self.leave_probe();
+        }
         self.close(search);
         if !matches!(self.trace.end, End::Running) {
             return Switch::Stuck;
@@ -312,20 +319,28 @@ impl Execution {
             self.threads.current = MAIN;
             return Switch::To(MAIN);
         }
+        // Also if no other thread can go on: it could have gone on before those that have ended since.
+        if self.came_to_spin() {
+            if let Some(switch) = self.settle() {
+                return switch;
+            }
+            enabled |= u16::from(self.threads.running().awake > 0) << self.threads.current;
+        }
         if enabled == 0 {
             match self.force(waiting) {
-                Some(thread) => enabled = 1 << thread,
-                None => {
-                    self.trace.end = End::Stuck;
-                    return Switch::Stuck;
-                }
+                Ok(thread) => enabled = 1 << thread,
+                Err(switch) => return switch,
             }
         }
         let chosen = if self.threads.released {
             let current = self.threads.current;
             let keeps = current != MAIN && enabled & 1 << current != 0;
+            let sleeps = |&index: &usize| self.threads.list[index].pending == Pending::Yield;
+            let sleepers = bits(waiting & !enabled).filter(sleeps);
+            let asleep = sleepers.fold(0, |mask, index| mask | 1 << index);
             let point = Point {
                 enabled,
+                asleep,
                 current: current as u8,
                 costs: keeps && !self.free(&self.threads.list[current]),
             };
@@ -334,7 +349,7 @@ impl Execution {
                 Some(Choice::Thread(thread)) => Some(usize::from(thread)),
                 Some(Choice::Pick(_)) => None,
             };
-            let Some(chosen) = chosen.filter(|chosen| enabled & 1 << chosen != 0) else {
+            let Some(chosen) = chosen.filter(|chosen| (enabled | asleep) & 1 << chosen != 0) else {
                 self.differs();
                 return Switch::Stuck;
             };
@@ -363,20 +378,13 @@ impl Execution {
         Some(thread)
     }
 
-    /// A sleeping thread that tries again although nothing has changed: each in turn, [`IDLE_ROUNDS`] times.
-    fn force(&mut self, waiting: u16) -> Option<usize> {
-        let sleepers =
-            || bits(waiting).filter(|&index| self.threads.list[index].pending == Pending::Yield);
-        if self.threads.idle >= sleepers().count() as u32 * IDLE_ROUNDS {
-            return None;
-        }
-        let next = sleepers()
-            .find(|&index| index > self.threads.last_forced)
-            .or_else(|| sleepers().next())?;
-        self.threads.idle += 1;
-        self.threads.last_forced = next;
-        self.threads.list[next].forced = true;
-        Some(next)
+    /// Whether the running thread came to a hint just now, and finds nothing new.
+    fn came_to_spin(&self) -> bool {
+        let thread = &self.threads.list[self.threads.current];
+        thread.pending == Pending::Yield
+            && self.threads.released
+            && !thread.settled
+            && self.asleep(thread)
     }
 
     #[inline(always)]
@@ -417,8 +425,8 @@ impl Execution {
                 timed,
             } => {
                 match self.threads.list[index].notified {
-                    // Without a notification the time is up: it leaves the queue of the condition.
-                    None => self.touch(condvar, Kind::Write, Effect::Changed),
+                    // Without a notification the time is up.
+                    None => self.touch(condvar, Kind::Leave, Effect::Changed),
                     Some(_) if timed => self.touch(condvar, Kind::Read, Effect::Unchanged),
                     Some(step) => {
                         if index != MAIN {
@@ -430,6 +438,10 @@ impl Execution {
                     }
                 }
                 self.touch(mutex, Kind::Acquire, Effect::AwaitedChange);
+                let thread = &mut self.threads.list[index];
+                if thread.notified.is_none() {
+                    thread.hint();
+                }
             }
             _ => {}
         }
@@ -443,6 +455,7 @@ impl Execution {
         thread.fresh = true;
         thread.reads.clear();
         thread.repeats = 0;
+        (thread.awake, thread.tired) = (0, false);
         self.heartbeat.toggle(op as usize);
         self.trace.history.before[op as usize] = self.threads.returned;
         self.trace.history.outcomes[op as usize] = Outcome::PENDING;
@@ -455,8 +468,12 @@ impl Execution {
 
     /// A thread goes on after a yield. Records the steps that woke it, if it slept, and that it depends on all objects that it had read.
     fn wake(&mut self, index: usize) {
-        let reads = std::mem::take(&mut self.threads.list[index].reads);
+        let nothing_new = self.finds_nothing_new(&self.threads.list[index]);
+        let thread = &mut self.threads.list[index];
+        let reads = std::mem::take(&mut thread.reads);
+        let (was_awake, slept) = (thread.awake > 0, thread.settled);
         if index != MAIN
+            && !was_awake
             && self.settings.has_causality()
             && self.trace.steps.last().is_some_and(|s| !s.forced)
         {
@@ -470,7 +487,9 @@ impl Execution {
                     changed: false,
                 });
             }
-            for position in 0..self.trace.steps.len() - 1 {
+            // A thread that never slept could have gone on before the changes.
+            let steps = if slept { self.trace.steps.len() - 1 } else { 0 };
+            for position in 0..steps {
                 let changed = self.trace.accesses_of(position).iter().any(|access| {
                     access.changed
                         && reads.iter().any(|&(object, version)| {
@@ -483,9 +502,18 @@ impl Execution {
             }
         }
         let thread = &mut self.threads.list[index];
-        thread.reads = reads;
-        thread.reads.clear();
         thread.repeats = 0;
+        thread.settled = false;
+        thread.spins = None;
+        match nothing_new {
+            true => thread.awake = thread.awake.saturating_sub(1),
+            false => (thread.awake, thread.pushed, thread.tired) = (0, 0, false),
+        }
+        thread.reads = reads;
+        // A tired thread would see a change of anything that it touches in its loop.
+        if !thread.tired {
+            thread.reads.clear();
+        }
         // A yield does nothing by itself: the next access belongs to the same step.
         thread.fresh = true;
     }
@@ -568,6 +596,10 @@ impl Execution {
     fn pick(&mut self, ways: usize, search: &mut dyn Search) -> Option<usize> {
         let entry = Entry::pick(ways);
         if self.recall(entry).is_some() {
+            return None;
+        }
+        if self.spins.probes() {
+            self.leave_probe();
             return None;
         }
         let pick = match self.trace.choices.known() {

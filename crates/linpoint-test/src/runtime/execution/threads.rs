@@ -1,11 +1,14 @@
 //! The positions of the threads of an execution: what each does next, and what is counted for all of them.
 
 use std::panic::Location;
+use std::rc::Rc;
 
 use super::super::access::{Effect, Kind, Manner};
 use super::super::causality::{Clock, Past};
 use super::super::{MAIN, MAX_WORKERS};
 use super::memory::Memory;
+use super::schedule::SPIN;
+use super::spin::Known;
 use super::trace::{BlockedThread, Totals, Wait};
 use super::{Layout, Pending};
 
@@ -18,6 +21,16 @@ pub(super) struct Thread {
     pub(super) fresh: bool,
     /// The thread sleeps, and its next step comes although nothing changed.
     pub(super) forced: bool,
+    /// For so many hints the thread goes on although nothing changed: then it leaves its loop.
+    pub(super) awake: u32,
+    /// It stays awake for these rounds only to be seen at each place of its loop, and sleeps then, unless something changes.
+    pub(super) tired: bool,
+    /// It is known whether the thread sleeps at the hint where it is.
+    pub(super) settled: bool,
+    /// The same as `awake` where no other thread can go on, so there is no choice.
+    pub(super) pushed: u32,
+    /// Even then it does nothing else, as was found out.
+    pub(super) spins: Option<Rc<Known>>,
     /// The step that notified it.
     pub(super) notified: Option<u32>,
     /// What it has read since its last call or yield: object and version.
@@ -37,6 +50,11 @@ impl Thread {
             op: None,
             fresh: false,
             forced: false,
+            awake: 0,
+            tired: false,
+            settled: false,
+            pushed: 0,
+            spins: None,
             notified: None,
             reads: Vec::new(),
             repeats: 0,
@@ -47,10 +65,20 @@ impl Thread {
         }
     }
 
+    /// Comes to a hint before its next access.
+    pub(super) fn hint(&mut self) {
+        self.repeats = SPIN;
+    }
+
     /// Becomes equal to `other`. The buffer of `reads` is used again.
     fn copy(&mut self, other: &Thread) {
         let reads = std::mem::take(&mut self.reads);
-        *self = Thread { reads, ..*other };
+        let spins = other.spins.clone();
+        *self = Thread {
+            reads,
+            spins,
+            ..*other
+        };
         self.reads.clone_from(&other.reads);
     }
 
@@ -72,7 +100,9 @@ impl Thread {
                 Some(access(mutex, Kind::Acquire, self.notified))
             }
             Pending::Wake { condvar, .. } => Some(Wait::Notification(memory.name(condvar))),
-            Pending::Yield => Some(Wait::Change),
+            Pending::Yield => Some(Wait::Change {
+                rounds: self.spins.as_ref().map_or(0, |known| known.rounds()),
+            }),
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Pending::Foreign(_) => Some(Wait::Foreign),
             _ => None,
@@ -100,9 +130,6 @@ pub(crate) struct Threads {
     pub(super) step_is_open: bool,
     /// The search preempts no thread any more in this execution, so it is not asked where a thread can only go on.
     pub(super) settled: bool,
-    /// How many forced steps in a row changed nothing.
-    pub(super) idle: u32,
-    pub(super) last_forced: usize,
     pub(super) totals: Totals,
     /// The operations that returned, one bit each.
     pub(super) returned: u64,
@@ -120,8 +147,6 @@ impl Threads {
             released: false,
             step_is_open: false,
             settled: false,
-            idle: 0,
-            last_forced: 0,
             totals: Totals::default(),
             returned: 0,
         }
@@ -139,8 +164,6 @@ impl Threads {
             released,
             step_is_open,
             settled,
-            idle,
-            last_forced,
             totals,
             returned,
         } = other;
@@ -155,8 +178,6 @@ impl Threads {
         self.released = *released;
         self.step_is_open = *step_is_open;
         self.settled = *settled;
-        self.idle = *idle;
-        self.last_forced = *last_forced;
         self.totals = *totals;
         self.returned = *returned;
     }
@@ -196,16 +217,14 @@ impl Threads {
         )
     }
 
-    /// The running thread has seen this version of an object.
+    /// The running thread has seen this version of an object; it may have made it.
     #[inline(always)]
     pub(super) fn note_access(&mut self, object: u32, version: u32, effect: Effect) {
-        if effect.is_change() {
-            self.idle = 0;
-        }
         let thread = &mut self.list[self.current];
         match thread.reads.iter_mut().find(|read| read.0 == object) {
             Some(read) if read.1 == version => thread.repeats += 1,
             Some(read) => {
+                thread.tired &= read.1 + u32::from(effect.is_change()) == version;
                 read.1 = version;
                 thread.repeats = 0;
             }
@@ -232,7 +251,7 @@ impl Threads {
 
     /// A hash of everything that determines what can happen from here on in a test with so many workers.
     pub(crate) fn state(&self, workers: usize) -> Past {
-        let mut state = Past::default().then(u64::from(self.idle));
+        let mut state = Past::default();
         for thread in &self.list[..workers] {
             let position = match thread.pending {
                 Pending::Start(_) => 0,

@@ -9,7 +9,7 @@ use super::super::causality::{Clock, Past};
 use super::super::history::History;
 use super::super::memory_event::MemoryEvent;
 use super::super::search::Search;
-use super::{Causality, Execution, Layout, ObjectName};
+use super::{Assumed, Causality, Execution, Layout, ObjectName};
 
 /// What a thread did between two scheduling points.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,10 @@ pub(crate) enum End {
     Stuck,
     /// The bound on steps was hit.
     TooLong,
+    /// Each thread that is left spins, and some change what others look at: they may come out of it, or never.
+    Livelock,
+    /// It was found out whether a thread spins for ever. The execution is run again, and is not visited.
+    Probed,
     /// The object did something that cannot be checked.
     Fault(String),
 }
@@ -128,8 +132,8 @@ pub(crate) enum Wait {
     },
     /// For a notification of this condition variable.
     Notification(ObjectName),
-    /// For a change of something that it has read.
-    Change,
+    /// For a change of something that it has read; without one, all of these rounds were the same.
+    Change { rounds: u32 },
     /// For something that is not known, under a foreign scheduler.
     #[cfg(any(feature = "loom", feature = "shuttle"))]
     Foreign,
@@ -143,6 +147,7 @@ pub(crate) struct Trace {
     pub(super) end: End,
     pub(super) repetitions: u64,
     pub(super) totals: Totals,
+    pub(super) assumed: Assumed,
     /// Empty if steps are not recorded.
     pub(super) steps: Vec<Step>,
     accesses: Vec<Access>,
@@ -165,6 +170,8 @@ pub(super) struct TraceMark {
     wakers: usize,
     clocks: usize,
     events: usize,
+    descriptions: usize,
+    memory_events: usize,
 }
 
 impl Trace {
@@ -175,6 +182,7 @@ impl Trace {
             end: End::Complete,
             repetitions: 1,
             totals: Totals::default(),
+            assumed: Assumed::default(),
             steps: Vec::new(),
             accesses: Vec::new(),
             wakers: Vec::new(),
@@ -212,6 +220,8 @@ impl Trace {
             wakers: self.wakers.len(),
             clocks: self.clocks.len(),
             events: self.history.events.len(),
+            descriptions: self.descriptions.len(),
+            memory_events: self.memory_events.len(),
         }
     }
 
@@ -228,8 +238,8 @@ impl Trace {
         self.accesses.truncate(mark.accesses);
         self.wakers.truncate(mark.wakers);
         self.clocks.truncate(mark.clocks);
-        self.descriptions.clear();
-        self.memory_events.clear();
+        self.descriptions.truncate(mark.descriptions);
+        self.memory_events.truncate(mark.memory_events);
         self.blocked.clear();
     }
 
@@ -310,6 +320,11 @@ impl Trace {
     /// What was counted, once the execution has ended.
     pub(crate) fn totals(&self) -> Totals {
         self.totals
+    }
+
+    /// What was assumed of spinning threads and of time in this execution or in one before it.
+    pub(crate) fn assumed(&self) -> Assumed {
+        self.assumed
     }
 
     /// The steps; none if they were not recorded.

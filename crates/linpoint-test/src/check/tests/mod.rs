@@ -1,5 +1,8 @@
 //! What the searches see, history by history.
 
+mod model;
+mod spinning;
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

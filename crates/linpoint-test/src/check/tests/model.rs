@@ -1,0 +1,401 @@
+//! A second opinion about spinning: small programs, run on the facade and, independently, by enumeration of all their states.
+//!
+//! The enumeration knows nothing of hints, classes or preemptions. A step is an access with the local work after it. Loops may
+//! run for ever, so an execution is stuck if from its last state no call and no return can be reached.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use crate::sync::{Mutex, MutexGuard};
+use crate::{hint, thread};
+
+/// An operation on a shared object. It leaves a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    Load(usize),
+    Store(usize, u8),
+    /// Leaves the number before.
+    Add(usize),
+    /// From 0 to 1. Leaves whether it was.
+    Cas(usize),
+    /// Stores 1. Leaves whether there was 0.
+    Swap(usize),
+    Lock,
+    /// Leaves whether it was free.
+    TryLock,
+    /// The same after some time.
+    TryLockFor,
+    Unlock,
+}
+
+/// What a thread does between two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Between {
+    Hint,
+    Yield,
+}
+
+/// An instruction. A thread has the number that its last access left, and counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Code {
+    Access(Access),
+    /// Appends the last number to the result.
+    Emit,
+    /// Keeps the last number, instead of the one that was kept before.
+    Keep,
+    EmitKept,
+    EmitConstant(u8),
+    Rest(Between),
+    /// If the last number is not 0.
+    JumpUnlessZero(usize),
+    Jump(usize),
+    Clear(usize),
+    /// Counts on, and jumps if the counter is below a limit.
+    CountTo(usize, u8, usize),
+    Return,
+}
+
+pub(super) const CELLS: usize = 3;
+const COUNTERS: usize = 2;
+
+/// Local state of a thread in an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Local {
+    place: usize,
+    last: u8,
+    kept: u8,
+    counters: [u8; COUNTERS],
+    result: u64,
+}
+
+impl Local {
+    fn emit(&mut self, number: u8) {
+        self.result = (self.result << 4) | (u64::from(number) + 1);
+    }
+
+    /// Does what is not visible to others. Returns what comes then.
+    fn run(&mut self, code: &[Code]) -> Code {
+        loop {
+            let now = code[self.place];
+            match now {
+                Code::Access(_) | Code::Rest(_) | Code::Return => return now,
+                Code::Emit => self.emit(self.last),
+                Code::Keep => self.kept = self.last,
+                Code::EmitKept => self.emit(self.kept),
+                Code::EmitConstant(number) => self.emit(number),
+                Code::JumpUnlessZero(target) if self.last != 0 => {
+                    self.place = target;
+                    continue;
+                }
+                Code::JumpUnlessZero(_) => {}
+                Code::Jump(target) => {
+                    self.place = target;
+                    continue;
+                }
+                Code::Clear(counter) => self.counters[counter] = 0,
+                Code::CountTo(counter, limit, target) => {
+                    self.counters[counter] += 1;
+                    if self.counters[counter] < limit {
+                        self.place = target;
+                        continue;
+                    }
+                }
+            }
+            self.place += 1;
+        }
+    }
+}
+
+/// The object, made of types of the facade.
+#[derive(Default)]
+pub(super) struct Live {
+    cells: [AtomicU32; CELLS],
+    lock: Mutex<()>,
+}
+
+impl Live {
+    pub(super) fn run(&self, code: &[Code]) -> u64 {
+        let mut local = Local::default();
+        let mut guard = None::<MutexGuard<'_, ()>>;
+        loop {
+            match local.run(code) {
+                Code::Access(access) => local.last = self.access(access, &mut guard),
+                Code::Rest(Between::Hint) => hint::spin_loop(),
+                Code::Rest(Between::Yield) => thread::yield_now(),
+                _ => return local.result,
+            }
+            local.place += 1;
+        }
+    }
+
+    fn access<'a>(&'a self, access: Access, guard: &mut Option<MutexGuard<'a, ()>>) -> u8 {
+        let mut keep = |new: Option<MutexGuard<'a, ()>>| {
+            let taken = new.is_some();
+            *guard = new;
+            u8::from(taken)
+        };
+        let number = match access {
+            Access::Load(cell) => self.cells[cell].load(SeqCst),
+            Access::Store(cell, value) => {
+                self.cells[cell].store(value.into(), SeqCst);
+                0
+            }
+            Access::Add(cell) => self.cells[cell].fetch_add(1, SeqCst),
+            Access::Cas(cell) => self.cells[cell]
+                .compare_exchange(0, 1, SeqCst, SeqCst)
+                .is_ok()
+                .into(),
+            Access::Swap(cell) => (self.cells[cell].swap(1, SeqCst) == 0).into(),
+            Access::Lock => return keep(self.lock.lock().ok()),
+            Access::TryLock => return keep(self.lock.try_lock().ok()),
+            Access::TryLockFor => {
+                return keep(self.lock.try_lock_for(std::time::Duration::ZERO).ok());
+            }
+            Access::Unlock => return keep(None),
+        };
+        number as u8
+    }
+}
+
+/// What can be seen of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Seen {
+    /// The operations that were called, one bit each.
+    pub(super) called: u64,
+    /// The results of those that returned.
+    pub(super) results: Vec<Option<u64>>,
+    /// For each operation, those that had returned at its call.
+    pub(super) before: Vec<u64>,
+}
+
+impl Seen {
+    /// The operations that returned, one bit each.
+    fn returned(&self) -> u64 {
+        let returned = self.results.iter().enumerate();
+        returned.fold(0, |mask, (op, result)| {
+            mask | u64::from(result.is_some()) << op
+        })
+    }
+
+    /// The operations that were called and did not return, one bit each.
+    pub(super) fn pending(&self) -> u64 {
+        self.called & !self.returned()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    cells: [u8; CELLS],
+    held: bool,
+    /// The threads in the middle of an operation.
+    locals: Vec<Option<Local>>,
+    /// How many operations each thread has called.
+    called: Vec<usize>,
+    results: Vec<Option<u64>>,
+    before: Vec<u64>,
+    returned: u64,
+}
+
+/// The operations of each thread.
+pub(super) type Threads<'a> = &'a [Vec<&'a [Code]>];
+
+impl State {
+    fn new(threads: Threads<'_>) -> Self {
+        let ops = threads.iter().map(Vec::len).sum();
+        State {
+            cells: [0; CELLS],
+            held: false,
+            locals: vec![None; threads.len()],
+            called: vec![0; threads.len()],
+            results: vec![None; ops],
+            before: vec![0; ops],
+            returned: 0,
+        }
+    }
+
+    /// How many calls and returns there were.
+    fn events(&self) -> u32 {
+        self.called.iter().sum::<usize>() as u32 + self.returned.count_ones()
+    }
+
+    fn seen(&self, threads: Threads<'_>) -> Seen {
+        let (mut called, mut first) = (0, 0);
+        for (ops, of_thread) in self.called.iter().zip(threads) {
+            called |= ((1 << ops) - 1) << first;
+            first += of_thread.len();
+        }
+        Seen {
+            called,
+            results: self.results.clone(),
+            before: self.before.clone(),
+        }
+    }
+
+    /// What the access leaves; `None` if the thread has to wait.
+    fn access(&mut self, access: Access) -> Option<u8> {
+        let cells = &mut self.cells;
+        Some(match access {
+            Access::Load(cell) => cells[cell],
+            Access::Store(cell, value) => {
+                cells[cell] = value;
+                0
+            }
+            Access::Add(cell) => {
+                cells[cell] += 1;
+                cells[cell] - 1
+            }
+            Access::Cas(cell) | Access::Swap(cell) => {
+                let was_zero = cells[cell] == 0;
+                if was_zero || matches!(access, Access::Swap(_)) {
+                    cells[cell] = 1;
+                }
+                was_zero.into()
+            }
+            Access::Lock if self.held => return None,
+            Access::Lock | Access::TryLock | Access::TryLockFor => {
+                !std::mem::replace(&mut self.held, true) as u8
+            }
+            Access::Unlock => {
+                self.held = false;
+                0
+            }
+        })
+    }
+
+    /// The state after the next step of a thread; `None` if it has nothing to do or has to wait.
+    fn step(&self, threads: Threads<'_>, thread: usize) -> Option<State> {
+        let mut next = self.clone();
+        let first = threads[..thread].iter().map(Vec::len).sum::<usize>();
+        let calls = self.locals[thread].is_none();
+        let mut local = self.locals[thread].unwrap_or_default();
+        if calls {
+            if self.called[thread] == threads[thread].len() {
+                return None;
+            }
+            next.before[first + self.called[thread]] = self.returned;
+            next.called[thread] += 1;
+        }
+        let op = next.called[thread] - 1;
+        let code = threads[thread][op];
+        // Nothing has happened in this step. The step goes on after a hint at its beginning.
+        let mut fresh = true;
+        if !calls && matches!(local.run(code), Code::Rest(_)) {
+            local.place += 1;
+            next.locals[thread] = Some(local);
+        }
+        loop {
+            match local.run(code) {
+                Code::Access(access) if fresh => match next.access(access) {
+                    Some(left) => {
+                        local.last = left;
+                        fresh = false;
+                    }
+                    None if next == *self => return None,
+                    None => break,
+                },
+                Code::Rest(_) if fresh => fresh = false,
+                Code::Return => {
+                    next.results[first + op] = Some(local.result);
+                    next.returned |= 1 << (first + op);
+                    next.locals[thread] = None;
+                    return Some(next);
+                }
+                _ => break,
+            }
+            local.place += 1;
+            next.locals[thread] = Some(local);
+        }
+        next.locals[thread] = Some(local);
+        Some(next)
+    }
+}
+
+/// All that can be seen of the executions of these threads; `None` if they have more states.
+pub(super) fn enumerate(threads: Threads<'_>, most_states: usize) -> Option<BTreeSet<Seen>> {
+    let mut numbers = HashMap::from([(State::new(threads), 0)]);
+    let mut states = vec![State::new(threads)];
+    let mut before: Vec<Vec<usize>> = vec![Vec::new()];
+    // The states from which a call or a return can be reached.
+    let mut progress = Vec::new();
+    let mut next = 0;
+    while next < states.len() {
+        let state = states[next].clone();
+        for after in (0..threads.len()).filter_map(|thread| state.step(threads, thread)) {
+            if after.events() > state.events() {
+                progress.push(next);
+            }
+            let number = *numbers.entry(after).or_insert_with_key(|after| {
+                states.push(after.clone());
+                before.push(Vec::new());
+                states.len() - 1
+            });
+            before[number].push(next);
+        }
+        next += 1;
+        if states.len() > most_states {
+            return None;
+        }
+    }
+    let mut progresses = vec![false; states.len()];
+    while let Some(state) = progress.pop() {
+        if !std::mem::replace(&mut progresses[state], true) {
+            progress.extend(&before[state]);
+        }
+    }
+    let last = states
+        .iter()
+        .zip(progresses)
+        .filter(|(_, goes_on)| !goes_on);
+    Some(last.map(|(state, _)| state.seen(threads)).collect())
+}
+
+/// All serial executions: those of each order of the operations, up to the first one that does not return.
+pub(super) fn serial(threads: Threads<'_>) -> BTreeSet<Seen> {
+    let mut all = BTreeSet::new();
+    let mut open = vec![State::new(threads)];
+    while let Some(state) = open.pop() {
+        let mut is_last = true;
+        for thread in 0..threads.len() {
+            let (mut alone, mut visited) = (state.clone(), HashSet::new());
+            while alone.returned == state.returned
+                && visited.insert(alone.clone())
+                && let Some(next) = alone.step(threads, thread)
+            {
+                alone = next;
+            }
+            if alone == state {
+                continue;
+            }
+            is_last = false;
+            match alone.returned == state.returned {
+                true => _ = all.insert(alone.seen(threads)),
+                false => open.push(alone),
+            }
+        }
+        if is_last {
+            all.insert(state.seen(threads));
+        }
+    }
+    all
+}
+
+/// Whether serial executions explain an execution, by the definitions of the paper.
+pub(super) fn explained(serial: &BTreeSet<Seen>, seen: &Seen) -> bool {
+    let (returned, pending) = (seen.returned(), seen.pending());
+    let is_witness = |witness: &&Seen, called: u64| {
+        let respects_time = (0..seen.before.len())
+            .filter(|op| called >> op & 1 == 1)
+            .all(|op| {
+                let earlier = seen.before[op] & called;
+                witness.before[op] & earlier == earlier
+            });
+        witness.called == called && witness.results == seen.results && respects_time
+    };
+    let has_witness = |called| serial.iter().any(|witness| is_witness(&witness, called));
+    match pending {
+        0 => has_witness(returned),
+        _ => (0..seen.before.len())
+            .filter(|op| pending >> op & 1 == 1)
+            .all(|op| has_witness(returned | 1 << op)),
+    }
+}
