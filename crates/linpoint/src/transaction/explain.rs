@@ -232,7 +232,9 @@ impl<'a, 'h> Explainer<'a, 'h> {
     ) -> Option<Violation> {
         let initial = facts.observed.initial;
         let reason = self.observed(facts, writer, initial)?;
-        Some(self.finish(anomaly, reason, Vec::new()))
+        let mut violation = self.finish(anomaly, reason, Vec::new());
+        violation.is_smallest = violation.members.len() <= 2;
+        Some(violation)
     }
 
     /// A cycle, each edge with its reason; `None` if one has none.

@@ -20,3 +20,4 @@ mod repeated;
 mod shortcuts;
 mod snapshots;
 mod stuck;
+mod transactions;

@@ -63,199 +63,118 @@ fn found(history: &History, model: &Model, level: Level) -> String {
     }
 }
 
+/// Each case: the model, a level, what is found, and the transactions.
+const CASES: &str = r#"
+lists pl-2 G0
+a [["append","x",1],["append","y",1]]
+|b [["append","x",2],["append","y",2]]
+c [["r","x",[1,2]],["r","y",[2,1]]]
+
+registers read-committed G1a
+a! [["w","x",1]]
+b [["r","x",1]]
+
+registers read-committed G1b
+a [["w","x",1],["w","x",2]]
+b [["r","x",1]]
+
+lists pl-2 G1c
+a [["append","x",1],["r","y",[1]]]
+|b [["append","y",1],["r","x",[1]]]
+
+registers snapshot-isolation lost-update
+a [["r","x",null],["w","x",1]]
+|b [["r","x",null],["w","x",2]]
+
+registers prefix holds
+a [["r","x",null],["w","x",1]]
+|b [["r","x",null],["w","x",2]]
+
+registers read-atomic fractured-read
+a [["w","x",1],["w","y",1]]
+|b [["r","x",null],["r","y",1]]
+
+registers read-committed holds
+a [["w","x",1],["w","y",1]]
+|b [["r","x",null],["r","y",1]]
+
+registers read-committed non-monotonic-read
+a [["w","x",1],["w","y",1]]
+|b [["r","y",1],["r","x",null]]
+
+registers causal causality-violation
+a [["w","x",1]]
+b [["r","x",1],["w","y",1]]
+c [["r","y",1],["r","x",null]]
+
+registers snapshot-isolation G-nonadjacent
+a [["w","x",1]]
+b [["w","y",1]]
+c [["r","x",1],["r","y",null]]
+d [["r","x",null],["r","y",1]]
+
+lists serializable G-single
+a [["append","x",1],["append","y",1]]
+b [["r","x",[]],["r","y",[1]]]
+
+lists serializable G2-item
+a [["r","x",[]],["append","y",1]]
+|b [["r","y",[]],["append","x",1]]
+
+lists session-serializable G-single-process
+a [["append","x",1]]
+a [["r","x",[]]]
+
+lists strict-serializable G-single-realtime
+a [["append","x",1]]
+b [["r","x",[]]]
+
+lists pl-2 duplicate-element
+a [["append","x",1]]
+b [["r","x",[1,1]]]
+
+lists pl-2 own-order
+a [["append","x",1],["append","x",2]]
+b [["r","x",[2,1]]]
+
+lists pl-2 incompatible-order
+a [["append","x",1]]
+|b [["append","x",2]]
+c [["r","x",[1]]]
+d [["r","x",[2]]]
+
+registers read-committed internal
+a [["w","x",1],["r","x",null]]
+
+registers read-committed future-read
+a [["r","x",1],["w","x",1]]
+
+registers read-committed thin-air
+a [["r","x",1]]
+
+registers strict-serializable holds
+a? [["w","x",1]]
+b [["r","x",1]]
+
+registers strict-serializable holds
+a? [["w","x",1]]
+b [["r","x",null]]
+"#;
+
 #[test]
 fn anomalies_have_the_names_of_the_literature() {
-    let cases: &[(&Model, &[&str], Level, &str)] = &[
-        (
-            &Model::Lists,
-            &[
-                r#"a [["append","x",1],["append","y",1]]"#,
-                r#"|b [["append","x",2],["append","y",2]]"#,
-                r#"c [["r","x",[1,2]],["r","y",[2,1]]]"#,
-            ],
-            Level::Pl2,
-            "G0",
-        ),
-        (
-            &registers(),
-            &[r#"a! [["w","x",1]]"#, r#"b [["r","x",1]]"#],
-            Level::ReadCommitted,
-            "G1a",
-        ),
-        (
-            &registers(),
-            &[r#"a [["w","x",1],["w","x",2]]"#, r#"b [["r","x",1]]"#],
-            Level::ReadCommitted,
-            "G1b",
-        ),
-        (
-            &Model::Lists,
-            &[
-                r#"a [["append","x",1],["r","y",[1]]]"#,
-                r#"|b [["append","y",1],["r","x",[1]]]"#,
-            ],
-            Level::Pl2,
-            "G1c",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["r","x",null],["w","x",1]]"#,
-                r#"|b [["r","x",null],["w","x",2]]"#,
-            ],
-            Level::SnapshotIsolation,
-            "lost-update",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["r","x",null],["w","x",1]]"#,
-                r#"|b [["r","x",null],["w","x",2]]"#,
-            ],
-            Level::Prefix,
-            "holds",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["w","x",1],["w","y",1]]"#,
-                r#"|b [["r","x",null],["r","y",1]]"#,
-            ],
-            Level::ReadAtomic,
-            "fractured-read",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["w","x",1],["w","y",1]]"#,
-                r#"|b [["r","x",null],["r","y",1]]"#,
-            ],
-            Level::ReadCommitted,
-            "holds",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["w","x",1],["w","y",1]]"#,
-                r#"|b [["r","y",1],["r","x",null]]"#,
-            ],
-            Level::ReadCommitted,
-            "non-monotonic-read",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["w","x",1]]"#,
-                r#"b [["r","x",1],["w","y",1]]"#,
-                r#"c [["r","y",1],["r","x",null]]"#,
-            ],
-            Level::Causal,
-            "causality-violation",
-        ),
-        (
-            &registers(),
-            &[
-                r#"a [["w","x",1]]"#,
-                r#"b [["w","y",1]]"#,
-                r#"c [["r","x",1],["r","y",null]]"#,
-                r#"d [["r","x",null],["r","y",1]]"#,
-            ],
-            Level::SnapshotIsolation,
-            "G-nonadjacent",
-        ),
-        (
-            &Model::Lists,
-            &[
-                r#"a [["append","x",1],["append","y",1]]"#,
-                r#"b [["r","x",[]],["r","y",[1]]]"#,
-            ],
-            Level::Serializable,
-            "G-single",
-        ),
-        (
-            &Model::Lists,
-            &[
-                r#"a [["r","x",[]],["append","y",1]]"#,
-                r#"|b [["r","y",[]],["append","x",1]]"#,
-            ],
-            Level::Serializable,
-            "G2-item",
-        ),
-        (
-            &Model::Lists,
-            &[r#"a [["append","x",1]]"#, r#"a [["r","x",[]]]"#],
-            Level::SessionSerializable,
-            "G-single-process",
-        ),
-        (
-            &Model::Lists,
-            &[r#"a [["append","x",1]]"#, r#"b [["r","x",[]]]"#],
-            Level::StrictSerializable,
-            "G-single-realtime",
-        ),
-        (
-            &Model::Lists,
-            &[r#"a [["append","x",1]]"#, r#"b [["r","x",[1,1]]]"#],
-            Level::Pl2,
-            "duplicate-element",
-        ),
-        (
-            &Model::Lists,
-            &[
-                r#"a [["append","x",1],["append","x",2]]"#,
-                r#"b [["r","x",[2,1]]]"#,
-            ],
-            Level::Pl2,
-            "own-order",
-        ),
-        (
-            &Model::Lists,
-            &[
-                r#"a [["append","x",1]]"#,
-                r#"|b [["append","x",2]]"#,
-                r#"c [["r","x",[1]]]"#,
-                r#"d [["r","x",[2]]]"#,
-            ],
-            Level::Pl2,
-            "incompatible-order",
-        ),
-        (
-            &registers(),
-            &[r#"a [["w","x",1],["r","x",null]]"#],
-            Level::ReadCommitted,
-            "internal",
-        ),
-        (
-            &registers(),
-            &[r#"a [["r","x",1],["w","x",1]]"#],
-            Level::ReadCommitted,
-            "future-read",
-        ),
-        (
-            &registers(),
-            &[r#"a [["r","x",1]]"#],
-            Level::ReadCommitted,
-            "thin-air",
-        ),
-        (
-            &registers(),
-            &[r#"a? [["w","x",1]]"#, r#"b [["r","x",1]]"#],
-            Level::StrictSerializable,
-            "holds",
-        ),
-        (
-            &registers(),
-            &[r#"a? [["w","x",1]]"#, r#"b [["r","x",null]]"#],
-            Level::StrictSerializable,
-            "holds",
-        ),
-    ];
-    for (model, lines, level, expected) in cases {
-        assert_eq!(
-            found(&history(lines), model, *level),
-            *expected,
-            "{level}: {lines:#?}"
-        );
+    for case in CASES.trim().split("\n\n") {
+        let (head, lines) = case.split_once('\n').expect("transactions");
+        let [model, level, expected] = head.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("a model, a level and an anomaly: {head}");
+        };
+        let model = match model {
+            "lists" => Model::Lists,
+            _ => registers(),
+        };
+        let level: Level = level.parse().expect("a level");
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(found(&history(&lines), &model, level), expected, "{case}");
     }
 }
 
