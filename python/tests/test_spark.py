@@ -131,8 +131,7 @@ def test_errors_are_rows(session):
 
 def test_a_class_as_the_specification(session, rows):
     # The workers do not have this module: the class travels.
-    import cloudpickle
-
+    from pyspark import cloudpickle
     from test_spec import Queue
 
     cloudpickle.register_pickle_by_value(sys.modules["test_spec"])

@@ -108,8 +108,8 @@ class Adapter:
     def number(self, state: Any, where: str) -> int:
         """The number of a state; equal states of equal types have equal numbers."""
         kind = type(state)
-        is_itself = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__ and state is not None
-        if is_itself:
+        by_identity = all(getattr(kind, name) is getattr(object, name) for name in ("__eq__", "__hash__"))
+        if by_identity and state is not None:
             raise TypeError(
                 f"{self.name}.{where} returned a state of {type(state)}, whose objects are equal to themselves only: "
                 "use a tuple or a frozen dataclass"

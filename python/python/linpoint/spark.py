@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from linpoint.tables import FIELDS, row
 
@@ -30,7 +30,7 @@ def check(df: DataFrame, *, object: str = "object", id: str | None = None, **opt
     from pyspark.sql.types import StructType
 
     found = ", ".join(f"{name} {kind}" for name, kind in FIELDS.items())
-    schema = StructType([df.schema[object], *StructType.fromDDL(found)])
+    schema = StructType([df.schema[object], *cast("StructType", StructType.fromDDL(found)).fields])
     columns = to_arrow_schema(schema)
 
     def decide(table: pyarrow.Table) -> pyarrow.Table:
