@@ -58,6 +58,8 @@
 //! | item | what it is |
 //! |---|---|
 //! | [`object`], [`Object`] | an object under test, its operations and its tests |
+//! | [`object_with`], [`ends`] | objects that are several handles, such as the ends of a channel |
+//! | [`specs`] | specifications of what programs share: channels, semaphores, cells |
 //! | [`report`] | the result of a check |
 //! | [`sync`], [`thread`], [`hint`], [`cell`], [`mod@time`] | `std` under control |
 //! | [`Strategy`] | which executions are run |
@@ -77,6 +79,7 @@ mod object;
 pub mod report;
 mod runtime;
 mod search;
+pub mod specs;
 pub mod stress;
 pub mod sync;
 pub mod thread;
@@ -88,7 +91,8 @@ pub use check::{Coverage, Effort, Strategy};
 pub use engine::Engine;
 #[cfg(feature = "loom")]
 pub use engine::Loom;
-pub use object::{Object, Progress, object};
+pub use object::ends::object_with;
+pub use object::{Object, Progress, ends, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
 pub use stress::{fresh, stress, stress_spec};
 

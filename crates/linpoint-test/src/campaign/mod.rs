@@ -274,7 +274,7 @@ pub(crate) fn run_test<X: 'static>(
     matrix: &Matrix,
     deadline: Option<Instant>,
 ) -> (TestReport, Option<Failure>) {
-    let problem = matrix.problem();
+    let problem = object.problem_of(matrix);
     let mut changed = None;
     let mut caveats = Vec::new();
     let mut out_of_time = false;

@@ -25,6 +25,14 @@ pub(crate) enum Results {
     Ignored,
 }
 
+/// Which end of an object an operation needs a handle of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    pub(crate) end: usize,
+    /// The handle is gone afterwards.
+    pub(crate) consumes: bool,
+}
+
 /// Makes an operation ready to run in one test.
 type Prepare<X> = dyn Fn(&Numbering) -> Rc<dyn Prepared<X>> + Send + Sync;
 
@@ -39,6 +47,8 @@ pub(crate) struct Invocation<X> {
     pub(crate) results: Results,
     /// The threads that call it in generated tests; all if `None`.
     pub(crate) threads: Option<Vec<usize>>,
+    /// The end that it belongs to, if the object has ends.
+    pub(crate) uses: Option<Use>,
     pub(super) prepare: Arc<Prepare<X>>,
 }
 
@@ -52,17 +62,19 @@ impl<X> Clone for Invocation<X> {
             varies: self.varies,
             results: self.results,
             threads: self.threads.clone(),
+            uses: self.uses,
             prepare: Arc::clone(&self.prepare),
         }
     }
 }
 
 impl<X: 'static> Invocation<X> {
+    /// An operation that `run` runs on the object, in the thread with this number.
     pub(crate) fn new<R: Debug + Eq + Hash + 'static>(
         name: &str,
         label: String,
         blocking: Blocking,
-        run: impl Fn(&X) -> R + Send + Sync + 'static,
+        run: impl Fn(&X, usize) -> R + Send + Sync + 'static,
     ) -> Self {
         let run = Arc::new(run);
         Invocation {
@@ -72,6 +84,7 @@ impl<X: 'static> Invocation<X> {
             varies: false,
             results: Results::Compared,
             threads: None,
+            uses: None,
             prepare: Arc::new(move |numbering| {
                 let run = Arc::clone(&run);
                 match numbering {
@@ -121,7 +134,8 @@ impl Texts {
 
 /// An operation whose results are numbered.
 pub(super) trait Prepared<X> {
-    fn run(&self, object: &X, results: Results) -> Outcome;
+    /// Runs it in this thread.
+    fn run(&self, object: &X, thread: usize, results: Results) -> Outcome;
     fn describe(&self, result: u32) -> String;
     /// The result itself; `None` if it was ignored.
     fn value(&self, result: u32) -> Option<Rc<dyn Any>>;
@@ -153,9 +167,9 @@ impl<R> Default for Known<R> {
     }
 }
 
-impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
-    fn run(&self, object: &X, results: Results) -> Outcome {
-        let result = (self.run)(object);
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X, usize) -> R> Prepared<X> for Numbered<F, R> {
+    fn run(&self, object: &X, thread: usize, results: Results) -> Outcome {
+        let result = (self.run)(object, thread);
         let number = quietly(move || {
             if results == Results::Ignored {
                 return 0;
@@ -195,9 +209,11 @@ struct NumberedByText<F, R> {
     texts: Rc<Texts>,
 }
 
-impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for NumberedByText<F, R> {
-    fn run(&self, object: &X, results: Results) -> Outcome {
-        let result = (self.run)(object);
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X, usize) -> R> Prepared<X>
+    for NumberedByText<F, R>
+{
+    fn run(&self, object: &X, thread: usize, results: Results) -> Outcome {
+        let result = (self.run)(object, thread);
         let number = quietly(move || {
             if results == Results::Ignored {
                 return self.texts.number(IGNORED);
