@@ -59,6 +59,7 @@
 //! |---|---|
 //! | [`object`], [`Object`] | an object under test, its operations and its tests |
 //! | [`object_with`], [`ends`] | objects that are several handles, such as the ends of a channel |
+//! | [`model()`], [`Model`] | a whole test: a closure that starts threads, joins them and asserts |
 //! | [`specs`] | specifications of what programs share: channels, semaphores, cells |
 //! | [`report`] | the result of a check |
 //! | [`sync`], [`thread`], [`hint`], [`cell`], [`mod@time`] | `std` under control |
@@ -75,6 +76,7 @@ pub mod compare;
 mod engine;
 pub mod hint;
 mod matrix;
+mod model;
 mod object;
 pub mod report;
 mod runtime;
@@ -91,6 +93,7 @@ pub use check::{Coverage, Effort, Strategy};
 pub use engine::Engine;
 #[cfg(feature = "loom")]
 pub use engine::Loom;
+pub use model::{Model, model};
 pub use object::ends::object_with;
 pub use object::{Object, Progress, ends, object};
 pub use report::{Failure, FailureKind, Report, Verdict};

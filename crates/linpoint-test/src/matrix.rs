@@ -26,6 +26,7 @@ impl Matrix {
             init: self.init.len(),
             threads: self.threads.iter().map(Vec::len).collect(),
             last: self.last.len(),
+            started: self.threads.len(),
         }
     }
 

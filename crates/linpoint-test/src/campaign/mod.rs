@@ -1,7 +1,7 @@
 //! Runs the tests of an object on all cores, and reduces the first one that fails.
 
 mod coverage;
-mod minimise;
+pub(crate) mod minimise;
 mod observations;
 mod replay;
 mod weak_memory;

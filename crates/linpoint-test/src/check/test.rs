@@ -28,6 +28,8 @@ pub(crate) trait Test: Program {
     fn observed(&self) -> Option<Result<Serial, String>>;
     /// Whether executions are checked against a specification, instead of the serial executions.
     fn has_spec(&self) -> bool;
+    /// Whether an execution fails by what it does, a panic or that it is stuck, and not by its history.
+    fn asserts(&self) -> bool;
     /// What the specification says about an execution, if there is one.
     fn rule(&self, trace: &Trace) -> Option<Ruling>;
     /// The page about an execution that the specification does not allow. The page is called `name`.

@@ -4,7 +4,7 @@ pub mod ends;
 pub(crate) mod invocation;
 mod observed;
 pub(crate) mod plan;
-mod settings;
+pub(crate) mod settings;
 pub(crate) mod test;
 
 use std::fmt::{self, Debug};

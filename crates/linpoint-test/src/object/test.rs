@@ -225,6 +225,10 @@ impl<X: 'static> Test for ObjectTest<X> {
         self.spec.is_some()
     }
 
+    fn asserts(&self) -> bool {
+        false
+    }
+
     fn rule(&self, trace: &Trace) -> Option<Ruling> {
         let spec = self.spec.as_ref()?;
         self.seen(trace, |seen| Some(spec.rule(seen)))

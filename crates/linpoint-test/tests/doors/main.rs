@@ -6,6 +6,7 @@
 mod deque;
 mod ends;
 mod lossy;
+mod models;
 
 use linpoint_test::{Failure, FailureKind, Object, Report, Strategy, Verdict};
 
