@@ -63,6 +63,7 @@
 //! | [`specs`] | specifications of what programs share: channels, semaphores, cells |
 //! | [`report`] | the result of a check |
 //! | [`sync`], [`thread`], [`hint`], [`cell`], [`mod@time`] | `std` under control |
+//! | [`mod@future`] | an executor under control: `block_on`, `spawn`, timers |
 //! | [`Strategy`] | which executions are run |
 //! | [`Engine`] | what runs their threads |
 //! | [`mod@stress`] | the same objects on real threads |
@@ -74,6 +75,7 @@ pub mod cell;
 mod check;
 pub mod compare;
 mod engine;
+pub mod future;
 pub mod hint;
 mod matrix;
 mod model;

@@ -490,7 +490,10 @@ impl Phase2<'_> {
     fn contradicts_phase_1(&self, history: &History) -> bool {
         let has_weak_memory = self.program.engine().searches_itself();
         let has_phase_1 = !self.program.has_spec() && self.program.observed().is_none();
-        history.is_serial() && has_phase_1 && !has_weak_memory
+        // Serial executions try no cancellation after a future has woken itself.
+        let mut ops = 0..history.outcomes.len();
+        let is_cancelled = ops.any(|op| self.program.may_be_cancelled(op));
+        history.is_serial() && has_phase_1 && !has_weak_memory && !is_cancelled
     }
 
     fn explore<S: Search>(

@@ -133,6 +133,10 @@ impl Test for WholeTest {
         true
     }
 
+    fn may_be_cancelled(&self, _: usize) -> bool {
+        false
+    }
+
     fn observed(&self) -> Option<Result<Serial, String>> {
         None
     }

@@ -1,6 +1,7 @@
 //! Objects under test: their constructor, their operations, and their tests.
 
 pub mod ends;
+mod futures;
 pub(crate) mod invocation;
 mod observed;
 pub(crate) mod plan;

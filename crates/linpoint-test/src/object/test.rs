@@ -8,19 +8,20 @@ use std::sync::Arc;
 use linpoint::report::PageData;
 
 use super::ends::{Cast, Holders};
-use super::invocation::{Blocking, Invocation, Numbering, Prepared, Texts};
+use super::invocation::{
+    Blocking, CANCELLED, CANCELLED_AFTER, CANCELLED_TEXT, Invocation, Numbering, PANICS, Prepared,
+    Texts,
+};
 use super::{Construct, Object};
 use crate::check::Test;
 use crate::check::observations::Observations;
 use crate::check::serial::Serial;
 use crate::check::spec::{Ruling, Seen, Specification};
 use crate::engine::Engine;
+use crate::future::Drive;
 use crate::matrix::Matrix;
 use crate::runtime::execution::{Layout, Outcome, Trace};
 use crate::runtime::program::{Program, Subject};
-
-/// Results with this number or a larger one are panics.
-const PANICS: u32 = 1 << 30;
 
 /// The result of an operation that panicked, as text.
 fn panic_text(message: &str) -> String {
@@ -90,7 +91,10 @@ impl<X: 'static> ObjectTest<X> {
             panics: RefCell::default(),
             engine: object.settings.engine,
             stack_size: object.settings.stack_size,
-            invocations: matrix.invocations().collect(),
+            invocations: matrix
+                .invocations()
+                .map(|number| object.invocations[number].variant_of.unwrap_or(number))
+                .collect(),
             spec,
             observed,
         }
@@ -107,7 +111,11 @@ impl<X> ObjectTest<X> {
                 .filter(|&number| number < PANICS)?;
             self.ops[op].prepared.value(number)
         };
+        let cancelled = |op: usize| {
+            (history.outcomes[op].value() == Some(CANCELLED)).then(|| self.ops[op].invocation.drive)
+        };
         look(&Seen {
+            cancelled: &cancelled,
             history,
             invocations: &self.invocations,
             value: &value,
@@ -200,6 +208,7 @@ impl<X: 'static> Test for ObjectTest<X> {
             Some(number) if number >= PANICS => {
                 panic_text(&self.panics.borrow()[(number - PANICS) as usize])
             }
+            Some(CANCELLED | CANCELLED_AFTER) => CANCELLED_TEXT.to_owned(),
             Some(number) => self.ops[op].prepared.describe(number),
         }
     }
@@ -223,6 +232,20 @@ impl<X: 'static> Test for ObjectTest<X> {
 
     fn has_spec(&self) -> bool {
         self.spec.is_some()
+    }
+
+    fn told(&self, outcome: Outcome) -> Outcome {
+        match outcome.value() {
+            Some(CANCELLED_AFTER) => Outcome::returned(CANCELLED),
+            _ => outcome,
+        }
+    }
+
+    fn may_be_cancelled(&self, op: usize) -> bool {
+        matches!(
+            self.ops[op].invocation.drive,
+            Drive::CancelSafe | Drive::Cancelled
+        )
     }
 
     fn asserts(&self) -> bool {

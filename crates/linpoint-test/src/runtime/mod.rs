@@ -398,6 +398,16 @@ fn pause(location: &'static Location<'static>) {
     with(|execution, _| execution.describe(|| "yields".to_owned()));
 }
 
+/// Picks one of several outcomes that are not a matter of scheduling. The running step must not have picked before.
+pub(crate) fn pick(ways: usize) -> usize {
+    with(|execution, search| execution.decide(ways, search))
+}
+
+/// Whether the execution is a serial one.
+pub(crate) fn is_serial() -> bool {
+    with(|execution, _| execution.changes_between_operations())
+}
+
 /// Whether an execution is going on: what is asked belongs to one of its threads, be they controlled or not.
 pub(crate) fn in_execution() -> bool {
     MODE.get() != Mode::Outside

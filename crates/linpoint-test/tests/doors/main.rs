@@ -5,6 +5,7 @@
 
 mod deque;
 mod ends;
+mod futures;
 mod lossy;
 mod models;
 

@@ -273,7 +273,12 @@ pub struct Handles<E> {
 
 impl<E> Handles<E> {
     /// Calls `run` with the handle that a thread has of an end.
-    fn with<H: 'static, R>(&self, end: usize, thread: usize, run: impl FnOnce(&mut H) -> R) -> R {
+    pub(super) fn with<H: 'static, R>(
+        &self,
+        end: usize,
+        thread: usize,
+        run: impl FnOnce(&mut H) -> R,
+    ) -> R {
         let mut slot = self.hands[end].slot(thread).borrow_mut();
         let handle = slot.as_mut().and_then(|handle| handle.downcast_mut());
         run(handle.expect("bug: a thread has no handle"))
@@ -366,6 +371,14 @@ impl<E: Ends> Object<Handles<E>> {
     /// Adds an operation that drops the handle: a disconnected channel, a pool whose last user leaves.
     pub fn drops<H: 'static>(self, name: &str) -> Self {
         self.consumes(name, |handle: H| drop(handle))
+    }
+
+    /// What an operation uses that borrows a handle of this type.
+    pub(super) fn borrows<H: 'static>(&mut self, name: &str) -> Use {
+        Use {
+            end: self.end::<H>(name),
+            consumes: false,
+        }
     }
 
     /// The end with handles of this type.

@@ -73,6 +73,22 @@ where
         self
     }
 
+    /// Adds operations that are futures; see [`op_async`](Object::op_async).
+    pub fn on_async<H: 'static>(
+        mut self,
+        ops: impl IntoIterator<Item = S::Op>,
+        run: impl AsyncFn(&mut H, &S::Op) -> S::Ret + Send + Sync + 'static,
+    ) -> Self {
+        let run = Arc::new(run);
+        for op in ops {
+            let (label, run) = (format!("{op:?}"), Arc::clone(&run));
+            self.ops.push(op.clone());
+            let run = async move |handle: &mut H| run(handle, &op).await;
+            self.object = self.object.on0_async(&label, run).may_block(&label);
+        }
+        self
+    }
+
     /// Adds an operation that consumes the handle.
     pub fn consumes<H: 'static>(
         mut self,

@@ -278,6 +278,11 @@ impl Execution {
         self.settings.words == Words::Kept
     }
 
+    /// Whether threads change between operations only.
+    pub(super) fn changes_between_operations(&self) -> bool {
+        self.settings.switches == Switches::BetweenOperations
+    }
+
     /// The thread that runs.
     pub(crate) fn current(&self) -> usize {
         self.threads.current
