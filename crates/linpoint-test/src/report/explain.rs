@@ -199,6 +199,15 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
                 .map(usize::from)
                 .find(|&op| history.outcomes[op] != other.outcomes[op]);
             match differs {
+                Some(op) if (0..history.outcomes.len()).any(|op| program.may_be_cancelled(op)) => {
+                    format!(
+                        "{} answers {} in one serial execution and {} in another, after the same calls: an operation that was \
+                     cancelled had an effect, or the object depends on {UNCONTROLLED}.",
+                        name(program, op),
+                        program.describe(op, other.outcomes[op]),
+                        program.describe(op, history.outcomes[op]),
+                    )
+                }
                 Some(op) => format!(
                     "{} answers {} in one serial execution and {} in another, after the same calls. If it is meant to, say \
                      `nondeterministic_ok`; otherwise it depends on {UNCONTROLLED}.",
