@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::access::{Effect, Kind};
+use super::execution::{Execution, Layout};
 use super::{Handle, MAX_WORKERS, controlled, give_up, with};
 
 /// What a started thread does; an error is the message of a panic.
@@ -43,7 +44,14 @@ pub(crate) fn start(birth: &Handle, body: Body) -> usize {
     });
     let Some(thread) = started else {
         TOO_FEW.set(true);
-        let why = "more threads are started than a test can have";
+        let layout = |execution: &Execution| execution.trace().layout().clone();
+        let Layout {
+            threads, started, ..
+        } = with(|execution, _| layout(execution));
+        let why = match threads.len() == started {
+            true => "an object that spawns threads cannot be checked under control",
+            false => "more threads are started than a test can have",
+        };
         give_up(why);
         panic!("{why}");
     };

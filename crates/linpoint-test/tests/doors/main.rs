@@ -8,6 +8,7 @@ mod ends;
 mod futures;
 mod lossy;
 mod models;
+mod random_models;
 
 use linpoint_test::{Failure, FailureKind, Object, Report, Strategy, Verdict};
 
