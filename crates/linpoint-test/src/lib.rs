@@ -58,8 +58,12 @@
 //! | item | what it is |
 //! |---|---|
 //! | [`object`], [`Object`] | an object under test, its operations and its tests |
+//! | [`object_with`], [`ends`] | objects that are several handles, such as the ends of a channel |
+//! | [`model()`], [`Model`] | a whole test: a closure that starts threads, joins them and asserts |
+//! | [`specs`] | specifications of what programs share: channels, semaphores, cells |
 //! | [`report`] | the result of a check |
 //! | [`sync`], [`thread`], [`hint`], [`cell`], [`mod@time`] | `std` under control |
+//! | [`mod@future`] | an executor under control: `block_on`, `spawn`, timers |
 //! | [`Strategy`] | which executions are run |
 //! | [`Engine`] | what runs their threads |
 //! | [`mod@stress`] | the same objects on real threads |
@@ -71,12 +75,15 @@ pub mod cell;
 mod check;
 pub mod compare;
 mod engine;
+pub mod future;
 pub mod hint;
 mod matrix;
+mod model;
 mod object;
 pub mod report;
 mod runtime;
 mod search;
+pub mod specs;
 pub mod stress;
 pub mod sync;
 pub mod thread;
@@ -88,7 +95,9 @@ pub use check::{Coverage, Effort, Strategy};
 pub use engine::Engine;
 #[cfg(feature = "loom")]
 pub use engine::Loom;
-pub use object::{Object, Progress, object};
+pub use model::{Model, model};
+pub use object::ends::object_with;
+pub use object::{Object, Progress, ends, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
 pub use stress::{fresh, stress, stress_spec};
 

@@ -71,6 +71,25 @@ pub(crate) fn failure<X: 'static>(
     )
 }
 
+/// Returns the failure that a report shows for a violation of a test that is not reduced.
+pub(crate) fn explained(
+    program: &Rc<dyn Test>,
+    matrix: &Matrix,
+    serial: &Serial,
+    violation: &Violation,
+    limits: &Limits,
+) -> Failure {
+    let found_in = matrix.dimension();
+    explain::failure(
+        program,
+        matrix,
+        serial,
+        violation,
+        found_in,
+        limits.max_steps,
+    )
+}
+
 /// Removes threads and operations while the test still fails. Returns the smallest test.
 pub(crate) fn matrix(matrix: &Matrix, check: impl Fn(&Matrix) -> Checked) -> (Matrix, Checked) {
     let mut current = matrix.clone();

@@ -1,7 +1,7 @@
 //! Runs the tests of an object on all cores, and reduces the first one that fails.
 
 mod coverage;
-mod minimise;
+pub(crate) mod minimise;
 mod observations;
 mod replay;
 mod weak_memory;
@@ -274,7 +274,7 @@ pub(crate) fn run_test<X: 'static>(
     matrix: &Matrix,
     deadline: Option<Instant>,
 ) -> (TestReport, Option<Failure>) {
-    let problem = matrix.problem();
+    let problem = object.problem_of(matrix);
     let mut changed = None;
     let mut caveats = Vec::new();
     let mut out_of_time = false;

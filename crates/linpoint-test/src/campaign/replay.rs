@@ -23,7 +23,7 @@ pub(crate) fn run<X: 'static>(
         let why = "the replay token belongs to another object: its type or its operations have other names";
         return (Verdict::Undecided(why.to_owned()), Vec::new());
     }
-    if let Some(why) = matrix.problem() {
+    if let Some(why) = object.problem_of(&matrix) {
         return (Verdict::Undecided(why), Vec::new());
     }
     if !token.schedule.is_empty() {

@@ -14,6 +14,8 @@ impl<X: 'static> Object<X> {
         self.under_sc = Some(Arc::new(move |failure: &Failure| {
             let same = Object {
                 construct: Arc::clone(&same.construct),
+                ends: same.ends.clone(),
+                after_init: same.after_init,
                 invocations: same.invocations.clone(),
                 sequences: Vec::new(),
                 init: Vec::new(),

@@ -21,7 +21,6 @@ use witness::Unexplained;
 pub(crate) use test::{Test, explore};
 
 use crate::engine::Engine;
-use crate::runtime::UNCONTROLLED;
 use crate::runtime::causality::Past;
 use crate::runtime::execution::{
     Assumed, Causality, Choice, End, Settings, Switches, Trace, Words,
@@ -30,6 +29,7 @@ use crate::runtime::history::History;
 use crate::runtime::program::qualified_label;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
+use crate::runtime::{UNCONTROLLED, values};
 use crate::search::dfs::Dfs;
 use crate::search::dpor::Dpor;
 use crate::search::random::Random;
@@ -193,6 +193,9 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
             (found, serial)
         }
     };
+    if !program.asserts() && values::found_statics() {
+        return check(program, limits);
+    }
     Checked {
         found,
         caveats,
@@ -282,6 +285,8 @@ enum Oracle {
     SpecPerState,
     /// Serial witnesses of all executions that are equivalent to it.
     Extension,
+    /// The execution itself: whether a thread panicked, or it is stuck. Equivalent executions agree in that.
+    Assertions,
 }
 
 struct Phase2<'a> {
@@ -339,6 +344,7 @@ impl Phase2<'_> {
         // A specification decides single histories, so classes of executions do not apply; equal states do.
         let sees_accesses = self.program.engine().sees_accesses();
         let unless_spec = |oracle| match self.program.has_spec() {
+            true if self.program.asserts() => Oracle::Assertions,
             true => Oracle::SpecPerState,
             false if !sees_accesses => Oracle::Witness,
             false => oracle,
@@ -382,7 +388,7 @@ impl Phase2<'_> {
     /// All executions: one of each class if the oracle decides classes, otherwise up to equal states.
     fn exhaust(&mut self, oracle: Oracle, allowed: Allowance) -> Result<Extent, Stopped> {
         match oracle {
-            Oracle::Extension => self.explore(Dpor::new(), oracle, allowed),
+            Oracle::Extension | Oracle::Assertions => self.explore(Dpor::new(), oracle, allowed),
             _ => self.explore(self.depth_first(None), oracle, allowed),
         }
     }
@@ -484,7 +490,10 @@ impl Phase2<'_> {
     fn contradicts_phase_1(&self, history: &History) -> bool {
         let has_weak_memory = self.program.engine().searches_itself();
         let has_phase_1 = !self.program.has_spec() && self.program.observed().is_none();
-        history.is_serial() && has_phase_1 && !has_weak_memory
+        // Serial executions try no cancellation after a future has woken itself.
+        let mut ops = 0..history.outcomes.len();
+        let is_cancelled = ops.any(|op| self.program.may_be_cancelled(op));
+        history.is_serial() && has_phase_1 && !has_weak_memory && !is_cancelled
     }
 
     fn explore<S: Search>(
@@ -506,7 +515,7 @@ impl Phase2<'_> {
             causality: match oracle {
                 Oracle::Witness => Causality::Ignored,
                 Oracle::WitnessPerState | Oracle::SpecPerState => Causality::RealTime,
-                Oracle::Extension => Causality::Accesses,
+                Oracle::Extension | Oracle::Assertions => Causality::Accesses,
             },
             words: Words::Omitted,
             max_steps: limits.max_steps,
@@ -528,6 +537,7 @@ impl Phase2<'_> {
                             .map(|_| Stopped::Violates(trace.schedule().to_vec()))
                     }
                     Oracle::SpecPerState => known.stopped(program, trace),
+                    Oracle::Assertions => judged(program.rule(trace), trace),
                     Oracle::Extension => extensions
                         .explained(serial, trace)
                         .err()
@@ -603,14 +613,19 @@ impl Allowed {
         if self.known.contains(&key) {
             return None;
         }
-        match program.rule(trace) {
-            Some(Ruling::Unexplained(..)) => Some(Stopped::Violates(trace.schedule().to_vec())),
-            Some(Ruling::Undecided(why)) => Some(Stopped::Unfinished(why)),
-            _ => {
-                self.known.insert(key);
-                None
-            }
+        let stopped = judged(program.rule(trace), trace);
+        if stopped.is_none() {
+            self.known.insert(key);
         }
+        stopped
+    }
+}
+
+fn judged(ruling: Option<Ruling>, trace: &Trace) -> Option<Stopped> {
+    match ruling {
+        Some(Ruling::Unexplained(..)) => Some(Stopped::Violates(trace.schedule().to_vec())),
+        Some(Ruling::Undecided(why)) => Some(Stopped::Unfinished(why)),
+        Some(Ruling::Explained) | None => None,
     }
 }
 

@@ -198,7 +198,12 @@ impl Serial {
                 match seen {
                     Ok(()) if round == 0 => {
                         let history = trace.history();
-                        serial.insert(&history.outcomes, history.call_order().collect());
+                        let told = history
+                            .outcomes
+                            .iter()
+                            .map(|&outcome| program.told(outcome));
+                        let told: SmallVec<[Outcome; 16]> = told.collect();
+                        serial.insert(&told, history.call_order().collect());
                     }
                     Ok(()) => {}
                     Err(why) => {

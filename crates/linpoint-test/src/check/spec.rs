@@ -8,6 +8,7 @@ use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::{Checker, Config, Outcomes, Spec, TypedHistory, Verdict};
 
 use super::witness::Unexplained;
+use crate::future::Drive;
 use crate::runtime::execution::Outcome;
 use crate::runtime::history::{Event, History};
 
@@ -38,6 +39,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) invocations: &'a [usize],
     /// The result of an operation; `None` if it panicked.
     pub(crate) value: &'a dyn Fn(usize) -> Option<Rc<dyn Any>>,
+    /// How the future of an operation was driven, if it was cancelled.
+    pub(crate) cancelled: &'a dyn Fn(usize) -> Option<Drive>,
 }
 
 /// A specification without its types.
@@ -144,7 +147,9 @@ impl<S: Spec> SpecOps<S> {
         let mut ids = vec![None; seen_history.outcomes.len()];
         for event in &seen_history.events {
             let op = event.op();
-            if seen_history.outcomes[op] == Outcome::PENDING {
+            let cancelled = (seen.cancelled)(op);
+            if seen_history.outcomes[op] == Outcome::PENDING || cancelled == Some(Drive::CancelSafe)
+            {
                 continue;
             }
             let Some(meaning) = self.op(seen, op) else {
@@ -155,6 +160,10 @@ impl<S: Spec> SpecOps<S> {
             if matches!(event, Event::Call(_)) {
                 let process = seen_history.layout.thread_of(op) as u32;
                 ids[op] = Some(history.call(process, Probe::Runs(meaning.clone())));
+                continue;
+            }
+            if cancelled.is_some() {
+                // It may have taken effect, as one that has not returned.
                 continue;
             }
             let value = (seen.value)(op).and_then(|value| value.downcast::<S::Ret>().ok());

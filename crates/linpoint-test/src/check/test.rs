@@ -28,6 +28,14 @@ pub(crate) trait Test: Program {
     fn observed(&self) -> Option<Result<Serial, String>>;
     /// Whether executions are checked against a specification, instead of the serial executions.
     fn has_spec(&self) -> bool;
+    /// The outcome of an operation as a history tells it. An operation that was cancelled has two in serial executions.
+    fn told(&self, outcome: Outcome) -> Outcome {
+        outcome
+    }
+    /// Whether the future of an operation may be dropped before it is ready.
+    fn may_be_cancelled(&self, op: usize) -> bool;
+    /// Whether an execution fails by what it does, a panic or that it is stuck, and not by its history.
+    fn asserts(&self) -> bool;
     /// What the specification says about an execution, if there is one.
     fn rule(&self, trace: &Trace) -> Option<Ruling>;
     /// The page about an execution that the specification does not allow. The page is called `name`.

@@ -155,7 +155,7 @@ fn compare_here<X: 'static>(object: &Object<X>, executions: usize) -> Comparison
             coverage: Coverage::Sampled(0),
             alarms: BTreeMap::new(),
         };
-        if matrix.problem().is_none() {
+        if object.problem_of(&matrix).is_none() {
             let program = program(object, &matrix);
             examine(&program, &limits(object, None), executions, &mut compared);
         }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::Map;
+use crate::future::Drive;
 use crate::runtime::execution::Outcome;
 use crate::runtime::quietly;
 
@@ -25,8 +26,28 @@ pub(crate) enum Results {
     Ignored,
 }
 
+/// Which end of an object an operation needs a handle of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    pub(crate) end: usize,
+    /// The handle is gone afterwards.
+    pub(crate) consumes: bool,
+}
+
+/// The future of an operation was dropped before it was ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cancelled {
+    /// The operation has had no effect; in a concurrent execution, that is to be decided.
+    WithoutEffect,
+    /// In a serial execution, it was run to its end, and its result was forgotten.
+    AfterEffect,
+}
+
+/// Makes the operation as it is driven.
+pub(super) type Drives<X> = dyn Fn(Drive) -> Arc<Prepare<X>> + Send + Sync;
+
 /// Makes an operation ready to run in one test.
-type Prepare<X> = dyn Fn(&Numbering) -> Rc<dyn Prepared<X>> + Send + Sync;
+pub(super) type Prepare<X> = dyn Fn(&Numbering) -> Rc<dyn Prepared<X>> + Send + Sync;
 
 /// An operation with its arguments.
 pub(crate) struct Invocation<X> {
@@ -39,6 +60,14 @@ pub(crate) struct Invocation<X> {
     pub(crate) results: Results,
     /// The threads that call it in generated tests; all if `None`.
     pub(crate) threads: Option<Vec<usize>>,
+    /// The end that it belongs to, if the object has ends.
+    pub(crate) uses: Option<Use>,
+    /// The invocation of which it is a variant that is driven in another way.
+    pub(crate) variant_of: Option<usize>,
+    /// How its future is driven; of an operation that is no future, to its end.
+    pub(crate) drive: Drive,
+    /// Makes the same operation with its future driven in another way, if it is one.
+    pub(super) drives: Option<Arc<Drives<X>>>,
     pub(super) prepare: Arc<Prepare<X>>,
 }
 
@@ -52,19 +81,24 @@ impl<X> Clone for Invocation<X> {
             varies: self.varies,
             results: self.results,
             threads: self.threads.clone(),
+            uses: self.uses,
+            variant_of: self.variant_of,
+            drive: self.drive,
+            drives: self.drives.clone(),
             prepare: Arc::clone(&self.prepare),
         }
     }
 }
 
 impl<X: 'static> Invocation<X> {
+    /// An operation that `run` runs on the object, in the thread with this number.
     pub(crate) fn new<R: Debug + Eq + Hash + 'static>(
         name: &str,
         label: String,
         blocking: Blocking,
-        run: impl Fn(&X) -> R + Send + Sync + 'static,
+        run: impl Fn(&X, usize) -> R + Send + Sync + 'static,
     ) -> Self {
-        let run = Arc::new(run);
+        let run = move |object: &X, thread: usize| Ok(run(object, thread));
         Invocation {
             name: name.to_owned(),
             label,
@@ -72,23 +106,45 @@ impl<X: 'static> Invocation<X> {
             varies: false,
             results: Results::Compared,
             threads: None,
-            prepare: Arc::new(move |numbering| {
-                let run = Arc::clone(&run);
-                match numbering {
-                    Numbering::Values => Rc::new(Numbered {
-                        run,
-                        known: RefCell::default(),
-                    }),
-                    Numbering::Texts(texts) => Rc::new(NumberedByText {
-                        run,
-                        known: RefCell::default(),
-                        texts: Rc::clone(texts),
-                    }),
-                }
-            }),
+            uses: None,
+            variant_of: None,
+            drive: Drive::ToEnd,
+            drives: None,
+            prepare: prepare(run),
         }
     }
 }
+
+/// An operation that may be cancelled, ready to be prepared for a test.
+pub(super) fn prepare<X: 'static, R: Debug + Eq + Hash + 'static>(
+    run: impl Fn(&X, usize) -> Result<R, Cancelled> + Send + Sync + 'static,
+) -> Arc<Prepare<X>> {
+    let run = Arc::new(run);
+    Arc::new(move |numbering| {
+        let run = Arc::clone(&run);
+        match numbering {
+            Numbering::Values => Rc::new(Numbered {
+                run,
+                known: RefCell::default(),
+            }),
+            Numbering::Texts(texts) => Rc::new(NumberedByText {
+                run,
+                known: RefCell::default(),
+                texts: Rc::clone(texts),
+            }),
+        }
+    })
+}
+
+/// Results with this number or a larger one are panics.
+pub(super) const PANICS: u32 = 1 << 30;
+/// The number of the result "cancelled".
+pub(super) const CANCELLED: u32 = PANICS - 1;
+/// The same in a serial execution in which the operation has had its effect.
+pub(super) const CANCELLED_AFTER: u32 = PANICS - 2;
+
+/// The text of the result of an operation that was cancelled.
+pub(super) const CANCELLED_TEXT: &str = "cancelled";
 
 /// How the results of the operations of a test are numbered.
 pub(super) enum Numbering {
@@ -121,7 +177,8 @@ impl Texts {
 
 /// An operation whose results are numbered.
 pub(super) trait Prepared<X> {
-    fn run(&self, object: &X, results: Results) -> Outcome;
+    /// Runs it in this thread.
+    fn run(&self, object: &X, thread: usize, results: Results) -> Outcome;
     fn describe(&self, result: u32) -> String;
     /// The result itself; `None` if it was ignored.
     fn value(&self, result: u32) -> Option<Rc<dyn Any>>;
@@ -153,9 +210,15 @@ impl<R> Default for Known<R> {
     }
 }
 
-impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for Numbered<F, R> {
-    fn run(&self, object: &X, results: Results) -> Outcome {
-        let result = (self.run)(object);
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X, usize) -> Result<R, Cancelled>> Prepared<X>
+    for Numbered<F, R>
+{
+    fn run(&self, object: &X, thread: usize, results: Results) -> Outcome {
+        let result = match (self.run)(object, thread) {
+            Ok(result) => result,
+            Err(Cancelled::WithoutEffect) => return Outcome::returned(CANCELLED),
+            Err(Cancelled::AfterEffect) => return Outcome::returned(CANCELLED_AFTER),
+        };
         let number = quietly(move || {
             if results == Results::Ignored {
                 return 0;
@@ -195,9 +258,13 @@ struct NumberedByText<F, R> {
     texts: Rc<Texts>,
 }
 
-impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X) -> R> Prepared<X> for NumberedByText<F, R> {
-    fn run(&self, object: &X, results: Results) -> Outcome {
-        let result = (self.run)(object);
+impl<X, R: Debug + Eq + Hash + 'static, F: Fn(&X, usize) -> Result<R, Cancelled>> Prepared<X>
+    for NumberedByText<F, R>
+{
+    fn run(&self, object: &X, thread: usize, results: Results) -> Outcome {
+        let Ok(result) = (self.run)(object, thread) else {
+            return quietly(|| Outcome::returned(self.texts.number(CANCELLED_TEXT)));
+        };
         let number = quietly(move || {
             if results == Results::Ignored {
                 return self.texts.number(IGNORED);

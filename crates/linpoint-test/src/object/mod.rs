@@ -1,14 +1,18 @@
 //! Objects under test: their constructor, their operations, and their tests.
 
+pub mod ends;
+mod futures;
 pub(crate) mod invocation;
 mod observed;
 pub(crate) mod plan;
-mod settings;
+pub(crate) mod settings;
 pub(crate) mod test;
 
 use std::fmt::{self, Debug};
 use std::hash::{BuildHasher as _, Hash, Hasher as _};
 use std::sync::Arc;
+
+use ends::{Cast, Holders, Kind};
 
 use crate::report::{Failure, Verdict};
 use invocation::{Blocking, Invocation, Results};
@@ -18,6 +22,7 @@ use settings::Settings;
 pub use settings::Progress;
 
 use crate::check::spec::{Probed, SpecOps, Specification};
+use crate::matrix::Matrix;
 
 /// Returns an object under test. `construct` creates a new one for every execution.
 ///
@@ -32,29 +37,22 @@ use crate::check::spec::{Probed, SpecOps, Specification};
 /// assert!(report.passed(), "{report}");
 /// ```
 pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> Object<X> {
-    Object {
-        construct: Arc::new(construct),
-        invocations: Vec::new(),
-        sequences: Vec::new(),
-        init: Vec::new(),
-        last: Vec::new(),
-        spec: None,
-        under_sc: None,
-        plans: Vec::new(),
-        settings: Settings::default(),
-        problem: None,
-    }
+    Object::made_by(move |_| construct())
 }
 
 /// An object under test, made by [`object`].
 #[must_use = "nothing runs before `check` or `run`"]
 pub struct Object<X> {
-    pub(crate) construct: Arc<dyn Fn() -> X + Send + Sync>,
+    pub(crate) construct: Construct<X>,
+    /// The ends of which it consists; none if it is a single shared value.
+    pub(crate) ends: Vec<Kind>,
+    /// Runs after the initial sequence.
+    pub(crate) after_init: Option<fn(&X, &Cast)>,
     pub(crate) invocations: Vec<Invocation<X>>,
     pub(crate) sequences: Vec<Vec<usize>>,
     pub(crate) init: Vec<usize>,
     pub(crate) last: Vec<usize>,
-    pub(crate) spec: Option<Arc<dyn Specification>>,
+    pub(crate) spec: Option<SpecFor>,
     /// Runs the test of a failure with the same object under sequential consistency.
     pub(crate) under_sc: Option<UnderSc>,
     pub(crate) plans: Vec<Plan>,
@@ -63,9 +61,41 @@ pub struct Object<X> {
     pub(crate) problem: Option<String>,
 }
 
+/// Makes an object for a test in which these threads use these ends.
+pub(crate) type Construct<X> = Arc<dyn Fn(&Cast) -> X + Send + Sync>;
+
+/// The specification of a test that begins with so many handles.
+pub(crate) type SpecFor = Arc<dyn Fn(&Holders) -> Arc<dyn Specification> + Send + Sync>;
+
 pub(crate) type UnderSc = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
 
+/// An operation with its argument, as in "add(200)".
+fn label<A: Debug>(name: &str, arg: &A) -> String {
+    let text = format!("{arg:?}");
+    match text.starts_with('(') {
+        true => format!("{name}{text}"),
+        false => format!("{name}({text})"),
+    }
+}
+
 impl<X: 'static> Object<X> {
+    fn made_by(construct: impl Fn(&Cast) -> X + Send + Sync + 'static) -> Self {
+        Object {
+            construct: Arc::new(construct),
+            ends: Vec::new(),
+            after_init: None,
+            invocations: Vec::new(),
+            sequences: Vec::new(),
+            init: Vec::new(),
+            last: Vec::new(),
+            spec: None,
+            under_sc: None,
+            plans: Vec::new(),
+            settings: Settings::default(),
+            problem: None,
+        }
+    }
+
     /// Adds an operation with an argument: one invocation for each of `args`, labelled like `add(200)`. A tuple stands for
     /// several arguments.
     ///
@@ -83,11 +113,7 @@ impl<X: 'static> Object<X> {
         let run = Arc::new(run);
         for arg in args {
             let run = Arc::clone(&run);
-            let text = format!("{arg:?}");
-            let label = match text.starts_with('(') {
-                true => format!("{name}{text}"),
-                false => format!("{name}({text})"),
-            };
+            let label = label(name, &arg);
             let run = move |object: &X| run(object, arg.clone());
             self = self.with(name, label, Blocking::Never, run);
         }
@@ -104,17 +130,23 @@ impl<X: 'static> Object<X> {
     }
 
     fn with<R: Debug + Eq + Hash + 'static>(
-        mut self,
+        self,
         name: &str,
         label: String,
         blocking: Blocking,
         run: impl Fn(&X) -> R + Send + Sync + 'static,
     ) -> Self {
-        if self.invocations.iter().any(|known| known.label == label) {
-            self.set_problem(format!("there are two operations \"{label}\""));
+        let run = move |object: &X, _| run(object);
+        self.add(Invocation::new(name, label, blocking, run))
+    }
+
+    fn add(mut self, invocation: Invocation<X>) -> Self {
+        let label = &invocation.label;
+        if self.invocations.iter().any(|known| known.label == *label) {
+            let problem = format!("there are two operations \"{label}\"");
+            self.set_problem(problem);
         }
-        self.invocations
-            .push(Invocation::new(name, label, blocking, run));
+        self.invocations.push(invocation);
         self
     }
 
@@ -165,15 +197,28 @@ impl<X: 'static> Object<X> {
                 run(object, &op)
             });
         }
-        if self.spec.is_some() {
-            self.set_problem("an object has only one specification".to_owned());
-        }
-        self.spec = Some(Arc::new(SpecOps {
+        let spec: Arc<dyn Specification> = Arc::new(SpecOps {
             spec: Probed(spec),
             first,
             ops,
-        }));
+        });
+        self.set_spec(move |_| Arc::clone(&spec))
+    }
+
+    fn set_spec(
+        mut self,
+        spec: impl Fn(&Holders) -> Arc<dyn Specification> + Send + Sync + 'static,
+    ) -> Self {
+        if self.spec.is_some() {
+            self.set_problem("an object has only one specification".to_owned());
+        }
+        self.spec = Some(Arc::new(spec));
         self
+    }
+
+    /// Why a test of this object cannot run, if it cannot.
+    pub(crate) fn problem_of(&self, matrix: &Matrix) -> Option<String> {
+        matrix.problem().or_else(|| ends::problem(self, matrix))
     }
 
     /// Operations to run before the threads start.

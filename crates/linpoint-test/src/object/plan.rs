@@ -6,7 +6,9 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::Object;
-use crate::matrix::{self, Matrix};
+use super::ends::{self, Kind, Sharing};
+use super::invocation::Use;
+use crate::matrix::{self, Group, Matrix};
 use crate::token::Token;
 
 /// A set of tests to run.
@@ -162,22 +164,19 @@ fn tests_of<X: 'static>(
             tests,
         } => (Box::new(random(object, threads, ops).take(tests)), tests),
         &Plan::Auto(n) => {
-            let sizes = (1..=n).map(move |k| (k, k.min(choices)));
-            let roles = Roles::of(object);
             let order = one_of_each_first(object);
-            let total = sizes
-                .clone()
-                .map(|(k, first)| roles.count(&order[..first], k, k))
-                .fold(0, usize::saturating_add);
             notes.extend(never_run(object, &order[..n.min(choices)]));
-            let tests = sizes.flat_map(move |(k, first)| roles.all(&order[..first], k, k));
-            (Box::new(tests), total)
+            let (mut tests, mut total): (Threads, usize) = (Box::new(std::iter::empty()), 0);
+            for k in 1..=n {
+                let (more, count) = all(object, &order[..k.min(choices)], k, k);
+                tests = Box::new(tests.chain(more));
+                total = total.saturating_add(count);
+            }
+            (tests, total)
         }
         &Plan::All { threads, ops } => {
-            let roles = Roles::of(object);
-            let all: Vec<usize> = (0..choices).collect();
-            let total = roles.count(&all, threads, ops);
-            (roles.all(&all, threads, ops), total)
+            let every: Vec<usize> = (0..choices).collect();
+            all(object, &every, threads, ops)
         }
         Plan::Growing => (Box::new(growing(object)), usize::MAX),
         Plan::Replay(_) => (Box::new(std::iter::empty()), 0),
@@ -189,14 +188,13 @@ fn tests_of<X: 'static>(
 fn growing<X: 'static>(
     object: &Object<X>,
 ) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
-    let roles = Roles::of(object);
-    let all: Vec<usize> = (0..object.invocations.len()).collect();
-    let smallest = roles.all(&all, 2, 1);
-    let has_roles = roles.by_thread(&all, 1).is_some();
+    let every: Vec<usize> = (0..object.invocations.len()).collect();
+    let (smallest, _) = all(object, &every, 2, 1);
+    let has_alike = Shape::of(object).has_alike();
     let mut seen = HashSet::new();
     let mut is_new = move |test: &Vec<Vec<usize>>| {
         let mut threads = test.clone();
-        if !has_roles {
+        if has_alike {
             threads.sort_unstable();
         }
         seen.insert(threads)
@@ -232,56 +230,126 @@ fn growing<X: 'static>(
     })
 }
 
-/// The threads that may call each invocation.
+/// What a plan knows of an object.
 #[derive(Clone)]
-struct Roles(Vec<Option<Vec<usize>>>);
+struct Shape {
+    ends: Vec<Kind>,
+    /// For each invocation, the threads that may call it, and the end that it uses.
+    ops: Vec<(Option<Vec<usize>>, Option<Use>)>,
+}
 
-impl Roles {
+impl Shape {
     fn of<X>(object: &Object<X>) -> Self {
-        let threads = object.invocations.iter().map(|op| op.threads.clone());
-        Roles(threads.collect())
+        let ops = object.invocations.iter();
+        Shape {
+            ends: object.ends.clone(),
+            ops: ops.map(|op| (op.threads.clone(), op.uses)).collect(),
+        }
+    }
+
+    /// Whether threads that have the same operations are alike.
+    fn has_alike(&self) -> bool {
+        self.ops.iter().all(|(threads, _)| threads.is_none())
+            && self.ends.iter().all(|end| end.sharing != Sharing::Each)
+    }
+
+    /// Whether `op` may follow `ops` in a thread.
+    fn may_follow(&self, ops: &[usize], op: usize) -> bool {
+        ends::may_follow(|op| self.ops[op].1, ops, op)
+    }
+}
+
+/// Which threads may call each invocation.
+struct Roles<'a> {
+    shape: &'a Shape,
+    /// The thread of each end that is owned.
+    owners: Vec<Option<usize>>,
+}
+
+impl<'a> Roles<'a> {
+    /// All ways to give the ends that are owned to so many threads. Threads that have none yet are alike.
+    fn all(shape: &'a Shape, threads: usize) -> Vec<Self> {
+        let mut all = vec![(Vec::new(), 0)];
+        for kind in &shape.ends {
+            let more = |(owners, met): (Vec<Option<usize>>, usize)| {
+                let options: Vec<Option<usize>> = match kind.sharing {
+                    Sharing::Owned if shape.has_alike() => {
+                        (0..threads.min(met + 1)).map(Some).collect()
+                    }
+                    Sharing::Owned => (0..threads).map(Some).collect(),
+                    Sharing::Cloned | Sharing::Each => vec![None],
+                };
+                let with = move |owner: Option<usize>| {
+                    let met = owner.map_or(met, |owner| met.max(owner + 1));
+                    ([&owners[..], &[owner]].concat(), met)
+                };
+                options.into_iter().map(with).collect::<Vec<_>>()
+            };
+            all = all.into_iter().flat_map(more).collect();
+        }
+        let roles = all.into_iter().map(|(owners, _)| Roles { shape, owners });
+        roles.collect()
+    }
+
+    /// Ends that are owned are given to threads at random.
+    fn random(shape: &'a Shape, threads: usize, rng: &mut ChaCha8Rng) -> Self {
+        let owner = |kind: &Kind| match kind.sharing {
+            Sharing::Owned => Some(rng.random_range(0..threads)),
+            Sharing::Cloned | Sharing::Each => None,
+        };
+        Roles {
+            shape,
+            owners: shape.ends.iter().map(owner).collect(),
+        }
     }
 
     fn may_call(&self, thread: usize, op: usize) -> bool {
-        self.0[op]
-            .as_ref()
-            .is_none_or(|threads| threads.contains(&thread))
+        let (threads, uses) = &self.shape.ops[op];
+        let owner = uses.and_then(|uses| self.owners[uses.end]);
+        owner.is_none_or(|owner| owner == thread)
+            && threads
+                .as_ref()
+                .is_none_or(|threads| threads.contains(&thread))
     }
 
-    /// Those of `ops` that each thread may call; `None` if all threads may call all of them.
-    fn by_thread(&self, ops: &[usize], threads: usize) -> Option<Vec<Vec<usize>>> {
-        let of_thread = |thread| {
-            let mine = ops.iter().copied().filter(|&op| self.may_call(thread, op));
-            mine.collect()
-        };
-        let differ = ops.iter().any(|&op| self.0[op].is_some());
-        differ.then(|| (0..threads).map(of_thread).collect())
-    }
-
-    /// All tests of this size out of these invocations.
-    fn all(&self, ops: &[usize], threads: usize, length: usize) -> Threads {
-        match self.by_thread(ops, threads) {
-            Some(by_thread) => Box::new(matrix::each(by_thread, length)),
-            None => {
-                let all = matrix::all(ops.len(), threads, length);
-                let ops = ops.to_vec();
-                let named = move |column: Vec<usize>| column.iter().map(|&op| ops[op]).collect();
-                Box::new(all.map(move |columns| columns.into_iter().map(&named).collect()))
+    /// The threads with the columns that they can have out of these invocations.
+    fn groups(&self, ops: &[usize], threads: usize, length: usize) -> Vec<Group> {
+        let mut groups: Vec<(Vec<usize>, Group)> = Vec::new();
+        for thread in 0..threads {
+            let mine: Vec<usize> = ops
+                .iter()
+                .copied()
+                .filter(|&op| self.may_call(thread, op))
+                .collect();
+            let alike = groups.iter_mut().find(|(choices, _)| *choices == mine);
+            match alike.filter(|_| self.shape.has_alike()) {
+                Some((_, group)) => group.threads.push(thread),
+                None => {
+                    let columns = matrix::columns(&mine, length, |column, op| {
+                        self.shape.may_follow(column, op)
+                    });
+                    let group = Group {
+                        threads: vec![thread],
+                        columns,
+                    };
+                    groups.push((mine, group));
+                }
             }
         }
+        groups.into_iter().map(|(_, group)| group).collect()
     }
+}
 
-    /// How many these are.
-    fn count(&self, ops: &[usize], threads: usize, length: usize) -> usize {
-        match self.by_thread(ops, threads) {
-            Some(by_thread) => by_thread
-                .iter()
-                .filter(|mine| !mine.is_empty())
-                .map(|mine| mine.len().saturating_pow(length as u32))
-                .fold(1, usize::saturating_mul),
-            None => multisets(ops.len(), threads, length),
-        }
+/// All tests of this size out of these invocations, and their number.
+fn all<X>(object: &Object<X>, ops: &[usize], threads: usize, length: usize) -> (Threads, usize) {
+    let (mut tests, mut total): (Threads, usize) = (Box::new(std::iter::empty()), 0);
+    let shape = Shape::of(object);
+    for roles in Roles::all(&shape, threads) {
+        let groups = roles.groups(ops, threads, length);
+        total = total.saturating_add(matrix::count(&groups));
+        tests = Box::new(tests.chain(matrix::all(groups)));
     }
+    (tests, total)
 }
 
 /// Returns the invocations in an order in which each operation comes with its first argument before any comes with its
@@ -325,41 +393,35 @@ fn never_run<X>(object: &Object<X>, first: &[usize]) -> Option<String> {
     })
 }
 
-/// Returns the number of tests of this many threads and operations per thread. The order of threads does not matter.
-fn multisets(choices: usize, threads: usize, ops: usize) -> usize {
-    let columns = choices.saturating_pow(ops as u32) as u128;
-    let count = (0..threads as u128).try_fold(1u128, |product, i| {
-        product
-            .checked_mul(columns + i)
-            .map(|product| product / (i + 1))
-    });
-    count
-        .and_then(|count| usize::try_from(count).ok())
-        .unwrap_or(usize::MAX)
-}
-
 /// Returns random tests. A [sequence](Object::sequence) may take the place of an operation.
-fn random<X>(
+fn random<X: 'static>(
     object: &Object<X>,
     threads: usize,
     ops: usize,
 ) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
-    let roles = Roles::of(object);
     let entries = (0..object.invocations.len()).map(|op| vec![op]);
     let entries: Vec<Vec<usize>> = entries.chain(object.sequences.iter().cloned()).collect();
-    let of_thread = |thread| {
-        let may_call = |entry: &&Vec<usize>| entry.iter().all(|&op| roles.may_call(thread, op));
-        entries.iter().filter(may_call).cloned().collect()
-    };
-    let by_thread: Vec<Vec<Vec<usize>>> = (0..threads).map(of_thread).collect();
+    let shape = Shape::of(object);
     let mut rng = ChaCha8Rng::seed_from_u64(object.settings.seed);
     std::iter::repeat_with(move || {
-        let mut column = |entries: &Vec<Vec<usize>>| {
-            let ops = if entries.is_empty() { 0 } else { ops };
-            (0..ops)
-                .flat_map(|_| entries[rng.random_range(0..entries.len())].clone())
-                .collect()
+        let roles = Roles::random(&shape, threads, &mut rng);
+        let mut column = |thread: usize| {
+            let may_call = |entry: &&Vec<usize>| entry.iter().all(|&op| roles.may_call(thread, op));
+            let mine: Vec<&Vec<usize>> = entries.iter().filter(may_call).collect();
+            let mut column: Vec<usize> = Vec::new();
+            for _ in 0..ops {
+                let follows = |entry: &&&Vec<usize>| {
+                    let after = |place: usize| [&column[..], &entry[..place]].concat();
+                    (0..entry.len()).all(|place| shape.may_follow(&after(place), entry[place]))
+                };
+                let next: Vec<&Vec<usize>> = mine.iter().filter(follows).copied().collect();
+                if next.is_empty() {
+                    break;
+                }
+                column.extend(next[rng.random_range(0..next.len())]);
+            }
+            column
         };
-        by_thread.iter().map(&mut column).collect()
+        (0..threads).map(&mut column).collect()
     })
 }

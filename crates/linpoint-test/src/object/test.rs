@@ -7,19 +7,21 @@ use std::sync::Arc;
 
 use linpoint::report::PageData;
 
-use super::Object;
-use super::invocation::{Blocking, Invocation, Numbering, Prepared, Texts};
+use super::ends::{Cast, Holders};
+use super::invocation::{
+    Blocking, CANCELLED, CANCELLED_AFTER, CANCELLED_TEXT, Invocation, Numbering, PANICS, Prepared,
+    Texts,
+};
+use super::{Construct, Object};
 use crate::check::Test;
 use crate::check::observations::Observations;
 use crate::check::serial::Serial;
 use crate::check::spec::{Ruling, Seen, Specification};
 use crate::engine::Engine;
+use crate::future::Drive;
 use crate::matrix::Matrix;
 use crate::runtime::execution::{Layout, Outcome, Trace};
 use crate::runtime::program::{Program, Subject};
-
-/// Results with this number or a larger one are panics.
-const PANICS: u32 = 1 << 30;
 
 /// The result of an operation that panicked, as text.
 fn panic_text(message: &str) -> String {
@@ -28,9 +30,12 @@ fn panic_text(message: &str) -> String {
 
 /// A test of an object, ready to run.
 pub(crate) struct ObjectTest<X> {
-    construct: Arc<dyn Fn() -> X + Send + Sync>,
+    construct: Construct<X>,
+    after_init: Option<fn(&X, &Cast)>,
+    cast: Rc<Cast>,
     identity: u16,
     layout: Layout,
+    threads: Rc<[usize]>,
     ops: Rc<[Op<X>]>,
     panics: RefCell<Vec<String>>,
     engine: Engine,
@@ -70,16 +75,27 @@ impl<X: 'static> ObjectTest<X> {
                 prepared,
             }
         });
+        let cast = Cast::of(object, matrix);
+        let spec = object.spec.as_ref();
+        let spec = spec.map(|spec| spec(&Holders::of(&object.ends, &cast)));
         ObjectTest {
             construct: Arc::clone(&object.construct),
+            after_init: object.after_init,
+            cast: Rc::new(cast),
             identity: object.identity(),
+            threads: (0..matrix.layout().ops())
+                .map(|op| matrix.layout().thread_of(op))
+                .collect(),
             layout: matrix.layout(),
             ops: ops.collect(),
             panics: RefCell::default(),
             engine: object.settings.engine,
             stack_size: object.settings.stack_size,
-            invocations: matrix.invocations().collect(),
-            spec: object.spec.clone(),
+            invocations: matrix
+                .invocations()
+                .map(|number| object.invocations[number].variant_of.unwrap_or(number))
+                .collect(),
+            spec,
             observed,
         }
     }
@@ -95,7 +111,11 @@ impl<X> ObjectTest<X> {
                 .filter(|&number| number < PANICS)?;
             self.ops[op].prepared.value(number)
         };
+        let cancelled = |op: usize| {
+            (history.outcomes[op].value() == Some(CANCELLED)).then(|| self.ops[op].invocation.drive)
+        };
         look(&Seen {
+            cancelled: &cancelled,
             history,
             invocations: &self.invocations,
             value: &value,
@@ -106,6 +126,10 @@ impl<X> ObjectTest<X> {
 struct Constructed<X> {
     object: X,
     ops: Rc<[Op<X>]>,
+    /// The thread of each operation.
+    threads: Rc<[usize]>,
+    /// What to do after the last operation of the initial sequence.
+    after_init: Option<(usize, fn(&X, &Cast), Rc<Cast>)>,
 }
 
 impl<X> Subject for Constructed<X> {
@@ -114,7 +138,13 @@ impl<X> Subject for Constructed<X> {
             invocation,
             prepared,
         } = &self.ops[op];
-        prepared.run(&self.object, invocation.results)
+        let outcome = prepared.run(&self.object, self.threads[op], invocation.results);
+        if let Some((last, after_init, cast)) = &self.after_init
+            && *last == op
+        {
+            after_init(&self.object, cast);
+        }
+        outcome
     }
 }
 
@@ -125,8 +155,13 @@ impl<X: 'static> Program for ObjectTest<X> {
 
     fn construct(&self) -> Rc<dyn Subject> {
         Rc::new(Constructed {
-            object: (self.construct)(),
+            object: (self.construct)(&self.cast),
             ops: Rc::clone(&self.ops),
+            threads: Rc::clone(&self.threads),
+            after_init: self.layout.init.checked_sub(1).and_then(|last| {
+                let after_init = self.after_init?;
+                Some((last, after_init, Rc::clone(&self.cast)))
+            }),
         })
     }
 
@@ -173,6 +208,7 @@ impl<X: 'static> Test for ObjectTest<X> {
             Some(number) if number >= PANICS => {
                 panic_text(&self.panics.borrow()[(number - PANICS) as usize])
             }
+            Some(CANCELLED | CANCELLED_AFTER) => CANCELLED_TEXT.to_owned(),
             Some(number) => self.ops[op].prepared.describe(number),
         }
     }
@@ -196,6 +232,24 @@ impl<X: 'static> Test for ObjectTest<X> {
 
     fn has_spec(&self) -> bool {
         self.spec.is_some()
+    }
+
+    fn told(&self, outcome: Outcome) -> Outcome {
+        match outcome.value() {
+            Some(CANCELLED_AFTER) => Outcome::returned(CANCELLED),
+            _ => outcome,
+        }
+    }
+
+    fn may_be_cancelled(&self, op: usize) -> bool {
+        matches!(
+            self.ops[op].invocation.drive,
+            Drive::CancelSafe | Drive::Cancelled
+        )
+    }
+
+    fn asserts(&self) -> bool {
+        false
     }
 
     fn rule(&self, trace: &Trace) -> Option<Ruling> {

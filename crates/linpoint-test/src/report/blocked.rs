@@ -14,6 +14,9 @@ pub(crate) fn lines(test: &dyn Test, trace: &Trace) -> Vec<String> {
                 kind: Kind::Take, ..
             } => "is parked, and no thread unparks it".to_owned(),
             Wait::Access {
+                kind: Kind::Pass, ..
+            } => "waits for the end of a thread that does not end".to_owned(),
+            Wait::Access {
                 object,
                 name,
                 kind,

@@ -19,6 +19,15 @@ use crate::token::Token;
 /// How many serial outcomes are shown.
 const NEAREST: usize = 3;
 
+/// The way in which a test of this program fails.
+pub(crate) fn kind_in(program: &dyn Test, violation: &ViolationKind) -> FailureKind {
+    match violation {
+        ViolationKind::Results if program.asserts() => FailureKind::Panics,
+        ViolationKind::Stuck(_) if program.asserts() => FailureKind::Deadlock,
+        violation => kind(violation),
+    }
+}
+
 pub(crate) fn kind(violation: &ViolationKind) -> FailureKind {
     match violation {
         ViolationKind::Results => FailureKind::NoWitness,
@@ -54,7 +63,10 @@ pub(crate) fn failure(
                 signature = trace.fingerprint();
                 spec_page = program.page(trace, &page::test_name(&**program));
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(trace) {
-                    sentence = format!("The specification does not allow it: {why}.");
+                    sentence = match program.asserts() {
+                        true => why,
+                        false => format!("The specification does not allow it: {why}."),
+                    };
                 }
                 blocked = blocked::lines(&**program, trace);
             },
@@ -99,7 +111,12 @@ pub(crate) fn failure(
         },
         preemptions: violation.preemptions,
         page_data,
-        ..failure_of_test(&**program, &token, kind(&violation.kind), sentence)
+        ..failure_of_test(
+            &**program,
+            &token,
+            kind_in(&**program, &violation.kind),
+            sentence,
+        )
     }
 }
 
@@ -182,6 +199,15 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
                 .map(usize::from)
                 .find(|&op| history.outcomes[op] != other.outcomes[op]);
             match differs {
+                Some(op) if (0..history.outcomes.len()).any(|op| program.may_be_cancelled(op)) => {
+                    format!(
+                        "{} answers {} in one serial execution and {} in another, after the same calls: an operation that was \
+                     cancelled had an effect, or the object depends on {UNCONTROLLED}.",
+                        name(program, op),
+                        program.describe(op, other.outcomes[op]),
+                        program.describe(op, history.outcomes[op]),
+                    )
+                }
                 Some(op) => format!(
                     "{} answers {} in one serial execution and {} in another, after the same calls. If it is meant to, say \
                      `nondeterministic_ok`; otherwise it depends on {UNCONTROLLED}.",

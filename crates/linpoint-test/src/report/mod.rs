@@ -89,6 +89,10 @@ pub enum FailureKind {
     Blocks,
     /// The serial histories are not those of the observation file.
     Changed,
+    /// A thread of a [model](crate::model()) panics.
+    Panics,
+    /// No thread of a [model](crate::model()) can go on, and some have not ended.
+    Deadlock,
 }
 
 /// A test that fails, reduced as far as possible.
@@ -140,6 +144,8 @@ impl Failure {
             (FailureKind::Nondeterministic, _) => {
                 Some("Not deterministic: the same serial calls give different answers".to_owned())
             }
+            (FailureKind::Panics, _) => Some("A thread panics".to_owned()),
+            (FailureKind::Deadlock, _) => Some("Deadlock: no thread can go on".to_owned()),
             (FailureKind::Blocks, _) => {
                 Some("Blocks: an operation waits for ever in a serial execution".to_owned())
             }
@@ -278,6 +284,8 @@ impl fmt::Display for Failure {
             FailureKind::Nondeterministic => "NOT DETERMINISTIC",
             FailureKind::Blocks => "BLOCKS",
             FailureKind::Changed => "CHANGED",
+            FailureKind::Panics => "PANICS",
+            FailureKind::Deadlock => "DEADLOCK",
         };
         let dimension = matrix::dimension(&self.matrix);
         write!(f, "{title}   {dimension}")?;

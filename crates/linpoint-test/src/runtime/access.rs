@@ -25,6 +25,10 @@ pub(crate) enum Kind {
     Join,
     /// Waits for the condition no longer, without a notification.
     Leave,
+    /// Lets all pass from now on.
+    Open,
+    /// Passes what is open.
+    Pass,
 }
 
 /// What an access does to the object.
@@ -75,7 +79,9 @@ impl Kind {
         use Kind::*;
         !matches!(
             (self, other),
-            (Read, Read) | (Share | Unshare, Share | Unshare) | (Join | Leave, Join | Leave)
+            (Read | Pass, Read | Pass)
+                | (Share | Unshare, Share | Unshare)
+                | (Join | Leave, Join | Leave)
         )
     }
 
@@ -89,7 +95,7 @@ impl Kind {
         match self {
             Kind::Acquire => hold == 0,
             Kind::Share => hold & EXCLUSIVE == 0,
-            Kind::Take => hold > 0,
+            Kind::Take | Kind::Pass => hold > 0,
             _ => true,
         }
     }
@@ -97,12 +103,12 @@ impl Kind {
     /// The state after it.
     pub(crate) fn apply(self, hold: Hold) -> Hold {
         match self {
-            Kind::Read | Kind::Write | Kind::Join | Kind::Leave => hold,
+            Kind::Read | Kind::Write | Kind::Join | Kind::Leave | Kind::Pass => hold,
             Kind::Acquire => EXCLUSIVE,
             Kind::Release | Kind::Take => 0,
             Kind::Share => hold + 1,
             Kind::Unshare => hold.saturating_sub(1),
-            Kind::Give => 1,
+            Kind::Give | Kind::Open => 1,
         }
     }
 }

@@ -77,7 +77,7 @@ impl Touched<Clock> {
 
     pub(crate) fn note(&mut self, clock: &Clock, kind: Kind) {
         match kind {
-            Kind::Read => self.reads.join(clock),
+            Kind::Read | Kind::Pass => self.reads.join(clock),
             _ if kind.is_shared() => self.shared.join(clock),
             _ => self.writes = *clock,
         }
@@ -99,7 +99,7 @@ impl Touched<Past> {
 
     pub(crate) fn note(&mut self, past: Past, kind: Kind) {
         match kind {
-            Kind::Read => self.reads.add(past),
+            Kind::Read | Kind::Pass => self.reads.add(past),
             _ if kind.is_shared() => self.shared.add(past),
             _ => {
                 *self = Touched {

@@ -37,6 +37,7 @@ impl History {
                 init: 0,
                 threads: Vec::new(),
                 last: 0,
+                started: 0,
             },
             outcomes: Vec::new(),
             before: Vec::new(),

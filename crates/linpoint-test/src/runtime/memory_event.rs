@@ -48,8 +48,8 @@ impl Action {
             Kind::Release => Some(Action::Release),
             Kind::Share => Some(Action::Share),
             Kind::Unshare => Some(Action::Unshare),
-            Kind::Give => Some(Action::Give),
-            Kind::Take => Some(Action::Take),
+            Kind::Give | Kind::Open => Some(Action::Give),
+            Kind::Take | Kind::Pass => Some(Action::Take),
         }
     }
 }

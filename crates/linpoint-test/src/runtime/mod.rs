@@ -15,6 +15,8 @@ pub(crate) mod panics;
 pub(crate) mod program;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod start;
+pub(crate) mod values;
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -122,6 +124,14 @@ impl Handle {
         }
     }
 
+    /// The same object.
+    pub(crate) fn again(&self) -> Self {
+        Handle {
+            epoch: self.epoch,
+            object: self.object,
+        }
+    }
+
     /// An access that is always possible. The caller reports its kind afterwards, see [`Turn::touch`].
     #[track_caller]
     #[inline(always)]
@@ -146,6 +156,11 @@ impl Handle {
     #[track_caller]
     pub(crate) fn wait(&self, kind: Kind) -> Turn {
         self.enter(kind, Manner::Blocking, Location::caller())
+    }
+
+    /// The same, at that place.
+    pub(crate) fn wait_at(&self, kind: Kind, location: &'static Location<'static>) -> Turn {
+        self.enter(kind, Manner::Blocking, location)
     }
 
     /// Waits until the access is possible or its time is up. The caller reports which of the two it was, see [`Turn::touch`].
@@ -381,6 +396,21 @@ fn pause(location: &'static Location<'static>) {
         execution.announce(Pending::Yield, location, search)
     }));
     with(|execution, _| execution.describe(|| "yields".to_owned()));
+}
+
+/// Picks one of several outcomes that are not a matter of scheduling. The running step must not have picked before.
+pub(crate) fn pick(ways: usize) -> usize {
+    with(|execution, search| execution.decide(ways, search))
+}
+
+/// Whether the execution is a serial one.
+pub(crate) fn is_serial() -> bool {
+    with(|execution, _| execution.changes_between_operations())
+}
+
+/// Whether an execution is going on: what is asked belongs to one of its threads, be they controlled or not.
+pub(crate) fn in_execution() -> bool {
+    MODE.get() != Mode::Outside
 }
 
 /// The running thread of a controlled run.

@@ -15,7 +15,7 @@ use super::memory_event;
 use super::panics;
 use super::program::{Program, Subject};
 use super::search::Search;
-use super::{MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, with};
+use super::{MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, start, values, with};
 
 /// Whether more executions are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,8 @@ pub(crate) fn begin<S: Search>(
         current.search = Some(search);
     });
     memory_event::begin(settings.words);
+    start::begin();
+    values::begin();
 }
 
 /// Ends an execution; gives its search back.
@@ -211,6 +213,7 @@ fn tear_down(fibers: &mut [Fiber]) -> bool {
 }
 
 fn main_thread(program: &Rc<dyn Program>, slot: &Slot) -> Result<(), Stopped> {
+    values::make_statics();
     let subject = program.construct();
     let layout = program.layout();
     // If the execution stops, the object is dropped after all threads have unwound.
@@ -223,7 +226,32 @@ fn main_thread(program: &Rc<dyn Program>, slot: &Slot) -> Result<(), Stopped> {
     Ok(())
 }
 
+/// A thread that another one has started.
+struct Started<'a> {
+    program: &'a Rc<dyn Program>,
+    thread: usize,
+}
+
+impl Subject for Started<'_> {
+    fn invoke(&self, _: usize) -> Outcome {
+        let body = start::body(self.thread);
+        match body.map(|body| body()) {
+            Some(Err(message)) => quietly(|| self.program.panicked(&message)),
+            Some(Ok(())) | None => Outcome::returned(0),
+        }
+    }
+}
+
 fn worker(program: &Rc<dyn Program>, slot: &Slot, index: usize) -> Result<(), Stopped> {
+    if index >= program.layout().started {
+        let started = Started {
+            program,
+            thread: index,
+        };
+        return run_all(program, &started, program.layout().of_thread(index), |_| {
+            Ok(())
+        });
+    }
     let Some(subject) = slot.borrow().clone() else {
         panic!("bug: a thread without an object");
     };

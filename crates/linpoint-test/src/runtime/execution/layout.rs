@@ -8,6 +8,8 @@ pub(crate) struct Layout {
     pub(crate) init: usize,
     pub(crate) threads: Vec<usize>,
     pub(crate) last: usize,
+    /// How many threads start by themselves; the others wait until one of them starts them.
+    pub(crate) started: usize,
 }
 
 impl Layout {
@@ -83,6 +85,7 @@ mod tests {
                 init: 2,
                 threads: threads.to_vec(),
                 last: 1,
+                started: threads.len(),
             }
             .serial_executions()
         };

@@ -29,6 +29,7 @@ pub(crate) enum Creator {
 impl ObjectName {
     const EXTERNAL: u32 = 0xFF;
     const PERMIT: u32 = 0xFE;
+    const THREADS: u32 = 0xFD;
 
     fn new(creator: u32, number: u32) -> Self {
         debug_assert!(number < MOST_OBJECTS);
@@ -47,6 +48,11 @@ impl ObjectName {
     /// The permit of a thread.
     pub(super) fn permit(thread: usize) -> Self {
         ObjectName::new(ObjectName::PERMIT, thread as u32)
+    }
+
+    /// The list of threads, which each start of a thread changes.
+    pub(super) fn threads() -> Self {
+        ObjectName::new(ObjectName::THREADS, 0)
     }
 
     /// What made it.

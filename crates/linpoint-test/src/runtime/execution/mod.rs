@@ -195,6 +195,10 @@ impl Execution {
             let pending = match layout.threads.get(index) {
                 None => Pending::Yield,
                 Some(0) => Pending::Done,
+                Some(&ops) if index >= layout.started => {
+                    first_op += ops as u32;
+                    Pending::Done
+                }
                 Some(&ops) => {
                     first_op += ops as u32;
                     Pending::Start(first_op - ops as u32)
@@ -202,6 +206,7 @@ impl Execution {
             };
             self.threads.expect(index, pending);
         }
+        self.threads.started = layout.started;
         self.memory.clear();
         self.trace.reset(layout, known);
         self.log.forget_after(known);
@@ -273,6 +278,11 @@ impl Execution {
         self.settings.words == Words::Kept
     }
 
+    /// Whether threads change between operations only.
+    pub(super) fn changes_between_operations(&self) -> bool {
+        self.settings.switches == Switches::BetweenOperations
+    }
+
     /// The thread that runs.
     pub(crate) fn current(&self) -> usize {
         self.threads.current
@@ -340,6 +350,35 @@ impl Execution {
                 object
             }
         }
+    }
+
+    /// The list of threads, which each start of a thread changes.
+    pub(super) fn list_of_threads(&mut self) -> u32 {
+        match self.threads.threads {
+            Some(object) => object,
+            None => {
+                let object = self.insert(ObjectName::threads());
+                self.threads.threads = Some(object);
+                object
+            }
+        }
+    }
+
+    /// The running thread starts the next one that waits for it. Returns its number, or `None` if there is none.
+    pub(super) fn start_thread(&mut self) -> Option<usize> {
+        let entry = Entry::start();
+        if let Some(answer) = self.recall(entry) {
+            return Some(usize::from(answer));
+        }
+        let thread = self.threads.started;
+        if thread >= self.trace.layout().threads.len() {
+            return None;
+        }
+        self.threads.started += 1;
+        let op = self.trace.layout().base(thread);
+        self.threads.expect(thread, Pending::Start(op as u32));
+        self.answer(entry, thread as u8);
+        Some(thread)
     }
 
     /// Whether the running thread could have this access, if it asked for it.

@@ -29,6 +29,7 @@ enum Tag {
     Notify,
     Notified,
     Pick,
+    Start,
     #[cfg(any(feature = "loom", feature = "shuttle"))]
     Foreign,
 }
@@ -83,6 +84,11 @@ impl Entry {
     /// The running thread asks whether its wait was notified.
     pub(super) fn was_notified() -> Self {
         Entry::new(Tag::Notified, 0, 0)
+    }
+
+    /// The running thread starts another one.
+    pub(super) fn start() -> Self {
+        Entry::new(Tag::Start, 0, 0)
     }
 
     pub(super) fn pick(ways: usize) -> Self {

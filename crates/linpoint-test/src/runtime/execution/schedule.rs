@@ -592,6 +592,14 @@ impl Execution {
         notified
     }
 
+    /// Picks one of several outcomes that are not a matter of scheduling. The running step must not have picked before.
+    pub(crate) fn decide(&mut self, ways: usize, search: &mut dyn Search) -> usize {
+        match self.recall(Entry::pick(ways)) {
+            Some(answer) => usize::from(answer),
+            None => self.pick(ways, search).unwrap_or_default(),
+        }
+    }
+
     /// Picks one of several outcomes that are not a matter of scheduling; `None` if the log has the pick already.
     fn pick(&mut self, ways: usize, search: &mut dyn Search) -> Option<usize> {
         let entry = Entry::pick(ways);

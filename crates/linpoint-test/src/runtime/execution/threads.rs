@@ -122,6 +122,10 @@ pub(crate) struct Threads {
     pub(super) created: [u32; MAX_WORKERS + 1],
     /// The objects that are the permits of the threads.
     pub(super) permits: [Option<u32>; MAX_WORKERS + 1],
+    /// The object that stands for the list of threads.
+    pub(super) threads: Option<u32>,
+    /// How many threads were started.
+    pub(super) started: usize,
     /// The thread that runs.
     pub(super) current: usize,
     /// The workers run, and the main thread waits for them.
@@ -143,6 +147,8 @@ impl Threads {
             waiting: 0,
             created: [0; MAX_WORKERS + 1],
             permits: [None; MAX_WORKERS + 1],
+            threads: None,
+            started: 0,
             current: MAIN,
             released: false,
             step_is_open: false,
@@ -160,6 +166,8 @@ impl Threads {
             waiting,
             created,
             permits,
+            threads,
+            started,
             current,
             released,
             step_is_open,
@@ -174,6 +182,8 @@ impl Threads {
         self.waiting = *waiting;
         self.created = *created;
         self.permits = *permits;
+        self.threads = *threads;
+        self.started = *started;
         self.current = *current;
         self.released = *released;
         self.step_is_open = *step_is_open;

@@ -1,51 +1,26 @@
 //! `std::thread` under control.
 //!
-//! The threads of a controlled run are those of the test. An object that spawns threads of its own cannot be checked under
-//! control; under stress it can.
+//! In a [`model`](crate::model()), `spawn` and `scope` start threads of the test, of which there are at most eight. The threads of a check of
+//! an [`Object`](crate::Object) are those of its test: an object that spawns threads of its own cannot be checked under control; under
+//! stress it can.
 
 use std::thread as std_thread;
 use std::time::Duration;
 
-pub use std_thread::{AccessError, JoinHandle, LocalKey, Result, Scope, panicking};
+pub use std_thread::{AccessError, Result, available_parallelism, panicking};
+
+mod join;
+mod local;
+mod scope;
+
+pub use join::{Builder, JoinHandle, spawn};
+pub use local::{LocalKey, Static};
+pub use scope::{Scope, ScopedJoinHandle, scope};
+
+use std::sync::Arc;
 
 use crate::runtime::access::{Effect, Kind};
 use crate::runtime::{self, Handle};
-
-/// Starts a thread.
-///
-/// # Panics
-/// In a controlled run.
-#[track_caller]
-pub fn spawn<F, T>(f: F) -> JoinHandle<T>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    refuse_under_control();
-    std_thread::spawn(f)
-}
-
-/// Starts threads that end before it does.
-///
-/// # Panics
-/// In a controlled run.
-#[track_caller]
-pub fn scope<'env, F, T>(f: F) -> T
-where
-    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
-{
-    refuse_under_control();
-    std_thread::scope(f)
-}
-
-#[track_caller]
-fn refuse_under_control() {
-    if runtime::controlled() {
-        let why = "an object that spawns threads cannot be checked under control";
-        runtime::give_up(why);
-        panic!("{why}");
-    }
-}
 
 /// Lets others run. In a controlled run, a thread that found nothing new since its last yield, and would find nothing new
 /// however often it yields, sleeps until something changes that it has read.
@@ -82,14 +57,15 @@ pub struct Thread(Kept);
 #[derive(Clone, Debug)]
 enum Kept {
     Std(std_thread::Thread),
-    Controlled(usize),
+    /// With its name.
+    Controlled(usize, Option<Arc<str>>),
 }
 
 /// The calling thread.
 pub fn current() -> Thread {
     Thread(match runtime::current() {
         None => Kept::Std(std_thread::current()),
-        Some(thread) => Kept::Controlled(thread),
+        Some(thread) => Kept::Controlled(thread, None),
     })
 }
 
@@ -99,14 +75,22 @@ impl Thread {
     pub fn unpark(&self) {
         match self.0 {
             Kept::Std(ref thread) => thread.unpark(),
-            Kept::Controlled(thread) if runtime::controlled() => {
+            Kept::Controlled(thread, _) if runtime::controlled() => {
                 let turn = runtime::permit(thread).access();
                 let changed = !turn.available(Kind::Take);
                 turn.touch(Kind::Give, Effect::changed_if(changed), || {
                     "unpark".to_owned()
                 });
             }
-            Kept::Controlled(_) => {}
+            Kept::Controlled(..) => {}
+        }
+    }
+
+    /// The name of the thread, if it has one. In a controlled run, only its [handle](JoinHandle::thread) knows it.
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Kept::Std(thread) => thread.name(),
+            Kept::Controlled(_, name) => name.as_deref(),
         }
     }
 
@@ -114,7 +98,7 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Kept::Std(thread) => Identity::Std(thread.id()),
-            Kept::Controlled(thread) => Identity::Controlled(*thread),
+            Kept::Controlled(thread, _) => Identity::Controlled(*thread),
         })
     }
 }
