@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use linpoint::condition::Depth;
 use linpoint::format::{ReadOptions, RecordedHistory, Truncated};
 use linpoint::{Budget, Checker, Config, Error, OnViolation, Partitioning, Ties};
-use linpoint::condition::Depth;
 use linpoint_cli::{Checked, Evidence, TypeChoice, decide};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

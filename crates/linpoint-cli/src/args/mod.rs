@@ -1,5 +1,6 @@
 //! Arguments, exactly as typed.
 
+mod asked;
 mod spec;
 mod tables;
 
@@ -8,15 +9,15 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
-use linpoint::condition::Condition;
 use linpoint::engine::Budget;
 use linpoint::engine::hitting::{Base, Rule};
 use linpoint::explore::Method;
 use linpoint::format::Format;
 use linpoint::generate::SnapshotFault;
-use linpoint::transaction::Level;
 use linpoint::{EngineChoice, Ties};
 
+pub(crate) use self::asked::Asked;
+use self::asked::parse_asked;
 pub(crate) use self::spec::{SpecAction, SpecArgs, SpecNewArgs, SpecTestArgs};
 pub(crate) use self::tables::{
     HittingTableArgs, MonitorTableArgs, SnapshotTableArgs, Table, TablesArgs, VerificationTableArgs,
@@ -669,26 +670,6 @@ fn named<T: Copy>(name: &str, known: &[(&str, T)]) -> Result<T, String> {
     found.map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         format!("expected one of {}", names.join(", "))
-    })
-}
-
-/// What `--condition` names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked {
-    /// A condition on single operations.
-    Condition(Condition),
-    /// An isolation level of transactions.
-    Level(Level),
-}
-
-fn parse_asked(name: &str) -> Result<Asked, String> {
-    if let Some((_, level)) = Level::NAMES.iter().find(|(known, _)| *known == name) {
-        return Ok(Asked::Level(*level));
-    }
-    let condition = name.parse().map(Asked::Condition);
-    condition.map_err(|error: linpoint::Error| {
-        let levels: Vec<&str> = Level::NAMES.iter().map(|(name, _)| *name).collect();
-        format!("{error}; of transactions {}", levels.join(", "))
     })
 }
 
