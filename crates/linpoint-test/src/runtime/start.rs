@@ -43,7 +43,14 @@ pub(crate) fn start(birth: &Handle, body: Body) -> usize {
     });
     let Some(thread) = started else {
         TOO_FEW.set(true);
-        let why = "more threads are started than a test can have";
+        let is_of_object = with(|execution, _| {
+            let layout = execution.trace().layout();
+            layout.threads.len() == layout.started
+        });
+        let why = match is_of_object {
+            true => "an object that spawns threads cannot be checked under control",
+            false => "more threads are started than a test can have",
+        };
         give_up(why);
         panic!("{why}");
     };
