@@ -6,7 +6,6 @@
 use std::cell::{Cell, RefCell};
 
 use super::access::{Effect, Kind};
-use super::execution::{Execution, Layout};
 use super::{Handle, MAX_WORKERS, controlled, give_up, with};
 
 /// What a started thread does; an error is the message of a panic.
@@ -44,11 +43,11 @@ pub(crate) fn start(birth: &Handle, body: Body) -> usize {
     });
     let Some(thread) = started else {
         TOO_FEW.set(true);
-        let layout = |execution: &Execution| execution.trace().layout().clone();
-        let Layout {
-            threads, started, ..
-        } = with(|execution, _| layout(execution));
-        let why = match threads.len() == started {
+        let is_of_object = with(|execution, _| {
+            let layout = execution.trace().layout();
+            layout.threads.len() == layout.started
+        });
+        let why = match is_of_object {
             true => "an object that spawns threads cannot be checked under control",
             false => "more threads are started than a test can have",
         };
