@@ -148,8 +148,8 @@ impl Observed {
     pub(super) fn among(log: &Log<'_>, reads: Table<Read>, counts: &[bool]) -> Self {
         let ops = log.ops();
         let mut writes: Table<u32> = Table::default();
-        for txn in 0..ops {
-            if counts[txn] {
+        for (txn, &counts) in counts.iter().enumerate() {
+            if counts {
                 for step in log.steps(txn as Txn) {
                     if let Action::Write(_) = step.action {
                         writes.push(step.key);

@@ -210,6 +210,9 @@ pub(super) fn is_schedule(log: &Log<'_>, level: Level, schedule: &[Moment]) -> b
 /// Up to this many transactions, causal consistency is replayed by walking back from each.
 const MOST_WALKED: usize = 2000;
 
+/// Whether all that a transaction sees when it does the read of this number satisfies a test.
+type Seen<'a> = &'a mut dyn FnMut(usize, &mut dyn FnMut(Txn) -> bool) -> bool;
+
 /// Whether the order of commits explains each read as a level below snapshot isolation asks; `None` if there are too many
 /// transactions to tell.
 pub(super) fn is_commit_order(
@@ -243,7 +246,7 @@ pub(super) fn is_commit_order(
         return Some(false);
     }
     // What a transaction sees, in the sense of the level, when it reads the read of this number.
-    let explains = |txn: Txn, seen: &mut dyn FnMut(usize, &mut dyn FnMut(Txn) -> bool) -> bool| {
+    let explains = |txn: Txn, seen: Seen<'_>| {
         observed.reads(txn).iter().enumerate().all(|(i, read)| {
             seen(i, &mut |other| {
                 other == observed.initial
