@@ -21,7 +21,7 @@ def free_port() -> int:
         return found.getsockname()[1]
 
 
-def wait_until(condition, what: str, seconds: float = 120) -> None:
+def wait_until(condition, what: str, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"{what} within {seconds} s"
