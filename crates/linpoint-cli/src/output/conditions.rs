@@ -264,7 +264,7 @@ fn sessions(history: &History, diagnosis: &Diagnosis) -> Option<String> {
 pub(super) fn diagnosis_json(history: &History, diagnosis: &Diagnosis) -> Value {
     let mut holds = Vec::new();
     let mut fails = Vec::new();
-    for condition in Condition::all() {
+    for &condition in &diagnosis.defined {
         match diagnosis.holds(condition) {
             Some(true) => holds.push(condition.to_string()),
             Some(false) => fails.push(condition.to_string()),

@@ -21,6 +21,8 @@ pub enum Depth {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Diagnosis {
+    /// The conditions that are defined for the history.
+    pub defined: Vec<Condition>,
     /// The conditions that were decided, with what was found out.
     pub decisions: Vec<Decision>,
     /// How many versions reads are behind.
@@ -45,9 +47,8 @@ impl Diagnosis {
 
     /// The strongest conditions that are known to hold: those that no other one of them implies.
     pub fn strongest(&self) -> Vec<Condition> {
-        let all = Condition::all();
-        let holding: Vec<Condition> = all
-            .into_iter()
+        let defined = self.defined.iter().copied();
+        let holding: Vec<Condition> = defined
             .filter(|&condition| self.holds(condition) == Some(true))
             .collect();
         let is_implied = |weak: Condition| {
@@ -67,15 +68,14 @@ impl Subject<'_> {
     pub(crate) fn diagnose(&self, depth: Depth, budget: &Budget) -> Result<Diagnosis, Error> {
         let mut diagnosis = Diagnosis::default();
         let Ok(memory) = &self.memory else {
-            for condition in [
-                Condition::Sequential,
-                Condition::WriteLinearizable,
-                Condition::Quiescent,
-            ] {
+            use Condition::*;
+            diagnosis.defined = vec![Linearizable, WriteLinearizable, Sequential, Quiescent];
+            for condition in [Sequential, WriteLinearizable, Quiescent] {
                 self.ask(condition, depth, &mut diagnosis, budget)?;
             }
             return Ok(diagnosis);
         };
+        diagnosis.defined = Condition::all();
         if says_nothing(memory) {
             return Ok(diagnosis);
         }

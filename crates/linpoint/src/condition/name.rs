@@ -82,7 +82,9 @@ impl Condition {
     pub fn words(self) -> String {
         let words = match self {
             Condition::Linearizable => "linearizable",
-            Condition::WriteLinearizable => "write-linearizable",
+            Condition::WriteLinearizable => {
+                "sequentially consistent, with writes in the order of time"
+            }
             Condition::Sequential => "sequentially consistent",
             Condition::Quiescent => "quiescently consistent",
             Condition::Coherent => "coherent",

@@ -85,7 +85,9 @@ fn link_words(link: &Link, describe: &dyn Fn(OpId) -> String) -> String {
     match link.reason {
         Reason::Process => format!("{from} came before {to} in its process"),
         Reason::Quiet => {
-            format!("{from} came before {to}, since no operation was open between them")
+            format!(
+                "{from} came before {to}, since no operation was open at some moment between them"
+            )
         }
         Reason::SameValue => {
             format!("{from} and {to} are on the same value, and such operations come together")
