@@ -111,10 +111,11 @@ impl Printer {
             return Ok(());
         }
         match self.style {
-            Style::Text => match outcome {
-                Ok(checked) => text::print(&mut self.out, checked, self.explain)?,
-                Err(_) => {}
-            },
+            Style::Text => {
+                if let Ok(checked) = outcome {
+                    text::print(&mut self.out, checked, self.explain)?;
+                }
+            }
             Style::Brief => match outcome {
                 Ok(checked) => {
                     writeln!(self.out, "{}\t{}", checked.recorded.label(), brief(checked))?

@@ -3,7 +3,7 @@
 mod page;
 mod test;
 
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::hash::BuildHasher as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,11 +69,10 @@ impl std::fmt::Debug for Model {
 impl Model {
     /// A whole test.
     pub fn new<F: Fn() + Send + Sync + 'static>(test: F) -> Self {
-        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
-        std::any::type_name::<F>().hash(&mut hasher);
+        let hasher = foldhash::fast::FixedState::default();
         Model {
             test: Arc::new(test),
-            identity: hasher.finish() as u16,
+            identity: hasher.hash_one(std::any::type_name::<F>()) as u16,
             settings: Settings::default(),
             token: None,
         }

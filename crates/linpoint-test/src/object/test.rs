@@ -129,8 +129,11 @@ struct Constructed<X> {
     /// The thread of each operation.
     threads: Rc<[usize]>,
     /// What to do after the last operation of the initial sequence.
-    after_init: Option<(usize, fn(&X, &Cast), Rc<Cast>)>,
+    after_init: Option<AfterInit<X>>,
 }
+
+/// The last operation of the initial sequence, what is done after it, and with which threads.
+type AfterInit<X> = (usize, fn(&X, &Cast), Rc<Cast>);
 
 impl<X> Subject for Constructed<X> {
     fn invoke(&self, op: usize) -> Outcome {

@@ -281,9 +281,10 @@ impl<'m> Replay<'m> {
         if !self.keeps_processes(&ops) {
             return false;
         }
-        let mut known: HashMap<u32, Rc<BTreeMap<u32, u32>>> = HashMap::new();
+        type Known = Rc<BTreeMap<u32, u32>>;
+        let mut known: HashMap<u32, Known> = HashMap::new();
         // The writes of each key so far, with what they know.
-        let mut writes: HashMap<u32, Vec<(&MemoryOp, Rc<BTreeMap<u32, u32>>)>> = HashMap::new();
+        let mut writes: HashMap<u32, Vec<(&MemoryOp, Known)>> = HashMap::new();
         ops.iter().all(|op| {
             let own = known.entry(op.process).or_default();
             let of_key = writes.entry(op.key).or_default();
@@ -354,15 +355,17 @@ impl<'m> Replay<'m> {
                     (false, true) if asks(Guarantees::WRITES_FOLLOW_READS) => {
                         pairs.extend(sees[&earlier.id].iter().map(|&w| (w, later.id)));
                     }
-                    (true, false) if asks(Guarantees::READ_YOUR_WRITES) => {
-                        if !sees[&later.id].contains(&earlier.id) {
-                            return false;
-                        }
+                    (true, false)
+                        if asks(Guarantees::READ_YOUR_WRITES)
+                            && !sees[&later.id].contains(&earlier.id) =>
+                    {
+                        return false;
                     }
-                    (false, false) if asks(Guarantees::MONOTONIC_READS) => {
-                        if !sees[&earlier.id].is_subset(&sees[&later.id]) {
-                            return false;
-                        }
+                    (false, false)
+                        if asks(Guarantees::MONOTONIC_READS)
+                            && !sees[&earlier.id].is_subset(&sees[&later.id]) =>
+                    {
+                        return false;
                     }
                     _ => {}
                 }

@@ -44,9 +44,9 @@ pub(super) fn shrink(memory: &Memory, condition: Condition, why: Why, budget: &B
         why,
     };
     shrinking.kept = (0..memory.ops.len()).collect();
-    while shrinking.to_named() {}
+    while shrinking.keep_named() {}
     let is_minimal = shrinking.without_more();
-    while shrinking.to_named() {}
+    while shrinking.keep_named() {}
     let small = memory.only(&shrinking.kept);
     let is_confirmed =
         small.ops.len() <= MOST_CONFIRMED && brute::holds(&small, condition) == Some(false);
@@ -83,7 +83,7 @@ impl Shrinking<'_> {
     }
 
     /// Keeps what the violation names, with the writes of what is read; returns whether that is less.
-    fn to_named(&mut self) -> bool {
+    fn keep_named(&mut self) -> bool {
         let named = self.why.ops();
         if named.is_empty() {
             return false;

@@ -492,13 +492,16 @@ pub struct Lateness {
     pub worst: Option<OpId>,
 }
 
+/// The smallest shift and an order for it, or why there is none; `None` if the history has no times.
+type Shift = Option<Result<(Lateness, Vec<OpId>), Why>>;
+
 /// The smallest shift of all reads into the past that makes the history linearizable, with an order for it. Operations that touch
 /// overlap.
 pub(super) fn smallest_delta(
     memory: &Memory,
     linked: &Linked,
     budget: &Budget,
-) -> Result<Option<Result<(Lateness, Vec<OpId>), Why>>, Limit> {
+) -> Result<Shift, Limit> {
     if !memory.is_timed {
         return Ok(None);
     }

@@ -528,10 +528,10 @@ fn errors_of_tables_name_rows() {
         assert_eq!(error.kind(), ErrorKind::Malformed);
         error.to_string()
     };
-    let named = reason(&batch.schema(), &[batch.clone()]);
+    let named = reason(&batch.schema(), std::slice::from_ref(&batch));
     assert_eq!(named, "row 2: \"call\": there is no time");
     let fewer = batch.project(&[0, 1, 2, 4]).unwrap();
-    let named = reason(&fewer.schema(), &[fewer.clone()]);
+    let named = reason(&fewer.schema(), std::slice::from_ref(&fewer));
     assert!(
         named.starts_with("column \"call\" is missing; the table has "),
         "{named}"

@@ -192,13 +192,13 @@ mod tests {
             let mut rets = log.rets.to_vec();
             let mut rest = Vec::new();
             let mut pending = Vec::new();
-            for op in 0..log.len() {
-                let is_forgotten = log.acts[op] == Act::Remove && rng.random_range(0..2) == 0;
-                if is_forgotten {
-                    rets[op] = NEVER;
-                    pending.push(op as u32);
+            for (op, ret) in (0u32..).zip(&mut rets) {
+                let is_removal = log.acts[op as usize] == Act::Remove;
+                if is_removal && rng.random_range(0..2) == 0 {
+                    *ret = NEVER;
+                    pending.push(op);
                 } else {
-                    rest.push(op as u32);
+                    rest.push(op);
                 }
             }
             let whole = Log::new(
