@@ -51,8 +51,12 @@ pub(super) fn print(out: &mut dyn Write, checked: &Checked, explain: bool) -> st
                 }
             }
             if let Some(diagnosis) = &checked.diagnosis {
-                for line in diagnosis_lines(&checked.recorded.history, diagnosis) {
+                let lines = diagnosis_lines(&checked.recorded.history, diagnosis);
+                for line in &lines {
                     writeln!(out, "  {line}")?;
+                }
+                if !lines.is_empty() {
+                    writeln!(out)?;
                 }
             }
         }
