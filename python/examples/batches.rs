@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None,
         &checker,
         Evidence::Report,
+        None,
         &checker.budget(),
     )?;
     let (wall, processor) = (started.elapsed().as_secs_f64(), processor_time() - before);

@@ -61,7 +61,6 @@ pub(crate) fn params<'py>(py: Python<'py>, object_type: &str) -> PyResult<Bound<
 }
 
 /// A time: a number of seconds, or a text such as `"5m"`.
-
 fn duration(time: &Bound<'_, PyAny>) -> PyResult<Duration> {
     if let Ok(text) = time.cast::<PyString>() {
         return linpoint_cli::duration(&text.to_cow()?).map_err(PyValueError::new_err);

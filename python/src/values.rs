@@ -124,7 +124,7 @@ fn write_other(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Res
     // Scalars of numpy.
     if value.hasattr("dtype").unwrap_or(false)
         && let Ok(item) = value.call_method0("item")
-        && !item.get_type().is(&value.get_type())
+        && !item.get_type().is(value.get_type())
     {
         return write_nested(&item, out, depth);
     }
