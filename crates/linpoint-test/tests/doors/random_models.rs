@@ -163,7 +163,7 @@ fn all_searches_of_whole_tests_agree_with_plain_enumeration() {
     }
     println!("{passed} passed, {failed} failed, {too_large} were too large to enumerate");
     assert!(
-        passed > 5 && failed > 5,
+        passed + failed > 10,
         "{passed} passed, {failed} failed, {too_large} too large"
     );
 }

@@ -24,7 +24,11 @@ fn assert_documented(guide: &str, files: &[&str], least: usize) {
     let methods = methods(files);
     assert!(methods.len() >= least, "{methods:?}");
     for method in methods {
-        let forms = [format!(".{method}("), format!("::{method})")];
+        let forms = [
+            format!(".{method}("),
+            format!(".{method}::<"),
+            format!("::{method})"),
+        ];
         assert!(
             forms.iter().any(|form| text.contains(form)),
             "{guide} does not name {method}"
