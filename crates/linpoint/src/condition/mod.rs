@@ -1,6 +1,6 @@
 //! Correctness conditions beside linearizability: what still holds of a history that is not linearizable.
 //!
-//! A [`Condition`] says which order must be kept, and who must see what. [`decide`] answers for one history whether it holds, with a
+//! A [`Condition`] says which order must be kept, and who must see what. `Checker::check_conditions` tells of one history whether it holds, with a
 //! [`Witness`] that separate code replays, or with a few operations that contradict it. Sequential and quiescent consistency and
 //! write-linearizability are decided for every type, all others for registers and maps with reads and writes.
 //!
