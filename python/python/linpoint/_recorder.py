@@ -31,7 +31,7 @@ class Recorder(_native.EventLog):
     'linearizable'
 
     `op(process, method, arg=None, *, object=None)` records the call when the `with` block begins and the return when it ends, with
-    `op.ret` as the result. `process` is whoever makes one call at a time: a thread, a task, a client, anything that JSON can
+    `op.ret` as the result. `process` names what makes one call at a time: a thread, a task, a client. It is anything that JSON can
     write. It works in coroutines as it does in threads.
 
     An exception leaves the block as ever. The operation is then recorded as *unknown*: it may have taken effect or not, as after a

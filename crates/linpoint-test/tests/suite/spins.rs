@@ -94,7 +94,7 @@ fn reductions_agree_with_plain_enumeration_on_loops_that_give_up() {
     }
 }
 
-/// A flag that somebody waits for, and parks after some tries without ever being unparked.
+/// A flag that a thread waits for. It parks after some tries, and no thread unparks it.
 #[derive(Default)]
 struct Flag(AtomicBool);
 

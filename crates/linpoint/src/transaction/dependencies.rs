@@ -223,7 +223,7 @@ fn add_overwritten(
         let Some(slot) = observed.slot(earlier, key) else {
             continue;
         };
-        // Whoever reads the earlier version and writes the key comes first anyway.
+        // A transaction that reads the earlier version and writes the key precedes all later versions already.
         let reads_it = |read: &super::observed::Read| read.key == key && read.from == earlier;
         if successors.of(observed, earlier, key) == Some(later)
             || observed.reads(later).iter().any(reads_it)

@@ -139,7 +139,7 @@ pub(super) struct Graph {
 }
 
 /// Which sequences of edges count as paths: two states, and where an edge of each kind leads from them; `None` where it does not
-/// count. Whoever is in [`FREE`] may also go on as from [`BOUND`].
+/// count. A path in the state [`FREE`] may also go on as from [`BOUND`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paths {
     next: [[Option<u8>; KINDS]; 2],
