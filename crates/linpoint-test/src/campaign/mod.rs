@@ -17,6 +17,7 @@ use crate::matrix::Matrix;
 use crate::object::Object;
 use crate::object::Progress;
 use crate::object::plan::{Planned, Tests, planned};
+use crate::object::settings::Settings;
 use crate::object::test::ObjectTest;
 use crate::report::explain;
 use crate::report::{Failure, FailureKind, Report, TestReport, TestResult, Verdict};
@@ -37,14 +38,20 @@ impl<X: 'static> Object<X> {
     /// With the report, unless all tests pass.
     #[track_caller]
     pub fn run(&self) {
-        let mut report = self.check();
-        if self.settings.html.is_none() {
-            let name = format!("{}.html", artefact::test_name());
-            report.write_page(artefact::folder().join(name));
-        }
-        assert!(report.passed(), "\n{report}");
-        print!("{report}");
+        require_pass(self.check(), &self.settings);
     }
+}
+
+/// Prints the report if it passes, else panics with it. Writes its page beside the other artefacts of tests unless the settings
+/// name a file.
+#[track_caller]
+pub(crate) fn require_pass(mut report: Report, settings: &Settings) {
+    if settings.html.is_none() {
+        let name = format!("{}.html", artefact::test_name());
+        report.write_page(artefact::folder().join(name));
+    }
+    assert!(report.passed(), "\n{report}");
+    print!("{report}");
 }
 
 /// Runs the tests of an object on new OS threads. Thread-local values that stuck executions leave behind end with them.

@@ -9,8 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::artefact;
-use crate::campaign::minimise;
+use crate::campaign::{self, minimise};
 use crate::check::{self, Checked, Effort, Found, Limits, Strategy, Test};
 use crate::matrix::Matrix;
 use crate::object::settings::Settings;
@@ -156,13 +155,7 @@ impl Model {
     /// With the report, unless it passes.
     #[track_caller]
     pub fn run(&self) {
-        let mut report = self.check();
-        if self.settings.html.is_none() {
-            let name = format!("{}.html", artefact::test_name());
-            report.write_page(artefact::folder().join(name));
-        }
-        assert!(report.passed(), "\n{report}");
-        print!("{report}");
+        campaign::require_pass(self.check(), &self.settings);
     }
 
     fn check_here(&self) -> Report {
