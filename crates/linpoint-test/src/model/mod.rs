@@ -164,13 +164,18 @@ impl Model {
         let deadline = self.settings.budget.map(|budget| began + budget);
         let mut caveats = Vec::new();
         let mut effort = Effort::default();
-        let (verdict, threads) = match self.token(&mut notes) {
+        let repeated = self.token(&mut notes).map(|token| {
+            let token = token?;
+            let failure = self.repeated(&token, &mut notes)?;
+            Some((failure, token.matrix.threads.len()))
+        });
+        let (verdict, threads) = match repeated {
             Err(why) => (Verdict::Undecided(why), 1),
-            Ok(Some(token)) if let Some(failure) = self.repeated(&token, &mut notes) => {
+            Ok(Some((failure, threads))) => {
                 effort.executions = 1;
-                (Verdict::Fail(Box::new(failure)), token.matrix.threads.len())
+                (Verdict::Fail(Box::new(failure)), threads)
             }
-            Ok(_) => {
+            Ok(None) => {
                 let limits = self.limits(deadline);
                 let (checked, threads) = self.searched(&limits);
                 effort = checked.effort;
