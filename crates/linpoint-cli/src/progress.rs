@@ -25,7 +25,8 @@ impl Watcher {
             };
         }
         let bar = ProgressBar::new_spinner();
-        let style = "{spinner} {elapsed_precise} {msg}";
+        // A message that is wider than the terminal is cut off, so that the bar stays on one line.
+        let style = "{spinner} {elapsed_precise} {wide_msg}";
         bar.set_style(
             ProgressStyle::with_template(style)
                 .unwrap_or_else(|_| ProgressStyle::default_spinner()),

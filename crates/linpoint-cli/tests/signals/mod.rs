@@ -124,6 +124,10 @@ fn a_verdict_on_a_terminal_begins_a_line() {
     let (before, _) = printed
         .split_once("afek-bounded, 6 processes: undecided")
         .unwrap_or_else(|| panic!("no verdict in {printed:?}"));
+    assert!(
+        !before.contains("\u{1b}[1A"),
+        "a bar has one line: {printed:?}"
+    );
     let (_, line) = before.rsplit_once('\r').expect("a bar was drawn");
     assert_eq!(line, "\u{1b}[2K", "{printed:?}");
 }
