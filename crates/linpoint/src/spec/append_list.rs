@@ -145,7 +145,7 @@ impl Recorded for AppendList {
     fn decode_result(&self, op: &AppendListOp, result: &Value) -> Result<Value, DecodeError> {
         match (op, result) {
             (AppendListOp::Append(_), Value::Nil) => Ok(Value::Nil),
-            (AppendListOp::Append(_) | AppendListOp::Size, _) => decode::count(result),
+            (AppendListOp::Append(_) | AppendListOp::Size, _) => decode::integer(result),
             // An empty list stands as nil in some histories.
             (AppendListOp::Read, Value::Nil) => Ok(Value::list([])),
             (AppendListOp::Read, Value::List(_)) | (AppendListOp::Get(_), _) => Ok(result.clone()),

@@ -291,7 +291,7 @@ impl Recorded for Container {
             ContainerOp::Add(_) if self.capacity.is_some() => decode::truth(result),
             ContainerOp::Add(value) => decode::done(result, &[value]),
             ContainerOp::Remove | ContainerOp::Peek => Ok(result.clone()),
-            ContainerOp::Size => decode::count(result),
+            ContainerOp::Size => decode::integer(result),
         }
     }
 

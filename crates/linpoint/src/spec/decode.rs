@@ -77,14 +77,6 @@ pub(super) fn truth_if_told(result: &Value) -> Result<Value, DecodeError> {
     }
 }
 
-/// The result of a method that answers a number from 0 on.
-pub(super) fn count(result: &Value) -> Result<Value, DecodeError> {
-    match result {
-        Value::Int(0..) => Ok(result.clone()),
-        _ => Err(format!("the answer is a number, not {result}").into()),
-    }
-}
-
 /// The result of a method that takes a lock: as [`done`], or a fencing token, a positive integer, which is not looked at.
 pub(super) fn taken(result: &Value, argument: &[&Value]) -> Result<Value, DecodeError> {
     match result {
@@ -135,7 +127,8 @@ impl Names {
     }
 }
 
-/// The result of a method that answers an integer.
+/// The result of a method that answers an integer. One that the method never answers, such as a size of -1, is a violation and no
+/// malformed input: a broken object may give it.
 pub(super) fn integer(result: &Value) -> Result<Value, DecodeError> {
     match result {
         Value::Int(_) => Ok(result.clone()),

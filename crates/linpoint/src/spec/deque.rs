@@ -130,7 +130,7 @@ impl Recorded for Deque {
         match op {
             DequeOp::Push(_, value) => decode::done(result, &[value]),
             DequeOp::Pop(_) | DequeOp::Peek(_) => Ok(result.clone()),
-            DequeOp::Size => decode::count(result),
+            DequeOp::Size => decode::integer(result),
         }
     }
 }

@@ -174,7 +174,7 @@ impl Recorded for Set {
                 members.sort();
                 Ok(Value::list(members))
             }
-            SetOp::Size => decode::count(result),
+            SetOp::Size => decode::integer(result),
         }
     }
 
