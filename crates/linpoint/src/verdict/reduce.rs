@@ -506,6 +506,14 @@ fn families(facts: &dyn Facts, ops: &[TaskOp]) -> Option<Vec<Vec<OpId>>> {
     Some(families)
 }
 
+/// The operations of the whole that were called up to the rank `end`, but for those that changed nothing and tell no values, such
+/// as refused insertions: these may be dropped, and the values of the others then depend on none of them.
+fn about_values(facts: &dyn Facts, end: u32) -> Vec<TaskOp> {
+    let called = facts.ops().iter().filter(|op| op.call <= end);
+    let tells = |op: &&TaskOp| !facts.is_pure(**op) || values_of(&facts.role(**op)).is_some();
+    called.filter(tells).copied().collect()
+}
+
 /// The operations on some value, or on values that belong together, that contradict each other by themselves, if there are
 /// such; of several, those that do so first. The first `explained` events of the whole are linearizable.
 pub(super) fn contradictory_family(
@@ -522,7 +530,7 @@ pub(super) fn contradictory_family(
         let place = facts.ops().binary_search_by_key(id, |op| op.id).ok()?;
         Some(facts.ops()[place])
     };
-    let families = families(facts, facts.ops())?.into_iter();
+    let families = families(facts, &about_values(facts, NEVER))?.into_iter();
     let families = families.filter(|family| family.len() <= MOST_OPS);
     let families = families.map(|family| family.iter().filter_map(of_family).collect());
     let mut suspects: Vec<(u32, Vec<TaskOp>)> = families
@@ -599,13 +607,7 @@ struct Family {
 
 /// The families of a beginning up to the rank `end`, those first that were used last.
 fn nearest_families(facts: &dyn Facts, beginning: &[TaskOp], end: u32) -> Option<Vec<Family>> {
-    let of_whole: Vec<TaskOp> = facts
-        .ops()
-        .iter()
-        .filter(|op| op.call <= end)
-        .copied()
-        .collect();
-    let families = families(facts, &of_whole)?;
+    let families = families(facts, &about_values(facts, end))?;
     let in_beginning = |id: &OpId| {
         let place = beginning.binary_search_by_key(id, |op| op.id).ok()?;
         Some(beginning[place])
