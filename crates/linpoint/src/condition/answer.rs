@@ -197,6 +197,7 @@ impl Linked {
             Reason::SameValue => Reason::SameValue,
             Reason::ReadsFrom => Reason::ReadsFrom,
             Reason::Time => Reason::Time,
+            Reason::Crash => Reason::Crash,
             Reason::Initial => Reason::Initial,
             Reason::NotYet => Reason::NotYet,
             Reason::Overwritten(read) => Reason::Overwritten(self.id(read)),

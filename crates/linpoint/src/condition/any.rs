@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Condition;
 use super::answer::{Answer, Decided, Why, Witness};
-use super::memory::stretches;
+use super::memory::{deadline, stretches};
 use super::quiescent;
 use super::sequential::{self, Keeps, Object};
 use crate::engine::Budget;
@@ -17,15 +17,26 @@ pub(super) struct Any<'a, S: Spec> {
     pub(super) spec: &'a S,
     pub(super) history: &'a TypedHistory<S::Op, S::Ret>,
     stretches: Vec<u32>,
+    /// See [`MemoryOp::deadline`](super::memory::MemoryOp::deadline).
+    deadlines: Vec<u32>,
 }
 
 impl<'a, S: Spec> Any<'a, S> {
-    pub(super) fn of(spec: &'a S, history: &'a TypedHistory<S::Op, S::Ret>) -> Self {
-        let stretches = stretches(history.calls(), history.rets());
+    /// A history during which the whole system crashed at these ranks.
+    pub(super) fn of(
+        spec: &'a S,
+        history: &'a TypedHistory<S::Op, S::Ret>,
+        crashes: &[u32],
+    ) -> Self {
+        let (calls, rets) = (history.calls(), history.rets());
+        let open = calls.iter().zip(rets);
         Any {
             spec,
             history,
-            stretches,
+            stretches: stretches(calls, rets),
+            deadlines: open
+                .map(|(&call, &ret)| deadline(crashes, call, ret))
+                .collect(),
         }
     }
 
@@ -41,6 +52,7 @@ impl<'a, S: Spec> Any<'a, S> {
         budget: &Budget,
     ) -> Option<Decided> {
         match condition {
+            Condition::Strict => Some(self.in_order(ops, Keeps::TimeAndCrashes, budget)),
             Condition::Sequential => Some(self.in_order(ops, Keeps::Processes, budget)),
             Condition::WriteLinearizable => Some(self.in_order(ops, Keeps::TimeOfWrites, budget)),
             Condition::Quiescent => Some(self.quiescent(ops, budget)),
@@ -49,7 +61,7 @@ impl<'a, S: Spec> Any<'a, S> {
     }
 
     fn in_order(&self, ops: &[OpId], keeps: Keeps, budget: &Budget) -> Decided {
-        sequential::of_any(self.spec, self.history, ops, keeps, budget)
+        sequential::of_any(self.spec, self.history, ops, &self.deadlines, keeps, budget)
     }
 
     fn quiescent(&self, ops: &[OpId], budget: &Budget) -> Decided {
@@ -116,18 +128,23 @@ impl<'a, S: Spec> Any<'a, S> {
                     .is_none_or(|last| last < call)
             })
         };
-        let keeps_time = || {
+        let keeps_time = |ends: &[u32], counts: &dyn Fn(OpId) -> bool| {
             let mut first = NEVER;
-            let mut writes = order.iter().rev().filter(|&&id| !self.is_pure(id));
-            writes.all(|id| {
+            let mut counted = order.iter().rev().filter(|&&id| counts(id));
+            counted.all(|id| {
                 let keeps = calls[id.index()] < first;
-                first = first.min(rets[id.index()]);
+                first = first.min(ends[id.index()]);
                 keeps
             })
         };
         let keeps = match condition {
+            Condition::Strict => {
+                keeps_time(rets, &|_| true) && keeps_time(&self.deadlines, &|_| true)
+            }
             Condition::Sequential => keeps_processes(),
-            Condition::WriteLinearizable => keeps_processes() && keeps_time(),
+            Condition::WriteLinearizable => {
+                keeps_processes() && keeps_time(rets, &|id| !self.is_pure(id))
+            }
             Condition::Quiescent => order.is_sorted_by_key(|id| self.stretches[id.index()]),
             _ => false,
         };

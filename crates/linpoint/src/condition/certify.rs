@@ -33,6 +33,9 @@ pub(super) fn shows(
                     let writes = order.iter().copied().filter(|op| op.is_write());
                     by_process(&order) && keeps_time(writes, |op| op.call.into())
                 }
+                Condition::Strict => {
+                    keeps_time(order.iter().copied(), |op| op.call.into()) && keeps_crashes(&order)
+                }
                 Condition::Quiescent => order.is_sorted_by_key(|op| op.stretch),
                 Condition::DeltaAtomic(_) => {
                     let shift = |op: &MemoryOp| if op.is_write() { 0 } else { delta };
@@ -73,6 +76,15 @@ fn keeps_time<'m>(
             op.ret.into()
         });
         keeps
+    })
+}
+
+/// No operation that was open at a crash comes after one that was called after the crash.
+fn keeps_crashes(order: &[&MemoryOp]) -> bool {
+    let mut latest_call = 0;
+    order.iter().all(|op| {
+        latest_call = latest_call.max(op.call);
+        latest_call < op.deadline
     })
 }
 

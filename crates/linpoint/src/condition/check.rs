@@ -10,7 +10,7 @@ use super::staleness::{smallest_delta, smallest_k};
 use super::{Condition, Lateness, Versions, words};
 use crate::engine::Budget;
 use crate::error::Error;
-use crate::history::{Erased, ErasedHistory, OpId};
+use crate::history::{Erased, ErasedHistory, NEVER, OpId};
 use crate::value::Value;
 
 /// Whether a condition holds of a history.
@@ -82,10 +82,35 @@ impl Decision {
     }
 }
 
+/// What is known of crashes of the whole system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crashes {
+    None,
+    Some,
+    /// This operation was open at one, and returned after it.
+    Survived(OpId),
+}
+
+impl Crashes {
+    fn of(crashes: &[u32], history: &ErasedHistory<Value>) -> Self {
+        let survives = |call: u32, ret: u32| {
+            let next = crashes.partition_point(|&crash| crash <= call);
+            ret != NEVER && crashes.get(next).is_some_and(|&crash| crash <= ret)
+        };
+        let mut ops = (0..).zip(history.calls().iter().zip(history.rets()));
+        match ops.find(|&(_, (&call, &ret))| survives(call, ret)) {
+            Some((number, _)) => Crashes::Survived(OpId(number)),
+            None if crashes.is_empty() => Crashes::None,
+            None => Crashes::Some,
+        }
+    }
+}
+
 /// A history that is asked about conditions.
 pub(crate) struct Subject<'a> {
     any: Any<'a, Erased<'a, Value>>,
     pub(super) memory: Result<Memory, NoMemory>,
+    crashes: Crashes,
     pub(super) describe: &'a dyn Fn(OpId) -> String,
 }
 
@@ -98,27 +123,48 @@ impl std::fmt::Debug for Subject<'_> {
 }
 
 impl<'a> Subject<'a> {
-    /// The subject of a history; `times` has the recorded times of operations, if there are any, and `describe` names operations.
+    /// The subject of a history; `times` has the recorded times of operations, if there are any, `crashes` the ranks at which the whole
+    /// system crashed, and `describe` names operations.
     pub(crate) fn new(
         spec: &'a Erased<'a, Value>,
         history: &'a ErasedHistory<Value>,
         times: Option<&dyn Fn(OpId) -> (i64, i64)>,
+        crashes: &[u32],
         describe: &'a dyn Fn(OpId) -> String,
     ) -> Self {
         Subject {
-            any: Any::of(spec, history),
-            memory: Memory::of(spec, history, times),
+            any: Any::of(spec, history, crashes),
+            memory: Memory::of(spec, history, times, crashes),
+            crashes: Crashes::of(crashes, history),
             describe,
         }
     }
 
     /// Decides a condition. The error is a condition that is not defined for the type, or a bug.
     pub(crate) fn decide(&self, condition: Condition, budget: &Budget) -> Result<Decision, Error> {
+        if condition == Condition::Strict {
+            self.has_crashes()?;
+        }
         let outcome = match &self.memory {
             Ok(memory) => self.of_memory(memory, condition, budget)?,
             Err(none) => self.of_any(*none, condition, budget)?,
         };
         Ok(Decision { condition, outcome })
+    }
+
+    /// The error says why strict linearizability is not defined for the history.
+    fn has_crashes(&self) -> Result<(), Error> {
+        match self.crashes {
+            Crashes::Some => Ok(()),
+            Crashes::None => Err(Error::usage(
+                "strict needs a history that says when the whole system crashed: an event {\"event\":\"crash\"} without a process; \
+                 without crashes it is linearizable",
+            )),
+            Crashes::Survived(id) => Err(Error::usage(format!(
+                "strict is about crashes of the whole system, but {} was open at one and returned after it",
+                (self.describe)(id)
+            ))),
+        }
     }
 
     fn of_memory(
@@ -219,7 +265,8 @@ impl<'a> Subject<'a> {
     }
 
     fn undefined(&self, none: NoMemory, condition: Condition) -> String {
-        const INSTEAD: &str = "sequential, write-linearizable and quiescent are for any type";
+        const INSTEAD: &str =
+            "strict, sequential, write-linearizable and quiescent are for any type";
         match none {
             NoMemory::Type => format!(
                 "{condition} is defined for registers and maps of reads and writes only; {INSTEAD}"
@@ -232,7 +279,7 @@ impl<'a> Subject<'a> {
     }
 
     fn stopped(&self, stopped: Stopped) -> String {
-        const INSTEAD: &str = "sequential, write-linearizable, regular and safe are decided for repeated values; values that \
+        const INSTEAD: &str = "strict, sequential, write-linearizable, regular and safe are decided for repeated values; values that \
                                differ, such as a counter for each process, let all conditions be decided";
         let describe = self.describe;
         match stopped {

@@ -125,7 +125,11 @@ fn why_crossing(linked: &Linked, a: Zone, b: Zone, reason: Reason) -> Why {
     let link = |from: u32, to: u32, reason: Reason| Link {
         from: linked.id(from),
         to: linked.id(to),
-        reason: linked.reason(reason),
+        reason: match reason {
+            // What ended without a return ended with a crash.
+            Reason::Time if linked.op(from).is_pending() => Reason::Crash,
+            other => linked.reason(other),
+        },
     };
     let mut links = vec![link(b.first_end.1, a.last_start.1, reason)];
     if is_initial(&a) {

@@ -29,6 +29,9 @@ pub(super) fn decide(memory: &Memory, condition: Condition, budget: &Budget) -> 
     let linked = match Linked::of(memory) {
         Ok(linked) => linked,
         Err(Unlinked::ThinAir(read)) => return Ok(Answer::Fails(Why::ThinAir(read))),
+        Err(_) if condition == Condition::Strict => {
+            return sequential::of_memory(memory, Keeps::TimeAndCrashes, budget);
+        }
         Err(repeated) => return by_definition(memory, condition, repeated),
     };
     decide_linked(memory, &linked, condition, budget)
@@ -62,7 +65,17 @@ fn decide_linked(
         };
         (op.call.into(), ret)
     };
+    let until_crash = |i: u32| {
+        let (call, ret) = time(i);
+        let op = linked.op(i);
+        match op.is_pending() && op.deadline != NEVER {
+            // After all that happened before the crash, and before all that was called after it.
+            true => (call, i64::from(op.deadline) - 1),
+            false => (call, ret),
+        }
+    };
     Ok(match condition {
+        Condition::Strict => order_by_spans(linked, &until_crash, Reason::Time),
         Condition::Linearizable => order_by_spans(linked, &time, Reason::Time),
         Condition::Quiescent => order_by_spans(linked, &stretch, Reason::Quiet),
         Condition::Coherent => coherent(linked),

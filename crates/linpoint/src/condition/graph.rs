@@ -16,6 +16,8 @@ pub(super) enum Reason<T = u32> {
     ReadsFrom,
     /// It returned before the other was called.
     Time,
+    /// It was open at a crash, so it took effect before that, and the other was called after the crash.
+    Crash,
     /// It read the initial value, which the other overwrites.
     Initial,
     /// The operation came before this read, which returned what the other had written.

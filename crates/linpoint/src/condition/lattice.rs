@@ -47,6 +47,7 @@ impl Condition {
         let three = ryw.with(mr).with(Guarantees::MONOTONIC_WRITES);
         let wfr = Guarantees::WRITES_FOLLOW_READS;
         match self {
+            Strict => vec![Linearizable],
             Linearizable => vec![
                 WriteLinearizable,
                 Quiescent,

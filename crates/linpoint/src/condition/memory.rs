@@ -27,6 +27,8 @@ pub(super) struct MemoryOp {
     pub(super) value: u32,
     pub(super) call: u32,
     pub(super) ret: u32,
+    /// The rank before which it takes effect or never, if it was open when the whole system crashed; [`NEVER`] otherwise.
+    pub(super) deadline: u32,
     /// The number of moments before it at which no operation of the whole history was open.
     pub(super) stretch: u32,
     /// The recorded times of call and return.
@@ -79,11 +81,13 @@ enum Does {
 }
 
 impl Memory {
-    /// The reads and writes of a history of `spec`; `times` has the recorded times, if there are any.
+    /// The reads and writes of a history of `spec`; `times` has the recorded times, if there are any. The whole system crashed at
+    /// the ranks `crashes`.
     pub(super) fn of<S: Spec>(
         spec: &S,
         history: &TypedHistory<S::Op, S::Ret>,
         times: Option<&dyn Fn(OpId) -> (i64, i64)>,
+        crashes: &[u32],
     ) -> Result<Memory, NoMemory> {
         let Some(Kind::Slot(initial)) = spec.kind() else {
             return Err(NoMemory::Type);
@@ -134,6 +138,7 @@ impl Memory {
                 value,
                 call: history.calls()[i],
                 ret: history.rets()[i],
+                deadline: deadline(crashes, history.calls()[i], history.rets()[i]),
                 stretch: stretches[i],
                 times: times.map_or((0, 0), |times| times(id)),
             });
@@ -158,6 +163,12 @@ impl Memory {
             .max()
             .unwrap_or(0)
     }
+}
+
+/// The rank before which an operation takes effect or never: that of the first crash after its call, if it did not return.
+pub(super) fn deadline(crashes: &[u32], call: u32, ret: u32) -> u32 {
+    let crash = crashes.get(crashes.partition_point(|&crash| crash <= call));
+    crash.copied().filter(|_| ret == NEVER).unwrap_or(NEVER)
 }
 
 /// The number of quiet moments before each operation: moments at which no operation is open.

@@ -1,8 +1,8 @@
 //! Correctness conditions beside linearizability: what still holds of a history that is not linearizable.
 //!
 //! A [`Condition`] says which order must be kept, and who must see what. `Checker::check_conditions` tells of one history whether it holds, with a
-//! [`Witness`] that separate code replays, or with a few operations that contradict it. Sequential and quiescent consistency and
-//! write-linearizability are decided for every type, all others for registers and maps with reads and writes.
+//! [`Witness`] that separate code replays, or with a few operations that contradict it. Strict linearizability, sequential and quiescent
+//! consistency and write-linearizability are decided for every type, all others for registers and maps with reads and writes.
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -18,6 +18,8 @@ use crate::error::{Error, did_you_mean};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Condition {
+    /// Linearizable, and what was open when the whole system crashed took effect before the crash or never.
+    Strict,
     /// One order of all operations extends the order of time and explains all results.
     Linearizable,
     /// One order extends the order of each process, and the order of time among writes.
@@ -54,7 +56,8 @@ pub enum Condition {
 
 /// Names without guarantees of sessions, each with its other names.
 const NAMES: &[(&str, &[&str], Condition)] = &[
-    ("linearizable", &[], Condition::Linearizable),
+    ("strict", &["strict-linearizable"], Condition::Strict),
+    ("linearizable", &["durable"], Condition::Linearizable),
     ("write-linearizable", &[], Condition::WriteLinearizable),
     ("sequential", &[], Condition::Sequential),
     ("quiescent", &[], Condition::Quiescent),
@@ -71,9 +74,10 @@ const NAMES: &[(&str, &[&str], Condition)] = &[
 ];
 
 impl Condition {
-    /// All conditions that a history is usually asked for, strongest first.
+    /// All conditions that a history without crashes may be asked for, strongest first.
     pub fn all() -> Vec<Condition> {
-        let mut all: Vec<Condition> = NAMES.iter().map(|&(_, _, condition)| condition).collect();
+        let named = NAMES.iter().map(|&(_, _, condition)| condition);
+        let mut all: Vec<Condition> = named.filter(|&named| named != Condition::Strict).collect();
         all.extend(Guarantees::meaningful().map(Condition::Sessions));
         all
     }
@@ -81,6 +85,7 @@ impl Condition {
     /// The condition in a few words, as part of a sentence: "sequentially consistent".
     pub fn words(self) -> String {
         let words = match self {
+            Condition::Strict => "strictly linearizable",
             Condition::Linearizable => "linearizable",
             Condition::WriteLinearizable => {
                 "sequentially consistent, with writes in the order of time"
@@ -186,7 +191,7 @@ mod tests {
                 Some(condition)
             );
         }
-        for text in ["k-atomic=2", "delta-atomic=340", "ryw+mr@"] {
+        for text in ["strict", "k-atomic=2", "delta-atomic=340", "ryw+mr@"] {
             let condition: Condition = text.parse().expect(text);
             assert_eq!(
                 condition.to_string().parse::<Condition>().ok(),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use crate::engine::{Budget, Limit, Ticker};
+use crate::history::NEVER;
 
 /// What an order does with an object: operations are numbers.
 pub(super) trait Machine {
@@ -39,6 +40,8 @@ pub(super) struct Lines<'l> {
     pub(super) is_pending: &'l dyn Fn(u32) -> bool,
     /// The rank of the call.
     pub(super) call: &'l dyn Fn(u32) -> u32,
+    /// The rank before which a pending operation takes effect or never: before all operations that are called later.
+    pub(super) deadline: &'l dyn Fn(u32) -> u32,
     /// How many operations of each process have to come before an operation; none if only its own process counts.
     pub(super) needs: &'l dyn Fn(u32) -> Option<&'l [u32]>,
 }
@@ -135,7 +138,28 @@ impl<M: Machine> Search<'_, '_, M> {
             own.into_iter()
                 .all(|(other, (needed, done))| other == line || needed <= done)
         });
-        is_ready.then_some(op)
+        (is_ready && !self.is_late(op)).then_some(op)
+    }
+
+    /// Whether an operation was placed that was called after the deadline of this one.
+    fn is_late(&self, op: u32) -> bool {
+        let deadline = (self.lines.deadline)(op);
+        let mut last = self.lines.lines.iter().zip(&self.positions);
+        deadline != NEVER
+            && last.any(|(line, &done)| {
+                let last = (done as usize).checked_sub(1).map(|last| line[last]);
+                last.is_some_and(|last| (self.lines.call)(last) >= deadline)
+            })
+    }
+
+    /// Whether the operation, placed now, would make another one late that can still take effect.
+    fn makes_late(&self, op: u32) -> bool {
+        let call = (self.lines.call)(op);
+        let mut next = self.lines.lines.iter().zip(&self.positions);
+        next.any(|(line, &done)| {
+            let next = line.get(done as usize);
+            next.is_some_and(|&next| (self.lines.deadline)(next) <= call && !self.is_late(next))
+        })
     }
 
     /// Places operations that change nothing as soon as they fit: that holds up no other one.
@@ -145,7 +169,9 @@ impl<M: Machine> Search<'_, '_, M> {
             is_new = false;
             for line in 0..self.positions.len() {
                 while let Some(op) = self.next(line) {
-                    let fits = self.machine.is_pure(op) && !self.machine.step(state, op).is_empty();
+                    let fits = self.machine.is_pure(op)
+                        && !self.makes_late(op)
+                        && !self.machine.step(state, op).is_empty();
                     if !fits {
                         break;
                     }
@@ -171,7 +197,8 @@ impl<M: Machine> Search<'_, '_, M> {
         let mut choices = Vec::new();
         for line in 0..self.positions.len() {
             let Some(op) = self.next(line) else { continue };
-            if self.machine.is_pure(op) || self.machine.strands(state, op) {
+            let is_placed_at_once = self.machine.is_pure(op) && !self.makes_late(op);
+            if is_placed_at_once || self.machine.strands(state, op) {
                 continue;
             }
             let next = self.machine.step(state, op);

@@ -1,4 +1,4 @@
-//! Sequential consistency and write-linearizability: saturation, then search.
+//! Sequential consistency, write-linearizability and strict linearizability: saturation, then search.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,18 +17,22 @@ pub(super) enum Keeps {
     Processes,
     /// The order of time among operations that are not pure.
     TimeOfWrites,
+    /// The order of time, and crashes of the whole system: what was open then takes effect before or never.
+    TimeAndCrashes,
 }
 
 /// Decides histories of registers and maps. Values may repeat.
 pub(super) fn of_memory(memory: &Memory, keeps: Keeps, budget: &Budget) -> Decided {
-    let linked = Linked::of(memory);
-    if let Ok(linked) = &linked {
-        let more = match keeps {
-            Keeps::Processes => Vec::new(),
-            Keeps::TimeOfWrites => time_of_writes(linked),
-        };
-        match saturate(linked, &|_| true, &more, budget) {
-            Ok(Ok(saturation)) => return search_saturated(linked, &saturation, budget),
+    let more = |linked: &Linked| match keeps {
+        Keeps::Processes => Some(Vec::new()),
+        Keeps::TimeOfWrites => Some(time_of_writes(linked)),
+        Keeps::TimeAndCrashes => None,
+    };
+    if let Ok(linked) = Linked::of(memory)
+        && let Some(more) = more(&linked)
+    {
+        match saturate(&linked, &|_| true, &more, budget) {
+            Ok(Ok(saturation)) => return search_saturated(&linked, &saturation, budget),
             Ok(Err(why)) => return Ok(Answer::Fails(why)),
             Err(Limit::Capacity(_)) => {}
             Err(limit) => return Err(limit.into()),
@@ -42,6 +46,10 @@ pub(super) fn of_memory(memory: &Memory, keeps: Keeps, budget: &Budget) -> Decid
             process: op.process,
             call: op.call,
             ret: op.ret,
+            deadline: match keeps {
+                Keeps::TimeAndCrashes => op.deadline,
+                _ => NEVER,
+            },
             is_pure: !op.is_write(),
         })
         .collect();
@@ -85,6 +93,7 @@ fn search_saturated(linked: &Linked, saturation: &Saturation, budget: &Budget) -
         lines: &linked.lines,
         is_pending: &|op| linked.op(op).is_pending(),
         call: &|op| linked.op(op).call,
+        deadline: &|_| NEVER,
         needs: &needs,
     };
     let found = search(&mut Distinct::of(linked), &lines, budget)?;
@@ -250,6 +259,8 @@ struct PlainOp {
     process: u32,
     call: u32,
     ret: u32,
+    /// See [`MemoryOp::deadline`](super::memory::MemoryOp::deadline).
+    deadline: u32,
     is_pure: bool,
 }
 
@@ -281,22 +292,25 @@ impl Plain {
             lines,
             needs: Vec::new(),
         };
-        if keeps == Keeps::TimeOfWrites {
-            plain.needs = plain.time_of_writes();
+        match keeps {
+            Keeps::Processes => {}
+            Keeps::TimeOfWrites => plain.needs = plain.time(&|op| !op.is_pure),
+            Keeps::TimeAndCrashes => plain.needs = plain.time(&|_| true),
         }
         plain
     }
 
-    fn time_of_writes(&self) -> Vec<u32> {
+    /// What has to come before each operation that `counts`: what returned before its call and counts.
+    fn time(&self, counts: &dyn Fn(&PlainOp) -> bool) -> Vec<u32> {
         let width = self.lines.len();
         let mut needs = vec![0; self.ops.len() * width];
         for (number, line) in self.lines.iter().enumerate() {
             let of_line = line.iter().zip(1u32..);
-            let writes = of_line.filter(|&(&i, _)| !self.ops[i as usize].is_pure);
-            let writes: Vec<(u32, u32)> = writes.map(|(&i, place)| (i, place)).collect();
-            for (i, op) in self.ops.iter().enumerate().filter(|(_, op)| !op.is_pure) {
-                let ended = writes.partition_point(|&(x, _)| self.ops[x as usize].ret < op.call);
-                needs[i * width + number] = ended.checked_sub(1).map_or(0, |last| writes[last].1);
+            let counted = of_line.filter(|&(&i, _)| counts(&self.ops[i as usize]));
+            let counted: Vec<(u32, u32)> = counted.map(|(&i, place)| (i, place)).collect();
+            for (i, op) in self.ops.iter().enumerate().filter(|(_, op)| counts(op)) {
+                let ended = counted.partition_point(|&(x, _)| self.ops[x as usize].ret < op.call);
+                needs[i * width + number] = ended.checked_sub(1).map_or(0, |last| counted[last].1);
             }
         }
         needs
@@ -312,6 +326,7 @@ impl Plain {
             lines: &self.lines,
             is_pending: &|op| self.ops[op as usize].ret == NEVER,
             call: &|op| self.ops[op as usize].call,
+            deadline: &|op| self.ops[op as usize].deadline,
             needs: &needs,
         };
         let found = search(machine, &lines, budget)?;
@@ -325,11 +340,12 @@ impl Plain {
     }
 }
 
-/// Decides histories of any object, of which `ops` are those on it.
+/// Decides histories of any object, of which `ops` are those on it. Each operation of the history has a deadline.
 pub(super) fn of_any<S: Spec>(
     spec: &S,
     history: &TypedHistory<S::Op, S::Ret>,
     ops: &[OpId],
+    deadlines: &[u32],
     keeps: Keeps,
     budget: &Budget,
 ) -> Decided {
@@ -340,6 +356,10 @@ pub(super) fn of_any<S: Spec>(
             process: history.process(id),
             call: history.calls()[id.index()],
             ret: history.rets()[id.index()],
+            deadline: match keeps {
+                Keeps::TimeAndCrashes => deadlines[id.index()],
+                _ => NEVER,
+            },
             is_pure: spec.is_pure(&action.op, action.ret.as_ref()),
         }
     });

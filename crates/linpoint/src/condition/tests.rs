@@ -1,5 +1,6 @@
 //! All conditions against their definitions on random tiny histories; labelled histories; the lattice.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::answer::{Answer, Witness};
@@ -10,7 +11,7 @@ use super::shrink::shrink;
 use super::staleness::{smallest_delta, smallest_k};
 use super::{Condition, Guarantees, brute, certify, words};
 use crate::engine::Budget;
-use crate::history::{NEVER, OpId, TypedHistory};
+use crate::history::{History, NEVER, OpId, TypedHistory};
 use crate::spec::{Container, ContainerOp, Discipline, KeyValue, KeyValueOp, Spec};
 use crate::value::Value;
 
@@ -45,9 +46,15 @@ fn random(dice: &mut Dice, most: u64, written: Written) -> Memory {
     let mut ops: Vec<MemoryOp> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let (mut rank, mut time) = (0, 0i64);
+    // The whole system crashes in some histories. Processes have other numbers afterwards.
+    let (crashes, mut restarts) = (if dice.often(30) { 15 } else { 0 }, 0);
     while ops.len() < count || (!open.is_empty() && dice.often(90)) {
         time += 1 + dice.below(3) as i64;
-        let process = dice.below(processes) as u32;
+        if dice.often(crashes) {
+            open.drain(..).for_each(|i| ops[i].deadline = rank);
+            restarts += 1;
+        }
+        let process = (restarts * processes + dice.below(processes)) as u32;
         let is_idle = !open.iter().any(|&i| ops[i].process == process);
         if ops.len() < count && is_idle && (open.is_empty() || dice.often(50)) {
             let i = ops.len();
@@ -67,6 +74,7 @@ fn random(dice: &mut Dice, most: u64, written: Written) -> Memory {
                 },
                 call: rank,
                 ret: NEVER,
+                deadline: NEVER,
                 stretch: 0,
                 times: (time, i64::MAX),
             });
@@ -125,7 +133,14 @@ fn conditions() -> Vec<Condition> {
     let bounded = [1, 2, 3].map(|k| Condition::KAtomic(Some(k)));
     let late = [0, 2, 5].map(|delta| Condition::DeltaAtomic(Some(delta)));
     let sessions = Guarantees::every().map(Condition::Sessions);
-    plain.chain(bounded).chain(late).chain(sessions).collect()
+    let strict = [Condition::Strict];
+    strict
+        .into_iter()
+        .chain(plain)
+        .chain(bounded)
+        .chain(late)
+        .chain(sessions)
+        .collect()
 }
 
 /// Whether a condition holds, by its algorithm; the evidence is checked.
@@ -253,7 +268,7 @@ fn measures_agree(memory: &Memory) {
 #[test]
 fn repeated_values_are_decided_as_defined() {
     use Condition::*;
-    let conditions = [Sequential, WriteLinearizable, Regular, Safe];
+    let conditions = [Strict, Sequential, WriteLinearizable, Regular, Safe];
     for seed in 0..count(3_000) {
         let memory = random(&mut Dice(seed ^ 0x5eed), 7, Written::Repeated);
         for condition in conditions {
@@ -278,11 +293,13 @@ fn searches_of_any_type_agree_with_the_definitions() {
         };
         let memory = random(&mut Dice(seed ^ 0xa11), 6, written);
         let history = typed(&memory);
-        let any = Any::of(&map, &history);
-        let memory = Memory::of(&map, &history, None);
+        let crashes = crashes_in(&memory);
+        let any = Any::of(&map, &history, &crashes);
+        let memory = Memory::of(&map, &history, None, &crashes);
         // Writing the initial value is more than that to a map.
         let Ok(memory) = memory else { continue };
         for condition in [
+            Condition::Strict,
             Condition::Sequential,
             Condition::WriteLinearizable,
             Condition::Quiescent,
@@ -303,6 +320,16 @@ fn searches_of_any_type_agree_with_the_definitions() {
             }
         }
     }
+}
+
+/// The ranks of the crashes among the events of these operations.
+fn crashes_in(memory: &Memory) -> Vec<u32> {
+    let ranks = memory.ops.iter().flat_map(|op| [op.call, op.ret]);
+    let ranks: Vec<u32> = ranks.filter(|&rank| rank != NEVER).collect();
+    let deadlines: BTreeSet<u32> = memory.ops.iter().map(|op| op.deadline).collect();
+    let crashes = deadlines.into_iter().filter(|&deadline| deadline != NEVER);
+    let rank = |crash| ranks.iter().filter(|&&rank| rank < crash).count() as u32;
+    crashes.map(rank).collect()
 }
 
 fn typed(memory: &Memory) -> TypedHistory<KeyValueOp, Value> {
@@ -342,7 +369,7 @@ fn queues_are_decided_as_defined() {
     let histories = count(1_500);
     for seed in 0..histories {
         let history = random_queue(&mut Dice(seed ^ 0x0f1f0));
-        let any = Any::of(&queue, &history);
+        let any = Any::of(&queue, &history, &[]);
         for (i, condition) in [Condition::Sequential, Condition::Quiescent]
             .into_iter()
             .enumerate()
@@ -445,12 +472,15 @@ fn check_labels(text: &str, source: &str) -> usize {
         };
         let typed = TypedHistory::decode(&map, &recorded.history).expect("a map");
         let times = |id: OpId| recorded.history.times(id.index()).expect("it has times");
-        let memory = Memory::of(&map, &typed, Some(&times)).expect("reads and writes");
+        let crashes = crashes_of(&document, &recorded.history);
+        let memory = Memory::of(&map, &typed, Some(&times), &crashes).expect("reads and writes");
         let expected = document["x-conditions"].as_object().expect("labels");
         for (name, label) in expected {
-            if matches!(name.as_str(), "durable" | "strict") {
-                continue;
-            }
+            let name = if name == "durable" {
+                "linearizable"
+            } else {
+                name
+            };
             let found = label_of(&memory, name);
             let Some(found) = found else { continue };
             assert_eq!(&found, label, "{source}, line {line}: {name}");
@@ -458,6 +488,18 @@ fn check_labels(text: &str, source: &str) -> usize {
         }
     }
     labels
+}
+
+/// The ranks of the crashes of a labelled history: `x-crashes` has their times.
+fn crashes_of(document: &serde_json::Value, history: &History) -> Vec<u32> {
+    let times = (0..history.len()).map(|i| history.times(i).expect("it has times"));
+    let times: Vec<i64> = times.flat_map(|(call, ret)| [call, ret]).collect();
+    let crashes = document["x-crashes"].as_array().into_iter().flatten();
+    let rank = |crash: &serde_json::Value| {
+        let crash = crash.as_i64().expect("a time");
+        times.iter().filter(|&&time| time < crash).count() as u32
+    };
+    crashes.map(rank).collect()
 }
 
 /// What this module says where a label is expected; none if values repeat and it cannot be decided.
@@ -527,7 +569,8 @@ fn counterexamples_are_what_they_claim() {
         };
         let typed = TypedHistory::decode(&map, &recorded.history).expect("a map");
         let times = |id: OpId| recorded.history.times(id.index()).expect("it has times");
-        let memory = Memory::of(&map, &typed, Some(&times)).expect("reads and writes");
+        let crashes = crashes_of(&document, &recorded.history);
+        let memory = Memory::of(&map, &typed, Some(&times), &crashes).expect("reads and writes");
         for claim in document["x-claims"].as_str().expect("claims").split(' ') {
             let (name, expected) = match claim.strip_prefix('!') {
                 Some(name) => (name, serde_json::Value::Bool(false)),
@@ -542,9 +585,6 @@ fn counterexamples_are_what_they_claim() {
             } else {
                 name
             };
-            if name == "strict" {
-                continue;
-            }
             assert_eq!(
                 label_of(&memory, name),
                 Some(expected),

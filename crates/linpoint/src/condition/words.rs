@@ -94,6 +94,9 @@ fn link_words(link: &Link, describe: &dyn Fn(OpId) -> String) -> String {
         }
         Reason::ReadsFrom => format!("{from} came before {to}, which returned what it wrote"),
         Reason::Time => format!("{from} had returned before {to} was called"),
+        Reason::Crash => format!(
+            "{from} was open at a crash, so it took effect before that or never, and {to} was called after the crash"
+        ),
         Reason::Initial => {
             format!("{from} returned the initial value, so it came before {to}")
         }

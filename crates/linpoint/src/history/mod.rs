@@ -126,6 +126,16 @@ pub struct Annotation {
     pub time: Option<i64>,
 }
 
+impl Annotation {
+    /// The text of an annotation that says that the whole system crashed.
+    pub(crate) const CRASH: &str = "crash";
+
+    /// Whether it says that the whole system crashed.
+    pub(crate) fn is_crash(&self) -> bool {
+        self.text == Annotation::CRASH
+    }
+}
+
 /// One operation of a [`History`], with its original values.
 #[derive(Clone, Copy, Debug)]
 pub struct Op<'a> {
@@ -377,6 +387,13 @@ impl History {
     /// The annotations, in the order of time.
     pub fn annotations(&self) -> &[Annotation] {
         &self.annotations
+    }
+
+    /// The moments at which the whole system crashed, each as the number of calls and returns before it; see
+    /// [`HistoryBuilder::crash_all`].
+    pub fn crashes(&self) -> impl Iterator<Item = u32> + '_ {
+        let crashes = self.annotations.iter().filter(|note| note.is_crash());
+        crashes.map(|note| note.rank)
     }
 
     /// The operations that failed, in the order of their calls. They are not among [`ops`](Self::ops).

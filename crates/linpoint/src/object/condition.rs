@@ -71,7 +71,9 @@ fn with_subject<S: Recorded, T>(
     let times = is_timed.then_some(&times as &dyn Fn(OpId) -> (i64, i64));
     let describe = |id: OpId| history.describe(id);
     let spec = erasure.spec();
-    work(&Subject::new(&spec, erasure.history(), times, &describe))
+    let crashes: Vec<u32> = history.crashes().collect();
+    let subject = Subject::new(&spec, erasure.history(), times, &crashes, &describe);
+    work(&subject)
 }
 
 /// A verdict on linearizability as a decision.

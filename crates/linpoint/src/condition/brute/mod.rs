@@ -8,6 +8,7 @@ mod visibility;
 
 use super::memory::{INITIAL, Memory, MemoryOp};
 use super::{Condition, Guarantees};
+use crate::history::NEVER;
 use orders::some_order;
 
 /// The most operations that are enumerated.
@@ -23,6 +24,27 @@ pub(super) fn holds(memory: &Memory, condition: Condition) -> Option<bool> {
     let by_time = |a: &MemoryOp, b: &MemoryOp| a.ret < b.call;
     let by_process = |a: &MemoryOp, b: &MemoryOp| a.process == b.process && a.call < b.call;
     Some(match condition {
+        Condition::Strict => {
+            // What was open at a crash either ended with it or never was.
+            let cut: Vec<usize> = (0..ops.len())
+                .filter(|&i| ops[i].deadline != NEVER)
+                .collect();
+            orders::subsets(&cut).iter().any(|ended| {
+                let took_part = |&i: &usize| !cut.contains(&i) || ended.contains(&i);
+                let completed: Vec<MemoryOp> = (0..ops.len())
+                    .filter(took_part)
+                    .map(|i| match cut.contains(&i) {
+                        // The last rank before the crash: only what was called after the crash has a larger one.
+                        true => MemoryOp {
+                            ret: ops[i].deadline - 1,
+                            ..ops[i]
+                        },
+                        false => ops[i],
+                    })
+                    .collect();
+                some_order(&completed, &all, &by_time, 1)
+            })
+        }
         Condition::Linearizable => some_order(ops, &all, &by_time, 1),
         Condition::Sequential => some_order(ops, &all, &by_process, 1),
         Condition::WriteLinearizable => {

@@ -19,6 +19,10 @@ pub(super) enum Line<'a> {
         text: String,
         time: Option<i64>,
     },
+    /// The whole system crashed.
+    CrashOfAll {
+        time: Option<i64>,
+    },
     /// The history ends here, stuck.
     Stuck,
     Header(Box<About>),
@@ -200,6 +204,12 @@ fn event<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
         let text = fields.text(Text)?.ok_or_else(|| missing(Text))?;
         return Result::Ok(Line::Note {
             text: text.into_owned(),
+            time: fields.integer(Time).unwrap_or(None),
+        });
+    }
+    if kind == "crash" && !fields.has(Process) {
+        fields.only("a crash of the whole system", const { Keys::of(&[Event]) })?;
+        return Result::Ok(Line::CrashOfAll {
             time: fields.integer(Time).unwrap_or(None),
         });
     }

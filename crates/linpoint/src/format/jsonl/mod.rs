@@ -212,7 +212,7 @@ impl<'a> Assembler<'a> {
         } = *collected;
         self.finished.push(match note_line {
             Some(line) if timed => {
-                let reason = "a note has no place among operations with times";
+                let reason = "a note, or a crash of the whole system, has no place among operations with times";
                 Err(Error::malformed(reason).at_line(line))
             }
             _ => self.record(first_line, about, builder),
@@ -283,6 +283,10 @@ impl Collected {
                 self.note_line.get_or_insert(number);
                 self.builder.annotate_at(text, time);
                 Ok(())
+            }
+            Line::CrashOfAll { time } => {
+                self.note_line.get_or_insert(number);
+                self.builder.crash_all(number, time)
             }
             Line::Stuck => {
                 self.stuck_line = Some(number);

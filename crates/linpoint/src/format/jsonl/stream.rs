@@ -2,7 +2,7 @@
 
 use super::line::{EventLineKind, Line, decode};
 use crate::error::Error;
-use crate::history::Call;
+use crate::history::{Annotation, Call};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -79,6 +79,9 @@ pub fn stream_line(text: &str) -> Result<Option<StreamLine>, Error> {
             }));
         }
         Line::Note { text, .. } => return Ok(Some(StreamLine::Note(text))),
+        Line::CrashOfAll { .. } => {
+            return Ok(Some(StreamLine::Note(Annotation::CRASH.to_owned())));
+        }
         Line::Operation(_) => {
             return Err(Error::malformed(
                 "a whole operation, where events are needed: each call and each return on its own line, as they happen",

@@ -65,6 +65,35 @@ fn events() {
 }
 
 #[test]
+fn a_crash_of_the_whole_system_ends_all_open_calls() {
+    let text = concat!(
+        r#"{"linpoint":1}"#,
+        "\n",
+        r#"{"process":0,"event":"call","method":"write","arg":3}"#,
+        "\n",
+        r#"{"process":1,"event":"call","method":"read"}"#,
+        "\n",
+        r#"{"process":1,"event":"return","ret":0}"#,
+        "\n",
+        r#"{"event":"crash"}"#,
+        "\n",
+        r#"{"process":2,"event":"call","method":"read"}"#,
+        "\n",
+        r#"{"process":2,"event":"return","ret":3}"#,
+        "\n",
+    );
+    let history = read_one(text).history;
+    assert_eq!(
+        texts(&history),
+        ["write(3) → ?", "read() → 0", "read() → 3"]
+    );
+    assert_eq!(history.crashes().collect::<Vec<_>>(), [3]);
+    let mut written = Vec::new();
+    write_jsonl(&history, None, &mut written).unwrap();
+    assert_eq!(String::from_utf8(written).unwrap(), text);
+}
+
+#[test]
 fn events_keep_their_times_beside_notes() {
     let text = concat!(
         r#"{"linpoint":1}"#,
@@ -319,7 +348,7 @@ fn refusals_name_the_line_and_the_reason() {
     );
     assert_eq!(
         refusal(note),
-        "line 1: a note has no place among operations with times"
+        "line 1: a note, or a crash of the whole system, has no place among operations with times"
     );
     let other = concat!(
         r#"{"event":"call","process":0,"method":"read"}"#,

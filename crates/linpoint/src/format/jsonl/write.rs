@@ -100,6 +100,7 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
                 write_value(op.result.unwrap_or(&Value::Nil), out)?;
                 write_hint(op.hint, out)?;
             }
+            Event::Note(note) if note.is_crash() => out.write_all(b"{\"event\":\"crash\"")?,
             Event::Note(note) => {
                 out.write_all(b"{\"event\":\"note\",\"text\":")?;
                 write_text(&note.text, out)?;

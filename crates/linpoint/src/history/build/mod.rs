@@ -255,6 +255,20 @@ impl HistoryBuilder {
         Ok(())
     }
 
+    /// The whole system crashes: all open calls stay pending, and their processes must not call again. An annotation says so, which
+    /// [strict linearizability](crate::condition::Condition::Strict) asks for.
+    pub fn crash_all(&mut self, line: u64, time: Option<i64>) -> Result<(), Error> {
+        let open = (0u32..).zip(&self.open).filter(|(_, row)| row.is_some());
+        let open: Vec<Value> = open
+            .map(|(process, _)| self.processes.get(process).clone())
+            .collect();
+        for process in open {
+            self.crash(line, &process)?;
+        }
+        self.annotate_at(Annotation::CRASH, time);
+        Ok(())
+    }
+
     /// The history ends stuck: every operation that is pending at its end waits, and will wait for ever. At least one must be
     /// pending, and none may have crashed, which leaves open whether it took effect. See [`History::ends_stuck`].
     pub fn end_stuck(&mut self) {
