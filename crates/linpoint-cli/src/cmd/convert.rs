@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use linpoint::Error;
 use linpoint::format::{Format, write};
 use linpoint::spec::Params;
+use linpoint::transaction::Model;
+use linpoint::{Error, History};
 
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
@@ -23,6 +24,9 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let exit = args.input.read_good(&mut |recorded| {
         // A history whose type is not known is written without one.
         let choice = type_of(&recorded, chosen.as_ref()).ok().flatten();
+        // Transactions on lists have the method of those on registers, and no type of an object.
+        let is_guess = chosen.is_none() && recorded.object_type.is_none();
+        let choice = choice.filter(|_| !is_guess || !is_on_lists(&recorded.history));
         let choice = choice.as_ref().and_then(TypeChoice::named);
         converted += 1;
         if converted > 1 && !format.holds_several() {
@@ -38,6 +42,12 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
         out.finish()?;
     }
     Ok(exit)
+}
+
+/// Whether a history is one of transactions on lists.
+fn is_on_lists(history: &History) -> bool {
+    matches!(Model::of(history, None), Ok(Model::Lists))
+        && history.methods().iter().any(|method| method == "txn")
 }
 
 /// Says once of each type that a format does not tell what the file does not say.

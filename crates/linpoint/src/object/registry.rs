@@ -157,6 +157,12 @@ pub fn types() -> &'static [TypeInfo] {
 /// ```
 pub fn object_type(name: &str, params: &Params) -> Result<ObjectType, Error> {
     let info = find_type(name).ok_or_else(|| {
+        if name == "list-append" {
+            return Error::usage(
+                "list-append is about transactions, of which isolation levels are checked: check --condition strict-serializable, or \
+                 a weaker level, with --type list-append or without",
+            );
+        }
         let known: Vec<_> = TYPES.iter().map(|info| info.name).collect();
         let aliases = TYPES.iter().flat_map(|info| info.aliases);
         let meant = did_you_mean(name, aliases.chain(&known).copied());

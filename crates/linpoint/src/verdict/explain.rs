@@ -88,7 +88,9 @@ pub(crate) fn violation<S: Spec>(
         true => other_clash(task, findings, &beginning, budget, decide),
         false => here,
     };
-    let at_place = at_place.filter(|_| smaller.is_none() && prefix.events == clash_events);
+    let at_place = at_place.filter(|clash| {
+        smaller.is_none() && prefix.events == task.events_until(clash.last_return())
+    });
     let observed = match approach {
         Some(approach) if prefix.shortest => {
             let walk = budget.slice(budget.left() / 2);
@@ -291,7 +293,9 @@ impl Clashes {
             clash.is_some_and(|ops| clash_in(task, &cut, ops, budget, decide).is_some())
                 || matches!(decide(&cut.ops, budget), Ok(Answer::NotLinearizable { .. }))
         };
-        match self.events < task.events() && (self.at_place.is_some() || is_bad()) {
+        // Those on one place do so with the results that they had returned by then.
+        let is_of_place = self.ops.is_none() && self.at_place.is_some();
+        match self.events < task.events() && (is_of_place || is_bad()) {
             true => cut,
             false => task.with_ops(task.ops.clone()),
         }

@@ -24,13 +24,13 @@ use self::claims::{Case, Tally};
 use self::random::random;
 use super::*;
 use crate::engine::{Budget, GaveUp, brute};
-use crate::history::{Erasure, History, TypedHistory, partition};
+use crate::history::{Erasure, History, Partitioning, TypedHistory, partition};
 use crate::spec::laws::{Visit, for_each_type};
 use crate::spec::{
     Container, ContainerOp, Counter, CounterOp, Discipline, KafkaLog, Mutex, MutexOp, Recorded,
     Simulated,
 };
-use crate::{Call, Checker, HistoryBuilder, Ties};
+use crate::{Call, Checker, Config, HistoryBuilder, Ties};
 
 /// Histories per type, unless the environment says otherwise.
 const HISTORIES: u64 = 2_000;
@@ -181,7 +181,12 @@ fn check_one<S: Recorded>(
     let Ok(typed) = TypedHistory::decode(object, history) else {
         return 0;
     };
-    let report = Checker::default().check_recorded(object, history);
+    let mut config = Config::default();
+    // Some are decided whole, although their keys could be decided one by one.
+    if seed % 4 == 3 {
+        config = config.with_partitioning(Partitioning::ByObject);
+    }
+    let report = Checker::new(config).check_recorded(object, history);
     let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
     let erasure = Erasure::of(object, &typed);
     check_all(
