@@ -230,8 +230,9 @@ pub(crate) struct Summary {
     pub(crate) interrupted: bool,
     /// Whether the histories are objects of inputs that are read object by object.
     pub(crate) are_objects: bool,
-    /// Whether the first violation ends the run.
+    /// Whether the first violation ends the run, and whether it did.
     pub(crate) stops_at_violation: bool,
+    pub(crate) is_stopped: bool,
     exit: Exit,
 }
 
