@@ -53,9 +53,10 @@ impl Worst {
 }
 
 /// What one run took.
-struct Taken {
-    seconds: f64,
-    peak_mib: f64,
+pub struct Taken {
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+    pub peak_mib: f64,
 }
 
 pub fn run() -> anyhow::Result<()> {
@@ -133,7 +134,8 @@ fn measure_all(program: &Path, folder: &Path) -> anyhow::Result<Measured> {
     Ok((runs, worst_time, worst_memory, over))
 }
 
-fn program() -> anyhow::Result<PathBuf> {
+/// The command line that is measured.
+pub fn program() -> anyhow::Result<PathBuf> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/linpoint");
     let program = std::env::var_os("LINPOINT").map_or(built, PathBuf::from);
     ensure!(program.is_file(), "{} is missing: cargo build --release -p linpoint-cli", program.display());
@@ -177,7 +179,7 @@ fn check(program: &Path, folder: &Path, file: &Path, engine: &str, limits: &Limi
 /// Runs a command. Returns its exit code, `None` if it had to be ended, and what it took.
 ///
 /// This program must stay small: the system counts its memory as that of the child until the other program is loaded.
-fn wait(mut command: Command, most: Duration) -> anyhow::Result<(Option<i32>, Taken)> {
+pub fn wait(mut command: Command, most: Duration) -> anyhow::Result<(Option<i32>, Taken)> {
     let started = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let id = libc::pid_t::try_from(child.id()).context("a process number")?;
@@ -193,15 +195,18 @@ fn wait(mut command: Command, most: Duration) -> anyhow::Result<(Option<i32>, Ta
             0 if seconds > most.as_secs_f64() => {
                 child.kill()?;
                 child.wait()?;
-                return Ok((None, Taken { seconds, peak_mib: 0.0 }));
+                return Ok((None, Taken { seconds, cpu_seconds: 0.0, peak_mib: 0.0 }));
             }
             0 => std::thread::sleep(Duration::from_millis(2)),
             -1 => return Err(std::io::Error::last_os_error()).context("waiting for linpoint"),
             _ => {
                 let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
                 let code = code.context("linpoint was ended by a signal")?;
+                let of = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+                let cpu_seconds = of(usage.ru_utime) + of(usage.ru_stime);
                 // Linux counts in KiB.
-                return Ok((Some(code), Taken { seconds, peak_mib: usage.ru_maxrss as f64 / 1024.0 }));
+                let peak_mib = usage.ru_maxrss as f64 / 1024.0;
+                return Ok((Some(code), Taken { seconds, cpu_seconds, peak_mib }));
             }
         }
     }

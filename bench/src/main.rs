@@ -1,4 +1,4 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits|own]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits|large|own]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
@@ -9,6 +9,7 @@ mod cores;
 mod growth;
 mod hitting;
 mod input;
+mod large;
 mod limits;
 mod live;
 mod monitors;
@@ -49,6 +50,7 @@ fn main() -> anyhow::Result<()> {
             verify::run()?;
             proofs::run()?;
             limits::run()?;
+            large::run(&[])?;
             own::run()
         }
         ["versus"] => versus::run(),
@@ -66,7 +68,8 @@ fn main() -> anyhow::Result<()> {
         ["verify"] => verify::run(),
         ["proofs"] => proofs::run(),
         ["limits"] => limits::run(),
+        ["large", rest @ ..] => large::run(rest),
         ["own"] => own::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs, limits or own"),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs, limits, large or own"),
     }
 }

@@ -8,7 +8,10 @@ use pyo3::prelude::*;
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     let name = match error.kind() {
         ErrorKind::Usage => "UsageError",
-        ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => "MalformedError",
+        ErrorKind::Malformed
+        | ErrorKind::Truncated
+        | ErrorKind::UnknownMethod
+        | ErrorKind::Unsorted => "MalformedError",
         ErrorKind::Unreadable => "UnreadableError",
         ErrorKind::Limit | ErrorKind::Timeout => "LimitError",
         ErrorKind::Specification => "SpecificationError",

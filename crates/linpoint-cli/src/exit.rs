@@ -34,6 +34,7 @@ impl Exit {
             ErrorKind::Malformed
             | ErrorKind::Truncated
             | ErrorKind::UnknownMethod
+            | ErrorKind::Unsorted
             | ErrorKind::Specification => Exit::Malformed,
             ErrorKind::Unreadable => Exit::Unreadable,
             ErrorKind::Limit | ErrorKind::Timeout => Exit::Undecided,

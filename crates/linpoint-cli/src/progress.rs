@@ -2,17 +2,19 @@
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use linpoint::Error;
 use linpoint::engine::Budget;
 use linpoint::explore::{Explored, Plan, Verification, verify};
+use linpoint::format::RowProgress;
 
-use crate::units::counted;
+use crate::units::{counted, show_duration};
 
-/// Shows the progress of a batch of checks.
+/// Shows the progress of a batch of checks. Clones show one bar.
+#[derive(Clone)]
 pub(crate) struct Watcher {
     bar: ProgressBar,
 }
@@ -90,6 +92,65 @@ impl Watcher {
     }
 }
 
+/// The progress of an input that is read object by object, or sorted.
+#[derive(Debug, Default)]
+pub(crate) struct StreamProgress {
+    pub(crate) read: RowProgress,
+    objects: AtomicUsize,
+    is_shown: AtomicBool,
+}
+
+impl StreamProgress {
+    /// Counts an object that was decided.
+    pub(crate) fn count_object(&self) {
+        self.objects.fetch_add(1, Relaxed);
+    }
+
+    /// Begins again, with another step of the work.
+    pub(crate) fn restart(&self) {
+        for count in [&self.read.rows, &self.read.done, &self.read.total] {
+            count.store(0, Relaxed);
+        }
+    }
+
+    /// Whether a bar shows it: no other progress is to be shown then.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.is_shown.load(Relaxed)
+    }
+
+    /// Runs `work` while showing how far it is: `verb` says what is done.
+    pub(crate) fn watch<T>(&self, watcher: &Watcher, verb: &str, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        self.is_shown.store(true, Relaxed);
+        let text = || self.text(verb, started.elapsed());
+        let done = watcher.watch_text(&text, work);
+        self.is_shown.store(false, Relaxed);
+        watcher.clear();
+        done
+    }
+
+    /// What is done after this time: how much, how fast, and for how much longer.
+    fn text(&self, verb: &str, elapsed: Duration) -> String {
+        let seconds = elapsed.as_secs_f64().max(1e-3);
+        let rows = self.read.rows.load(Relaxed);
+        let rate = (rows as f64 / seconds) as usize;
+        let rows = counted(rows as usize, "operation");
+        let mut text = format!("{verb} {rows}, {rate} per second");
+        if let objects @ 1.. = self.objects.load(Relaxed) {
+            let objects = counted(objects, "object");
+            text.push_str(&format!(", {objects} decided"));
+        }
+        let (done, total) = (self.read.done.load(Relaxed), self.read.total.load(Relaxed));
+        if done > 0 && total >= done {
+            let left = seconds * (total - done) as f64 / done as f64;
+            let left = show_duration(Duration::from_secs(left.round() as u64));
+            let percent = 100 * done / total;
+            text.push_str(&format!(", {percent} % read, about {left} left"));
+        }
+        text
+    }
+}
+
 /// Carries out a plan, and shows its progress.
 pub(crate) fn explore(plan: &Plan, budget: &Budget) -> Result<Verification, Error> {
     let explored = Explored::default();
@@ -131,6 +192,28 @@ fn events_text(done_before: usize, budgets: &[OnceLock<Budget>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_tell_their_rate_and_the_time_left() {
+        let progress = StreamProgress::default();
+        let after = Duration::from_secs(10);
+        assert_eq!(
+            progress.text("read", after),
+            "read 0 operations, 0 per second"
+        );
+        progress.read.rows.store(1_000, Relaxed);
+        progress.read.done.store(250, Relaxed);
+        assert_eq!(
+            progress.text("read", after),
+            "read 1000 operations, 100 per second"
+        );
+        progress.read.total.store(1_000, Relaxed);
+        progress.count_object();
+        assert_eq!(
+            progress.text("read", after),
+            "read 1000 operations, 100 per second, 1 object decided, 25 % read, about 30 s left"
+        );
+    }
 
     #[test]
     fn progress_is_told_only_where_it_is_known() {

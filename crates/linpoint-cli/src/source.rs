@@ -201,6 +201,11 @@ impl TypeChoice {
         }
     }
 
+    /// The type or the specification with its parameters, as users write it.
+    pub(crate) fn specified(&self) -> String {
+        with_params(&self.name, &self.params)
+    }
+
     /// The type as histories name it, if it is built in: a history names no file.
     pub(crate) fn named(&self) -> Option<(&str, &Params)> {
         match self.definition {
@@ -306,7 +311,7 @@ impl ModelArgs {
 
 impl ObjectArgs {
     /// The type or the specification file that the command line names, without parameters.
-    fn name(&self) -> Option<String> {
+    pub(crate) fn name(&self) -> Option<String> {
         let of_type = |text: &String| text.split(':').next().unwrap_or_default().to_owned();
         let of_file = |text: &String| SpecFile::split(text).0.to_owned();
         let object_type = self.object_type.as_ref().map(of_type);
@@ -361,19 +366,51 @@ impl InputArgs {
         timeout: Option<Duration>,
         each: &mut dyn FnMut(Result<RecordedHistory, Error>),
     ) {
-        #[cfg(feature = "mapping")]
-        let mapping = match self.mapping() {
-            Ok(mapping) => mapping,
-            Err(error) => return each(Err(error)),
-        };
+        match self.options(memory, timeout) {
+            Ok(options) => self.read_files(&self.files, &options, each),
+            Err(error) => each(Err(error)),
+        }
+    }
+
+    /// Calls `each` with every history of these files, in order.
+    pub(crate) fn read_files(
+        &self,
+        files: &[PathBuf],
+        options: &ReadOptions,
+        each: &mut dyn FnMut(Result<RecordedHistory, Error>),
+    ) {
+        let mut passed_over = Vec::new();
+        for file in files {
+            passed_over.extend(read(file, options, |recorded| {
+                each(recorded.map_err(with_advice));
+            }));
+        }
+        match passed_over.as_slice() {
+            [] => {}
+            [one] => eprintln!("linpoint: note: {one} holds labels, not histories: skipped"),
+            [first, rest @ ..] => eprintln!(
+                "linpoint: note: {first} and {} more hold labels, not histories: skipped",
+                rest.len()
+            ),
+        }
+    }
+}
+
+impl InputArgs {
+    /// How the files are read. `memory` is what the process may have meanwhile, and `timeout` is the time for each history.
+    pub(crate) fn options(
+        &self,
+        memory: Option<u64>,
+        timeout: Option<Duration>,
+    ) -> Result<ReadOptions, Error> {
         #[cfg(not(feature = "mapping"))]
         if self.map.is_some() {
-            return each(Err(no_mappings()));
+            return Err(no_mappings());
         }
-        let options = ReadOptions {
+        Ok(ReadOptions {
             format: self.format,
             #[cfg(feature = "mapping")]
-            mapping,
+            mapping: self.mapping()?,
             independent: match (self.independent, self.no_independent) {
                 (true, _) => IndependentKeys::Always,
                 (_, true) => IndependentKeys::Never,
@@ -388,21 +425,7 @@ impl InputArgs {
             memory,
             timeout,
             object_type: self.object.name(),
-        };
-        let mut passed_over = Vec::new();
-        for file in &self.files {
-            passed_over.extend(read(file, &options, |recorded| {
-                each(recorded.map_err(with_advice));
-            }));
-        }
-        match passed_over.as_slice() {
-            [] => {}
-            [one] => eprintln!("linpoint: note: {one} holds labels, not histories: skipped"),
-            [first, rest @ ..] => eprintln!(
-                "linpoint: note: {first} and {} more hold labels, not histories: skipped",
-                rest.len()
-            ),
-        }
+        })
     }
 }
 

@@ -60,6 +60,8 @@ pub enum ErrorKind {
     Truncated,
     /// The input is malformed because it calls a method that its type does not have.
     UnknownMethod,
+    /// The input is not in the order in which it was to be read.
+    Unsorted,
     /// The input could not be read at all.
     Unreadable,
     /// A limit of memory was hit before the input was read.
@@ -102,6 +104,11 @@ impl Error {
     /// An error about an input that is not a well-formed history.
     pub fn malformed(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Malformed, reason)
+    }
+
+    /// An error about an input that is not in the order in which it was to be read.
+    pub fn unsorted(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Unsorted, reason)
     }
 
     /// An error about an input that calls a method which its type does not have.

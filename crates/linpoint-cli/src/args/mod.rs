@@ -1,6 +1,7 @@
 //! Arguments, exactly as typed.
 
 mod asked;
+mod large;
 mod spec;
 mod tables;
 
@@ -18,6 +19,7 @@ use linpoint::{EngineChoice, Ties};
 
 pub(crate) use self::asked::Asked;
 use self::asked::parse_asked;
+pub(crate) use self::large::{SortArgs, StreamArgs};
 pub(crate) use self::spec::{SpecAction, SpecArgs, SpecNewArgs, SpecTestArgs};
 pub(crate) use self::tables::{
     HittingTableArgs, MonitorTableArgs, SnapshotTableArgs, Table, TablesArgs, VerificationTableArgs,
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Depth(DepthArgs),
     /// Rewrite histories in another format
     Convert(ConvertArgs),
+    /// Sort the operations of a history by object and call, which may be more than fit into memory
+    Sort(SortArgs),
     /// Propose a mapping for a log of any shape
     #[cfg(feature = "mapping")]
     Map(MapArgs),
@@ -284,6 +288,9 @@ pub(crate) struct CheckArgs {
     /// Do not say what still holds where a history is not linearizable
     #[arg(long, conflicts_with = "diagnose")]
     pub(crate) no_diagnose: bool,
+
+    #[command(flatten)]
+    pub(crate) large: StreamArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

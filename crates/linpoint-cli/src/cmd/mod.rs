@@ -10,6 +10,7 @@ pub(crate) mod lines;
 #[cfg(feature = "mapping")]
 pub(crate) mod map;
 pub(crate) mod shell;
+pub(crate) mod sort;
 pub(crate) mod spec;
 pub(crate) mod stats;
 pub(crate) mod types;

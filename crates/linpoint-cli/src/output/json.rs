@@ -82,6 +82,9 @@ pub(super) fn of_checked(checked: &Checked) -> Value {
         "parts": parts.collect::<Vec<_>>(),
         "parts_skipped": checked.report.skipped,
     });
+    if let Some(object) = &checked.recorded.object {
+        document["object"] = object.to_json();
+    }
     if history.ends_stuck() {
         document["stuck"] = json!(true);
     }

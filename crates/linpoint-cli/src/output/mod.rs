@@ -135,6 +135,20 @@ impl Printer {
         self.out.flush()
     }
 
+    /// Leaves out what is linearizable, if it would fill the screen: verdicts on objects as text.
+    pub(crate) fn expect_objects(&mut self) {
+        self.quiet |= self.style == Style::Text;
+    }
+
+    /// Prints a line of JSON that is no verdict, if each verdict is one.
+    pub(crate) fn print_json_line(&mut self, line: &serde_json::Value) -> std::io::Result<()> {
+        if self.style == Style::JsonLines {
+            writeln!(self.out, "{line}")?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
     /// Where everything is printed.
     pub(crate) fn out(&mut self) -> &mut Output {
         &mut self.out
@@ -148,7 +162,9 @@ impl Printer {
                 json::document(std::mem::take(&mut self.collected), summary)
             )?,
             Style::Edn => writeln!(self.out, "{}", edn::document(&self.results, summary))?,
-            Style::Text if summary.histories() > 1 || summary.interrupted => {
+            Style::Text
+                if summary.histories() > 1 || summary.interrupted || summary.are_objects =>
+            {
                 writeln!(self.out, "{}", text::summary(summary))?;
             }
             _ => {}
@@ -212,6 +228,11 @@ pub(crate) struct Summary {
     pub(crate) not_as_labelled: usize,
     /// Whether Ctrl-C, or a request to terminate, ended the run early.
     pub(crate) interrupted: bool,
+    /// Whether the histories are objects of inputs that are read object by object.
+    pub(crate) are_objects: bool,
+    /// Whether the first violation ends the run, and whether it did.
+    pub(crate) stops_at_violation: bool,
+    pub(crate) is_stopped: bool,
     exit: Exit,
 }
 
@@ -232,6 +253,26 @@ impl Summary {
             None => {}
         }
         self.exit = self.exit.max(exit);
+    }
+
+    /// Counts a history of which only the verdict is known.
+    pub(crate) fn count_verdict(&mut self, exit: Exit) {
+        let counter = match exit {
+            Exit::Linearizable => &mut self.linearizable,
+            Exit::Violation => &mut self.violations,
+            Exit::Undecided => &mut self.undecided,
+            _ => &mut self.errors,
+        };
+        *counter += 1;
+        self.exit = self.exit.max(exit);
+    }
+
+    /// Forgets all verdicts: they were about parts of objects.
+    pub(crate) fn retract(&mut self) {
+        *self = Summary {
+            interrupted: self.interrupted,
+            ..Summary::default()
+        };
     }
 
     pub(crate) fn histories(&self) -> usize {
@@ -258,7 +299,10 @@ pub(crate) fn print_error(kind: ErrorKind, reason: &str) {
 fn error_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Usage => "usage",
-        ErrorKind::Malformed | ErrorKind::Truncated | ErrorKind::UnknownMethod => "malformed",
+        ErrorKind::Malformed
+        | ErrorKind::Truncated
+        | ErrorKind::UnknownMethod
+        | ErrorKind::Unsorted => "malformed",
         ErrorKind::Unreadable => "unreadable",
         ErrorKind::Limit | ErrorKind::Timeout => "limit",
         ErrorKind::Specification => "specification",

@@ -404,7 +404,11 @@ pub(super) fn summary(summary: &Summary) -> String {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}")),
     );
-    let histories = counted(summary.histories(), "history");
+    let what = match summary.are_objects {
+        true => "object",
+        false => "history",
+    };
+    let histories = counted(summary.histories(), what);
     let interrupted = if summary.interrupted {
         " (interrupted)"
     } else {
@@ -417,5 +421,10 @@ pub(super) fn summary(summary: &Summary) -> String {
         (count, 0) => format!("; {count} as labelled"),
         (_, count) => format!("; {count} not as labelled"),
     };
-    format!("{histories}: {}{labelled}{interrupted}", counts.join(", "))
+    let stopped = match summary.is_stopped {
+        true => "; stopped at the first violation: --all decides all objects",
+        false => "",
+    };
+    let counts = counts.join(", ");
+    format!("{histories}: {counts}{labelled}{interrupted}{stopped}")
 }

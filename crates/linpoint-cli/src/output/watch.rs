@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use linpoint::object::ObjectType;
 use linpoint::online::{CannotTell, Finding, Observed, Violation};
@@ -11,10 +12,10 @@ use serde_json::json;
 
 use super::error_name;
 use super::text::of_part;
-use crate::args::WatchArgs;
+use crate::args::{CheckArgs, WatchArgs};
 use crate::exit::Exit;
 use crate::files::Output;
-use crate::units::counted;
+use crate::units::{counted, show_duration};
 
 /// Prints findings at once.
 pub(crate) struct Printer {
@@ -24,8 +25,8 @@ pub(crate) struct Printer {
     quiet: bool,
     /// The unit of positions in the input.
     unit: &'static str,
-    /// Whether it was said what to do about objects that cannot be watched.
-    has_advised: bool,
+    /// What to do about objects that cannot be watched, until it was said.
+    advice: Option<&'static str>,
     out: Output,
 }
 
@@ -81,9 +82,66 @@ impl Printer {
             style,
             quiet: args.quiet,
             unit: "line",
-            has_advised: false,
+            advice: Some("`linpoint check` can, when the history is recorded"),
             out,
         }
+    }
+
+    /// Prints what `check` finds in an input that is read in the order of calls. `unit` is that of positions in it.
+    pub(crate) fn of_check(args: &CheckArgs, input: &str, unit: &'static str) -> Self {
+        Printer {
+            input: input.to_owned(),
+            style: match args.jsonl {
+                true => Style::Json,
+                false => Style::Text,
+            },
+            quiet: args.quiet,
+            unit,
+            advice: Some(
+                "it can be decided when the input is sorted by object (`linpoint sort`), or with more --memory",
+            ),
+            out: Output::standard(),
+        }
+    }
+
+    /// Prints the verdict on an input that is over.
+    pub(crate) fn verdict(
+        &mut self,
+        type_name: &str,
+        totals: &Totals,
+        time: Duration,
+    ) -> std::io::Result<()> {
+        let exit = totals.exit();
+        let verdict = match exit {
+            Exit::Linearizable => "linearizable",
+            Exit::Violation => "not linearizable",
+            _ => "undecided",
+        };
+        match self.style {
+            Style::Text if self.quiet && exit == Exit::Linearizable => {}
+            Style::Text => {
+                let ops = counted(totals.operations as usize, "operation");
+                let time = show_duration(time);
+                writeln!(
+                    self.out,
+                    "{}: {verdict} ({ops}, {time}, in the order of calls)",
+                    self.input
+                )?;
+            }
+            Style::Json => {
+                let document = json!({
+                    "schema": 2,
+                    "history": self.input,
+                    "type": type_name,
+                    "verdict": verdict,
+                    "operations": totals.operations,
+                    "seconds": time.as_secs_f64(),
+                    "engine": "online",
+                });
+                writeln!(self.out, "{document}")?;
+            }
+        }
+        self.out.flush()
     }
 
     /// Numbers count these from here on.
@@ -114,11 +172,8 @@ impl Printer {
                     "{}:{line}: cannot tell any further{part}: {reason}",
                     self.input
                 )?;
-                if !std::mem::replace(&mut self.has_advised, true) {
-                    writeln!(
-                        self.out,
-                        "  `linpoint check` can, when the history is recorded"
-                    )?;
+                if let Some(advice) = self.advice.take() {
+                    writeln!(self.out, "  {advice}")?;
                 }
             }
         }

@@ -51,3 +51,84 @@ fn a_limited_address_space_is_no_abort() {
     let _ = std::fs::remove_file(&history);
     assert!(limited > 0, "no limit was reached");
 }
+
+/// A folder of its own for a test, removed afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let name = format!("linpoint-{test}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("a folder");
+        Scratch(path)
+    }
+
+    /// Runs the command line in the folder.
+    fn run(&self, arguments: &str) -> Output {
+        let mut command = Command::new(LINPOINT);
+        command.args(arguments.split(' ')).current_dir(&self.0);
+        command.output().expect("linpoint starts")
+    }
+
+    fn files(&self) -> Vec<String> {
+        let files = std::fs::read_dir(&self.0).expect("a folder");
+        let name = |file: std::io::Result<std::fs::DirEntry>| file.expect("a file").file_name();
+        let mut names: Vec<String> = files
+            .map(|file| name(file).to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn an_input_that_does_not_fit_is_read_object_by_object() {
+    let scratch = Scratch::new("stream");
+    let generate =
+        "generate --type register --ops 800000 --objects 50 --processes 8 -o events.jsonl";
+    assert!(scratch.run(generate).status.success());
+    let sort = "sort events.jsonl -o sorted.jsonl --memory 40M";
+    let sorted = scratch.run(sort);
+    assert!(sorted.status.success(), "{sorted:?}");
+    assert_eq!(scratch.files(), ["events.jsonl", "sorted.jsonl"]);
+    let check = |options: &str| {
+        let output = scratch.run(&format!("check {options} --memory 120M --no-certify"));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let told = text(&output.stdout) + &text(&output.stderr);
+        (output.status.code(), told)
+    };
+    let all = (Some(0), "50 objects: 50 linearizable\n".to_owned());
+    assert_eq!(check("sorted.jsonl"), all);
+    assert_eq!(check("events.jsonl --spill ."), all);
+    assert_eq!(scratch.files(), ["events.jsonl", "sorted.jsonl"]);
+    let (code, told) = check("events.jsonl");
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("it is too large to be read"), "{told}");
+}
+
+/// A limit on the size of files stands for a disk that is full.
+#[test]
+fn a_full_disk_ends_a_sort_without_files() {
+    let scratch = Scratch::new("full");
+    let generate = "generate --type register --ops 100000 --objects 50 -o events.jsonl";
+    assert!(scratch.run(generate).status.success());
+    let script = "trap '' XFSZ; ulimit -f 100; \
+                  exec \"$0\" sort events.jsonl -o sorted.jsonl --memory 2M --spill .";
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script, LINPOINT])
+        .current_dir(&scratch.0);
+    let output = command.output().expect("a shell is everywhere");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(66), "{told}");
+    let reason = "what does not fit into memory cannot be written to .: File too large (os error 27); \
+                  name another folder with --spill, or allow more --memory";
+    assert!(told.contains(reason), "{told}");
+    assert_eq!(scratch.files(), ["events.jsonl"]);
+}

@@ -1,5 +1,6 @@
 //! Checks that a run which is asked to end still prints its report.
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -225,4 +226,54 @@ fn an_interrupted_command_leaves_no_file() {
         drop(stdin);
     }
     std::fs::remove_dir(&folder).expect("it is empty");
+}
+
+/// The verdicts on objects that were decided before the signal are printed.
+#[test]
+fn a_signal_keeps_verdicts_on_objects() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linpoint"));
+    command.args(["check", "-", "--stream", "--jsonl", "--type", "register"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().expect("linpoint starts");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let stdout = child.stdout.take().expect("it is piped");
+    let printed = std::thread::spawn(move || std::io::read_to_string(stdout).expect("text"));
+    for object in 0..100_000 {
+        let line = format!(
+            "{{\"object\":{object},\"method\":\"write\",\"arg\":1,\"call\":1,\"return\":2}}\n"
+        );
+        stdin.write_all(line.as_bytes()).expect("it is read");
+    }
+    stdin.flush().expect("it is read");
+    sleep(Duration::from_millis(1500));
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "INT", &id]).status();
+    assert!(sent.expect("kill is everywhere").success());
+    let code = child.wait().expect("it is ours").code();
+    drop(stdin);
+    let printed = printed.join().expect("it ends");
+    assert_eq!(code, Some(2), "{printed}");
+    let mut lines = printed.lines();
+    assert!(
+        lines
+            .next()
+            .is_some_and(|line| line.contains("\"input\":\"<stdin>\""))
+    );
+    let is_right = |line: &str| line.contains("\"verdict\":\"linearizable\"");
+    assert!(lines.filter(|line| is_right(line)).count() >= 512);
+}
+
+/// Neither an output nor a file of the sort is left behind.
+#[test]
+fn a_signal_ends_a_sort_without_files() {
+    let folder = std::env::temp_dir().join(format!("linpoint-sort-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let output = folder.join("sorted.jsonl");
+    let arguments = ["sort", "-", "-o", output.to_str().expect("text")];
+    let (printed, said, code) = interrupted_while_reading(&arguments);
+    assert_eq!((printed.as_str(), said.as_str(), code), ("", "", None));
+    let left = std::fs::read_dir(&folder).expect("a folder").count();
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    assert_eq!(left, 0);
 }

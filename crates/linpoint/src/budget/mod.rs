@@ -164,6 +164,18 @@ impl Budget {
         InUse::now().map_or(Ok(()), |in_use| self.allows(in_use, more))
     }
 
+    /// How many bytes more the process may have; `None` where nothing limits it or the system does not tell.
+    pub fn memory_left(&self) -> Option<u64> {
+        let in_use = InUse::now()?;
+        let of_memory = self
+            .memory
+            .map(|limit| limit.saturating_sub(in_use.resident));
+        let of_address_space = self
+            .address_space
+            .map(|limit| (limit / 4 * 3).saturating_sub(in_use.address_space));
+        [of_memory, of_address_space].into_iter().flatten().min()
+    }
+
     fn allows(&self, in_use: InUse, more: u64) -> Result<(), Limit> {
         let allowed = self.exceeded(in_use, more).map_or(Ok(()), Err);
         if allowed.is_err() {

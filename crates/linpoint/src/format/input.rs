@@ -75,7 +75,7 @@ pub(super) fn is_written_meanwhile(path: &Path) -> bool {
 }
 
 /// Whether this is a file, not a pipe, that begins like Parquet. Its position stays where it is.
-fn is_parquet(mut file: &File) -> bool {
+pub(super) fn is_parquet(mut file: &File) -> bool {
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     let mut head = [0; PARQUET.len()];
     if !is_file {

@@ -37,6 +37,7 @@ mod porcupine;
 #[cfg(feature = "edn")]
 mod porcupine_kv;
 mod rational;
+mod rows;
 mod snapshot;
 mod violat;
 mod write;
@@ -51,11 +52,15 @@ use std::time::Duration;
 pub use self::names::Format;
 pub use input::open_text;
 pub use json::value_of_json;
-pub use jsonl::{StreamLine, stream_line, write_jsonl, write_value};
+pub use jsonl::{EventWriter, StreamLine, stream_line, write_jsonl, write_value};
 #[cfg(feature = "mapping")]
 pub use mapping::{Guess, MappedStream, Mapping};
 #[cfg(feature = "parquet")]
 pub use parquet::read_batches;
+pub use rows::{
+    Columns, EachObject, ObjectReading, Row, RowHeader, RowInput, RowOrder, RowProgress, RowWriter,
+    RowsRead, SortedRows, Sorter, Survey, histories_at,
+};
 pub use snapshot::snapshot_event;
 pub use write::write;
 
@@ -68,6 +73,7 @@ use crate::error::{Error, Unit};
 use crate::history::{History, HistoryBuilder, Ties};
 use crate::spec::Params;
 use crate::text;
+use crate::value::Value;
 
 /// How values may nest. Deeper ones are refused, so that nothing that walks a value can exhaust the stack.
 const MAX_DEPTH: usize = 128;
@@ -198,14 +204,18 @@ pub struct RecordedHistory {
     pub invocations: Vec<i64>,
     /// How long it took to read it, from its first byte on and without waiting for the standard input or a pipe.
     pub reading: Duration,
+    /// The object that it is the history of, where an input is read [object by object](RowInput::each_object).
+    pub object: Option<Value>,
 }
 
 impl RecordedHistory {
     /// What to call this history in a report: its input, and its number where there are several: `path:3`.
+    /// Of an object that was read by itself: `path, object 7`.
     pub fn label(&self) -> String {
-        match &self.name {
-            Some(name) => format!("{}:{name}", self.input),
-            None => self.input.to_string(),
+        match (&self.name, &self.object) {
+            (Some(name), _) => format!("{}:{name}", self.input),
+            (None, Some(object)) => format!("{}, object {object}", self.input),
+            (None, None) => self.input.to_string(),
         }
     }
 
@@ -220,7 +230,10 @@ impl RecordedHistory {
 
     /// The same error, with the name of this history, and the line on which it begins unless a better one is known.
     pub fn locate(&self, error: Error) -> Error {
-        let error = error.in_file(&self.input);
+        let error = match self.object {
+            Some(_) => error.in_file(&self.label()),
+            None => error.in_file(&self.input),
+        };
         let error = match self.line {
             0 => error,
             line => error.at_line(line),

@@ -4,9 +4,12 @@
 //! object, and it returns. So the order of effects is a witness, and about two thirds of the processes have an operation
 //! open at any moment.
 
+mod held_back;
 mod snapshot;
 mod workload;
 
+pub use held_back::GeneratedEvent;
+use held_back::{HeldBack, Step};
 pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
 #[doc(hidden)]
 pub use workload::Workload;
@@ -98,26 +101,47 @@ impl Generator {
     /// # Ok::<(), linpoint::Error>(())
     /// ```
     pub fn linearizable(&self, object: &ObjectType) -> Result<History, Error> {
-        if self.processes == 0 || self.objects == 0 {
-            return Err(Error::usage(
-                "a history needs at least one process and one object",
-            ));
-        }
-        if self.producers.is_some_and(|count| count > self.processes) {
-            let reason = format!("there are only {} processes to produce", self.processes);
-            return Err(Error::usage(reason));
-        }
+        let mut builder = HistoryBuilder::new();
+        self.simulate(object, &mut |step| match step {
+            Step::Call(process, call) => builder.call(0, process, call),
+            Step::Effect(_) => Ok(()),
+            Step::Return(process, result) => builder.ret(0, &process, result),
+            Step::Crash(process) => builder.crash(0, &process),
+            Step::TakeBack(process) => builder.fail(0, &process),
+        })?;
+        // The generator took these calls back; the object did not refuse them.
+        Ok(builder.finish(Ties::default())?.without_failed())
+    }
+
+    /// Passes the events of the same history to `each`, in the order of time, until it returns an error. Memory does not grow with
+    /// the number of operations, unless the object does.
+    pub fn events(
+        &self,
+        object: &ObjectType,
+        each: &mut dyn FnMut(GeneratedEvent) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut held = HeldBack::default();
+        self.simulate(object, &mut |step| held.take(step, each))?;
+        held.finish(each)
+    }
+
+    /// Passes all that happens to `each`, until it returns an error.
+    fn simulate(
+        &self,
+        object: &ObjectType,
+        each: &mut dyn FnMut(Step) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.refuse_sizes()?;
         let mut sampler = Sampler::new(self.seed, self.universe);
         let mut objects: Vec<Box<dyn Simulation<'_> + '_>> =
             (0..self.objects).map(|_| object.simulate()).collect();
-        let mut builder = HistoryBuilder::new();
         let mut states: Vec<(u32, ProcessState<'_>)> = (0..self.processes as u32)
             .map(|process| (process, ProcessState::Idle))
             .collect();
         let mut next_process = self.processes as u32;
-        let mut blocked_in_a_row = 0;
+        let (mut called, mut blocked_in_a_row) = (0, 0);
         loop {
-            let all_called = builder.len() >= self.ops;
+            let all_called = called >= self.ops;
             if all_called
                 && states
                     .iter()
@@ -145,13 +169,15 @@ impl Generator {
                         method: method.to_owned(),
                         argument: argument.clone(),
                     };
-                    builder.call(0, name, call)?;
+                    each(Step::Call(name, call))?;
+                    called += 1;
                     *state = ProcessState::Called(on, method, argument);
                 }
                 ProcessState::Called(on, method, argument) => {
                     match objects[on].apply(&name, method, &argument, &mut sampler) {
                         Some(result) => {
                             blocked_in_a_row = 0;
+                            each(Step::Effect(name.clone()))?;
                             *state = ProcessState::Done(result);
                         }
                         // After this many blocked turns in a row, no other process can unblock the operation.
@@ -164,24 +190,36 @@ impl Generator {
                         }
                     }
                     if sampler.below(1_000_000) < self.pending_per_million as usize {
-                        builder.crash(0, &Value::from(i64::from(*process)))?;
+                        each(Step::Crash(name))?;
                         (*process, *state) = (next_process, ProcessState::Idle);
                         next_process += 1;
                     }
                 }
-                ProcessState::Done(result) => builder.ret(0, &name, result)?,
+                ProcessState::Done(result) => each(Step::Return(name, result))?,
                 ProcessState::Stuck => {
                     // It has not taken effect, so it is taken back.
-                    builder.fail(0, &name)?;
+                    each(Step::TakeBack(name))?;
                     blocked_in_a_row = 0;
                 }
             }
         }
-        if let Some(reason) = object.failure() {
-            return Err(Error::specification(reason));
+        match object.failure() {
+            Some(reason) => Err(Error::specification(reason)),
+            None => Ok(()),
         }
-        // The generator took these calls back; the object did not refuse them.
-        Ok(builder.finish(Ties::default())?.without_failed())
+    }
+
+    fn refuse_sizes(&self) -> Result<(), Error> {
+        if self.processes == 0 || self.objects == 0 {
+            return Err(Error::usage(
+                "a history needs at least one process and one object",
+            ));
+        }
+        if self.producers.is_some_and(|count| count > self.processes) {
+            let reason = format!("there are only {} processes to produce", self.processes);
+            return Err(Error::usage(reason));
+        }
+        Ok(())
     }
 
     /// A history of `object` that is not linearizable: one result near the end is wrong. Mostly it is what another call of the
@@ -273,6 +311,43 @@ mod tests {
     use super::*;
     use crate::object::object_type;
     use crate::portfolio::Config;
+
+    /// The events that are passed one by one are those of the history, also where calls are taken back.
+    #[test]
+    fn events_are_those_of_the_history() {
+        for name in [
+            "queue",
+            "semaphore",
+            "fenced-lock",
+            "mutex",
+            "blocking-counter",
+            "snapshot",
+        ] {
+            let object = object_type(name, &Default::default()).expect("a type");
+            for seed in 0..40 {
+                let generator = Generator {
+                    ops: 300,
+                    seed,
+                    objects: 1 + seed as usize % 3,
+                    pending_per_million: 10_000 * (seed as u32 % 2),
+                    ..Generator::default()
+                };
+                let mut builder = HistoryBuilder::new();
+                let passed = generator.events(&object, &mut |event| match event {
+                    GeneratedEvent::Call(process, call) => builder.call(0, process, call),
+                    GeneratedEvent::Return(process, result) => builder.ret(0, &process, result),
+                    GeneratedEvent::Crash(process) => builder.crash(0, &process),
+                });
+                passed.expect("a history");
+                let streamed = builder.finish(Ties::default()).expect("a history");
+                let whole = generator.linearizable(&object).expect("a history");
+                let text = |history: &History| -> Vec<String> {
+                    history.ops().map(|op| format!("{op:?}")).collect()
+                };
+                assert_eq!(text(&streamed), text(&whole), "{name}, seed {seed}");
+            }
+        }
+    }
 
     /// The wrong result is mostly one that a broken object gives: what another call answered shortly before.
     #[test]

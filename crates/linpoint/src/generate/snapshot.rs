@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::GeneratedEvent;
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, Ties};
 use crate::spec::Sampler;
@@ -121,31 +122,43 @@ impl SnapshotGenerator {
     /// The history, for the object type `snapshot` with its default parameters.
     pub fn history(&self) -> Result<History, Error> {
         let mut builder = HistoryBuilder::new();
+        self.recorded_events(&mut |event| match event {
+            GeneratedEvent::Call(process, call) => builder.call(0, process, call),
+            GeneratedEvent::Return(process, result) => builder.ret(0, &process, result),
+            GeneratedEvent::Crash(process) => builder.crash(0, &process),
+        })?;
+        builder.finish(Ties::default())
+    }
+
+    /// Passes the events of this history to `each`, as they are recorded. After an error none are passed.
+    pub fn recorded_events(
+        &self,
+        each: &mut dyn FnMut(GeneratedEvent) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let name = |process: u32| Value::from(i64::from(process));
         let mut failed = Ok(());
         self.events(&mut |event| {
-            let told = match event {
+            let event = match event {
                 SnapshotEvent::UpdateCalled(process, value) => {
-                    builder.call(0, name(process), Call::new("update", value))
+                    GeneratedEvent::Call(name(process), Call::new("update", value))
                 }
                 SnapshotEvent::ScanCalled(process) => {
-                    builder.call(0, name(process), Call::new("scan", Value::Nil))
+                    GeneratedEvent::Call(name(process), Call::new("scan", Value::Nil))
                 }
                 SnapshotEvent::UpdateReturned(process) => {
-                    builder.ret(0, &name(process), Value::Nil)
+                    GeneratedEvent::Return(name(process), Value::Nil)
                 }
                 SnapshotEvent::ScanReturned(process, values) => {
                     let values = values.into_iter().map(Value::from);
-                    builder.ret(0, &name(process), Value::list(values))
+                    GeneratedEvent::Return(name(process), Value::list(values))
                 }
-                SnapshotEvent::Crashed(process) => builder.crash(0, &name(process)),
+                SnapshotEvent::Crashed(process) => GeneratedEvent::Crash(name(process)),
             };
             if failed.is_ok() {
-                failed = told;
+                failed = each(event);
             }
         })?;
-        failed?;
-        builder.finish(Ties::default())
+        failed
     }
 
     /// Passes all events to the caller, in the order of time.

@@ -118,29 +118,41 @@ impl Timed {
 }
 
 /// The positions of operations in the input.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) enum Lines {
-    /// Operation `i` is in row `i + 1` of a table.
-    #[default]
-    InOrder,
+    /// Operation `i` is in row `first + i` of a table; 0 if the first row is not known.
+    From(u32),
     /// The rows of a table, in another order.
     Rows(Vec<u32>),
     /// The lines of a text.
     Listed(Vec<u32>),
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        Lines::From(1)
+    }
+}
+
 impl Lines {
+    /// The rows of a table that follow so many others.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn after(rows: u64) -> Self {
+        Lines::From(u32::try_from(rows + 1).unwrap_or(0))
+    }
+
     /// The position of an operation, counted from 1; 0 if it is unknown.
     pub(crate) fn of(&self, row: usize) -> u32 {
         match self {
-            Lines::InOrder => row as u32 + 1,
+            Lines::From(0) => 0,
+            Lines::From(first) => first.checked_add(row as u32).unwrap_or(0),
             Lines::Rows(places) | Lines::Listed(places) => places[row],
         }
     }
 
     pub(crate) fn unit(&self) -> Unit {
         match self {
-            Lines::InOrder | Lines::Rows(_) => Unit::Row,
+            Lines::From(_) | Lines::Rows(_) => Unit::Row,
             Lines::Listed(_) => Unit::Line,
         }
     }
@@ -389,7 +401,6 @@ impl Columns {
 
 impl History {
     /// The same history without times.
-    #[cfg(any(test, feature = "parquet"))]
     pub(crate) fn without_times(self) -> History {
         History {
             times: None,
@@ -438,7 +449,7 @@ impl History {
 }
 
 /// Refuses an operation that returns before its call.
-pub(super) fn check_interval(method: &str, called: i64, returned: i64) -> Result<(), Error> {
+pub(crate) fn check_interval(method: &str, called: i64, returned: i64) -> Result<(), Error> {
     if returned < called {
         let reason = format!("{method:?} returns at {returned}, before its call at {called}");
         return Err(Error::malformed(reason));

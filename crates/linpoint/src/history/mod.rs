@@ -20,6 +20,7 @@ mod values;
 pub(crate) use build::OperationParts;
 pub use build::{Call, HistoryBuilder, Operation};
 pub use columns::ONE_OPEN_CALL;
+pub(crate) use columns::check_interval;
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{Columns, Lines, NO_PROCESS, Timed};
 pub(crate) use erased::{Erased, ErasedHistory, Erasure};
@@ -351,6 +352,16 @@ impl History {
     #[must_use]
     pub fn with_clients(self, clients: Clients) -> History {
         History { clients, ..self }
+    }
+
+    /// The same history, whose only object has this name.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn on_object(self, object: Value) -> History {
+        debug_assert!(self.object.is_empty(), "there are several objects");
+        History {
+            objects: vec![object],
+            ..self
+        }
     }
 
     /// The objects, by number.

@@ -31,14 +31,14 @@ pub(super) enum Line<'a> {
 
 /// An operation with times.
 pub(super) struct Operation<'a> {
-    process: Option<ValueRef<'a>>,
-    object: ValueRef<'a>,
-    method: Cow<'a, str>,
-    argument: ValueRef<'a>,
-    result: ValueRef<'a>,
-    called: i64,
-    returned: Option<i64>,
-    hint: Option<i64>,
+    pub(super) process: Option<ValueRef<'a>>,
+    pub(super) object: ValueRef<'a>,
+    pub(super) method: Cow<'a, str>,
+    pub(super) argument: ValueRef<'a>,
+    pub(super) result: ValueRef<'a>,
+    pub(super) called: i64,
+    pub(super) returned: Option<i64>,
+    pub(super) hint: Option<i64>,
     /// Whether it speaks of `value`, `inv` and `res`.
     single_value: bool,
 }
@@ -90,7 +90,7 @@ pub(super) enum EventLineKind<'a> {
 }
 
 /// What a header says of the history after it, or a whole history of itself.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::format) struct About {
     pub(in crate::format) object_type: Option<String>,
     pub(in crate::format) params: Params,

@@ -5,6 +5,7 @@
 
 mod fields;
 mod line;
+mod rows;
 mod scan;
 mod stream;
 mod write;
@@ -15,13 +16,15 @@ use rayon::prelude::*;
 
 pub(super) use self::line::About;
 use self::line::{EventLine, EventLineKind, Line, Whole, decode};
+pub(super) use self::rows::{Events, JsonRows};
 use super::{ReadOptions, RecordedHistory, Sink, json};
 use crate::error::Error;
 use crate::history::{Call, HistoryBuilder};
-pub use stream::{StreamLine, stream_line};
-pub use write::{write_jsonl, write_value};
 #[cfg(feature = "parquet")]
-pub(super) use {line::decode_header, write::write_header};
+pub(super) use line::decode_header;
+pub use stream::{StreamLine, stream_line};
+pub use write::{EventWriter, write_jsonl, write_value};
+pub(super) use write::{Header, write_header, write_row};
 
 /// The bytes of text that one task decodes: enough to outweigh the cost of a task, few enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::super::rows::Row;
 use super::super::write::{Event, events};
-use crate::history::{History, Ties};
+use crate::history::{Call, Clients, History, Ties};
 use crate::spec::Params;
 use crate::value::Value;
 
@@ -32,22 +33,42 @@ pub fn write_jsonl(
     // Notes and failures have a place among events only.
     let has_events_only = !history.annotations().is_empty() || !history.failed().is_empty();
     let ties = history.ties().filter(|_| !has_events_only);
-    write_header(object_type, ties, history, out)?;
+    write_header(&Header::of(history, object_type, ties), out)?;
     match ties {
         Some(_) => write_operations(history, out),
         None => write_events(history, out),
     }
 }
 
+/// What a header says.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format) struct Header<'a> {
+    pub(in crate::format) object_type: Option<(&'a str, &'a Params)>,
+    pub(in crate::format) ties: Option<Ties>,
+    pub(in crate::format) clients: &'a Clients,
+    pub(in crate::format) ends_stuck: bool,
+}
+
+impl<'a> Header<'a> {
+    /// The header of a history whose times are ordered so.
+    pub(in crate::format) fn of(
+        history: &'a History,
+        object_type: Option<(&'a str, &'a Params)>,
+        ties: Option<Ties>,
+    ) -> Self {
+        Header {
+            object_type,
+            ties,
+            clients: history.clients(),
+            ends_stuck: history.ends_stuck(),
+        }
+    }
+}
+
 /// The header of a history, on a line of its own.
-pub(in crate::format) fn write_header(
-    object_type: Option<(&str, &Params)>,
-    ties: Option<Ties>,
-    history: &History,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(in crate::format) fn write_header(header: &Header<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"{\"linpoint\":1")?;
-    if let Some((name, params)) = object_type {
+    if let Some((name, params)) = header.object_type {
         out.write_all(b",\"type\":")?;
         write_text(name, out)?;
         if !params.is_empty() {
@@ -58,17 +79,33 @@ pub(in crate::format) fn write_header(
             write_value(&Value::map(pairs), out)?;
         }
     }
-    if ties == Some(Ties::ReturnFirst) {
+    if header.ties == Some(Ties::ReturnFirst) {
         out.write_all(b",\"ties\":\"response-first\"")?;
     }
-    if !history.clients().is_empty() {
+    if !header.clients.is_empty() {
         out.write_all(b",\"clients\":")?;
-        write_value(&Value::map(history.clients().clone()), out)?;
+        write_value(&Value::map(header.clients.clone()), out)?;
     }
-    if history.ends_stuck() {
+    if header.ends_stuck {
         out.write_all(b",\"stuck\":true")?;
     }
     out.write_all(b"}\n")
+}
+
+/// Writes an operation with times on a line of its own.
+pub(in crate::format) fn write_row(row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    write_process(row.process.as_ref().unwrap_or(&Value::Nil), out)?;
+    write_call(&row.object, &row.method, &row.argument, out)?;
+    write_hint(row.hint, out)?;
+    let called = row.called;
+    match row.returned {
+        Some(returned) => {
+            out.write_all(b",\"ret\":")?;
+            write_value(&row.result, out)?;
+            writeln!(out, ",\"call\":{called},\"return\":{returned}}}")
+        }
+        None => writeln!(out, ",\"call\":{called},\"return\":null}}"),
+    }
 }
 
 fn write_operations(history: &History, out: &mut dyn Write) -> io::Result<()> {
@@ -95,9 +132,7 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
         match event {
             Event::Call(op) => write_call_of(op.process, op.object, op.method, op.argument, out)?,
             Event::Return(op) => {
-                write_process(op.process, out)?;
-                out.write_all(b",\"event\":\"return\",\"ret\":")?;
-                write_value(op.result.unwrap_or(&Value::Nil), out)?;
+                write_return_of(op.process, op.result.unwrap_or(&Value::Nil), out)?;
                 write_hint(op.hint, out)?;
             }
             Event::Note(note) if note.is_crash() => out.write_all(b"{\"event\":\"crash\"")?,
@@ -122,6 +157,49 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
     write_hints_of_pending(history, out)
 }
 
+/// Writes the events of a history one by one, as JSON lines.
+pub struct EventWriter<'o>(&'o mut dyn Write);
+
+impl std::fmt::Debug for EventWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EventWriter")
+    }
+}
+
+impl<'o> EventWriter<'o> {
+    /// Begins a history of objects of this type.
+    pub fn new(
+        object_type: Option<(&str, &Params)>,
+        out: &'o mut dyn Write,
+    ) -> io::Result<EventWriter<'o>> {
+        let header = Header {
+            object_type,
+            ties: None,
+            clients: &Clients::new(),
+            ends_stuck: false,
+        };
+        write_header(&header, out)?;
+        Ok(EventWriter(out))
+    }
+
+    /// A process calls.
+    pub fn call(&mut self, process: &Value, call: &Call) -> io::Result<()> {
+        let Call {
+            object,
+            method,
+            argument,
+        } = call;
+        write_call_of(process, object, method, argument, self.0)?;
+        self.0.write_all(b"}\n")
+    }
+
+    /// The open call of a process returns.
+    pub fn ret(&mut self, process: &Value, result: &Value) -> io::Result<()> {
+        write_return_of(process, result, self.0)?;
+        self.0.write_all(b"}\n")
+    }
+}
+
 /// The beginning of a line, up to the process.
 fn write_process(process: &Value, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"{\"process\":")?;
@@ -139,6 +217,13 @@ fn write_call_of(
     write_process(process, out)?;
     out.write_all(b",\"event\":\"call\"")?;
     write_call(object, method, argument, out)
+}
+
+/// The event of a return, up to its hint and time.
+fn write_return_of(process: &Value, result: &Value, out: &mut dyn Write) -> io::Result<()> {
+    write_process(process, out)?;
+    out.write_all(b",\"event\":\"return\",\"ret\":")?;
+    write_value(result, out)
 }
 
 fn write_hint(hint: Option<i64>, out: &mut dyn Write) -> io::Result<()> {

@@ -36,13 +36,20 @@ pub fn read_batches(
     batches: &[RecordBatch],
     options: &ReadOptions,
 ) -> Result<RecordedHistory, Error> {
-    let table = Batches { schema, batches };
+    let table = Batches {
+        schema,
+        batches,
+        rows_before: 0,
+    };
     table::read(table, options).map_err(|error| error.counting(Unit::Row))
 }
 
-struct Batches<'a> {
-    schema: &'a Schema,
-    batches: &'a [RecordBatch],
+/// A table in memory, or some rows of one.
+pub(super) struct Batches<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) batches: &'a [RecordBatch],
+    /// How many rows of the input come before these.
+    pub(super) rows_before: u64,
 }
 
 impl Source for Batches<'_> {
@@ -50,6 +57,10 @@ impl Source for Batches<'_> {
 
     fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn rows_before(&self) -> u64 {
+        self.rows_before
     }
 
     fn schema(&self) -> &Schema {

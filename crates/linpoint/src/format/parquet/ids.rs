@@ -96,6 +96,8 @@ ids!(ProcessId, ObjectId, MethodId, ValueId);
 #[derive(Debug)]
 pub(super) struct Ids<T> {
     pub(super) ids: Vec<T>,
+    /// The number of rows of the table, or as many as capacity was reserved for.
+    room: usize,
     /// The dictionary of the previous array, and the numbers of those of its texts that were met.
     dictionary: Option<(StringArray, Vec<u32>)>,
     /// The numbers of texts without such a dictionary.
@@ -105,6 +107,9 @@ pub(super) struct Ids<T> {
 /// The most texts without a dictionary whose numbers are kept: a column with more of them seldom repeats one.
 const MOST_KNOWN: usize = 1 << 16;
 
+/// The texts of a dictionary that is gone through however short the table is.
+const SMALL_DICTIONARY: usize = 1 << 13;
+
 /// A text of a dictionary that was not met yet.
 const UNMET: u32 = u32::MAX;
 
@@ -113,6 +118,7 @@ impl<T: Id> Ids<T> {
     pub(super) fn with_room(rows: usize) -> Self {
         Ids {
             ids: Vec::with_capacity(rows),
+            room: rows,
             dictionary: None,
             known: HashMap::default(),
         }
@@ -141,6 +147,8 @@ impl<T: Id> Ids<T> {
     }
 
     /// Adds the texts of `array`; `number` tells the number of a text and `null` that of a null.
+    ///
+    /// A dictionary that is much larger than the table is not gone through: the table may be a small part of a file.
     pub(super) fn add_texts<Table>(
         &mut self,
         array: &dyn Array,
@@ -150,7 +158,9 @@ impl<T: Id> Ids<T> {
     ) -> Result<(), BadRow> {
         match array.data_type() {
             DataType::Dictionary(keys, texts)
-                if (&**keys, &**texts) == (&DataType::Int32, &DataType::Utf8) =>
+                if (&**keys, &**texts) == (&DataType::Int32, &DataType::Utf8)
+                    && array.as_dictionary::<Int32Type>().values().len()
+                        <= SMALL_DICTIONARY + 4 * self.room =>
             {
                 self.add_dictionary(array, table, null, number)
             }

@@ -6,9 +6,12 @@
 
 mod batches;
 mod beside;
+mod by_object;
 mod ids;
 mod panics;
 mod read;
+mod row_writer;
+mod rows;
 mod small;
 mod table;
 #[cfg(test)]
@@ -17,6 +20,8 @@ mod write;
 
 pub use batches::read_batches;
 pub(super) use read::{read_bytes, read_file};
+pub(super) use row_writer::ParquetRowWriter;
+pub(super) use rows::ParquetRows;
 pub(super) use write::write;
 
 /// The columns of a file.
@@ -33,6 +38,17 @@ enum Column {
 }
 
 impl Column {
+    const ALL: [Column; 8] = [
+        Column::Object,
+        Column::Process,
+        Column::Method,
+        Column::Argument,
+        Column::Result,
+        Column::Call,
+        Column::Return,
+        Column::Hint,
+    ];
+
     fn name(self) -> &'static str {
         match self {
             Column::Object => "object",

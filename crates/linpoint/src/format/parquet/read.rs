@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::Array;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
@@ -47,14 +48,14 @@ fn read<R: ChunkReader + 'static>(
 }
 
 /// A Parquet file of operations.
-struct ParquetFile<'a, R> {
+pub(super) struct ParquetFile<'a, R> {
     open: &'a (dyn Fn() -> Result<R, Error> + Sync),
     metadata: ArrowReaderMetadata,
     rows: usize,
 }
 
 impl<'a, R: ChunkReader + 'static> ParquetFile<'a, R> {
-    fn new(open: &'a (dyn Fn() -> Result<R, Error> + Sync)) -> Result<Self, Error> {
+    pub(super) fn new(open: &'a (dyn Fn() -> Result<R, Error> + Sync)) -> Result<Self, Error> {
         // Only the types in the file count, not the in-memory types that another library recorded.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let file = open()?;
@@ -86,6 +87,34 @@ impl<'a, R: ChunkReader + 'static> ParquetFile<'a, R> {
             rows,
         })
     }
+
+    /// Calls `take` with batches of these columns, of so many rows at most, until it wants no more. No batch spans two row groups.
+    pub(super) fn each_batch(
+        &self,
+        columns: &[&str],
+        rows: usize,
+        take: &mut dyn FnMut(RecordBatch) -> Result<ControlFlow<()>, Error>,
+    ) -> Result<(), Error> {
+        // Each row group has its own dictionary, so an array must not span two row groups.
+        for group in 0..self.metadata.metadata().num_row_groups() {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                (self.open)()?,
+                self.metadata.clone(),
+            );
+            let mask = ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
+            let reader = reader
+                .with_projection(mask)
+                .with_row_groups(vec![group])
+                .with_batch_size(rows);
+            let mut reader = caught(|| reader.build())?.map_err(damaged)?;
+            while let Some(batch) = caught(|| reader.next())? {
+                if take(batch.map_err(damaged)?)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<R: ChunkReader + 'static> Source for ParquetFile<'_, R> {
@@ -110,28 +139,16 @@ impl<R: ChunkReader + 'static> Source for ParquetFile<'_, R> {
         column: &str,
         take: &mut dyn FnMut(&dyn Array) -> Result<bool, Error>,
     ) -> Result<(), Error> {
-        let mut rows = 0;
-        // Each row group has its own dictionary, so an array must not span two row groups.
-        for group in 0..self.metadata.metadata().num_row_groups() {
-            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
-                (self.open)()?,
-                self.metadata.clone(),
-            );
-            let mask = ProjectionMask::columns(reader.parquet_schema(), [column]);
-            let reader = reader
-                .with_projection(mask)
-                .with_row_groups(vec![group])
-                .with_batch_size(BATCH);
-            let mut reader = caught(|| reader.build())?.map_err(damaged)?;
-            while let Some(batch) = caught(|| reader.next())? {
-                let batch = batch.map_err(damaged)?;
-                rows += batch.num_rows();
-                if !take(batch.column(0))? {
-                    return Ok(());
-                }
-            }
-        }
-        if rows == self.rows {
+        let (mut rows, mut is_over) = (0, false);
+        self.each_batch(&[column], BATCH, &mut |batch| {
+            rows += batch.num_rows();
+            is_over = !take(batch.column(0))?;
+            Ok(match is_over {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
+        })?;
+        if is_over || rows == self.rows {
             return Ok(());
         }
         let reason = format!("{} rows, but {rows} in column {column:?}", self.rows);

@@ -32,6 +32,11 @@ pub(super) trait Source: Sync {
 
     fn rows(&self) -> usize;
 
+    /// How many rows of the input come before those of this table.
+    fn rows_before(&self) -> u64 {
+        0
+    }
+
     fn schema(&self) -> &Schema;
 
     /// The entry of the metadata with this key.
@@ -82,7 +87,7 @@ pub(super) fn read(source: impl Source, options: &ReadOptions) -> Result<Recorde
         method,
         argument,
         result,
-        line: Lines::InOrder,
+        line: Lines::after(file.source.rows_before()),
         event_lines: EventLines::default(),
         hint: hints?,
         processes,
@@ -111,17 +116,17 @@ pub(super) fn read(source: impl Source, options: &ReadOptions) -> Result<Recorde
 }
 
 /// The metadata of a file about its history.
-struct HistoryMetadata {
-    about: About,
-    names: Names,
-    order: Order,
+pub(super) struct HistoryMetadata {
+    pub(super) about: About,
+    pub(super) names: Names,
+    pub(super) order: Order,
     notes: Vec<Annotation>,
     failed: Vec<FailedOp>,
 }
 
 /// The encoding of texts in the columns of processes and objects.
 #[derive(Clone, Copy)]
-enum Names {
+pub(super) enum Names {
     /// JSON, in files that linpoint wrote.
     Json,
     /// Plain text.
@@ -130,20 +135,20 @@ enum Names {
 
 /// The meaning of the columns of calls and returns.
 #[derive(Clone, Copy)]
-enum Order {
+pub(super) enum Order {
     Times,
     Ranks,
 }
 
 /// A table of operations.
-struct Table<'a, S> {
+pub(super) struct Table<'a, S> {
     source: S,
     rows: usize,
     budget: &'a Budget,
 }
 
 impl<'a, S: Source> Table<'a, S> {
-    fn new(source: S, budget: &'a Budget) -> Result<Self, Error> {
+    pub(super) fn new(source: S, budget: &'a Budget) -> Result<Self, Error> {
         /// What the columns of a row take, apart from its values.
         const ROW_BYTES: u64 = 48;
         let rows = source.rows();
@@ -159,7 +164,7 @@ impl<'a, S: Source> Table<'a, S> {
         })
     }
 
-    fn history_metadata(&self) -> Result<HistoryMetadata, Error> {
+    pub(super) fn history_metadata(&self) -> Result<HistoryMetadata, Error> {
         let find = |key: &str| self.source.metadata(key);
         let wrong = |key: &str, reason: String| {
             Error::malformed(format!(
@@ -194,12 +199,12 @@ impl<'a, S: Source> Table<'a, S> {
         })
     }
 
-    fn find(&self, column: Column) -> Option<&DataType> {
+    pub(super) fn find(&self, column: Column) -> Option<&DataType> {
         let field = self.source.schema().field_with_name(column.name()).ok()?;
         Some(field.data_type())
     }
 
-    fn require(&self, column: Column) -> Result<&DataType, Error> {
+    pub(super) fn require(&self, column: Column) -> Result<&DataType, Error> {
         self.find(column).ok_or_else(|| {
             let fields = self.source.schema().fields().iter();
             let names: Vec<_> = fields.map(|field| format!("{:?}", field.name())).collect();
@@ -228,14 +233,14 @@ impl<'a, S: Source> Table<'a, S> {
         column: Column,
         mut take: impl FnMut(Range<usize>, &dyn Array) -> Result<bool, BadRow>,
     ) -> Result<(), Error> {
-        let mut start = 0;
+        let (mut start, before) = (0, self.source.rows_before());
         self.source.each_array_while(column.name(), &mut |array| {
             self.budget.check().map_err(Error::limit)?;
             let rows = start..start + array.len();
             start = rows.end;
             take(rows.clone(), array).map_err(|BadRow { row, reason }| {
                 let reason = format!("{:?}: {reason}", column.name());
-                Error::malformed(reason).at_line((rows.start + row) as u64 + 1)
+                Error::malformed(reason).at_line(before + (rows.start + row) as u64 + 1)
             })
         })
     }
@@ -295,17 +300,23 @@ impl<'a, S: Source> Table<'a, S> {
         Ok(are_ranks.then_some(ranks))
     }
 
-    fn times(&self) -> Result<Times, Error> {
+    /// The times of calls, or the numbers of their events.
+    pub(super) fn calls(&self) -> Result<Vec<i64>, Error> {
+        let mut calls = Vec::with_capacity(self.room());
+        self.each_array(Column::Call, |_, array| {
+            refuse_null(array, "there is no time")?;
+            calls.extend_from_slice(&integers(array)?);
+            Ok(())
+        })?;
+        Ok(calls)
+    }
+
+    pub(super) fn times(&self) -> Result<Times, Error> {
         let mut times = Times {
-            call: Vec::with_capacity(self.room()),
+            call: self.calls()?,
             ret: Vec::with_capacity(self.room()),
             pending: Vec::new(),
         };
-        self.each_array(Column::Call, |_, array| {
-            refuse_null(array, "there is no time")?;
-            times.call.extend_from_slice(&integers(array)?);
-            Ok(())
-        })?;
         self.each_array(Column::Return, |rows, array| {
             times.ret.extend_from_slice(&integers(array)?);
             each_null(array, |row| {
@@ -320,7 +331,7 @@ impl<'a, S: Source> Table<'a, S> {
 
     /// The columns of arguments and results, and the values that occur in them.
     #[allow(clippy::type_complexity)]
-    fn values(&self) -> Result<(Vec<ValueId>, Vec<ValueId>, Values), Error> {
+    pub(super) fn values(&self) -> Result<(Vec<ValueId>, Vec<ValueId>, Values), Error> {
         let (argument, result) = rayon::join(
             || self.small_integers(Column::Argument),
             || self.small_integers(Column::Result),
@@ -373,7 +384,7 @@ impl<'a, S: Source> Table<'a, S> {
         Ok(numbers.ids)
     }
 
-    fn processes(&self, names: Names) -> Result<(Vec<ProcessId>, Vec<Value>), Error> {
+    pub(super) fn processes(&self, names: Names) -> Result<(Vec<ProcessId>, Vec<Value>), Error> {
         let mut table = ValueTable::default();
         if self.find(Column::Process).is_none() {
             return Ok((vec![NO_PROCESS; self.rows], Vec::new()));
@@ -382,7 +393,7 @@ impl<'a, S: Source> Table<'a, S> {
         Ok((ids, table.into_items()))
     }
 
-    fn objects(&self, names: Names) -> Result<(Vec<ObjectId>, Vec<Value>), Error> {
+    pub(super) fn objects(&self, names: Names) -> Result<(Vec<ObjectId>, Vec<Value>), Error> {
         if self.find(Column::Object).is_none() || self.is_all_null(Column::Object)? {
             return Ok((Vec::new(), vec![Value::Nil]));
         }
@@ -425,7 +436,7 @@ impl<'a, S: Source> Table<'a, S> {
     }
 
     /// The column of hints; empty if no row has one.
-    fn hints(&self) -> Result<Vec<Option<i64>>, Error> {
+    pub(super) fn hints(&self) -> Result<Vec<Option<i64>>, Error> {
         let column = Column::Hint;
         match self.find(column) {
             None => return Ok(Vec::new()),
@@ -447,7 +458,7 @@ impl<'a, S: Source> Table<'a, S> {
         Ok(hints)
     }
 
-    fn methods(&self) -> Result<(Vec<MethodId>, Vec<String>), Error> {
+    pub(super) fn methods(&self) -> Result<(Vec<MethodId>, Vec<String>), Error> {
         let column = Column::Method;
         let found = self.require(column)?;
         if !is_text(found) {

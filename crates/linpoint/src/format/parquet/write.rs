@@ -13,7 +13,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-use super::super::jsonl::{write_header, write_value};
+use super::super::jsonl::{Header, write_header, write_value};
 use super::{Column, FAILED, HEADER, NOTES, ORDER, RANKS, beside};
 use crate::history::{History, NEVER, OpId};
 use crate::spec::Params;
@@ -44,7 +44,13 @@ pub(super) fn write_groups(
         .map(|(column, source)| source.field(column.name()))
         .collect();
     let schema = Arc::new(Schema::new(fields));
-    let properties = properties(history, object_type, &sources)?;
+    let about = about_history(history, object_type)?;
+    let texts = sources
+        .iter()
+        .filter(|(_, source)| matches!(source, Source::Texts(..)));
+    let texts: Vec<Column> = texts.map(|(column, _)| *column).collect();
+    let columns = sources.iter().map(|(column, _)| *column);
+    let properties = properties(about, columns, &texts);
     let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
     for start in (0..history.len()).step_by(group) {
         let rows = start..history.len().min(start + group);
@@ -61,7 +67,7 @@ pub(super) fn write_groups(
 }
 
 /// Returns the input/output error within a Parquet error, so that a broken pipe or a full disk is reported as such.
-fn failed(error: ParquetError) -> io::Error {
+pub(super) fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
             Ok(error) => *error,
@@ -199,22 +205,27 @@ impl<'a> Source<'a> {
     }
 }
 
-fn json_text(value: &Value) -> String {
+pub(super) fn json_text(value: &Value) -> String {
     let mut text = Vec::new();
     write_value(value, &mut text).expect("bug: writing to memory failed");
     String::from_utf8(text).expect("bug: JSON is text")
 }
 
-fn properties(
+/// The metadata of a table of operations.
+pub(super) fn about_table(about: &Header<'_>) -> io::Result<Vec<KeyValue>> {
+    let mut header = Vec::new();
+    write_header(about, &mut header)?;
+    let header = String::from_utf8_lossy(header.trim_ascii()).into_owned();
+    Ok(vec![KeyValue::new(HEADER.to_owned(), header)])
+}
+
+/// The same with what only a whole history has.
+fn about_history(
     history: &History,
     object_type: Option<(&str, &Params)>,
-    sources: &[(Column, Source<'_>)],
-) -> io::Result<WriterProperties> {
+) -> io::Result<Vec<KeyValue>> {
     let ties = history.ties();
-    let mut header = Vec::new();
-    write_header(object_type, ties, history, &mut header)?;
-    let header = String::from_utf8_lossy(header.trim_ascii()).into_owned();
-    let mut about = vec![KeyValue::new(HEADER.to_owned(), header)];
+    let mut about = about_table(&Header::of(history, object_type, ties))?;
     if ties.is_none() {
         about.push(KeyValue::new(ORDER.to_owned(), RANKS.to_owned()));
     }
@@ -226,6 +237,15 @@ fn properties(
         let failed = beside::failures_to_json(history.failed())?;
         about.push(KeyValue::new(FAILED.to_owned(), failed));
     }
+    Ok(about)
+}
+
+/// How a file with these columns is written, of which `texts` hold texts.
+pub(super) fn properties(
+    about: Vec<KeyValue>,
+    columns: impl IntoIterator<Item = Column>,
+    texts: &[Column],
+) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
         // Pages are limited by size, not by rows.
@@ -234,20 +254,20 @@ fn properties(
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(about));
-    for (column, source) in sources {
+    for column in columns {
         let path = ColumnPath::from(column.name());
-        properties = match (column, source) {
-            (Column::Method, _) => properties,
-            (_, Source::Texts(..)) => {
+        properties = match column {
+            Column::Method => properties,
+            _ if texts.contains(&column) => {
                 properties.set_column_compression(path, Compression::ZSTD(ZstdLevel::default()))
             }
             // There are few of these, so they are named in a dictionary.
-            (Column::Object | Column::Process, _) => properties,
+            Column::Object | Column::Process => properties,
             // Most of these increase from row to row, so their differences are small and fast to read.
             _ => properties
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
         };
     }
-    Ok(properties.build())
+    properties.build()
 }

@@ -608,7 +608,7 @@ impl HistoryBuilder {
             method: Vec::with_capacity(count),
             argument: Vec::with_capacity(count),
             result: Vec::with_capacity(count),
-            line: Lines::InOrder,
+            line: Lines::default(),
             hint: Vec::new(),
             event_lines: self.event_lines,
             processes: self.processes.into_items(),

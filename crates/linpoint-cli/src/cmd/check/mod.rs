@@ -1,5 +1,10 @@
 //! `linpoint check`: decide histories and show the evidence.
 
+mod online;
+mod resume;
+mod stream;
+
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,6 +15,7 @@ use linpoint::engine::Budget;
 use linpoint::format::RecordedHistory;
 use linpoint::{Checker, Config, Cores, EngineChoice, Error, OnViolation, Partitioning, Witnesses};
 
+use self::stream::Streaming;
 use super::{conditions, levels};
 use crate::args::CheckArgs;
 use crate::decide::{Evidence, decide};
@@ -22,7 +28,7 @@ use crate::output::junit::JunitReport;
 use crate::output::proof::ProofFile;
 use crate::output::{Printer, Summary, witness};
 use crate::pools::Pools;
-use crate::progress::Watcher;
+use crate::progress::{StreamProgress, Watcher};
 use crate::source::TypeChoice;
 use crate::units::counted;
 
@@ -80,6 +86,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         batch: Vec::new(),
         batch_ops: 0,
         watcher: Watcher::new(),
+        progress: Arc::default(),
         printer: Printer::new(args, Output::standard()),
         witness,
         proof: proof.map(ProofFile::new),
@@ -97,15 +104,28 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         run.exit(done)
     });
     let mut failed = None;
-    let (memory, timeout) = (args.limits.memory, args.limits.timeout);
-    args.input.read(memory, timeout, &mut |recorded| {
+    let mut add = |recorded| {
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (None, Some(run)) = (&failed, run.as_mut())
-            && !run.limits.stop.load(Relaxed)
-        {
+        let Some(run) = run.as_mut() else {
+            return ControlFlow::Break(());
+        };
+        if failed.is_none() && !run.limits.stop.load(Relaxed) {
             failed = run.add(recorded).err();
         }
-    });
+        run.summary.is_stopped = run.is_stopped();
+        match failed.is_some() || run.limits.stop.load(Relaxed) || run.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    match args.input.options(args.limits.memory, args.limits.timeout) {
+        Ok(options) => {
+            let streaming = Streaming::new(args, &options, &run)?;
+            streaming.read(&mut add)?;
+        }
+        // Whether more is wanted does not matter: there is no more.
+        Err(error) => _ = add(Err(error)),
+    }
     let mut run = interrupt::all_is_read(&run);
     let done = match failed {
         Some(error) => Err(error),
@@ -177,6 +197,9 @@ impl Limits {
     }
 }
 
+/// A run, until it is over. The lock is held while anything is done for it.
+type SharedRun = Arc<Mutex<Option<Run>>>;
+
 struct Run {
     chosen: Option<TypeChoice>,
     limits: Limits,
@@ -184,6 +207,8 @@ struct Run {
     batch: Vec<Result<RecordedHistory, Error>>,
     batch_ops: usize,
     watcher: Watcher,
+    /// How far inputs were read that are read object by object.
+    progress: Arc<StreamProgress>,
     printer: Printer,
     witness: Option<Output>,
     proof: Option<ProofFile>,
@@ -244,10 +269,14 @@ impl Run {
         let pairs = batch.into_iter().zip(&budgets).collect();
         let threads = rayon::current_num_threads();
         let check_all = || self.pools.map(threads, pairs, check);
-        let checked = self.watcher.watch(done_before, &budgets, check_all);
+        let checked = match self.progress.is_shown() {
+            true => check_all(),
+            false => self.watcher.watch(done_before, &budgets, check_all),
+        };
         self.watcher.clear();
         for (checked, printed) in checked? {
             self.summary.count(&checked);
+            self.progress.count_object();
             printed?;
             self.printer.print_in_order(&checked)?;
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
@@ -267,6 +296,18 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Forgets what was found: it was about parts of objects.
+    fn retract(&mut self) {
+        self.batch.clear();
+        self.batch_ops = 0;
+        self.summary.retract();
+    }
+
+    /// Whether a violation was found that ends a run which reads object by object.
+    fn is_stopped(&self) -> bool {
+        self.summary.stops_at_violation && self.summary.violations > 0
     }
 
     /// The exit code of a run that ended so.
@@ -309,13 +350,18 @@ impl Run {
 
 /// Returns the history, or an error if it has fewer operations than `--min-ops`.
 fn with_least_ops(recorded: RecordedHistory, least: usize) -> Result<RecordedHistory, Error> {
-    let ops = recorded.history.len();
-    if ops >= least {
-        return Ok(recorded);
+    match refuse_few(recorded.history.len() as u64, least) {
+        Ok(()) => Ok(recorded),
+        Err(error) => Err(recorded.locate(error)),
     }
-    let reason = format!(
+}
+
+fn refuse_few(ops: u64, least: usize) -> Result<(), Error> {
+    if ops >= least as u64 {
+        return Ok(());
+    }
+    Err(Error::malformed(format!(
         "it holds {}, and --min-ops asks for {least} at least",
-        counted(ops, "operation")
-    );
-    Err(recorded.locate(Error::malformed(reason)))
+        counted(ops as usize, "operation")
+    )))
 }
