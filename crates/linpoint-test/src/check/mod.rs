@@ -133,6 +133,8 @@ pub(crate) struct Violation {
     /// Empty for serial histories.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) preemptions: u32,
+    /// Waits that ended and weak compare-exchanges that failed for no reason.
+    pub(crate) spurious: u32,
 }
 
 /// How much a check did.
@@ -229,6 +231,7 @@ impl Refused {
                 history,
                 schedule: Vec::new(),
                 preemptions: 0,
+                spurious: 0,
             }))
         };
         match self {
@@ -322,6 +325,17 @@ impl Phase2<'_> {
                 "not covered: other times than those that the clock of the check shows, such as a deadline that passes sooner"
                     .to_owned(),
             );
+        }
+        if self.assumed.nothing_spurious {
+            caveats.push(match self.program.most_spurious() {
+                0 => "not covered: spurious wake-ups of condition variables and `park`, and spurious failures of weak \
+                      compare-exchanges, which `.spurious(n)` tries"
+                    .to_owned(),
+                most => format!(
+                    "not covered: more than {most} spurious wake-ups and spurious failures of weak compare-exchanges in an \
+                     execution"
+                ),
+            });
         }
         if let Some(operations) = &self.endless {
             caveats.push(format!(
@@ -459,7 +473,7 @@ impl Phase2<'_> {
             Err(Stopped::Unfinished(why)) => self.unfinished(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
-                    Some(violation) if self.contradicts_phase_1(&violation.history) => {
+                    Some(violation) if self.contradicts_phase_1(&violation) => {
                         Found::Undecided(format!(
                             "the object is not deterministic: it depends on {UNCONTROLLED}"
                         ))
@@ -487,13 +501,15 @@ impl Phase2<'_> {
     }
 
     /// Whether phase 1 would have had this history if the object were deterministic.
-    fn contradicts_phase_1(&self, history: &History) -> bool {
+    fn contradicts_phase_1(&self, violation: &Violation) -> bool {
+        let history = &violation.history;
         let has_weak_memory = self.program.engine().searches_itself();
         let has_phase_1 = !self.program.has_spec() && self.program.observed().is_none();
         // Serial executions try no cancellation after a future has woken itself.
         let mut ops = 0..history.outcomes.len();
         let is_cancelled = ops.any(|op| self.program.may_be_cancelled(op));
-        history.is_serial() && has_phase_1 && !has_weak_memory && !is_cancelled
+        let is_phase_1 = history.is_serial() && violation.spurious == 0;
+        is_phase_1 && has_phase_1 && !has_weak_memory && !is_cancelled
     }
 
     fn explore<S: Search>(
@@ -656,6 +672,7 @@ pub(crate) fn replay(
             history: trace.history().clone(),
             schedule: trace.schedule().to_vec(),
             preemptions: trace.totals().preemptions,
+            spurious: trace.totals().spurious,
         });
     });
     violation

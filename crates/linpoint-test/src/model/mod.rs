@@ -120,6 +120,15 @@ impl Model {
         self
     }
 
+    /// In each execution, up to `most` times, a wait of a condition variable or [`park`](crate::thread::park) ends for no reason, or a weak
+    /// compare-exchange fails although the value is the expected one; never by default.
+    ///
+    /// When they happen is a choice of the search. That a spurious wake-up could help a thread does not excuse that it is stuck.
+    pub fn spurious(mut self, most: u32) -> Self {
+        self.settings.spurious = most;
+        self
+    }
+
     /// Repeats one execution, from the token that a report printed. If it no longer fails, the test is searched again.
     ///
     /// The environment variable `LINPOINT_REPLAY` does the same without a change to the source.
@@ -250,7 +259,7 @@ impl Model {
             Arc::clone(&self.test),
             self.identity,
             threads,
-            self.settings.stack_size,
+            &self.settings,
         ))
     }
 

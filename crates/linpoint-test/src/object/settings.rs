@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) max_steps: usize,
     pub(crate) stack_size: usize,
+    pub(crate) spurious: u32,
     pub(crate) jobs: Option<usize>,
     pub(crate) keep_going: bool,
     pub(crate) minimise: bool,
@@ -41,6 +42,7 @@ impl Default for Settings {
             seed: 0,
             max_steps: 20_000,
             stack_size: 256 << 10,
+            spurious: 0,
             jobs: None,
             keep_going: false,
             minimise: true,
@@ -148,6 +150,28 @@ impl<X> Object<X> {
     /// The size of the stack of each thread, in bytes; 256 KiB by default.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.settings.stack_size = bytes;
+        self
+    }
+
+    /// In each execution, up to `most` times, a wait of a condition variable or [`park`](crate::thread::park) ends for no reason, or a weak
+    /// compare-exchange fails although the value is the expected one; never by default. Serial executions are without them: what an operation
+    /// does must not depend on them.
+    ///
+    /// When they happen is a choice of the search. That a spurious wake-up could help a thread does not excuse that it is stuck.
+    ///
+    /// ```
+    /// use linpoint_test::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    ///
+    /// // It gives up although the lock is free.
+    /// let report = linpoint_test::object(|| AtomicBool::new(false))
+    ///     .op0("try_lock", |lock| lock.compare_exchange_weak(false, true, SeqCst, SeqCst).is_ok())
+    ///     .matrix([["try_lock"], ["try_lock"]])
+    ///     .spurious(1)
+    ///     .check();
+    /// assert!(report.failure().is_some(), "{report}");
+    /// ```
+    pub fn spurious(mut self, most: u32) -> Self {
+        self.settings.spurious = most;
         self
     }
 

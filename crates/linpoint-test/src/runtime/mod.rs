@@ -15,6 +15,7 @@ pub(crate) mod panics;
 pub(crate) mod program;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod spurious;
 pub(crate) mod start;
 pub(crate) mod values;
 
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use access::{Effect, Kind, Manner};
 use coroutine::{Signal, Switch};
-use execution::{Execution, Notify, Pending};
+use execution::{Execution, Notify, Pending, Wakeup};
 
 pub(crate) use current::with;
 
@@ -438,9 +439,22 @@ pub(crate) fn permit(thread: usize) -> Handle {
     })
 }
 
+/// Whether a wait may end for no reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Spurious {
+    #[default]
+    Possible,
+    Never,
+}
+
 /// Joins the queue of a condition and gives the mutex back, in one step; `give_back` drops the guard.
 #[track_caller]
-pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnce()) -> Turn {
+pub(crate) fn begin_wait(
+    condvar: &Handle,
+    mutex: &Handle,
+    spurious: Spurious,
+    give_back: impl FnOnce(),
+) -> Turn {
     let turn = condvar.access();
     give_back();
     turn.touch(Kind::Join, Effect::Changed, || {
@@ -451,19 +465,22 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
             let mutex = mutex.object(execution);
             execution.begin_wait(mutex);
         });
+        if spurious == Spurious::Possible && spurious::are_tried() {
+            spurious::wakes();
+        }
     }
     turn
 }
 
-/// Waits for a notification and for the mutex. Returns whether the wait was notified.
+/// Waits for a notification and for the mutex. Returns what ended the wait.
 #[track_caller]
 #[inline(always)]
-pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
+pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> Wakeup {
     let Turn::Scheduled(Scheduled {
         object: condvar, ..
     }) = turn
     else {
-        return true;
+        return Wakeup::Notification;
     };
     let location = Location::caller();
     follow(with(|execution, search| {
@@ -474,7 +491,7 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
         };
         execution.announce(pending, location, search)
     }));
-    with(|execution, _| execution.was_notified())
+    with(|execution, _| execution.wakeup())
 }
 
 /// Notifies one or all of the threads that wait for a condition.

@@ -9,6 +9,7 @@ mod futures;
 mod lossy;
 mod models;
 mod random_models;
+mod spurious;
 
 use linpoint_test::{Failure, FailureKind, Object, Report, Strategy, Verdict};
 

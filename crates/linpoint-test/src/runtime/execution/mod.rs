@@ -9,6 +9,7 @@
 //! | [`schedule`] | which thread goes on: the operations of [`Execution`] that threads call |
 //! | [`threads`] | the positions of the threads |
 //! | [`spin`] | which threads spin for ever |
+//! | [`spurious`] | what happens for no reason |
 //! | [`memory`] | the shared objects |
 //! | [`trace`] | what has happened: all that is read from outside the runtime |
 //! | [`prefix_log`] | the answers of the execution before, for the prefix that is repeated |
@@ -23,6 +24,7 @@ mod memory;
 mod prefix_log;
 mod schedule;
 mod spin;
+mod spurious;
 mod threads;
 mod trace;
 
@@ -32,6 +34,7 @@ use std::time::Duration;
 use super::access::{Access, Effect, Kind, Manner};
 use super::clock::Clock;
 use super::memory_event::{Action, MemoryEvent};
+use super::spurious as spurious_events;
 use super::{MAIN, UNCONTROLLED};
 use crate::watchdog::{self, Heartbeat};
 use checkpoint::Checkpoints;
@@ -85,6 +88,24 @@ pub(crate) enum Pending {
     /// Waits for all workers.
     Join,
     Done,
+}
+
+/// What ended the wait of a thread for a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wakeup {
+    TimeOut,
+    Notification,
+    Spurious,
+}
+
+impl Wakeup {
+    fn of_number(number: u8) -> Self {
+        match number {
+            0 => Wakeup::TimeOut,
+            1 => Wakeup::Notification,
+            _ => Wakeup::Spurious,
+        }
+    }
 }
 
 /// Where threads may change.
@@ -160,6 +181,8 @@ pub(crate) struct Execution {
     checkpoints: Checkpoints,
     spins: Spins,
     clock: Clock,
+    /// How many waits may end and weak compare-exchanges fail for no reason in an execution.
+    most_spurious: u32,
 }
 
 impl Execution {
@@ -180,6 +203,7 @@ impl Execution {
             checkpoints: Checkpoints::default(),
             spins: Spins::default(),
             clock: Clock::default(),
+            most_spurious: 0,
         }
     }
 
@@ -255,6 +279,11 @@ impl Execution {
                 .threads
                 .copy(&self.threads, &self.trace.history.layout);
         }
+    }
+
+    /// So many waits may end and weak compare-exchanges fail for no reason in an execution.
+    pub(super) fn allow_spurious(&mut self, most: u32) {
+        self.most_spurious = most;
     }
 
     /// What has happened.
@@ -524,6 +553,7 @@ impl Execution {
             self.trace.end = End::Complete;
         }
         self.trace.totals = self.threads.totals;
+        self.spins.assumed.nothing_spurious |= spurious_events::were_possible();
         self.trace.assumed = self.spins.assumed;
         if self.trace.end == End::Stuck {
             self.trace.history.stuck = true;

@@ -106,6 +106,8 @@ pub(crate) struct Totals {
     pub(crate) accesses: usize,
     /// Preemptions inside operations.
     pub(crate) preemptions: u32,
+    /// Waits that ended and weak compare-exchanges that failed for no reason.
+    pub(crate) spurious: u32,
 }
 
 /// A thread that waits in the middle of an operation when no thread can make progress.
