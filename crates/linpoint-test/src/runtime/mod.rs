@@ -26,6 +26,7 @@ use std::time::Duration;
 use access::{Effect, Kind, Manner};
 use coroutine::{Signal, Switch};
 use execution::{Execution, Notify, Pending, Wakeup};
+use memory_event::{Action, remember};
 
 pub(crate) use current::with;
 
@@ -296,13 +297,21 @@ impl Turn {
         }
     }
 
-    /// Reports that the access wrote a value. One that was there already changes nothing that others could see.
-    pub(crate) fn write(self, changed: bool, words: impl FnOnce() -> String) {
-        let (kind, effect) = match changed {
-            true => (Kind::Write, Effect::Changed),
-            false => (Kind::Read, Effect::Unchanged),
+    /// Reports that the access of an atomic wrote a value. One that was there already changes nothing that others could see, except which
+    /// write they read.
+    pub(crate) fn write(
+        self,
+        handle: &Handle,
+        action: Action,
+        changed: bool,
+        words: impl FnOnce() -> String,
+    ) {
+        let kind = match changed || memory_event::orders(action) {
+            true => Kind::Write,
+            false => Kind::Read,
         };
-        self.touch(kind, effect, words);
+        self.touch(kind, Effect::changed_if(changed), words);
+        remember(handle, action);
     }
 
     /// Reports that the access was not possible, and its time is up.
@@ -417,6 +426,14 @@ pub(crate) fn in_execution() -> bool {
 /// The running thread of a controlled run.
 pub(crate) fn current() -> Option<usize> {
     controlled().then(|| with(|execution, _| execution.current()))
+}
+
+/// How many steps the execution has begun; 0 outside of a controlled run.
+pub(crate) fn steps() -> usize {
+    match controlled() {
+        true => with(|execution, _| execution.steps()),
+        false => 0,
+    }
 }
 
 /// The time since the execution began, on its clock; `None` outside of a controlled run.

@@ -85,9 +85,9 @@ pub(crate) fn begin<S: Search>(
             _ => execution.reset(epoch, program.layout(), settings, known),
         }
         execution.allow_spurious(program.most_spurious());
+        execution.record_events(memory_event::begin(&settings));
         current.search = Some(search);
     });
-    memory_event::begin(settings.words);
     spurious::begin(program.most_spurious());
     start::begin();
     values::begin();

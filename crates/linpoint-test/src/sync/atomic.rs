@@ -61,8 +61,10 @@ macro_rules! atomic_cell {
                 let turn = self.handle.access();
                 if let Turn::Scheduled(_) = turn {
                     let old = self.inner.swap(value, Ordering::SeqCst);
-                    turn.write(old != value, || format!("store {value:?}"));
-                    remember(&self.handle, Action::Store(order));
+                    let action = Action::Store(order);
+                    turn.write(&self.handle, action, old != value, || {
+                        format!("store {value:?}")
+                    });
                 } else {
                     self.inner.store(value, order);
                 }
@@ -74,8 +76,10 @@ macro_rules! atomic_cell {
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let turn = self.handle.access();
                 let old = self.inner.swap(value, order);
-                turn.write(old != value, || format!("swap {old:?} -> {value:?}"));
-                remember(&self.handle, Action::Update(order));
+                let action = Action::Update(order);
+                turn.write(&self.handle, action, old != value, || {
+                    format!("swap {old:?} -> {value:?}")
+                });
                 old
             }
 
@@ -104,15 +108,19 @@ macro_rules! atomic_cell {
             ) -> Result<$value, $value> {
                 let result = self.inner.compare_exchange(current, new, success, failure);
                 match result {
-                    Ok(_) => turn.write(current != new, || format!("cas {current:?} -> {new:?}")),
-                    Err(found) => turn.touch(Kind::Read, Effect::Unchanged, || {
-                        format!("cas {current:?} -> {new:?} fails on {found:?}")
-                    }),
+                    Ok(_) => {
+                        let action = Action::Update(success);
+                        turn.write(&self.handle, action, current != new, || {
+                            format!("cas {current:?} -> {new:?}")
+                        });
+                    }
+                    Err(found) => {
+                        turn.touch(Kind::Read, Effect::Unchanged, || {
+                            format!("cas {current:?} -> {new:?} fails on {found:?}")
+                        });
+                        remember(&self.handle, Action::FailedUpdate(failure));
+                    }
                 }
-                remember(&self.handle, match result {
-                    Ok(_) => Action::Update(success),
-                    Err(_) => Action::FailedUpdate(failure),
-                });
                 result
             }
 
@@ -189,10 +197,9 @@ macro_rules! fetch {
                     let old = self.inner.$method(value, order);
                     if let Turn::Scheduled(_) = turn {
                         let new = self.inner.load(Ordering::SeqCst);
-                        turn.write(old != new, || {
+                        turn.write(&self.handle, Action::Update(order), old != new, || {
                             format!("{} {value:?}: {old:?} -> {new:?}", stringify!($method))
                         });
-                        remember(&self.handle, Action::Update(order));
                     }
                     old
                 }

@@ -8,6 +8,7 @@ mod ends;
 mod futures;
 mod lossy;
 mod models;
+mod races;
 mod random_models;
 mod spurious;
 

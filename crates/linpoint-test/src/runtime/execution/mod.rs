@@ -183,6 +183,8 @@ pub(crate) struct Execution {
     clock: Clock,
     /// How many waits may end and weak compare-exchanges fail for no reason in an execution.
     most_spurious: u32,
+    /// Whether it is recorded what threads do to memory.
+    records_events: bool,
 }
 
 impl Execution {
@@ -204,6 +206,7 @@ impl Execution {
             spins: Spins::default(),
             clock: Clock::default(),
             most_spurious: 0,
+            records_events: false,
         }
     }
 
@@ -286,6 +289,11 @@ impl Execution {
         self.most_spurious = most;
     }
 
+    /// Records what threads do to memory, or not.
+    pub(super) fn record_events(&mut self, records: bool) {
+        self.records_events = records;
+    }
+
     /// What has happened.
     pub(crate) fn trace(&self) -> &Trace {
         &self.trace
@@ -315,6 +323,11 @@ impl Execution {
     /// The thread that runs.
     pub(crate) fn current(&self) -> usize {
         self.threads.current
+    }
+
+    /// How many steps were begun.
+    pub(super) fn steps(&self) -> usize {
+        self.threads.totals.steps
     }
 
     /// The time since the execution began, as the running thread sees it.
@@ -462,27 +475,35 @@ impl Execution {
                 version,
                 changed: effect.is_change(),
             });
-            if let Some(action) = Action::of_lock(kind) {
-                self.remember(Some(object), action);
-            }
+        }
+        if self.records_events
+            && let Some(action) = Action::of_lock(kind)
+        {
+            self.record_event(Some(object), action);
+        }
+    }
+
+    /// Records an action of the running thread, unless it was recorded when the prefix that is repeated was new.
+    pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
+        let is_guarded = matches!(action, Action::ReadGuarded | Action::WriteGuarded);
+        if !self.log.repeats() && (!is_guarded || self.keeps_words()) {
+            self.record_event(object, action);
         }
     }
 
     /// Records an action of the running thread. Those of the main thread are not recorded: they come before or after all others.
-    pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
-        if !self.keeps_words() || self.threads.current == MAIN || self.log.repeats() {
+    fn record_event(&mut self, object: Option<u32>, action: Action) {
+        if self.threads.current == MAIN {
             return;
         }
-        if let Some(step) = self.trace.steps.last() {
-            let event = MemoryEvent {
-                thread: usize::from(step.thread),
-                op: step.op as usize,
-                object: object.map(|object| self.memory.name(object).code()),
-                action,
-                location: step.location,
-            };
-            self.trace.memory_events.push(event);
-        }
+        let thread = &self.threads.list[self.threads.current];
+        self.trace.memory_events.push(MemoryEvent {
+            thread: self.threads.current,
+            op: thread.op.unwrap_or(u32::MAX) as usize,
+            object: object.map(|object| self.memory.name(object).code()),
+            action,
+            location: thread.location,
+        });
     }
 
     /// Records an access of the running step. Accesses of the main thread are not recorded.
