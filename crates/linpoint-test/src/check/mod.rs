@@ -1,5 +1,6 @@
 //! `Check(X, m)` of the paper: decides whether a deterministic specification explains all executions of a test.
 
+pub(crate) mod data_races;
 pub(crate) mod extension;
 pub(crate) mod observations;
 pub(crate) mod serial;
@@ -26,6 +27,7 @@ use crate::runtime::execution::{
     Assumed, Causality, Choice, End, Settings, Switches, Trace, Words,
 };
 use crate::runtime::history::History;
+use crate::runtime::memory_event::{self, MemoryEvent};
 use crate::runtime::program::qualified_label;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
@@ -116,6 +118,8 @@ pub(crate) enum ViolationKind {
     Results,
     /// Nothing justifies that this operation is stuck.
     Stuck(usize),
+    /// Two accesses of a cell that nothing orders.
+    DataRace([MemoryEvent; 2]),
     /// The same serial calls, and another answer than in this history.
     Nondeterministic(Box<History>),
     /// This operation blocks serially and was not declared to.
@@ -133,6 +137,8 @@ pub(crate) struct Violation {
     /// Empty for serial histories.
     pub(crate) schedule: Vec<Choice>,
     pub(crate) preemptions: u32,
+    /// Waits that ended and weak compare-exchanges that failed for no reason.
+    pub(crate) spurious: u32,
 }
 
 /// How much a check did.
@@ -186,8 +192,12 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
                 assumed: Assumed::default(),
                 endless: None,
                 livelock: None,
+                missed_cells: false,
             };
             let found = phase2.run();
+            if phase2.missed_cells {
+                return check(program, limits);
+            }
             caveats = phase2.caveats();
             effort.phase2 = start.elapsed();
             (found, serial)
@@ -229,6 +239,7 @@ impl Refused {
                 history,
                 schedule: Vec::new(),
                 preemptions: 0,
+                spurious: 0,
             }))
         };
         match self {
@@ -299,6 +310,8 @@ struct Phase2<'a> {
     endless: Option<Vec<String>>,
     /// The same where threads that spin hinder each other.
     livelock: Option<Vec<String>>,
+    /// The executions came to cells, and did not record what happens to them: all must run again.
+    missed_cells: bool,
 }
 
 impl Phase2<'_> {
@@ -322,6 +335,17 @@ impl Phase2<'_> {
                 "not covered: other times than those that the clock of the check shows, such as a deadline that passes sooner"
                     .to_owned(),
             );
+        }
+        if self.assumed.nothing_spurious {
+            caveats.push(match self.program.most_spurious() {
+                0 => "not covered: spurious wake-ups of condition variables and `park`, and spurious failures of weak \
+                      compare-exchanges, which `.spurious(n)` tries"
+                    .to_owned(),
+                most => format!(
+                    "not covered: more than {most} spurious wake-ups and spurious failures of weak compare-exchanges in an \
+                     execution"
+                ),
+            });
         }
         if let Some(operations) = &self.endless {
             caveats.push(format!(
@@ -459,7 +483,7 @@ impl Phase2<'_> {
             Err(Stopped::Unfinished(why)) => self.unfinished(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
-                    Some(violation) if self.contradicts_phase_1(&violation.history) => {
+                    Some(violation) if self.contradicts_phase_1(&violation) => {
                         Found::Undecided(format!(
                             "the object is not deterministic: it depends on {UNCONTROLLED}"
                         ))
@@ -487,13 +511,16 @@ impl Phase2<'_> {
     }
 
     /// Whether phase 1 would have had this history if the object were deterministic.
-    fn contradicts_phase_1(&self, history: &History) -> bool {
+    fn contradicts_phase_1(&self, violation: &Violation) -> bool {
+        let history = &violation.history;
         let has_weak_memory = self.program.engine().searches_itself();
         let has_phase_1 = !self.program.has_spec() && self.program.observed().is_none();
         // Serial executions try no cancellation after a future has woken itself.
         let mut ops = 0..history.outcomes.len();
         let is_cancelled = ops.any(|op| self.program.may_be_cancelled(op));
-        history.is_serial() && has_phase_1 && !has_weak_memory && !is_cancelled
+        let is_race = matches!(violation.kind, ViolationKind::DataRace(_));
+        let is_phase_1 = history.is_serial() && violation.spurious == 0 && !is_race;
+        is_phase_1 && has_phase_1 && !has_weak_memory && !is_cancelled
     }
 
     fn explore<S: Search>(
@@ -502,6 +529,9 @@ impl Phase2<'_> {
         oracle: Oracle,
         allowed: Allowance,
     ) -> Result<Extent, Stopped> {
+        if self.missed_cells {
+            return Err(Stopped::Unfinished("cells were missed".to_owned()));
+        }
         let (program, serial, limits) = (self.program, self.serial, self.limits);
         let mut extensions = Extensions::default();
         let mut known = Allowed::default();
@@ -529,6 +559,12 @@ impl Phase2<'_> {
                 _ if search.pruned() => {
                     redundant += 1;
                     None
+                }
+                _ if memory_event::missed_cells() => {
+                    Some(Stopped::Unfinished("cells were missed".to_owned()))
+                }
+                _ if data_races::of_cells(trace.memory_events()).is_some() => {
+                    Some(Stopped::Violates(trace.schedule().to_vec()))
                 }
                 End::Complete | End::Stuck => match oracle {
                     Oracle::Witness | Oracle::WitnessPerState => {
@@ -570,6 +606,7 @@ impl Phase2<'_> {
             }
         });
         (self.assumed, self.endless, self.livelock) = (assumed, endless, livelock);
+        self.missed_cells = memory_event::missed_cells();
         self.effort.executions += executions;
         self.effort.redundant += redundant;
         self.effort.steps += steps;
@@ -633,6 +670,26 @@ pub(crate) fn past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
 
+/// In which way an execution fails, if it does.
+fn kind_of(program: &Rc<dyn Test>, serial: &Serial, trace: &Trace) -> Option<ViolationKind> {
+    let events = trace.memory_events();
+    if let Some(race) = data_races::of_cells(events) {
+        return Some(ViolationKind::DataRace([
+            events[race.first],
+            events[race.second],
+        ]));
+    }
+    let why = match (trace.end(), program.rule(trace)) {
+        (End::Complete | End::Stuck, None) => witness::explained(serial, trace.history()).err(),
+        (End::Complete | End::Stuck, Some(Ruling::Unexplained(why, _))) => Some(why),
+        _ => None,
+    };
+    why.map(|why| match why {
+        Unexplained::Results => ViolationKind::Results,
+        Unexplained::Stuck(op) => ViolationKind::Stuck(op),
+    })
+}
+
 /// Runs a schedule. Returns its violation, if it has one.
 pub(crate) fn replay(
     program: &Rc<dyn Test>,
@@ -643,19 +700,12 @@ pub(crate) fn replay(
     let mut violation = None;
     let settings = Settings::verbose(Switches::Everywhere, max_steps);
     run_once(program, schedule, settings, |trace| {
-        let why = match (trace.end(), program.rule(trace)) {
-            (End::Complete | End::Stuck, None) => witness::explained(serial, trace.history()).err(),
-            (End::Complete | End::Stuck, Some(Ruling::Unexplained(why, _))) => Some(why),
-            _ => None,
-        };
-        violation = why.map(|why| Violation {
-            kind: match why {
-                Unexplained::Results => ViolationKind::Results,
-                Unexplained::Stuck(op) => ViolationKind::Stuck(op),
-            },
+        violation = kind_of(program, serial, trace).map(|kind| Violation {
+            kind,
             history: trace.history().clone(),
             schedule: trace.schedule().to_vec(),
             preemptions: trace.totals().preemptions,
+            spurious: trace.totals().spurious,
         });
     });
     violation

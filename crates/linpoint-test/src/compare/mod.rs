@@ -5,7 +5,6 @@
 //! All of them say the same of two executions that differ only in the order of independent steps, so one execution of each class is
 //! examined.
 
-mod races;
 mod serializability;
 mod store_buffer;
 #[cfg(test)]
@@ -18,12 +17,12 @@ use std::rc::Rc;
 use store_buffer::Buffered;
 
 use crate::campaign::{limits, program, run_test};
-use crate::check::{Coverage, Limits, Test, explore, run_once};
+use crate::check::{Coverage, Limits, Test, data_races, explore, run_once};
 use crate::object::Object;
 use crate::object::plan::{Planned, planned};
-use crate::report::{TestReport, TestResult};
+use crate::report::{TestReport, TestResult, explain};
 use crate::runtime::execution::{Causality, Choice, End, Settings, Switches, Trace, Words};
-use crate::runtime::memory_event::{Action, MemoryEvent};
+use crate::runtime::memory_event::MemoryEvent;
 use crate::runtime::program::qualified_label;
 use crate::runtime::run::Flow;
 use crate::runtime::search::Search;
@@ -237,7 +236,7 @@ struct Warnings<'a> {
 impl Warnings<'_> {
     fn of(&self, method: Method) -> Vec<String> {
         match method {
-            Method::DataRaces => races::races(self.events)
+            Method::DataRaces => data_races::races(self.events)
                 .iter()
                 .map(|race| {
                     let (first, second) = (self.event(race.first), self.event(race.second));
@@ -273,15 +272,6 @@ impl Warnings<'_> {
 
     /// An access in words.
     fn event(&self, place: usize) -> String {
-        let event = &self.events[place];
-        let what = match event.action {
-            Action::Load(_) | Action::FailedUpdate(_) | Action::ReadCell => "read",
-            Action::Update(_) => "update",
-            _ => "write",
-        };
-        let place = event.location.map_or(String::new(), |location| {
-            format!(" at {}:{}", location.file(), location.line())
-        });
-        format!("the {what} of {}{place}", self.name(event.op))
+        explain::access(self.program, &self.events[place])
     }
 }

@@ -108,8 +108,9 @@ fn shortest(edges: &Map<usize, Vec<usize>>, start: usize) -> Option<Vec<usize>> 
 mod tests {
     use std::sync::atomic::Ordering::SeqCst;
 
-    use super::super::tests::{Random, event};
+    use super::super::tests::Random;
     use super::*;
+    use crate::runtime::memory_event::listed::event;
     use Action::*;
 
     const X: u64 = 1;

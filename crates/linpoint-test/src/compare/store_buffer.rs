@@ -180,8 +180,9 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::atomic::Ordering::*;
 
-    use super::super::tests::{Random, event};
+    use super::super::tests::Random;
     use super::*;
+    use crate::runtime::memory_event::listed::event;
     use Action::{Fence, Load, Store, Update};
 
     /// The instructions of each thread: a variable, and what is done to it.

@@ -8,25 +8,6 @@ use crate::object;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU32, fence};
 
-/// Thread, object, action.
-pub(super) type Event = (usize, u64, Action);
-
-pub(super) fn event(thread: usize, op: usize, object: u64, action: Action) -> MemoryEvent {
-    MemoryEvent {
-        thread,
-        op,
-        object: (!matches!(action, Action::Fence(_))).then_some(object),
-        action,
-        location: None,
-    }
-}
-
-/// Events of operations, one for each thread.
-pub(super) fn events(list: &[Event]) -> Vec<MemoryEvent> {
-    let with_op = |&(thread, object, action): &Event| event(thread, thread, object, action);
-    list.iter().map(with_op).collect()
-}
-
 /// Random numbers that are the same each time.
 pub(super) struct Random(pub(super) u64);
 
@@ -121,7 +102,8 @@ fn message(send: Ordering, receive: Ordering) -> Object<Message> {
 #[test]
 fn cells_race_unless_release_and_acquire_order_them() {
     assert_eq!(warned(message(Release, Acquire)), (vec![], true));
-    let racy = (vec![Method::DataRaces], true);
+    // The check itself reports a race of cells.
+    let racy = (vec![Method::DataRaces], false);
     assert_eq!(warned(message(Relaxed, Acquire)), racy);
     let comparison = message(Release, Relaxed).compare(100);
     let warnings: Vec<&str> = comparison.tests[0].warnings(Method::DataRaces).collect();

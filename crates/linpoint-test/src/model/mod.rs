@@ -4,15 +4,14 @@ mod page;
 mod test;
 
 use std::hash::BuildHasher as _;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::campaign::{self, minimise};
-use crate::check::{self, Checked, Effort, Found, Limits, Strategy, Test};
+use crate::check::{self, Checked, Effort, Found, Limits, Test};
 use crate::matrix::Matrix;
-use crate::object::settings::Settings;
+use crate::object::settings::{Settings, setters};
 use crate::report::{Failure, Report, TestReport, TestResult, Verdict};
 use crate::runtime::{MAX_WORKERS, UNCONTROLLED, start, values};
 use crate::token::Token;
@@ -77,61 +76,13 @@ impl Model {
         }
     }
 
-    /// The executions that are run; [`Strategy::Automatic`] by default.
-    pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.settings.strategy = strategy;
-        self
-    }
-
-    /// The most preemptions in the bounded search; 2 by default. To switch away from a thread that waits, ends or was just started
-    /// is none.
-    pub fn preemptions(mut self, most: u32) -> Self {
-        self.settings.preemptions = most;
-        self
-    }
-
-    /// The most executions of the exhaustive search, after which the bounded search begins; 200,000 by default.
-    pub fn exhaustive_executions(mut self, most: u64) -> Self {
-        self.settings.exhaustive = most;
-        self
-    }
-
-    /// The most time that the check may take.
-    pub fn budget(mut self, time: Duration) -> Self {
-        self.settings.budget = Some(time);
-        self
-    }
-
-    /// The seed of random schedules.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// An execution with more steps makes no progress; 20,000 by default.
-    pub fn max_steps(mut self, most: usize) -> Self {
-        self.settings.max_steps = most;
-        self
-    }
-
-    /// The size of the stack of each thread, in bytes; 256 KiB by default.
-    pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.settings.stack_size = bytes;
-        self
-    }
+    setters!();
 
     /// Repeats one execution, from the token that a report printed. If it no longer fails, the test is searched again.
     ///
     /// The environment variable `LINPOINT_REPLAY` does the same without a change to the source.
     pub fn replay(mut self, token: &str) -> Self {
         self.token = Some(token.to_owned());
-        self
-    }
-
-    /// Writes the page of a failure to this file. By default, [`run`](Self::run) writes it to `linpoint` in the target directory
-    /// of cargo, with the name of the test, and [`check`](Self::check) writes none.
-    pub fn html(mut self, path: impl Into<PathBuf>) -> Self {
-        self.settings.html = Some(path.into());
         self
     }
 
@@ -250,7 +201,7 @@ impl Model {
             Arc::clone(&self.test),
             self.identity,
             threads,
-            self.settings.stack_size,
+            &self.settings,
         ))
     }
 

@@ -12,6 +12,7 @@ use crate::check::serial::Serial;
 use crate::check::spec::Ruling;
 use crate::check::witness::Unexplained;
 use crate::engine::Engine;
+use crate::object::settings::Settings;
 use crate::runtime::execution::{Layout, Outcome, Trace};
 use crate::runtime::program::{Program, Subject};
 use crate::runtime::{start, thread_name, values};
@@ -32,6 +33,7 @@ pub(super) struct WholeTest {
     identity: u16,
     layout: Layout,
     stack_size: usize,
+    most_spurious: u32,
     panics: RefCell<Vec<String>>,
 }
 
@@ -40,7 +42,7 @@ impl WholeTest {
         test: Arc<dyn Fn() + Send + Sync>,
         identity: u16,
         threads: usize,
-        stack_size: usize,
+        settings: &Settings,
     ) -> Self {
         WholeTest {
             test,
@@ -49,7 +51,8 @@ impl WholeTest {
                 started: 1,
                 ..super::matrix_of(threads).layout()
             },
-            stack_size,
+            stack_size: settings.stack_size,
+            most_spurious: settings.spurious,
             panics: RefCell::default(),
         }
     }
@@ -98,6 +101,10 @@ impl Program for WholeTest {
 
     fn stack_size(&self) -> usize {
         self.stack_size
+    }
+
+    fn most_spurious(&self) -> u32 {
+        self.most_spurious
     }
 
     fn label(&self, op: usize) -> &str {

@@ -218,6 +218,14 @@ impl<X: 'static> Object<X> {
 
     /// Why a test of this object cannot run, if it cannot.
     pub(crate) fn problem_of(&self, matrix: &Matrix) -> Option<String> {
+        let engine = self.settings.engine;
+        if self.settings.spurious > 0 && !engine.sees_accesses() {
+            return Some(format!(
+                "spurious wake-ups and failures are choices of the types of linpoint_test::sync alone: remove `.spurious(..)` from a \
+                 test under {}",
+                engine.name()
+            ));
+        }
         matrix.problem().or_else(|| ends::problem(self, matrix))
     }
 

@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) max_steps: usize,
     pub(crate) stack_size: usize,
+    pub(crate) spurious: u32,
     pub(crate) jobs: Option<usize>,
     pub(crate) keep_going: bool,
     pub(crate) minimise: bool,
@@ -41,6 +42,7 @@ impl Default for Settings {
             seed: 0,
             max_steps: 20_000,
             stack_size: 256 << 10,
+            spurious: 0,
             jobs: None,
             keep_going: false,
             minimise: true,
@@ -94,60 +96,98 @@ impl Progress {
     }
 }
 
+/// The settings that objects and whole tests have in common, as methods.
+macro_rules! setters {
+    () => {
+        /// The executions that are run; [`Strategy::Automatic`](crate::Strategy::Automatic) by default.
+        pub fn strategy(mut self, strategy: crate::Strategy) -> Self {
+            self.settings.strategy = strategy;
+            self
+        }
+
+        /// The most preemptions in the bounded search; 2 by default. To switch away from a thread that waits, or that is between two
+        /// operations, is none.
+        pub fn preemptions(mut self, most: u32) -> Self {
+            self.settings.preemptions = most;
+            self
+        }
+
+        /// The most executions of the exhaustive search, after which the bounded search begins; 200,000 by default.
+        pub fn exhaustive_executions(mut self, most: u64) -> Self {
+            self.settings.exhaustive = most;
+            self
+        }
+
+        /// The most time that the check may take, for the default plan of an object 10 seconds. Each of several tests gets its share;
+        /// what is not done by then is not covered, and the report says how far each test got.
+        pub fn budget(mut self, time: std::time::Duration) -> Self {
+            self.settings.budget = Some(time);
+            self
+        }
+
+        /// The seed of random tests and schedules; equal seeds give equal ones.
+        pub fn seed(mut self, seed: u64) -> Self {
+            self.settings.seed = seed;
+            self
+        }
+
+        /// An execution with more steps makes no progress, and its test is undecided; 20,000 by default.
+        pub fn max_steps(mut self, most: usize) -> Self {
+            self.settings.max_steps = most;
+            self
+        }
+
+        /// The size of the stack of each thread, in bytes; 256 KiB by default.
+        pub fn stack_size(mut self, bytes: usize) -> Self {
+            self.settings.stack_size = bytes;
+            self
+        }
+
+        /// In each execution, up to `most` times, a wait of a condition variable or [`park`](crate::thread::park) ends for no reason, or
+        /// a weak compare-exchange fails although the value is the expected one; never by default. Serial executions of an object
+        /// are without them: what an operation does must not depend on them.
+        ///
+        /// When they happen is a choice of the search. That a spurious wake-up could help a thread does not excuse that it is stuck.
+        ///
+        /// ```
+        /// use linpoint_test::sync::atomic::{AtomicBool, Ordering::SeqCst};
+        ///
+        /// // It gives up although the lock is free.
+        /// let report = linpoint_test::object(|| AtomicBool::new(false))
+        ///     .op0("try_lock", |lock| lock.compare_exchange_weak(false, true, SeqCst, SeqCst).is_ok())
+        ///     .matrix([["try_lock"], ["try_lock"]])
+        ///     .spurious(1)
+        ///     .check();
+        /// assert!(report.failure().is_some(), "{report}");
+        /// ```
+        pub fn spurious(mut self, most: u32) -> Self {
+            self.settings.spurious = most;
+            self
+        }
+
+        /// Writes the page of a failure to this file. By default, [`run`](Self::run) writes it to `linpoint` in the target
+        /// directory of cargo, with the name of the test, and [`check`](Self::check) writes none.
+        pub fn html(mut self, path: impl Into<std::path::PathBuf>) -> Self {
+            self.settings.html = Some(path.into());
+            self
+        }
+    };
+}
+
+pub(crate) use setters;
+
 impl<X> Object<X> {
+    setters!();
+
     /// The engine that runs the threads; [`Engine::Linpoint`] by default.
     pub fn under(mut self, engine: Engine) -> Self {
         self.settings.engine = engine;
         self
     }
 
-    /// The executions that are run; [`Strategy::Automatic`] by default.
-    pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.settings.strategy = strategy;
-        self
-    }
-
-    /// The most preemptions inside operations in the bounded search; 2 by default. Switches between operations are not
-    /// counted.
-    pub fn preemptions(mut self, most: u32) -> Self {
-        self.settings.preemptions = most;
-        self
-    }
-
-    /// The most executions of the exhaustive search, after which the bounded search begins; 200,000 by default.
-    pub fn exhaustive_executions(mut self, most: u64) -> Self {
-        self.settings.exhaustive = most;
-        self
-    }
-
-    /// The most time that all tests may take together, for the default plan 10 seconds. Each test gets its share; what is not
-    /// done by then is not covered, and the report says how far each test got.
-    pub fn budget(mut self, time: Duration) -> Self {
-        self.settings.budget = Some(time);
-        self
-    }
-
     /// The verdict is undecided if the time is up before all tests are done; otherwise it is a pass that says what it covers.
     pub fn complete(mut self) -> Self {
         self.settings.at_deadline = AtDeadline::Undecided;
-        self
-    }
-
-    /// The seed of random tests and schedules; equal seeds give equal ones.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// An execution with more steps makes no progress, and its test is undecided; 20,000 by default.
-    pub fn max_steps(mut self, most: usize) -> Self {
-        self.settings.max_steps = most;
-        self
-    }
-
-    /// The size of the stack of each thread, in bytes; 256 KiB by default.
-    pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.settings.stack_size = bytes;
         self
     }
 
@@ -194,13 +234,6 @@ impl<X> Object<X> {
     /// since there is no file for the smaller ones.
     pub fn from_observations(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.from_observations = Some(path.into());
-        self
-    }
-
-    /// Writes the page of a failure to this file. By default, [`run`](Self::run) writes it to `linpoint` in the target directory
-    /// of cargo, with the name of the test, and [`check`](Self::check) writes none.
-    pub fn html(mut self, path: impl Into<PathBuf>) -> Self {
-        self.settings.html = Some(path.into());
         self
     }
 }

@@ -40,6 +40,7 @@ pub(crate) struct ObjectTest<X> {
     panics: RefCell<Vec<String>>,
     engine: Engine,
     stack_size: usize,
+    most_spurious: u32,
     invocations: Vec<usize>,
     spec: Option<Arc<dyn Specification>>,
     observed: Option<Observed>,
@@ -91,6 +92,7 @@ impl<X: 'static> ObjectTest<X> {
             panics: RefCell::default(),
             engine: object.settings.engine,
             stack_size: object.settings.stack_size,
+            most_spurious: object.settings.spurious,
             invocations: matrix
                 .invocations()
                 .map(|number| object.invocations[number].variant_of.unwrap_or(number))
@@ -189,6 +191,10 @@ impl<X: 'static> Program for ObjectTest<X> {
 
     fn stack_size(&self) -> usize {
         self.stack_size
+    }
+
+    fn most_spurious(&self) -> u32 {
+        self.most_spurious
     }
 
     fn label(&self, op: usize) -> &str {

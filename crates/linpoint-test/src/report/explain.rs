@@ -12,6 +12,7 @@ use crate::matrix::Matrix;
 use crate::runtime::UNCONTROLLED;
 use crate::runtime::execution::{BlockedThread, Outcome, Settings, Switches, Trace, Wait};
 use crate::runtime::history::{self, History};
+use crate::runtime::memory_event::{Action, MemoryEvent};
 use crate::runtime::program::qualified_label as name;
 use crate::runtime::thread_name;
 use crate::token::Token;
@@ -32,6 +33,7 @@ pub(crate) fn kind(violation: &ViolationKind) -> FailureKind {
     match violation {
         ViolationKind::Results => FailureKind::NoWitness,
         ViolationKind::Stuck(_) => FailureKind::NoStuckWitness,
+        ViolationKind::DataRace(_) => FailureKind::DataRace,
         ViolationKind::Nondeterministic(_) => FailureKind::Nondeterministic,
         ViolationKind::Blocks { .. } => FailureKind::Blocks,
     }
@@ -61,6 +63,10 @@ pub(crate) fn failure(
                 interleaving = steps(&**program, trace);
                 moves = page::moves(&**program, trace);
                 signature = trace.fingerprint();
+                blocked = blocked::lines(&**program, trace);
+                if let ViolationKind::DataRace(_) = violation.kind {
+                    return;
+                }
                 spec_page = program.page(trace, &page::test_name(&**program));
                 if let Some(Ruling::Unexplained(_, why)) = program.rule(trace) {
                     sentence = match program.asserts() {
@@ -68,7 +74,6 @@ pub(crate) fn failure(
                         false => format!("The specification does not allow it: {why}."),
                     };
                 }
-                blocked = blocked::lines(&**program, trace);
             },
         );
     }
@@ -193,6 +198,11 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
                 name(program, *op)
             )
         }
+        ViolationKind::DataRace([first, second]) => format!(
+            "{} and {} are not ordered: no lock, no release that an acquire reads, no start or end of a thread comes between them.",
+            access(program, first),
+            access(program, second)
+        ),
         ViolationKind::Nondeterministic(other) => {
             let differs = history
                 .call_order()
@@ -223,6 +233,19 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
             name(program, *op)
         ),
     }
+}
+
+/// An access of memory in words.
+pub(crate) fn access(program: &dyn Test, event: &MemoryEvent) -> String {
+    let what = match event.action {
+        Action::Load(_) | Action::FailedUpdate(_) | Action::ReadCell => "read",
+        Action::Update(_) => "update",
+        _ => "write",
+    };
+    let place = event.location.map_or(String::new(), |location| {
+        format!(" at {}:{}", location.file(), location.line())
+    });
+    format!("the {what} of {}{place}", name(program, event.op))
 }
 
 fn events(program: &dyn Test, history: &History) -> Vec<Event> {

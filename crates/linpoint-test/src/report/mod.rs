@@ -93,6 +93,8 @@ pub enum FailureKind {
     Panics,
     /// No thread of a [model](crate::model()) can go on, and some have not ended.
     Deadlock,
+    /// Two threads have access to a [cell](crate::cell::UnsafeCell), one of them writes, and nothing orders them.
+    DataRace,
 }
 
 /// A test that fails, reduced as far as possible.
@@ -286,6 +288,7 @@ impl fmt::Display for Failure {
             FailureKind::Changed => "CHANGED",
             FailureKind::Panics => "PANICS",
             FailureKind::Deadlock => "DEADLOCK",
+            FailureKind::DataRace => "DATA RACE",
         };
         let dimension = matrix::dimension(&self.matrix);
         write!(f, "{title}   {dimension}")?;

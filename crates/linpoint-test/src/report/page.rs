@@ -41,6 +41,8 @@ pub(crate) fn of_violation(
         ViolationKind::Results | ViolationKind::Stuck(_) => {
             behaviour.learn_all(program, serial, &history.outcomes)
         }
+        // The history may be right.
+        ViolationKind::DataRace(_) => return None,
         ViolationKind::Nondeterministic(other) => {
             let order: Vec<u8> = other.call_order().collect();
             behaviour.learn(program, &order, &other.outcomes);
@@ -61,9 +63,9 @@ pub(crate) fn of_violation(
         ViolationKind::Results | ViolationKind::Stuck(_) => {
             HarnessEvidence::SerialExecutions(serial.histories)
         }
-        ViolationKind::Nondeterministic(_) | ViolationKind::Blocks { .. } => {
-            HarnessEvidence::OneExecution
-        }
+        ViolationKind::Nondeterministic(_)
+        | ViolationKind::Blocks { .. }
+        | ViolationKind::DataRace(_) => HarnessEvidence::OneExecution,
     };
     let typed = typed(program, history, &violation.kind);
     let mut report = Checker::default().check(&behaviour, &typed).ok()?;
@@ -168,7 +170,7 @@ fn typed(
     let stuck = match kind {
         ViolationKind::Stuck(op) | ViolationKind::Blocks { op, .. } => Some(*op),
         ViolationKind::Nondeterministic(_) => history.pending().next(),
-        ViolationKind::Results => None,
+        ViolationKind::Results | ViolationKind::DataRace(_) => None,
     };
     let mut typed = TypedHistory::new();
     let mut ids = HashMap::new();

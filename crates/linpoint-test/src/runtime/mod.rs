@@ -15,6 +15,7 @@ pub(crate) mod panics;
 pub(crate) mod program;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod spurious;
 pub(crate) mod start;
 pub(crate) mod values;
 
@@ -24,7 +25,8 @@ use std::time::Duration;
 
 use access::{Effect, Kind, Manner};
 use coroutine::{Signal, Switch};
-use execution::{Execution, Notify, Pending};
+use execution::{Execution, Notify, Pending, Wakeup};
+use memory_event::{Action, remember};
 
 pub(crate) use current::with;
 
@@ -295,13 +297,21 @@ impl Turn {
         }
     }
 
-    /// Reports that the access wrote a value. One that was there already changes nothing that others could see.
-    pub(crate) fn write(self, changed: bool, words: impl FnOnce() -> String) {
-        let (kind, effect) = match changed {
-            true => (Kind::Write, Effect::Changed),
-            false => (Kind::Read, Effect::Unchanged),
+    /// Reports that the access of an atomic wrote a value. One that was there already changes nothing that others could see, except which
+    /// write they read.
+    pub(crate) fn write(
+        self,
+        handle: &Handle,
+        action: Action,
+        changed: bool,
+        words: impl FnOnce() -> String,
+    ) {
+        let kind = match changed || memory_event::orders(action) {
+            true => Kind::Write,
+            false => Kind::Read,
         };
-        self.touch(kind, effect, words);
+        self.touch(kind, Effect::changed_if(changed), words);
+        remember(handle, action);
     }
 
     /// Reports that the access was not possible, and its time is up.
@@ -418,6 +428,14 @@ pub(crate) fn current() -> Option<usize> {
     controlled().then(|| with(|execution, _| execution.current()))
 }
 
+/// How many steps the execution has begun; 0 outside of a controlled run.
+pub(crate) fn steps() -> usize {
+    match controlled() {
+        true => with(|execution, _| execution.steps()),
+        false => 0,
+    }
+}
+
 /// The time since the execution began, on its clock; `None` outside of a controlled run.
 pub(crate) fn look_at_clock() -> Option<Duration> {
     controlled().then(|| with(|execution, _| execution.look_at_clock()))
@@ -438,9 +456,22 @@ pub(crate) fn permit(thread: usize) -> Handle {
     })
 }
 
+/// Whether a wait may end for no reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Spurious {
+    #[default]
+    Possible,
+    Never,
+}
+
 /// Joins the queue of a condition and gives the mutex back, in one step; `give_back` drops the guard.
 #[track_caller]
-pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnce()) -> Turn {
+pub(crate) fn begin_wait(
+    condvar: &Handle,
+    mutex: &Handle,
+    spurious: Spurious,
+    give_back: impl FnOnce(),
+) -> Turn {
     let turn = condvar.access();
     give_back();
     turn.touch(Kind::Join, Effect::Changed, || {
@@ -451,19 +482,22 @@ pub(crate) fn begin_wait(condvar: &Handle, mutex: &Handle, give_back: impl FnOnc
             let mutex = mutex.object(execution);
             execution.begin_wait(mutex);
         });
+        if spurious == Spurious::Possible && spurious::are_tried() {
+            spurious::wakes();
+        }
     }
     turn
 }
 
-/// Waits for a notification and for the mutex. Returns whether the wait was notified.
+/// Waits for a notification and for the mutex. Returns what ended the wait.
 #[track_caller]
 #[inline(always)]
-pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
+pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> Wakeup {
     let Turn::Scheduled(Scheduled {
         object: condvar, ..
     }) = turn
     else {
-        return true;
+        return Wakeup::Notification;
     };
     let location = Location::caller();
     follow(with(|execution, search| {
@@ -474,7 +508,7 @@ pub(crate) fn end_wait(turn: Turn, mutex: &Handle, timeout: Timeout) -> bool {
         };
         execution.announce(pending, location, search)
     }));
-    with(|execution, _| execution.was_notified())
+    with(|execution, _| execution.wakeup())
 }
 
 /// Notifies one or all of the threads that wait for a condition.

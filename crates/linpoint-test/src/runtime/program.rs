@@ -17,6 +17,8 @@ pub(crate) trait Program {
     fn is_engine_panic(&self, message: &str) -> bool;
     /// The size of the stack of each thread, in bytes.
     fn stack_size(&self) -> usize;
+    /// How many waits may end and weak compare-exchanges fail for no reason in an execution.
+    fn most_spurious(&self) -> u32;
     /// The operation with its arguments, as in "add(200)".
     fn label(&self, op: usize) -> &str;
 }

@@ -15,7 +15,9 @@ use super::memory_event;
 use super::panics;
 use super::program::{Program, Subject};
 use super::search::Search;
-use super::{MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, start, values, with};
+use super::{
+    MAIN, MODE, Mode, Stopped, current, give_up, leave, quietly, spurious, start, values, with,
+};
 
 /// Whether more executions are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +84,11 @@ pub(crate) fn begin<S: Search>(
             Prefix::FromCheckpoint if known > 0 => execution.resume(epoch, known),
             _ => execution.reset(epoch, program.layout(), settings, known),
         }
+        execution.allow_spurious(program.most_spurious());
+        execution.record_events(memory_event::begin(&settings));
         current.search = Some(search);
     });
-    memory_event::begin(settings.words);
+    spurious::begin(program.most_spurious());
     start::begin();
     values::begin();
 }

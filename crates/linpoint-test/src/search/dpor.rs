@@ -29,7 +29,7 @@ enum Node {
         chosen: u8,
         backtrack: u16,
         sleep: SmallVec<[Sleeper; 4]>,
-        /// What the chosen thread did.
+        /// What the chosen thread did, with each outcome that was picked so far.
         touches: Touches,
     },
     Ways {
@@ -171,12 +171,17 @@ impl Search for Dpor {
         else {
             panic!("bug: a step belongs to no choice of threads");
         };
-        *kept = touches(trace);
+        let touches = touches(trace);
         self.sleep = sleep
             .iter()
-            .filter(|sleeper| independent(&sleeper.touches, kept))
+            .filter(|sleeper| independent(&sleeper.touches, &touches))
             .cloned()
             .collect();
+        for touch in touches {
+            if !kept.contains(&touch) {
+                kept.push(touch);
+            }
+        }
         let (nodes, places) = (&mut self.nodes, &self.places);
         races::of_last_step(trace, |early, late| {
             Dpor::reverse(nodes, places, trace, early, late);

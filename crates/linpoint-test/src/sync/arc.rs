@@ -8,6 +8,7 @@ use std::panic::Location;
 use std::sync;
 
 use crate::runtime::access::{Effect, Kind};
+use crate::runtime::memory_event::{Action, remember};
 use crate::runtime::{Handle, Turn};
 
 /// As [`std::sync::Arc`]. In a controlled run each use of its counts is a scheduling point: clone, drop, downgrade, upgrade, and
@@ -28,6 +29,10 @@ pub struct Weak<T: ?Sized> {
     value: sync::Weak<T>,
     location: &'static Location<'static>,
 }
+
+/// An owner that goes happens before the one who finds that it is alone.
+const BEFORE_OTHERS: Action = Action::Give;
+const AFTER_OTHERS: Action = Action::Take;
 
 const CONSUMED: &str = "bug: a consumed Arc is used";
 
@@ -69,6 +74,7 @@ impl<T> Arc<T> {
                 turn.touch(Kind::Write, Effect::Changed, || {
                     "try_unwrap: the only owner".to_owned()
                 });
+                remember(&this.counts, AFTER_OTHERS);
                 Ok(value)
             }
             Err(value) => {
@@ -86,6 +92,10 @@ impl<T> Arc<T> {
     pub fn into_inner(mut this: Self) -> Option<T> {
         let turn = this.counts.access();
         let value = this.value.take().and_then(sync::Arc::into_inner);
+        remember(&this.counts, BEFORE_OTHERS);
+        if value.is_some() {
+            remember(&this.counts, AFTER_OTHERS);
+        }
         turn.touch(Kind::Write, Effect::Changed, || match value {
             Some(_) => "into_inner: the last owner".to_owned(),
             None => "into_inner: not the last owner".to_owned(),
@@ -148,6 +158,9 @@ impl<T: ?Sized> Arc<T> {
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let turn = this.counts.look();
         let value = sync::Arc::get_mut(this.value.as_mut().expect(CONSUMED));
+        if value.is_some() {
+            remember(&this.counts, AFTER_OTHERS);
+        }
         turn.describe(|| match value {
             Some(_) => "get_mut: the only owner".to_owned(),
             None => "get_mut: not the only owner".to_owned(),
@@ -171,6 +184,10 @@ impl<T: ?Sized> Arc<T> {
             Effect::changed_if(is_shared || had_weak),
             || "make_mut".to_owned(),
         );
+        remember(&this.counts, BEFORE_OTHERS);
+        if !is_shared {
+            remember(&this.counts, AFTER_OTHERS);
+        }
         if is_shared {
             this.counts = sync::Arc::new(Handle::new());
         }
@@ -219,6 +236,10 @@ impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
         if self.value.is_some() {
             let turn: Turn = self.counts.give_back(Kind::Write, self.location);
+            remember(&self.counts, BEFORE_OTHERS);
+            if sync::Arc::strong_count(self.value()) == 1 {
+                remember(&self.counts, AFTER_OTHERS);
+            }
             drop(self.value.take());
             turn.describe(|| "drop".to_owned());
         }
@@ -244,7 +265,10 @@ impl<T: ?Sized> Weak<T> {
         let turn = self.counts.access();
         let value = self.value.upgrade();
         match value {
-            Some(_) => turn.touch(Kind::Write, Effect::Changed, || "upgrade".to_owned()),
+            Some(_) => {
+                turn.touch(Kind::Write, Effect::Changed, || "upgrade".to_owned());
+                remember(&self.counts, AFTER_OTHERS);
+            }
             None => turn.touch(Kind::Read, Effect::Unchanged, || {
                 "upgrade: there is no owner".to_owned()
             }),
@@ -299,6 +323,7 @@ impl<T: ?Sized> Clone for Weak<T> {
 impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
         let turn = self.counts.give_back(Kind::Write, self.location);
+        remember(&self.counts, BEFORE_OTHERS);
         // The std pointer would be dropped after this, still in the same step; no thread runs in between.
         turn.describe(|| "drop of a weak pointer".to_owned());
     }

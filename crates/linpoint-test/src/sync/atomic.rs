@@ -5,9 +5,9 @@ use std::sync::atomic as std_atomic;
 
 pub use std_atomic::{Ordering, compiler_fence};
 
-use crate::runtime::Handle;
 use crate::runtime::access::{Effect, Kind};
 use crate::runtime::memory_event::{Action, remember, remember_fence};
+use crate::runtime::{Handle, Turn, spurious};
 
 /// A fence. It does nothing in a controlled run, where memory is sequentially consistent.
 pub fn fence(order: Ordering) {
@@ -59,10 +59,12 @@ macro_rules! atomic_cell {
             #[inline]
             pub fn store(&self, value: $value, order: Ordering) {
                 let turn = self.handle.access();
-                if let crate::runtime::Turn::Scheduled(_) = turn {
+                if let Turn::Scheduled(_) = turn {
                     let old = self.inner.swap(value, Ordering::SeqCst);
-                    turn.write(old != value, || format!("store {value:?}"));
-                    remember(&self.handle, Action::Store(order));
+                    let action = Action::Store(order);
+                    turn.write(&self.handle, action, old != value, || {
+                        format!("store {value:?}")
+                    });
                 } else {
                     self.inner.store(value, order);
                 }
@@ -74,8 +76,10 @@ macro_rules! atomic_cell {
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 let turn = self.handle.access();
                 let old = self.inner.swap(value, order);
-                turn.write(old != value, || format!("swap {old:?} -> {value:?}"));
-                remember(&self.handle, Action::Update(order));
+                let action = Action::Update(order);
+                turn.write(&self.handle, action, old != value, || {
+                    format!("swap {old:?} -> {value:?}")
+                });
                 old
             }
 
@@ -90,21 +94,38 @@ macro_rules! atomic_cell {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 let turn = self.handle.access();
+                self.exchange(turn, current, new, [success, failure])
+            }
+
+            /// A compare-exchange in the turn that the thread has.
+            #[inline]
+            fn exchange(
+                &self,
+                turn: Turn,
+                current: $value,
+                new: $value,
+                [success, failure]: [Ordering; 2],
+            ) -> Result<$value, $value> {
                 let result = self.inner.compare_exchange(current, new, success, failure);
                 match result {
-                    Ok(_) => turn.write(current != new, || format!("cas {current:?} -> {new:?}")),
-                    Err(found) => turn.touch(Kind::Read, Effect::Unchanged, || {
-                        format!("cas {current:?} -> {new:?} fails on {found:?}")
-                    }),
+                    Ok(_) => {
+                        let action = Action::Update(success);
+                        turn.write(&self.handle, action, current != new, || {
+                            format!("cas {current:?} -> {new:?}")
+                        });
+                    }
+                    Err(found) => {
+                        turn.touch(Kind::Read, Effect::Unchanged, || {
+                            format!("cas {current:?} -> {new:?} fails on {found:?}")
+                        });
+                        remember(&self.handle, Action::FailedUpdate(failure));
+                    }
                 }
-                remember(&self.handle, match result {
-                    Ok(_) => Action::Update(success),
-                    Err(_) => Action::FailedUpdate(failure),
-                });
                 result
             }
 
-            /// As [`compare_exchange`](Self::compare_exchange); in a controlled run it does not fail without a reason.
+            /// As [`compare_exchange`](Self::compare_exchange). In a controlled run it fails for no reason only if that is
+            /// [asked for](crate::Object::spurious).
             #[track_caller]
             #[inline]
             pub fn compare_exchange_weak(
@@ -114,11 +135,19 @@ macro_rules! atomic_cell {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                if crate::runtime::controlled() {
-                    self.compare_exchange(current, new, success, failure)
-                } else {
-                    self.inner.compare_exchange_weak(current, new, success, failure)
+                if !crate::runtime::controlled() {
+                    return self.inner.compare_exchange_weak(current, new, success, failure);
                 }
+                let turn = self.handle.access();
+                let is_expected = self.inner.load(Ordering::SeqCst) == current;
+                if is_expected && spurious::are_tried() && spurious::fails() {
+                    turn.touch(Kind::Read, Effect::Unchanged, || {
+                        format!("cas {current:?} -> {new:?} fails spuriously")
+                    });
+                    remember(&self.handle, Action::FailedUpdate(failure));
+                    return Err(current);
+                }
+                self.exchange(turn, current, new, [success, failure])
             }
 
             /// Replaces the value by what `f` makes of it. Tries again while another thread interferes; ends if `f` returns `None`.
@@ -166,12 +195,11 @@ macro_rules! fetch {
                 pub fn $method(&self, value: $value, order: Ordering) -> $value {
                     let turn = self.handle.access();
                     let old = self.inner.$method(value, order);
-                    if let crate::runtime::Turn::Scheduled(_) = turn {
+                    if let Turn::Scheduled(_) = turn {
                         let new = self.inner.load(Ordering::SeqCst);
-                        turn.write(old != new, || {
+                        turn.write(&self.handle, Action::Update(order), old != new, || {
                             format!("{} {value:?}: {old:?} -> {new:?}", stringify!($method))
                         });
-                        remember(&self.handle, Action::Update(order));
                     }
                     old
                 }

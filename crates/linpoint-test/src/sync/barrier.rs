@@ -32,7 +32,7 @@ impl Barrier {
     pub fn new(size: usize) -> Self {
         Barrier {
             state: Mutex::default(),
-            passed: Condvar::new(),
+            passed: Condvar::without_spurious(),
             size,
         }
     }

@@ -4,14 +4,15 @@ use std::sync::{self, LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Mutex, MutexGuard};
-use crate::runtime::execution::Notify;
-use crate::runtime::{self, Handle, Timeout, Turn};
+use crate::runtime::execution::{Notify, Wakeup};
+use crate::runtime::{self, Handle, Spurious, Timeout, Turn};
 
-/// As [`std::sync::Condvar`]. In a controlled run there are no spurious wake-ups, and [`notify_one`](Self::notify_one) is tried with
-/// every thread that waits.
+/// As [`std::sync::Condvar`]. In a controlled run there are no spurious wake-ups unless they are
+/// [asked for](crate::Object::spurious), and [`notify_one`](Self::notify_one) is tried with every thread that waits.
 #[derive(Debug, Default)]
 pub struct Condvar {
     handle: Handle,
+    spurious: Spurious,
     inner: sync::Condvar,
 }
 
@@ -31,7 +32,16 @@ impl Condvar {
     pub fn new() -> Self {
         Condvar {
             handle: Handle::new(),
+            spurious: Spurious::Possible,
             inner: sync::Condvar::new(),
+        }
+    }
+
+    /// The same without spurious wake-ups: part of a type whose operations do not show them.
+    pub(super) fn without_spurious() -> Self {
+        Condvar {
+            spurious: Spurious::Never,
+            ..Condvar::new()
         }
     }
 
@@ -68,7 +78,7 @@ impl Condvar {
         timeout: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (result, timed_out) = match self.controlled(guard, Timeout::Possible) {
-            Ok((result, notified)) => (result, !notified),
+            Ok((result, wakeup)) => (result, wakeup == Wakeup::TimeOut),
             Err(mut guard) => {
                 let (lock, inner) = (guard.lock, lent(&mut guard));
                 match self.inner.wait_timeout(inner, timeout) {
@@ -133,7 +143,7 @@ impl Condvar {
         }
     }
 
-    /// Waits in a controlled run, and returns whether the wait was notified. Outside of one, returns the guard.
+    /// Waits in a controlled run, and returns what ended the wait. Outside of one, returns the guard.
     #[track_caller]
     #[inline(always)]
     #[allow(clippy::type_complexity)]
@@ -141,23 +151,27 @@ impl Condvar {
         &self,
         mut guard: MutexGuard<'a, T>,
         timeout: Timeout,
-    ) -> Result<(LockResult<MutexGuard<'a, T>>, bool), MutexGuard<'a, T>> {
+    ) -> Result<(LockResult<MutexGuard<'a, T>>, Wakeup), MutexGuard<'a, T>> {
         if !runtime::controlled() {
             return Err(guard);
         }
         let lock = guard.lock;
-        let turn = runtime::begin_wait(&self.handle, &lock.handle, move || {
+        let turn = runtime::begin_wait(&self.handle, &lock.handle, self.spurious, move || {
             let inner = guard.inner.take();
             // A thread that is stuck here has one frame less to clean up when it unwinds.
             std::mem::forget(guard);
             drop(inner);
         });
-        let notified = runtime::end_wait(turn, &lock.handle, timeout);
-        turn.describe(|| match notified {
-            true => "wakes up, and locks".to_owned(),
-            false => "times out, and locks".to_owned(),
+        let wakeup = runtime::end_wait(turn, &lock.handle, timeout);
+        turn.describe(|| {
+            let words = match wakeup {
+                Wakeup::Notification => "wakes up, and locks",
+                Wakeup::Spurious => "wakes up spuriously, and locks",
+                Wakeup::TimeOut => "times out, and locks",
+            };
+            words.to_owned()
         });
-        Ok((lock.granted(), notified))
+        Ok((lock.granted(), wakeup))
     }
 }
 

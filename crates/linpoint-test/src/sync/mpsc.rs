@@ -77,8 +77,8 @@ impl<T> Shared<T> {
                 received: 0,
                 receiving: false,
             }),
-            filled: Condvar::new(),
-            taken: Condvar::new(),
+            filled: Condvar::without_spurious(),
+            taken: Condvar::without_spurious(),
         })
     }
 

@@ -20,7 +20,7 @@ pub use scope::{Scope, ScopedJoinHandle, scope};
 use std::sync::Arc;
 
 use crate::runtime::access::{Effect, Kind};
-use crate::runtime::{self, Handle};
+use crate::runtime::{self, Handle, spurious};
 
 /// Lets others run. In a controlled run, a thread that found nothing new since its last yield, and would find nothing new
 /// however often it yields, sleeps until something changes that it has read.
@@ -103,15 +103,31 @@ impl Thread {
     }
 }
 
-/// Waits for the permit of the calling thread, and takes it.
+/// Waits for the permit of the calling thread, and takes it. In a controlled run it returns without the permit only if that is
+/// [asked for](crate::Object::spurious).
 #[track_caller]
 pub fn park() {
-    match own_permit() {
-        None => std_thread::park(),
-        Some(permit) => permit
-            .wait(Kind::Take)
-            .describe(|| "park: goes on".to_owned()),
+    let Some(permit) = own_permit() else {
+        return std_thread::park();
+    };
+    if spurious::are_tried() {
+        let turn = permit.wait_some_time(Kind::Take);
+        if turn.available(Kind::Take) {
+            turn.touch(Kind::Take, Effect::Changed, || "park: goes on".to_owned());
+            return;
+        }
+        let returns = spurious::fails();
+        turn.touch(Kind::Read, Effect::Unchanged, || match returns {
+            true => "park: returns spuriously".to_owned(),
+            false => "park: waits".to_owned(),
+        });
+        if returns {
+            return;
+        }
     }
+    permit
+        .wait(Kind::Take)
+        .describe(|| "park: goes on".to_owned());
 }
 
 /// Waits for the permit of the calling thread, at most for this long.

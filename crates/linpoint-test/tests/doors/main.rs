@@ -8,7 +8,9 @@ mod ends;
 mod futures;
 mod lossy;
 mod models;
+mod races;
 mod random_models;
+mod spurious;
 
 use linpoint_test::{Failure, FailureKind, Object, Report, Strategy, Verdict};
 

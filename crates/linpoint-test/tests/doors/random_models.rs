@@ -16,6 +16,8 @@ enum Micro {
     Add(usize),
     Locked,
     TryLock,
+    /// A weak compare-exchange from 0 to 1.
+    Exchange(usize),
     Wait,
     Notify,
     /// Starts a thread that adds to a cell, and joins it or not.
@@ -48,6 +50,10 @@ fn run(shared: &Arc<Shared>, micros: &[Micro]) -> u32 {
                 *count
             }
             Micro::TryLock => shared.lock.try_lock().is_ok().into(),
+            Micro::Exchange(cell) => shared.cells[cell]
+                .compare_exchange_weak(0, 1, SeqCst, SeqCst)
+                .is_ok()
+                .into(),
             Micro::Wait => {
                 let count = shared.lock.lock().unwrap();
                 match *count {
@@ -88,7 +94,7 @@ fn run(shared: &Arc<Shared>, micros: &[Micro]) -> u32 {
 
 fn random_micro(rng: &mut ChaCha8Rng) -> Micro {
     let cell = rng.random_range(0..2);
-    match rng.random_range(0..16) {
+    match rng.random_range(0..18) {
         0..=3 => Micro::Load(cell),
         4..=5 => Micro::Store(cell, rng.random_range(0..3)),
         6..=7 => Micro::Add(cell),
@@ -98,7 +104,8 @@ fn random_micro(rng: &mut ChaCha8Rng) -> Micro {
         11 => Micro::Notify,
         12..=13 => Micro::Start(cell, rng.random_bool(0.5)),
         14 => Micro::Spawn(cell),
-        _ => Micro::Scope(cell),
+        15 => Micro::Scope(cell),
+        _ => Micro::Exchange(cell),
     }
 }
 
@@ -112,6 +119,7 @@ fn random_model(seed: u64) -> Model {
         })
         .collect();
     let (main, forbidden) = (random_micro(&mut rng), rng.random_range(0..7));
+    let spurious = rng.random_range(0..=2);
     Model::new(move || {
         let shared = Arc::new(Shared::default());
         let started: Vec<_> = threads
@@ -128,6 +136,7 @@ fn random_model(seed: u64) -> Model {
             .fold(seen, |seen, thread| seen * 31 + thread.join().unwrap());
         assert_ne!(all % 7, forbidden);
     })
+    .spurious(spurious)
 }
 
 #[test]

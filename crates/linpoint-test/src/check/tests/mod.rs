@@ -2,6 +2,7 @@
 
 mod model;
 mod spinning;
+mod spurious;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

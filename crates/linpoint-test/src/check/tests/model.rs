@@ -1,12 +1,14 @@
-//! A second opinion about spinning: small programs, run on the facade and, independently, by enumeration of all their states.
+//! A second opinion about spinning and waiting: small programs, run on the facade and, independently, by enumeration of all their states.
 //!
 //! The enumeration knows nothing of hints, classes or preemptions. A step is an access with the local work after it. Loops may
-//! run for ever, so an execution is stuck if from its last state no call and no return can be reached.
+//! run for ever, so an execution is stuck if from its last state no call and no return can be reached. A thread that waits for a
+//! notification may wake up without one at any time, and a weak compare-exchange may fail, up to so many times; but that is not how a
+//! state is left that would be stuck without it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{hint, thread};
 
 /// An operation on a shared object. It leaves a number.
@@ -18,6 +20,8 @@ pub(super) enum Access {
     Add(usize),
     /// From 0 to 1. Leaves whether it was.
     Cas(usize),
+    /// The same, and may fail for no reason.
+    WeakCas(usize),
     /// Stores 1. Leaves whether there was 0.
     Swap(usize),
     Lock,
@@ -26,6 +30,10 @@ pub(super) enum Access {
     /// The same after some time.
     TryLockFor,
     Unlock,
+    /// Unlocks, waits for a notification, and locks.
+    Wait,
+    NotifyOne,
+    NotifyAll,
 }
 
 /// What a thread does between two accesses.
@@ -111,6 +119,7 @@ impl Local {
 pub(super) struct Live {
     cells: [AtomicU32; CELLS],
     lock: Mutex<()>,
+    changed: Condvar,
 }
 
 impl Live {
@@ -129,11 +138,6 @@ impl Live {
     }
 
     fn access<'a>(&'a self, access: Access, guard: &mut Option<MutexGuard<'a, ()>>) -> u8 {
-        let mut keep = |new: Option<MutexGuard<'a, ()>>| {
-            let taken = new.is_some();
-            *guard = new;
-            u8::from(taken)
-        };
         let number = match access {
             Access::Load(cell) => self.cells[cell].load(SeqCst),
             Access::Store(cell, value) => {
@@ -145,16 +149,41 @@ impl Live {
                 .compare_exchange(0, 1, SeqCst, SeqCst)
                 .is_ok()
                 .into(),
+            Access::WeakCas(cell) => self.cells[cell]
+                .compare_exchange_weak(0, 1, SeqCst, SeqCst)
+                .is_ok()
+                .into(),
             Access::Swap(cell) => (self.cells[cell].swap(1, SeqCst) == 0).into(),
-            Access::Lock => return keep(self.lock.lock().ok()),
-            Access::TryLock => return keep(self.lock.try_lock().ok()),
-            Access::TryLockFor => {
-                return keep(self.lock.try_lock_for(std::time::Duration::ZERO).ok());
+            Access::Wait => {
+                let held = guard.take().expect("a thread waits without the lock");
+                *guard = self.changed.wait(held).ok();
+                return 0;
             }
-            Access::Unlock => return keep(None),
+            Access::NotifyOne => {
+                self.changed.notify_one();
+                return 0;
+            }
+            Access::NotifyAll => {
+                self.changed.notify_all();
+                return 0;
+            }
+            Access::Lock => return keep(guard, self.lock.lock().ok()),
+            Access::TryLock => return keep(guard, self.lock.try_lock().ok()),
+            Access::TryLockFor => {
+                let lock = self.lock.try_lock_for(std::time::Duration::ZERO);
+                return keep(guard, lock.ok());
+            }
+            Access::Unlock => return keep(guard, None),
         };
         number as u8
     }
+}
+
+/// Takes the lock, or gives it back. Returns whether it is taken.
+fn keep<'a>(guard: &mut Option<MutexGuard<'a, ()>>, new: Option<MutexGuard<'a, ()>>) -> u8 {
+    let taken = new.is_some();
+    *guard = new;
+    u8::from(taken)
 }
 
 /// What can be seen of an execution.
@@ -183,10 +212,33 @@ impl Seen {
     }
 }
 
+/// Whether a thread waits for a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Waiting {
+    No,
+    Yes,
+    /// It did, and waits for the lock.
+    Woken,
+}
+
+/// What decides between several steps of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// There is only one.
+    Only,
+    /// It notifies this thread.
+    Notifies(usize),
+    /// It wakes up without a notification, or its access fails for no reason.
+    Spurious,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     cells: [u8; CELLS],
     held: bool,
+    waiting: Vec<Waiting>,
+    /// How often something may still happen for no reason.
+    spurious: u32,
     /// The threads in the middle of an operation.
     locals: Vec<Option<Local>>,
     /// How many operations each thread has called.
@@ -200,11 +252,13 @@ struct State {
 pub(super) type Threads<'a> = &'a [Vec<&'a [Code]>];
 
 impl State {
-    fn new(threads: Threads<'_>) -> Self {
+    fn new(threads: Threads<'_>, spurious: u32) -> Self {
         let ops = threads.iter().map(Vec::len).sum();
         State {
             cells: [0; CELLS],
             held: false,
+            waiting: vec![Waiting::No; threads.len()],
+            spurious,
             locals: vec![None; threads.len()],
             called: vec![0; threads.len()],
             results: vec![None; ops],
@@ -231,10 +285,40 @@ impl State {
         }
     }
 
-    /// What the access leaves; `None` if the thread has to wait.
-    fn access(&mut self, access: Access) -> Option<u8> {
+    /// Whether an access can go this way.
+    fn goes(&self, access: Access, way: Way) -> bool {
+        let waits = |&thread: &usize| self.waiting[thread] == Waiting::Yes;
+        let waiting = (0..self.waiting.len()).filter(waits).count();
+        match (access, way) {
+            (Access::NotifyOne, Way::Only) => waiting == 0,
+            (Access::NotifyOne, Way::Notifies(thread)) => waits(&thread),
+            (Access::WeakCas(cell), Way::Spurious) => self.cells[cell] == 0 && self.spurious > 0,
+            (_, way) => way == Way::Only,
+        }
+    }
+
+    /// What the access of a thread leaves; `None` if the thread has to wait.
+    fn access(&mut self, access: Access, thread: usize, way: Way) -> Option<u8> {
         let cells = &mut self.cells;
         Some(match access {
+            Access::WeakCas(_) if way == Way::Spurious => {
+                self.spurious -= 1;
+                0
+            }
+            Access::Wait => {
+                self.held = false;
+                self.waiting[thread] = Waiting::Yes;
+                0
+            }
+            Access::NotifyOne | Access::NotifyAll => {
+                for (other, waiting) in self.waiting.iter_mut().enumerate() {
+                    let is_meant = access == Access::NotifyAll || way == Way::Notifies(other);
+                    if is_meant && *waiting == Waiting::Yes {
+                        *waiting = Waiting::Woken;
+                    }
+                }
+                0
+            }
             Access::Load(cell) => cells[cell],
             Access::Store(cell, value) => {
                 cells[cell] = value;
@@ -244,7 +328,7 @@ impl State {
                 cells[cell] += 1;
                 cells[cell] - 1
             }
-            Access::Cas(cell) | Access::Swap(cell) => {
+            Access::Cas(cell) | Access::WeakCas(cell) | Access::Swap(cell) => {
                 let was_zero = cells[cell] == 0;
                 if was_zero || matches!(access, Access::Swap(_)) {
                     cells[cell] = 1;
@@ -262,9 +346,26 @@ impl State {
         })
     }
 
-    /// The state after the next step of a thread; `None` if it has nothing to do or has to wait.
-    fn step(&self, threads: Threads<'_>, thread: usize) -> Option<State> {
+    /// The states after the next step of a thread, each with its way; none if it has nothing to do or has to wait.
+    fn steps(&self, threads: Threads<'_>, thread: usize) -> impl Iterator<Item = (Way, State)> {
+        let notifies = (0..threads.len()).map(Way::Notifies);
+        let ways = [Way::Only, Way::Spurious].into_iter().chain(notifies);
+        ways.filter_map(move |way| Some((way, self.step(threads, thread, way)?)))
+    }
+
+    /// The state after the next step of a thread; `None` if it cannot go this way.
+    fn step(&self, threads: Threads<'_>, thread: usize, way: Way) -> Option<State> {
         let mut next = self.clone();
+        match self.waiting[thread] {
+            Waiting::No => {}
+            Waiting::Yes if way == Way::Spurious && self.spurious > 0 => {
+                next.spurious -= 1;
+                next.waiting[thread] = Waiting::Woken;
+                return Some(next);
+            }
+            Waiting::Woken if way == Way::Only && !self.held => {}
+            Waiting::Yes | Waiting::Woken => return None,
+        }
         let first = threads[..thread].iter().map(Vec::len).sum::<usize>();
         let calls = self.locals[thread].is_none();
         let mut local = self.locals[thread].unwrap_or_default();
@@ -279,21 +380,33 @@ impl State {
         let code = threads[thread][op];
         // Nothing has happened in this step. The step goes on after a hint at its beginning.
         let mut fresh = true;
-        if !calls && matches!(local.run(code), Code::Rest(_)) {
+        // No access has gone this way yet.
+        let mut has_way = way != Way::Only;
+        if self.waiting[thread] == Waiting::Woken {
+            (next.held, next.waiting[thread], fresh) = (true, Waiting::No, false);
+            (local.last, local.place) = (0, local.place + 1);
+            next.locals[thread] = Some(local);
+        } else if !calls && matches!(local.run(code), Code::Rest(_)) {
             local.place += 1;
             next.locals[thread] = Some(local);
         }
         loop {
             match local.run(code) {
-                Code::Access(access) if fresh => match next.access(access) {
+                Code::Access(access) if fresh && !next.goes(access, way) => return None,
+                Code::Access(access) if fresh => match next.access(access, thread, way) {
+                    Some(_) if access == Access::Wait => {
+                        next.locals[thread] = Some(local);
+                        return Some(next);
+                    }
                     Some(left) => {
                         local.last = left;
-                        fresh = false;
+                        (fresh, has_way) = (false, false);
                     }
                     None if next == *self => return None,
                     None => break,
                 },
                 Code::Rest(_) if fresh => fresh = false,
+                Code::Return if has_way => return None,
                 Code::Return => {
                     next.results[first + op] = Some(local.result);
                     next.returned |= 1 << (first + op);
@@ -306,22 +419,27 @@ impl State {
             next.locals[thread] = Some(local);
         }
         next.locals[thread] = Some(local);
-        Some(next)
+        (!has_way).then_some(next)
     }
 }
 
-/// All that can be seen of the executions of these threads; `None` if they have more states.
-pub(super) fn enumerate(threads: Threads<'_>, most_states: usize) -> Option<BTreeSet<Seen>> {
-    let mut numbers = HashMap::from([(State::new(threads), 0)]);
-    let mut states = vec![State::new(threads)];
+/// All that can be seen of the executions of these threads in which so much happens for no reason; `None` if they have more states.
+pub(super) fn enumerate(
+    threads: Threads<'_>,
+    spurious: u32,
+    most_states: usize,
+) -> Option<BTreeSet<Seen>> {
+    let first = State::new(threads, spurious);
+    let mut numbers = HashMap::from([(first.clone(), 0)]);
+    let mut states = vec![first];
     let mut before: Vec<Vec<usize>> = vec![Vec::new()];
     // The states from which a call or a return can be reached.
     let mut progress = Vec::new();
     let mut next = 0;
     while next < states.len() {
         let state = states[next].clone();
-        for after in (0..threads.len()).filter_map(|thread| state.step(threads, thread)) {
-            if after.events() > state.events() {
+        for (way, after) in (0..threads.len()).flat_map(|thread| state.steps(threads, thread)) {
+            if way != Way::Spurious && after.events() > state.events() {
                 progress.push(next);
             }
             let number = *numbers.entry(after).or_insert_with_key(|after| {
@@ -329,7 +447,9 @@ pub(super) fn enumerate(threads: Threads<'_>, most_states: usize) -> Option<BTre
                 before.push(Vec::new());
                 states.len() - 1
             });
-            before[number].push(next);
+            if way != Way::Spurious {
+                before[number].push(next);
+            }
         }
         next += 1;
         if states.len() > most_states {
@@ -352,14 +472,14 @@ pub(super) fn enumerate(threads: Threads<'_>, most_states: usize) -> Option<BTre
 /// All serial executions: those of each order of the operations, up to the first one that does not return.
 pub(super) fn serial(threads: Threads<'_>) -> BTreeSet<Seen> {
     let mut all = BTreeSet::new();
-    let mut open = vec![State::new(threads)];
+    let mut open = vec![State::new(threads, 0)];
     while let Some(state) = open.pop() {
         let mut is_last = true;
         for thread in 0..threads.len() {
             let (mut alone, mut visited) = (state.clone(), HashSet::new());
             while alone.returned == state.returned
                 && visited.insert(alone.clone())
-                && let Some(next) = alone.step(threads, thread)
+                && let Some(next) = alone.step(threads, thread, Way::Only)
             {
                 alone = next;
             }

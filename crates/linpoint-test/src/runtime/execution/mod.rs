@@ -9,6 +9,7 @@
 //! | [`schedule`] | which thread goes on: the operations of [`Execution`] that threads call |
 //! | [`threads`] | the positions of the threads |
 //! | [`spin`] | which threads spin for ever |
+//! | [`spurious`] | what happens for no reason |
 //! | [`memory`] | the shared objects |
 //! | [`trace`] | what has happened: all that is read from outside the runtime |
 //! | [`prefix_log`] | the answers of the execution before, for the prefix that is repeated |
@@ -23,6 +24,7 @@ mod memory;
 mod prefix_log;
 mod schedule;
 mod spin;
+mod spurious;
 mod threads;
 mod trace;
 
@@ -32,6 +34,7 @@ use std::time::Duration;
 use super::access::{Access, Effect, Kind, Manner};
 use super::clock::Clock;
 use super::memory_event::{Action, MemoryEvent};
+use super::spurious as spurious_events;
 use super::{MAIN, UNCONTROLLED};
 use crate::watchdog::{self, Heartbeat};
 use checkpoint::Checkpoints;
@@ -85,6 +88,24 @@ pub(crate) enum Pending {
     /// Waits for all workers.
     Join,
     Done,
+}
+
+/// What ended the wait of a thread for a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wakeup {
+    TimeOut,
+    Notification,
+    Spurious,
+}
+
+impl Wakeup {
+    fn of_number(number: u8) -> Self {
+        match number {
+            0 => Wakeup::TimeOut,
+            1 => Wakeup::Notification,
+            _ => Wakeup::Spurious,
+        }
+    }
 }
 
 /// Where threads may change.
@@ -160,6 +181,10 @@ pub(crate) struct Execution {
     checkpoints: Checkpoints,
     spins: Spins,
     clock: Clock,
+    /// How many waits may end and weak compare-exchanges fail for no reason in an execution.
+    most_spurious: u32,
+    /// Whether it is recorded what threads do to memory.
+    records_events: bool,
 }
 
 impl Execution {
@@ -180,6 +205,8 @@ impl Execution {
             checkpoints: Checkpoints::default(),
             spins: Spins::default(),
             clock: Clock::default(),
+            most_spurious: 0,
+            records_events: false,
         }
     }
 
@@ -257,6 +284,16 @@ impl Execution {
         }
     }
 
+    /// So many waits may end and weak compare-exchanges fail for no reason in an execution.
+    pub(super) fn allow_spurious(&mut self, most: u32) {
+        self.most_spurious = most;
+    }
+
+    /// Records what threads do to memory, or not.
+    pub(super) fn record_events(&mut self, records: bool) {
+        self.records_events = records;
+    }
+
     /// What has happened.
     pub(crate) fn trace(&self) -> &Trace {
         &self.trace
@@ -286,6 +323,11 @@ impl Execution {
     /// The thread that runs.
     pub(crate) fn current(&self) -> usize {
         self.threads.current
+    }
+
+    /// How many steps were begun.
+    pub(super) fn steps(&self) -> usize {
+        self.threads.totals.steps
     }
 
     /// The time since the execution began, as the running thread sees it.
@@ -433,27 +475,35 @@ impl Execution {
                 version,
                 changed: effect.is_change(),
             });
-            if let Some(action) = Action::of_lock(kind) {
-                self.remember(Some(object), action);
-            }
+        }
+        if self.records_events
+            && let Some(action) = Action::of_lock(kind)
+        {
+            self.record_event(Some(object), action);
+        }
+    }
+
+    /// Records an action of the running thread, unless it was recorded when the prefix that is repeated was new.
+    pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
+        let is_guarded = matches!(action, Action::ReadGuarded | Action::WriteGuarded);
+        if !self.log.repeats() && (!is_guarded || self.keeps_words()) {
+            self.record_event(object, action);
         }
     }
 
     /// Records an action of the running thread. Those of the main thread are not recorded: they come before or after all others.
-    pub(super) fn remember(&mut self, object: Option<u32>, action: Action) {
-        if !self.keeps_words() || self.threads.current == MAIN || self.log.repeats() {
+    fn record_event(&mut self, object: Option<u32>, action: Action) {
+        if self.threads.current == MAIN {
             return;
         }
-        if let Some(step) = self.trace.steps.last() {
-            let event = MemoryEvent {
-                thread: usize::from(step.thread),
-                op: step.op as usize,
-                object: object.map(|object| self.memory.name(object).code()),
-                action,
-                location: step.location,
-            };
-            self.trace.memory_events.push(event);
-        }
+        let thread = &self.threads.list[self.threads.current];
+        self.trace.memory_events.push(MemoryEvent {
+            thread: self.threads.current,
+            op: thread.op.unwrap_or(u32::MAX) as usize,
+            object: object.map(|object| self.memory.name(object).code()),
+            action,
+            location: thread.location,
+        });
     }
 
     /// Records an access of the running step. Accesses of the main thread are not recorded.
@@ -524,6 +574,7 @@ impl Execution {
             self.trace.end = End::Complete;
         }
         self.trace.totals = self.threads.totals;
+        self.spins.assumed.nothing_spurious |= spurious_events::were_possible();
         self.trace.assumed = self.spins.assumed;
         if self.trace.end == End::Stuck {
             self.trace.history.stuck = true;

@@ -27,8 +27,9 @@ enum Tag {
     Return,
     Create,
     Notify,
-    Notified,
+    Wakeup,
     Pick,
+    Spurious,
     Start,
     #[cfg(any(feature = "loom", feature = "shuttle"))]
     Foreign,
@@ -81,9 +82,14 @@ impl Entry {
         Entry::new(Tag::Spin, 0, 0)
     }
 
-    /// The running thread asks whether its wait was notified.
-    pub(super) fn was_notified() -> Self {
-        Entry::new(Tag::Notified, 0, 0)
+    /// The running thread asks what ended its wait.
+    pub(super) fn wakeup() -> Self {
+        Entry::new(Tag::Wakeup, 0, 0)
+    }
+
+    /// Something may happen for no reason.
+    pub(super) fn spurious() -> Self {
+        Entry::new(Tag::Spurious, 0, 0)
     }
 
     /// The running thread starts another one.

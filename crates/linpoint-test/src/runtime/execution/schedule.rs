@@ -14,7 +14,8 @@ use super::super::search::{Decision, Point, Search};
 use super::super::{MAIN, MAX_WORKERS};
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 use super::Foreign;
-use super::{Choice, End, Entry, Execution, Outcome, Pending, Step, Switches, Thread};
+use super::threads::Woken;
+use super::{Choice, End, Entry, Execution, Outcome, Pending, Step, Switches, Thread, Wakeup};
 
 /// How many of the threads that wait for a condition are notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl Execution {
             Pending::Access { object, kind, .. } => self.memory.available(object, kind),
             Pending::Yield => !self.asleep(thread),
             Pending::Wake { mutex, timed, .. } => {
-                (timed || thread.notified.is_some()) && self.memory.available(mutex, Kind::Acquire)
+                (timed || thread.woken != Woken::No) && self.memory.available(mutex, Kind::Acquire)
             }
             #[cfg(any(feature = "loom", feature = "shuttle"))]
             Pending::Foreign(foreign) => foreign != Foreign::Waits,
@@ -90,7 +91,11 @@ impl Execution {
                 kind,
                 manner: Manner::Timed,
             } => !self.memory.available(object, kind),
-            Pending::Wake { timed: true, .. } => thread.notified.is_none(),
+            Pending::Wake { timed, .. } => match thread.woken {
+                Woken::No => timed,
+                Woken::By(_) => false,
+                Woken::Spuriously => true,
+            },
             _ => false,
         }
     }
@@ -424,11 +429,12 @@ impl Execution {
                 mutex,
                 timed,
             } => {
-                match self.threads.list[index].notified {
-                    // Without a notification the time is up.
-                    None => self.touch(condvar, Kind::Leave, Effect::Changed),
-                    Some(_) if timed => self.touch(condvar, Kind::Read, Effect::Unchanged),
-                    Some(step) => {
+                match self.threads.list[index].woken {
+                    // The time is up.
+                    Woken::No => self.touch(condvar, Kind::Leave, Effect::Changed),
+                    Woken::Spuriously => {}
+                    Woken::By(_) if timed => self.touch(condvar, Kind::Read, Effect::Unchanged),
+                    Woken::By(step) => {
                         if index != MAIN {
                             self.trace.record_waker(step);
                         }
@@ -439,7 +445,7 @@ impl Execution {
                 }
                 self.touch(mutex, Kind::Acquire, Effect::AwaitedChange);
                 let thread = &mut self.threads.list[index];
-                if thread.notified.is_none() {
+                if thread.woken == Woken::No {
                     thread.hint();
                 }
             }
@@ -518,7 +524,7 @@ impl Execution {
         thread.fresh = true;
     }
 
-    /// The threads that wait for a condition and were not notified yet.
+    /// The threads that wait for a condition and were not woken yet.
     fn waiters(&self, condvar: u32) -> impl Iterator<Item = usize> + '_ {
         self.threads
             .list
@@ -527,7 +533,7 @@ impl Execution {
             .filter_map(move |(index, thread)| {
                 let waits =
                     matches!(thread.pending, Pending::Wake { condvar: c, .. } if c == condvar);
-                (waits && thread.notified.is_none()).then_some(index)
+                (waits && thread.woken == Woken::No).then_some(index)
             })
     }
 
@@ -571,25 +577,29 @@ impl Execution {
 
     /// The running thread notifies another.
     fn wake_up(&mut self, thread: usize) {
-        self.threads.list[thread].notified =
-            Some((self.trace.steps.len() as u32).saturating_sub(1));
+        let step = (self.trace.steps.len() as u32).saturating_sub(1);
+        self.threads.list[thread].woken = Woken::By(step);
     }
 
     /// The running thread gives a mutex back and begins to wait for a condition.
     pub(crate) fn begin_wait(&mut self, mutex: u32) {
         if self.report_touch(mutex, Kind::Release, Effect::Changed) {
-            self.threads.running().notified = None;
+            self.threads.running().woken = Woken::No;
         }
     }
 
-    /// Whether the wait that just ended was notified.
-    pub(crate) fn was_notified(&mut self) -> bool {
-        if let Some(answer) = self.recall(Entry::was_notified()) {
-            return answer != 0;
+    /// What ended the wait of the running thread for a condition.
+    pub(crate) fn wakeup(&mut self) -> Wakeup {
+        if let Some(answer) = self.recall(Entry::wakeup()) {
+            return Wakeup::of_number(answer);
         }
-        let notified = self.threads.running().notified.is_some();
-        self.answer(Entry::was_notified(), u8::from(notified));
-        notified
+        let wakeup = match self.threads.running().woken {
+            Woken::No => Wakeup::TimeOut,
+            Woken::By(_) => Wakeup::Notification,
+            Woken::Spuriously => Wakeup::Spurious,
+        };
+        self.answer(Entry::wakeup(), wakeup as u8);
+        wakeup
     }
 
     /// Picks one of several outcomes that are not a matter of scheduling. The running step must not have picked before.
@@ -610,6 +620,16 @@ impl Execution {
             self.leave_probe();
             return None;
         }
+        self.pick_new(entry, ways, search)
+    }
+
+    /// Picks one of several outcomes, and logs it as the answer to this entry, which the log does not have yet.
+    pub(super) fn pick_new(
+        &mut self,
+        entry: Entry,
+        ways: usize,
+        search: &mut dyn Search,
+    ) -> Option<usize> {
         let pick = match self.trace.choices.known() {
             None => search.pick(&self.trace, ways),
             Some(Choice::Pick(pick)) => Some(usize::from(pick)),

@@ -54,6 +54,8 @@ pub(crate) struct Assumed {
     pub(crate) changes: bool,
     /// A thread looked at the clock.
     pub(crate) clock: bool,
+    /// Something that could have happened for no reason did not, or not more often than the program asks for.
+    pub(crate) nothing_spurious: bool,
 }
 
 impl Assumed {
@@ -65,6 +67,7 @@ impl Assumed {
         };
         self.changes |= other.changes;
         self.clock |= other.clock;
+        self.nothing_spurious |= other.nothing_spurious;
     }
 }
 
@@ -363,7 +366,7 @@ impl Execution {
         let assumed = Assumed {
             rounds: Some(known.most),
             changes: !known.touches.changed.is_empty(),
-            clock: false,
+            ..Assumed::default()
         };
         self.spins.assumed.join(assumed);
         let reads = &mut self.threads.list[index].reads;

@@ -12,6 +12,17 @@ use super::spin::Known;
 use super::trace::{BlockedThread, Totals, Wait};
 use super::{Layout, Pending};
 
+/// What has ended the wait of a thread for a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Woken {
+    /// Nothing yet. If the wait is timed, its time may be up.
+    No,
+    /// The notification of this step.
+    By(u32),
+    /// Nothing: it ends for no reason.
+    Spuriously,
+}
+
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) pending: Pending,
@@ -31,8 +42,8 @@ pub(super) struct Thread {
     pub(super) pushed: u32,
     /// Even then it does nothing else, as was found out.
     pub(super) spins: Option<Rc<Known>>,
-    /// The step that notified it.
-    pub(super) notified: Option<u32>,
+    /// What has ended its wait for a condition.
+    pub(super) woken: Woken,
     /// What it has read since its last call or yield: object and version.
     pub(super) reads: Vec<(u32, u32)>,
     /// How many accesses in a row showed nothing new.
@@ -55,7 +66,7 @@ impl Thread {
             settled: false,
             pushed: 0,
             spins: None,
-            notified: None,
+            woken: Woken::No,
             reads: Vec::new(),
             repeats: 0,
             steps: 0,
@@ -96,10 +107,11 @@ impl Thread {
                 kind,
                 manner: Manner::Blocking,
             } => Some(access(object, kind, None)),
-            Pending::Wake { mutex, .. } if self.notified.is_some() => {
-                Some(access(mutex, Kind::Acquire, self.notified))
-            }
-            Pending::Wake { condvar, .. } => Some(Wait::Notification(memory.name(condvar))),
+            Pending::Wake { condvar, mutex, .. } => Some(match self.woken {
+                Woken::No => Wait::Notification(memory.name(condvar)),
+                Woken::By(step) => access(mutex, Kind::Acquire, Some(step)),
+                Woken::Spuriously => access(mutex, Kind::Acquire, None),
+            }),
             Pending::Yield => Some(Wait::Change {
                 rounds: self.spins.as_ref().map_or(0, |known| known.rounds()),
             }),
@@ -267,7 +279,7 @@ impl Threads {
                 Pending::Start(_) => 0,
                 Pending::Yield => 1,
                 Pending::Done => 2,
-                Pending::Wake { .. } if thread.notified.is_some() => 3,
+                Pending::Wake { .. } if thread.woken != Woken::No => 3,
                 _ => 4,
             };
             state = state.with(thread.past).then(position);

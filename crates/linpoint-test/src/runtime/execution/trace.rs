@@ -106,6 +106,8 @@ pub(crate) struct Totals {
     pub(crate) accesses: usize,
     /// Preemptions inside operations.
     pub(crate) preemptions: u32,
+    /// Waits that ended and weak compare-exchanges that failed for no reason.
+    pub(crate) spurious: u32,
 }
 
 /// A thread that waits in the middle of an operation when no thread can make progress.
@@ -378,7 +380,12 @@ impl Trace {
         for (position, step) in self.steps.iter().enumerate() {
             past = past.then(u64::from(step.thread));
             for access in self.accesses_of(position) {
-                past = past.then(access.name.code() << 8 | access.kind as u64);
+                // How a write counts that changes nothing depends on what the executions before came to.
+                let kind = match access.kind {
+                    Kind::Write if !access.changed => Kind::Read,
+                    kind => kind,
+                };
+                past = past.then(access.name.code() << 8 | kind as u64);
             }
         }
         past.low() as u32

@@ -5,7 +5,10 @@
 //! same variable.
 //!
 //! Variables are [cells](crate::cell::UnsafeCell), where a race is undefined behaviour, and atomics, where one access of the two must
-//! be a relaxed load or store: what a field that is not `volatile` is in the language of the Line-Up paper.
+//! be a relaxed load or store: what a field that is not `volatile` is in the language of the Line-Up paper. Checks look at
+//! [cells](of_cells) alone.
+//!
+//! Executions that differ only in the order of independent steps have the same races, so one of each class is enough.
 
 use std::sync::atomic::Ordering;
 
@@ -16,40 +19,32 @@ use crate::runtime::memory_event::{Action, MemoryEvent};
 
 /// Two events that race, by their places among the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Race {
-    pub(super) first: usize,
-    pub(super) second: usize,
+pub(crate) struct Race {
+    pub(crate) first: usize,
+    pub(crate) second: usize,
 }
 
 /// Returns the races of an execution.
-pub(super) fn races(events: &[MemoryEvent]) -> Vec<Race> {
+pub(crate) fn races(events: &[MemoryEvent]) -> Vec<Race> {
     let mut detector = Detector::default();
-    let mut races = Vec::new();
-    for (place, event) in events.iter().enumerate() {
-        detector.step(event);
-        let Some(object) = event.object else { continue };
-        let Some(access) = Data::of(event.action) else {
-            continue;
-        };
-        let thread = &detector.threads[event.thread];
-        let earlier = detector.accesses.entry(object).or_default();
-        for before in earlier.iter() {
-            let is_ordered = thread.clock.includes(before.thread, before.number);
-            if before.thread != event.thread && !is_ordered && access.conflicts(before.data) {
-                races.push(Race {
-                    first: before.place,
-                    second: place,
-                });
-            }
-        }
-        earlier.push(Access {
-            thread: event.thread,
-            number: thread.clock.0[event.thread],
-            place,
-            data: access,
-        });
-    }
+    let races = events.iter().enumerate();
     races
+        .flat_map(|(place, event)| detector.step(place, event))
+        .collect()
+}
+
+/// Returns the first race of cells in an execution.
+pub(crate) fn of_cells(events: &[MemoryEvent]) -> Option<Race> {
+    let is_cell = |action| matches!(action, Action::ReadCell | Action::WriteCell);
+    let mut detector = Detector::default();
+    let mut events = events.iter().enumerate();
+    events.find_map(|(place, event)| match is_cell(event.action) {
+        true => detector.step(place, event).into_iter().next(),
+        false => {
+            detector.synchronise(event);
+            None
+        }
+    })
 }
 
 /// An access as far as races go.
@@ -130,10 +125,37 @@ fn releases(order: Ordering) -> bool {
 }
 
 impl Detector {
-    /// Adds an event: the clock of its thread includes all that happened before it, and the event.
-    fn step(&mut self, event: &MemoryEvent) {
+    /// Adds an event. Returns its races with those before it.
+    fn step(&mut self, place: usize, event: &MemoryEvent) -> Vec<Race> {
+        self.synchronise(event);
+        let (Some(object), Some(data)) = (event.object, Data::of(event.action)) else {
+            return Vec::new();
+        };
+        let clock = &self.threads[event.thread].clock;
+        let earlier = self.accesses.entry(object).or_default();
+        let races = earlier.iter().filter(|before| {
+            let is_ordered = clock.includes(before.thread, before.number);
+            before.thread != event.thread && !is_ordered && data.conflicts(before.data)
+        });
+        let races = races.map(|before| Race {
+            first: before.place,
+            second: place,
+        });
+        let races = races.collect();
+        earlier.push(Access {
+            thread: event.thread,
+            number: clock.0[event.thread],
+            place,
+            data,
+        });
+        races
+    }
+
+    /// The clock of the thread includes all that happened before the event, and the event.
+    fn synchronise(&mut self, event: &MemoryEvent) {
         let thread = &mut self.threads[event.thread];
-        thread.clock.0[event.thread] += 1;
+        let number = &mut thread.clock.0[event.thread];
+        *number = number.saturating_add(1);
         let Some(object) = event.object else {
             if let Action::Fence(order) = event.action {
                 thread.fence(order);
@@ -197,8 +219,8 @@ impl Thread {
 mod tests {
     use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-    use super::super::tests::{Event, events};
     use super::*;
+    use crate::runtime::memory_event::listed::{Event, events};
     use Action::*;
 
     const DATA: u64 = 1;
