@@ -53,7 +53,7 @@ pub fn decide(
         };
         // Without a reduced core, the work on a violation is to be as little as possible.
         let mut found = Vec::new();
-        found.extend(advice::unknown_start(&choice));
+        found.extend(advice::unknown_start(&choice, history));
         if let Verdict::Violation(violation) = &report.verdict
             && checker.config().cores == Cores::Reduced
         {

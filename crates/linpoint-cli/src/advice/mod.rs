@@ -1,6 +1,7 @@
 //! Advice about what a verdict rests on and may not be meant: balances that are not known or must not be negative, pairs that may be
 //! keys, an order that the object may not promise, a lock that may be of another type.
 
+mod balances;
 mod initial;
 
 use std::time::Duration;
@@ -10,25 +11,13 @@ use linpoint::format::{Note, RecordedHistory};
 use linpoint::spec::Params;
 use linpoint::{Checker, Config, History, Value, Verdict};
 
+pub(crate) use balances::unknown_start;
 pub(crate) use initial::initial_value;
 
 use crate::source::TypeChoice;
 
 /// How long it is tried whether a history is linearizable for another type.
 const MOST_TIME: Duration = Duration::from_secs(1);
-
-/// Returns that the balances of a bank at the start are not known, if that is so.
-pub(crate) fn unknown_start(choice: &TypeChoice) -> Option<String> {
-    let is_bank = choice.info().is_some_and(|info| info.name == "bank");
-    let is_given = ["initial", "accounts", "balance"]
-        .iter()
-        .any(|&name| choice.params.contains_key(name));
-    (is_bank && !is_given).then(|| {
-        "what the accounts hold at the start is not known: any balances are possible until the first read tells them; \
-         -t 'bank:initial=[10,10]' says them"
-            .to_owned()
-    })
-}
 
 /// Returns that the values of a Jepsen history may have keys, if all are pairs and were not read as such.
 pub(crate) fn pairs(recorded: &RecordedHistory) -> Option<String> {

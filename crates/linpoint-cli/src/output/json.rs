@@ -237,9 +237,15 @@ fn claim(claim: &Claim) -> Value {
             fields["value"] = value.to_json();
             fields["put"] = json!(put.0);
         }
-        Claim::AtPlace { place, others, .. } => {
+        Claim::AtPlace {
+            place,
+            others,
+            conflict,
+            ..
+        } => {
             fields["place"] = place.to_json();
             fields["others"] = ids(others);
+            fields["conflict"] = json!(conflict.kind());
         }
         Claim::NotBlocked { states, .. } => fields["states"] = listed(states),
         Claim::Stuck { states, .. } => fields["states"] = json!(states),

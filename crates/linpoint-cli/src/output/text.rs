@@ -6,7 +6,7 @@ use linpoint::history::{FailedOp, Op};
 use linpoint::object::RecordedCall;
 use linpoint::online::Observable;
 use linpoint::spec::{Keys, Role};
-use linpoint::verdict::{Claim, Core, Limit, PartReport, Possible, Violation};
+use linpoint::verdict::{Claim, Core, Detailed, Limit, PartReport, Possible, Violation};
 use linpoint::{History, ObjectType, Value, Verdict};
 
 use super::conditions::diagnosis_lines;
@@ -92,6 +92,9 @@ fn show_violation(
     if let Some(possible) = possible_text(history, violation) {
         writeln!(out, "  {possible}\n")?;
     }
+    if let Some(difference) = difference(history, violation) {
+        writeln!(out, "  {difference}\n")?;
+    }
     if let Some(seen) = Seen::in_violation(history, violation, part) {
         let value = seen.value;
         let how = match core.claim() {
@@ -116,7 +119,8 @@ fn show_violation(
     let size = core.extent();
     let confirmed = core.confirmation();
     let about = core.place().map_or_else(String::new, |place| {
-        format!(", counting only what they say about {place}")
+        let name = checked.object.vocabulary().place;
+        format!(", counting only what they say about {name} {place}")
     });
     writeln!(
         out,
@@ -184,6 +188,34 @@ fn advice_on(core: &Core) -> Option<&'static str> {
     }
 }
 
+/// Where a long answer differs from the only possible one.
+fn difference(history: &History, violation: &Violation) -> Option<String> {
+    /// Shorter answers are seen to differ.
+    const SHORT: usize = 400;
+    const AROUND: usize = 40;
+    let answers = &violation.possible.as_ref()?.answers;
+    let recorded = history.op(violation.last).result?.to_string();
+    let possible = answers.shown.first().filter(|_| answers.count == 1)?;
+    if recorded.len().min(possible.len()) <= SHORT {
+        return None;
+    }
+    let pairs = recorded.char_indices().zip(possible.chars());
+    let same = pairs.take_while(|((_, a), b)| a == b);
+    let differs = same.last().map_or(0, |((at, a), _)| at + a.len_utf8());
+    // From the beginning of the item in which they differ.
+    let item = recorded[..differs].rfind(", ").map_or(0, |at| at + 2);
+    let from_item = |text: &str| text[item..].chars().take(AROUND).collect::<String>();
+    let before: String = {
+        let before: Vec<char> = recorded[..item].chars().rev().take(AROUND).collect();
+        before.into_iter().rev().collect()
+    };
+    Some(format!(
+        "after …{before} it answered {}…, and the possible answer goes on with {}…",
+        from_item(&recorded),
+        from_item(possible)
+    ))
+}
+
 /// What the first bad operation could have answered, unless the sentence says it already.
 fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     let claim = violation.core.claim();
@@ -192,6 +224,10 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
         // It names the entries that matter; the states have all of them.
         Claim::WrongScan { .. } => true,
         Claim::NotChanged { .. } => possible.answers.count == 0,
+        Claim::Detailed(detailed) => match **detailed {
+            Detailed::HeldBy { .. } | Detailed::TooFewPermits { .. } => possible.answers.count == 0,
+            _ => false,
+        },
         _ => false,
     };
     let possible = violation.possible.as_ref();
@@ -202,12 +238,12 @@ fn possible_text(history: &History, violation: &Violation) -> Option<String> {
     let describe = || history.describe(violation.last);
     Some(match (possible.answers.count, is_named) {
         (0, true) => format!(
-            "by the other results, without it {states} when it returned, whatever the order, and no order that explains them lets it take effect"
+            "no order that explains the other results lets it take effect; without it, {states} when it returned, whatever the order"
         ),
         (0, false) => {
             let op = describe();
             format!(
-                "by the other results, without {op} {states} when it returned, whatever the order, and no order that explains them lets it take effect"
+                "no order that explains the other results lets {op} take effect; without it, {states} when it returned, whatever the order"
             )
         }
         (_, true) => {

@@ -314,7 +314,7 @@ impl<I> Detailed<I> {
                 describe(other)
             ),
             Detailed::HeldBy { owner, since, .. } => format!(
-                "{what} is impossible: owner {owner} held the lock since {} had returned, and no release by that owner was called after that",
+                "{what} is impossible: owner {owner} held the lock, since {} had returned before it was called and this owner called no release before it returned",
                 describe(since)
             ),
             Detailed::TooFewPermits {
@@ -326,25 +326,24 @@ impl<I> Detailed<I> {
                 ..
             } => {
                 let free = match (u128::from(*initial) + brought).saturating_sub(*taken) {
-                    0 => "none".to_owned(),
-                    free => format!("at most {free}"),
+                    0 => "none was free".to_owned(),
+                    1 => "at most 1 was free".to_owned(),
+                    free => format!("at most {free} were free"),
                 };
-                let brought = match brought {
-                    0 => String::new(),
-                    _ => format!(
-                        " and at most {brought} from releases that were called before it returned"
-                    ),
-                };
-                let taken = match by.as_slice() {
-                    [] => String::new(),
-                    _ => format!(
-                        ", less {taken} that {} had taken before it was called",
+                let mut counts = vec![format!("{initial} at first")];
+                if *brought > 0 {
+                    counts.push(format!("at most {brought} released until it returned"));
+                }
+                if !by.is_empty() {
+                    counts.push(format!(
+                        "{taken} taken before it was called, by {}",
                         all_named(by, describe)
-                    ),
-                };
+                    ));
+                }
                 format!(
-                    "{what} is impossible: it takes {}, and {free} can have been free: {initial} at first{brought}{taken}",
-                    permits(*wanted)
+                    "{what} is impossible: it takes {}, and {free}: {}",
+                    permits(*wanted),
+                    counts.join(", ")
                 )
             }
             Detailed::EnoughPermits {
@@ -356,22 +355,21 @@ impl<I> Detailed<I> {
                 ..
             } => {
                 let free = (u128::from(*initial) + brought).saturating_sub(*taken);
-                let brought = match by.as_slice() {
-                    [] => String::new(),
-                    _ => format!(
-                        " and {brought} that {} had brought before it was called",
+                let were = if free == 1 { "was" } else { "were" };
+                let mut counts = vec![format!("{initial} at first")];
+                if *taken > 0 {
+                    counts.push(format!("at most {taken} taken until it returned"));
+                }
+                if !by.is_empty() {
+                    counts.push(format!(
+                        "{brought} released before it was called, by {}",
                         all_named(by, describe)
-                    ),
-                };
-                let taken = match taken {
-                    0 => String::new(),
-                    _ => format!(
-                        ", less at most {taken} for operations that were called before it returned"
-                    ),
-                };
+                    ));
+                }
                 format!(
-                    "{what} is impossible: it asked for {}, and at least {free} must have been free: {initial} at first{brought}{taken}",
-                    permits(*wanted)
+                    "{what} is impossible: it asked for {}, and at least {free} {were} free: {}",
+                    permits(*wanted),
+                    counts.join(", ")
                 )
             }
             _ => self.sentence_on_records(&what, describe),

@@ -41,8 +41,14 @@ impl Listed {
         self.joined(" others")
     }
 
-    /// `many` stands after the number, if there are more than are shown.
+    /// `many` stands after the number, if there are more than are shown. Long texts are cut in the middle.
     fn joined(&self, many: &str) -> String {
+        let shown = self.shown.iter().map(|text| shortened(text)).collect();
+        let count = self.count;
+        Listed { shown, count }.joined_whole(many)
+    }
+
+    fn joined_whole(&self, many: &str) -> String {
         let common = match self.shown.as_slice() {
             [] | [_] => 0,
             [first, rest @ ..] => rest
@@ -85,7 +91,8 @@ impl Listed {
         let object = &self.shown[0][..verb];
         let predicates = self.shown.iter().map(|text| text.strip_prefix(object));
         let predicates = predicates.collect::<Option<Vec<&str>>>()?;
-        let is_plural = predicates.iter().any(|end| end.starts_with("were "));
+        let is_plural =
+            object == "the accounts " || predicates.iter().any(|end| end.starts_with("were "));
         let (were, they) = if is_plural {
             ("were", "they")
         } else {
@@ -100,6 +107,32 @@ impl Listed {
 }
 
 const COMMA: &str = ", ";
+
+/// The most bytes of a text in a sentence, and how many of a longer one are kept at its beginning and at its end, at most.
+const LONGEST: usize = 400;
+const HEAD: usize = 200;
+const TAIL: usize = 80;
+
+/// `[1, 2, …, 9]` for a long list. It is cut where items end, or anywhere if it has none.
+fn shortened(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at += 1;
+        }
+        at
+    };
+    let (head, tail) = (
+        &text[..boundary(HEAD)],
+        &text[boundary(text.len() - TAIL)..],
+    );
+    match (head.rfind(COMMA), tail.find(COMMA)) {
+        (Some(end), Some(start)) => format!("{}, …{}", &head[..end], &tail[start..]),
+        _ => format!("{head}…{tail}"),
+    }
+}
 
 /// What stands between texts of a list.
 fn separator(texts: &[&str]) -> &'static str {
@@ -191,6 +224,29 @@ mod tests {
         let quoted = listed(&["key \"x y\" held \"a b\"", "key \"x y\" held \"a c\""]);
         let told = "key \"x y\" held \"a b\" or \"a c\"";
         assert_eq!(quoted.alternatives(), told);
+    }
+
+    #[test]
+    fn long_texts_are_cut_in_the_middle() {
+        let list = |last: u32| {
+            let items: Vec<String> = (0..last).map(|item| item.to_string()).collect();
+            format!("[{}]", items.join(", "))
+        };
+        let listed = |texts: &[String]| Listed::of(texts.iter().cloned(), 3).other_answers();
+        assert_eq!(listed(&[list(50)]), list(50));
+        let cut = listed(&[list(5_000)]);
+        assert!(cut.starts_with("[0, 1, 2, ") && cut.ends_with(", 4998, 4999]"));
+        assert!(cut.contains(", …, 49") && cut.len() < LONGEST, "{cut}");
+        let two = listed(&[list(5_000), list(6_000)]);
+        assert!(
+            two.ends_with(", 5998, 5999]") && two.len() < 2 * LONGEST,
+            "{two}"
+        );
+        let umlauts = shortened(&"ü".repeat(500));
+        assert!(
+            umlauts.contains('…') && umlauts.len() < LONGEST,
+            "{umlauts}"
+        );
     }
 
     #[test]

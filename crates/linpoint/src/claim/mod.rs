@@ -6,6 +6,7 @@
 
 mod detailed;
 mod listed;
+mod place;
 mod sentence;
 
 use crate::engine::monitor::snapshot::Fault;
@@ -15,6 +16,7 @@ use crate::value::Value;
 
 pub use detailed::Detailed;
 pub use listed::Listed;
+pub use place::PlaceConflict;
 
 /// What is wrong with a history, as data. [`Claim::sentence`] says it in words. `I` names operations.
 #[derive(Clone, Debug, PartialEq)]
@@ -247,6 +249,8 @@ pub enum Claim<I = OpId> {
         place: Value,
         /// The other operations.
         others: Vec<I>,
+        /// Why.
+        conflict: PlaceConflict<I>,
     },
     /// A scan of a snapshot shows what it cannot have seen.
     WrongScan {
@@ -467,10 +471,16 @@ impl<I> Claim<I> {
                 value,
                 put: name(put),
             },
-            Claim::AtPlace { op, place, others } => Claim::AtPlace {
+            Claim::AtPlace {
+                op,
+                place,
+                others,
+                conflict,
+            } => Claim::AtPlace {
                 op: name(op),
                 place,
                 others: names(others),
+                conflict: conflict.map(name),
             },
             Claim::WrongScan {
                 fault,
@@ -655,7 +665,7 @@ impl<I> Claim<I> {
     pub(crate) fn at_key(mut self, keys: Keys, of_part: &Value) -> Self {
         match (keys, &mut self) {
             (
-                Keys::Members,
+                Keys::Members | Keys::Identifiers,
                 Claim::NotChanged { member: part, .. }
                 | Claim::NoOther {
                     change: Change::Put(part) | Change::Taken(part),

@@ -1,7 +1,7 @@
 //! The sentences that say claims in words.
 
 use super::{Change, Claim, Listed, Since};
-use crate::spec::Vocabulary;
+use crate::spec::{Keys, Vocabulary};
 use crate::value::Value;
 
 /// The most values that a sentence lists.
@@ -28,7 +28,7 @@ impl<I> Claim<I> {
             Claim::CannotHappen { op, states } => {
                 let (what, states) = (describe(op), states.alternatives());
                 format!(
-                    "{what} is impossible: without it, {states} when it returned, whatever the order, and no order that explains the other results lets it take effect"
+                    "{what} is impossible: no order that explains the other results lets it take effect; without it, {states} when it returned, whatever the order"
                 )
             }
             Claim::NotBlocked { op, states } => {
@@ -188,6 +188,9 @@ impl<I> Claim<I> {
             } => {
                 let (often, by) = (times(added.len()), all_named(added, describe));
                 match removed {
+                    0 if words.keys == Keys::Identifiers => {
+                        format!("{value} was {put} {often}: by {by}")
+                    }
                     0 => format!("{value} was {put} {often} and never {taken} in between: {by}"),
                     _ => {
                         format!(
@@ -299,6 +302,13 @@ impl<I> Claim<I> {
                     format!(": {by} is the one that {undone} it after {after}")
                 });
                 let sentence = match since {
+                    Since::Return(first) | Since::Change(first)
+                        if words.keys == Keys::Identifiers && *state =>
+                    {
+                        let id = member.as_ref().map_or("an id".to_owned(), Value::to_string);
+                        let put = words.put;
+                        format!("{id} was {put} twice: by {} and by {what}", describe(first))
+                    }
                     Since::Beginning => format!(
                         "{what} is impossible: {was}, and no operation was open that can have {undone} it"
                     ),
@@ -341,30 +351,6 @@ impl<I> Claim<I> {
                 )
             }
             _ => unreachable!("bug: {} is not about changes", self.kind()),
-        }
-    }
-
-    fn sentence_on_place(&self, words: &Vocabulary, describe: Describe<'_, I>) -> String {
-        let taken = words.taken;
-        match self {
-            Claim::Missed { op, value, put: by } => format!(
-                "{} misses {value}, although {} had returned before it was called, and no operation had {taken} it",
-                describe(op),
-                describe(by)
-            ),
-            Claim::AtPlace { op, place, others } => {
-                let named: Vec<String> = others.iter().map(describe).collect();
-                let place_name = words.place;
-                match named.as_slice() {
-                    [] => format!("{} cannot be true about {place_name} {place}", describe(op)),
-                    _ => format!(
-                        "{} and {} contradict each other about {place_name} {place}",
-                        named.join(", "),
-                        describe(op)
-                    ),
-                }
-            }
-            _ => unreachable!("bug: {} is not about a place", self.kind()),
         }
     }
 }

@@ -85,7 +85,7 @@ fn try_orders<S: Spec, E>(
     furthest: &mut Furthest<S>,
 ) -> Result<Option<Vec<OpId>>, E> {
     let mut found = None;
-    let visit = &mut |order: &[usize], _: Option<&S::Ret>| {
+    let visit = &mut |order: &[usize], _: Option<Effect<'_, S>>| {
         found = Some(order.iter().map(|&i| task.ops[i].id).collect());
         ControlFlow::Break(())
     };
@@ -141,7 +141,7 @@ impl<S: Spec> Furthest<S> {
 }
 
 /// Tries all orders of the operations of `task`, in which the operation at position `open`, which must have returned,
-/// may have any result. Returns the different results that it has in the orders that explain all others.
+/// may have any result. Returns the different results that it has in the orders that explain all others, each with a state before it.
 ///
 /// `step` is called as by [`try_all_orders`].
 #[cfg(test)]
@@ -149,10 +149,13 @@ pub(crate) fn possible_results<S: Spec, E>(
     task: &Task<'_, S>,
     open: usize,
     step: &mut dyn FnMut() -> Result<(), E>,
-) -> Result<Vec<S::Ret>, E> {
-    let mut results: Vec<S::Ret> = Vec::new();
-    let visit = &mut |_: &[usize], result: Option<&S::Ret>| {
-        results.extend(result.filter(|ret| !results.contains(ret)).cloned());
+) -> Result<Vec<(S::State, S::Ret)>, E> {
+    let mut results: Vec<(S::State, S::Ret)> = Vec::new();
+    let visit = &mut |_: &[usize], effect: Option<Effect<'_, S>>| {
+        let is_known =
+            |(before, ret): &Effect<'_, S>| results.iter().any(|(b, r)| b == *before && r == *ret);
+        let effect = effect.filter(|effect| !is_known(effect));
+        results.extend(effect.map(|(before, ret)| (before.clone(), ret.clone())));
         ControlFlow::Continue(())
     };
     let furthest = &mut Furthest::default();
@@ -161,15 +164,18 @@ pub(crate) fn possible_results<S: Spec, E>(
     Ok(results)
 }
 
-/// Called with each complete order and the result of the operation whose result is open; may end the attempt.
-type Visit<'a, R> = &'a mut dyn FnMut(&[usize], Option<&R>) -> ControlFlow<()>;
+/// The state before the operation whose result is open, and the result that it has there.
+type Effect<'e, S> = (&'e <S as Spec>::State, &'e <S as Spec>::Ret);
+
+/// Called with each complete order and the effect of the operation whose result is open; may end the attempt.
+type Visit<'a, S> = &'a mut dyn FnMut(&[usize], Option<Effect<'_, S>>) -> ControlFlow<()>;
 
 struct Attempt<'a, 'b, S: Spec, E> {
     task: &'a Task<'b, S>,
     /// The operation that may have any result.
     open: Option<usize>,
     step: &'a mut dyn FnMut() -> Result<(), E>,
-    visit: Visit<'a, S::Ret>,
+    visit: Visit<'a, S>,
     furthest: &'a mut Furthest<S>,
     order: Vec<usize>,
     taken: Vec<bool>,
@@ -180,7 +186,7 @@ impl<'a, 'b, S: Spec, E> Attempt<'a, 'b, S, E> {
         task: &'a Task<'b, S>,
         open: Option<usize>,
         step: &'a mut dyn FnMut() -> Result<(), E>,
-        visit: Visit<'a, S::Ret>,
+        visit: Visit<'a, S>,
         furthest: &'a mut Furthest<S>,
     ) -> Self {
         Attempt {
@@ -194,12 +200,16 @@ impl<'a, 'b, S: Spec, E> Attempt<'a, 'b, S, E> {
         }
     }
 
-    /// Visits all completions of the order so far, which leads to `state` and gives the open operation this result.
-    fn extend(&mut self, state: &S::State, result: Option<&S::Ret>) -> Result<ControlFlow<()>, E> {
+    /// Visits all completions of the order so far, which leads to `state` and gives the open operation this effect.
+    fn extend(
+        &mut self,
+        state: &S::State,
+        effect: Option<Effect<'_, S>>,
+    ) -> Result<ControlFlow<()>, E> {
         let ops = &self.task.ops;
         let open = || (0..ops.len()).filter(|&i| !self.taken[i]);
         if open().all(|i| ops[i].ret == NEVER) {
-            return Ok((self.visit)(&self.order, result));
+            return Ok((self.visit)(&self.order, effect));
         }
         let first_return = open().map(|i| ops[i].ret).min().unwrap_or(NEVER);
         self.furthest.note(first_return, state);
@@ -218,13 +228,13 @@ impl<'a, 'b, S: Spec, E> Attempt<'a, 'b, S, E> {
                     Outcomes::Many(all) => all,
                 };
                 for (ret, next) in outcomes {
-                    if self.extend(&next, Some(&ret))?.is_break() {
+                    if self.extend(&next, Some((state, &ret)))?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
             } else {
                 for next in self.task.spec.step(state, op, ret) {
-                    if self.extend(&next, result)?.is_break() {
+                    if self.extend(&next, effect)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -283,7 +293,8 @@ mod tests {
         };
         let task = Task::new(&register, &history, &[writes[0], writes[1], read]);
         let possible = possible_results(&task, 2, &mut || Ok::<_, ()>(())).unwrap();
-        assert_eq!(possible, [Value::from(2), Value::from(1)]);
+        let [two, one] = [2, 1].map(Value::from);
+        assert_eq!(possible, [(two.clone(), two), (one.clone(), one)]);
         let mut steps = 0;
         let stopped = possible_results(&task, 2, &mut || {
             steps += 1;

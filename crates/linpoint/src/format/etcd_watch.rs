@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::assemble::{LoggedOperation, Outcome};
-use super::json;
+use super::{json, number};
 use crate::engine::{Budget, Ticker};
 use crate::error::Error;
 use crate::value::Value;
@@ -42,7 +42,7 @@ impl Watched {
                 let allowed = ticker.tick();
                 allowed.map_err(|limit| Error::limit(limit).at_line(line))?;
                 let response = &json::value(response.get()).map_err(at)?;
-                let time = response.get("Time").and_then(Value::as_int);
+                let time = number::time("Time", response.get("Time")).map_err(at)?;
                 for event in list(response, "Events") {
                     self.add_event(event, time);
                 }

@@ -2,7 +2,7 @@
 //! or in one array. Their meaning is that of [`super::jepsen`].
 
 use super::jepsen::{self, Entry, EventType, FailedCas, JepsenEvent};
-use super::{ReadOptions, RecordedHistory, Sink, json};
+use super::{ReadOptions, RecordedHistory, Sink, json, number};
 use crate::engine::Ticker;
 use crate::error::Error;
 use crate::value::Value;
@@ -37,14 +37,14 @@ fn read_event(event: &Value) -> Result<Entry, String> {
     };
     let process = event.get("process").ok_or("\"process\" is missing")?;
     let function = name("f")?;
-    let integer = |key: &str| event.get(key).and_then(Value::as_int);
+    let time = number::time("\"time\"", event.get("time"))?;
     let value = event.get("value").map_or(Value::Nil, with_integer_keys);
     if !matches!(process, Value::Int(_) | Value::Number(_)) {
         return Ok(Entry::Other {
             process: process.plain_text().into_owned(),
             function: function.unwrap_or_default(),
             value,
-            time: integer("time"),
+            time,
         });
     }
     let kind = name("type")?.ok_or("\"type\" is missing")?;
@@ -54,8 +54,8 @@ fn read_event(event: &Value) -> Result<Entry, String> {
         object: Value::Nil,
         function: function.ok_or("\"f\" is missing")?,
         value,
-        time: integer("time"),
-        index: integer("index"),
+        time,
+        index: event.get("index").and_then(Value::as_int),
     }))
 }
 
@@ -148,6 +148,11 @@ mod tests {
             (
                 r#"{"type":"ok","f":3,"process":0}"#,
                 "\"f\" must be text, not 3",
+            ),
+            (
+                r#"{"type":"ok","f":"read","process":0,"time":1.5}"#,
+                "\"time\" must be a 64-bit integer, not 1.5: times are integers, such as nanoseconds since the start of the run; \
+                 multiply times in seconds by 1000000000 and round them down for calls, up for returns",
             ),
             ("3", "an event is an object, not an integer"),
             (

@@ -1,4 +1,4 @@
-//! One form for each number, however it is written: `1000`, `1e3` and `1000.0` are the same value.
+//! One form for each number, however it is written: `1000`, `1e3` and `1000.0` are the same value. Times are integers.
 
 use crate::value::Value;
 
@@ -51,6 +51,28 @@ pub(super) fn exact(text: &str) -> Value {
         .map_or_else(|_| Value::number(text), Value::Int)
 }
 
+/// The time in the field `name` of a record; `None` if the record tells none.
+pub(super) fn time(name: &str, recorded: Option<&Value>) -> Result<Option<i64>, String> {
+    match recorded {
+        None | Some(Value::Nil) => Ok(None),
+        Some(Value::Int(time)) => Ok(Some(*time)),
+        Some(other) => Err(no_time(name, &other.to_string())),
+    }
+}
+
+/// Says that `text`, in the field `name`, is no time.
+pub(super) fn no_time(name: &str, text: &str) -> String {
+    let reason = format!("{name} must be a 64-bit integer, not {text}");
+    let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+    match is_number && text.contains(['.', 'e', 'E']) {
+        true => format!(
+            "{reason}: times are integers, such as nanoseconds since the start of the run; multiply times in seconds by \
+             1000000000 and round them down for calls, up for returns"
+        ),
+        false => reason,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -87,6 +109,24 @@ mod tests {
         }
         assert_eq!(exact("1e3"), Value::Int(1000));
         assert_ne!(exact("0.1"), exact("0.10000000000000000000000000000001"));
+    }
+
+    #[test]
+    fn times_are_integers() {
+        let time_of = |value: Value| time(":time", Some(&value));
+        assert_eq!(time(":time", None), Ok(None));
+        assert_eq!(time_of(Value::Nil), Ok(None));
+        assert_eq!(time_of(exact("1e3")), Ok(Some(1000)));
+        let fraction = time_of(exact("1.5")).unwrap_err();
+        let start = ":time must be a 64-bit integer, not 1.5: times are integers, such as nano";
+        assert!(fraction.starts_with(start), "{fraction}");
+        let large = time_of(exact("9223372036854775808")).unwrap_err();
+        assert_eq!(
+            large,
+            ":time must be a 64-bit integer, not 9223372036854775808"
+        );
+        let text = time_of("1.5".into()).unwrap_err();
+        assert_eq!(text, ":time must be a 64-bit integer, not \"1.5\"");
     }
 
     proptest! {

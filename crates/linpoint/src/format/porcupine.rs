@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::assemble::{LoggedOperation, Order, Outcome, assemble};
-use super::{ReadOptions, RecordedHistory, Sink, json};
+use super::{ReadOptions, RecordedHistory, Sink, json, number};
 use crate::engine::Ticker;
 use crate::error::Error;
 use crate::history::Call;
@@ -87,10 +87,8 @@ impl Log {
     fn operation(&mut self, line: u64, record: &Value) -> Result<(), String> {
         let field = |name: &str| record.get(name).ok_or_else(|| missing(name, record));
         let time = |name: &str| {
-            let value = field(name)?;
-            value
-                .as_int()
-                .ok_or_else(|| format!("{name} is a 64-bit integer, not {value}"))
+            let time = number::time(name, Some(field(name)?))?;
+            time.ok_or_else(|| format!("{name} must be a 64-bit integer, not null"))
         };
         let (call, shape) = call(field("Input")?)?;
         let (from, until) = (time("Call")?, time("Return")?);
@@ -346,7 +344,7 @@ mod tests {
             ),
             (
                 r#"{"Input":{"Op":"get"},"Call":1.5,"Return":2}"#,
-                "Call is a 64-bit integer, not 1.5",
+                "Call must be a 64-bit integer, not 1.5: times are integers, such as nanoseconds",
             ),
             (
                 r#"{"Input":{"Op":"get"},"Call":3,"Return":2}"#,

@@ -159,7 +159,7 @@ trait AnySpec<R>: Send + Sync {
     fn vocabulary(&self) -> Vocabulary;
     fn stands_for(&self, state: &ErasedState, other: &ErasedState) -> bool;
     fn state_words(&self, state: &ErasedState, key: Option<&Value>) -> String;
-    fn answer_words(&self, op: OpNumber, answer: &R) -> String;
+    fn answer_words(&self, before: &ErasedState, op: OpNumber, answer: &R) -> String;
     fn answer_reason(&self, op: OpNumber, answer: &str) -> Option<String>;
     fn failure(&self) -> Option<String>;
     fn effort(&self) -> Option<String>;
@@ -263,8 +263,8 @@ impl<S: Spec> AnySpec<S::Ret> for Numbered<'_, S> {
         self.spec.state_words(state.get(), key)
     }
 
-    fn answer_words(&self, op: OpNumber, answer: &S::Ret) -> String {
-        self.spec.answer_words(self.op(op), answer)
+    fn answer_words(&self, before: &ErasedState, op: OpNumber, answer: &S::Ret) -> String {
+        self.spec.answer_words(before.get(), self.op(op), answer)
     }
 
     fn answer_reason(&self, op: OpNumber, answer: &str) -> Option<String> {
@@ -371,8 +371,8 @@ impl<R: Clone + Eq + Hash + fmt::Debug + Send + Sync> Spec for Erased<'_, R> {
         self.0.state_words(state, key)
     }
 
-    fn answer_words(&self, &op: &OpNumber, answer: &R) -> String {
-        self.0.answer_words(op, answer)
+    fn answer_words(&self, before: &ErasedState, &op: &OpNumber, answer: &R) -> String {
+        self.0.answer_words(before, op, answer)
     }
 
     fn answer_reason(&self, &op: &OpNumber, answer: &str) -> Option<String> {

@@ -269,10 +269,15 @@ where
         self.0.state_words(state.object(), key)
     }
 
-    fn answer_words(&self, op: &BlockingOp, answer: &BlockingAnswer<R>) -> String {
+    fn answer_words(
+        &self,
+        before: &BlockingState,
+        op: &BlockingOp,
+        answer: &BlockingAnswer<R>,
+    ) -> String {
         let (BlockingOp::Returns(op) | BlockingOp::Blocks(op)) = op;
         match answer {
-            BlockingAnswer::Returned(answer) => self.0.answer_words(op, answer),
+            BlockingAnswer::Returned(answer) => self.0.answer_words(before.object(), op, answer),
             BlockingAnswer::Blocked => "to wait".to_owned(),
         }
     }

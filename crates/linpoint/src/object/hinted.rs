@@ -66,7 +66,7 @@ pub(super) trait Erased: Send + Sync {
     fn stands_for(&self, state: u32, other: u32) -> bool;
     fn state_value(&self, state: u32) -> Value;
     fn state_words(&self, state: u32, key: Option<&Value>) -> String;
-    fn answer_words(&self, op: u32, answer: &Value) -> String;
+    fn answer_words(&self, before: u32, op: u32, answer: &Value) -> String;
     fn answer_reason(&self, op: u32, answer: &str) -> Option<String>;
     fn details(&self, op: u32, ret: Option<&Value>) -> Vec<Detail>;
     fn vocabulary(&self) -> Vocabulary;
@@ -161,8 +161,10 @@ impl<S: Simulated> Erased for Numbered<S> {
         self.object.state_words(self.states.read().get(state), key)
     }
 
-    fn answer_words(&self, op: u32, answer: &Value) -> String {
-        self.object.answer_words(self.ops.read().get(op), answer)
+    fn answer_words(&self, before: u32, op: u32, answer: &Value) -> String {
+        let (states, ops) = (self.states.read(), self.ops.read());
+        self.object
+            .answer_words(states.get(before), ops.get(op), answer)
     }
 
     fn answer_reason(&self, op: u32, answer: &str) -> Option<String> {
@@ -285,8 +287,8 @@ impl Spec for Hinted {
         }
     }
 
-    fn answer_words(&self, op: &HintedOp, answer: &Value) -> String {
-        self.object.answer_words(op.op, answer)
+    fn answer_words(&self, before: &HintedState, op: &HintedOp, answer: &Value) -> String {
+        self.object.answer_words(before.state, op.op, answer)
     }
 
     fn answer_reason(&self, op: &HintedOp, answer: &str) -> Option<String> {

@@ -134,12 +134,12 @@ impl Spec for Bank {
         state.words()
     }
 
-    fn answer_words(&self, op: &BankOp, answer: &Value) -> String {
-        match (op, &self.initial, self.overdraft) {
-            (BankOp::Read, None, Overdraft::Allowed) => {
+    fn answer_words(&self, before: &BankState, op: &BankOp, answer: &Value) -> String {
+        match (op, before, self.overdraft) {
+            (BankOp::Read, BankState::Unknown(_), Overdraft::Allowed) => {
                 "the balance of each account at that time".to_owned()
             }
-            (BankOp::Read, None, Overdraft::Refused) => {
+            (BankOp::Read, BankState::Unknown(_), Overdraft::Refused) => {
                 "the balance of each account at that time, none below 0".to_owned()
             }
             _ => answer.to_string(),

@@ -204,7 +204,7 @@ impl BankState {
             }
             BankState::Known(balances) => {
                 let total: i128 = balances.iter().map(|(_, balance)| balance).sum();
-                return format!("the accounts held {total} in total: {}", listed(balances));
+                return format!("the accounts held {total} in total: {}", in_words(balances));
             }
             BankState::Unknown(bounds) => bounds,
         };
@@ -233,6 +233,30 @@ impl BankState {
                 )
             }
         }
+    }
+}
+
+/// The most accounts whose balances a sentence lists.
+const MOST_ACCOUNTS: usize = 12;
+
+/// `7 in account 0, 13 in 1 and 10 in 2`.
+fn in_words(balances: &[(Value, i128)]) -> String {
+    let listed = balances.iter().take(MOST_ACCOUNTS).zip(0..);
+    let mut words: Vec<String> = listed
+        .map(|((account, balance), place)| match place {
+            0 => format!("{balance} in account {account}"),
+            _ => format!("{balance} in {account}"),
+        })
+        .collect();
+    if balances.len() > MOST_ACCOUNTS {
+        words.push(format!(
+            "the rest in {} more",
+            balances.len() - MOST_ACCOUNTS
+        ));
+    }
+    match words.as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => words.concat(),
     }
 }
 

@@ -56,14 +56,14 @@ impl Spec for FencedLock {
         };
         match state.token {
             0 => held,
-            token => format!("{held}, and its last token was {token} or larger"),
+            token => format!("{held} (last token: {token} or larger)"),
         }
     }
 
-    fn answer_words(&self, op: &FencedLockOp, answer: &Value) -> String {
+    fn answer_words(&self, _: &FencedLockState, op: &FencedLockOp, answer: &Value) -> String {
         match (op, answer) {
             (FencedLockOp::Acquire(_) | FencedLockOp::TryAcquire(_), Value::Int(least)) => {
-                format!("a token from {least} on")
+                format!("a token of {least} or more")
             }
             _ => answer.to_string(),
         }

@@ -120,7 +120,7 @@ fn end(log: &[Record]) -> Option<i64> {
 }
 
 /// The most records of a log that explanations list: the last ones.
-const MOST_RECORDS: usize = 12;
+const MOST_RECORDS: usize = 3;
 
 /// `8: ["a" at 0, "b" at 1]`.
 fn log_words((key, log): &Log) -> String {
@@ -133,7 +133,7 @@ fn log_words((key, log): &Log) -> String {
     let records = records.join(", ");
     match hidden {
         0 => format!("{key}: [{records}]"),
-        _ => format!("{key}: [{hidden} records, {records}]"),
+        _ => format!("{key}: [{hidden} more, {records}]"),
     }
 }
 
@@ -326,14 +326,18 @@ impl Spec for KafkaLog {
         op.iter().enumerate().flat_map(of_step).collect()
     }
 
-    fn answer_words(&self, op: &Vec<KafkaStep>, answer: &Value) -> String {
+    fn answer_words(&self, before: &Logs, op: &Vec<KafkaStep>, answer: &Value) -> String {
         let is_poll = |step: &KafkaStep| *step == KafkaStep::Poll;
-        if op.is_empty() {
+        if let [KafkaStep::Send(key, _)] = op.as_slice()
+            && let Some(least) = end(before.get(key))
+        {
+            format!("an offset of {least} or more")
+        } else if op.is_empty() {
             answer.to_string()
         } else if op.iter().all(is_poll) {
-            "some of these records, without gaps".to_owned()
+            "some of these records, in their order and without gaps".to_owned()
         } else if op.iter().any(is_poll) {
-            "larger offsets, and some of these records, without gaps".to_owned()
+            "larger offsets, and some of these records, in their order and without gaps".to_owned()
         } else {
             "larger offsets".to_owned()
         }

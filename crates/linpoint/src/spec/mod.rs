@@ -278,9 +278,9 @@ pub trait Spec: Send + Sync {
     }
 
     /// An answer of `op` as explanations write it. Different answers must look different, unless they are too many for
-    /// [`apply`](Self::apply) to list: the words are then true of all that the operation may answer.
-    fn answer_words(&self, op: &Self::Op, answer: &Self::Ret) -> String {
-        let _ = op;
+    /// [`apply`](Self::apply) to list: the words are then true of all that the operation may answer in the state `before` it.
+    fn answer_words(&self, before: &Self::State, op: &Self::Op, answer: &Self::Ret) -> String {
+        let _ = (before, op);
         format!("{answer:?}")
     }
 

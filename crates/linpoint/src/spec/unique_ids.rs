@@ -72,11 +72,11 @@ impl Spec for UniqueIds {
 
     fn vocabulary(&self) -> Vocabulary {
         Vocabulary {
-            object: "the set of ids that were answered",
-            put: "answered",
-            taken: "withdrawn",
+            object: "the list of ids given out",
+            put: "given out",
+            taken: "taken back",
             place: "id",
-            keys: Keys::Members,
+            keys: Keys::Identifiers,
             ..Vocabulary::default()
         }
     }

@@ -24,10 +24,16 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Says which of its two states the object is in, or whether it is a set that has this member.
+    /// Says which of its two states the object is in, or whether it is a set that has this member, or has given it out.
     pub(crate) fn two_states(&self, state: bool, member: Option<&Value>) -> String {
         let object = self.object;
         match (member, state) {
+            (Some(id), true) if self.keys == Keys::Identifiers => {
+                format!("{id} had been given out")
+            }
+            (Some(id), false) if self.keys == Keys::Identifiers => {
+                format!("{id} had not been given out")
+            }
             (Some(member), true) => format!("{member} was in {object}"),
             (Some(member), false) => format!("{member} was not in {object}"),
             (None, _) => format!("{object} was {}", self.states[usize::from(state)]),
@@ -43,6 +49,15 @@ pub enum Keys {
     Places,
     /// The members of a set.
     Members,
+    /// Identifiers, each of which is given out once at most.
+    Identifiers,
+}
+
+impl Keys {
+    /// Whether an operation on a key puts it into a set or takes it out.
+    pub(crate) fn are_members(self) -> bool {
+        self != Keys::Places
+    }
 }
 
 impl Default for Vocabulary {

@@ -50,22 +50,22 @@ pub struct Anchor {
 impl Anchor {
     /// When it was known, and what, as two clauses. `describe` names an operation.
     pub fn clauses(&self, describe: impl Fn(OpId) -> String) -> [String; 2] {
-        let named = |ids: &[OpId]| match ids {
+        let named = |ids: &[OpId], both: &str, of: &str| match ids {
             [one] => describe(*one),
-            [one, other] => format!("{} and {}", describe(*one), describe(*other)),
-            many => format!("{} operations", many.len()),
+            [one, other] => format!("{} {both} {}", describe(*one), describe(*other)),
+            many => format!("{of}{} operations", many.len()),
         };
         let mut what = format!("{}, whatever the order", self.states.alternatives());
         if !self.open.is_empty() {
             what += &format!(
-                ", or what {}, still open, had made of that",
-                named(&self.open)
+                ", unless {}, still open, had taken effect by then",
+                named(&self.open, "or", "one of ")
             );
         }
         if !self.taken.is_empty() {
             what += &format!(
                 "; {}, still open, had taken effect by then",
-                named(&self.taken)
+                named(&self.taken, "and", "")
             );
         }
         [format!("when {} had returned", describe(self.after)), what]
@@ -253,10 +253,12 @@ impl<S: Spec> Approach<S> {
             possible: effects,
             waiting,
         } = walk.effects(last)?;
-        let answers = effects.iter().filter_map(|effect| effect.answer.as_ref());
         let (asked, _) = beginning.action(last as usize);
-        let words = |answer| beginning.spec.answer_words(asked, answer);
-        let answers: Vec<String> = answers.map(words).collect();
+        let words = |effect: &Effect<S>| {
+            let answer = effect.answer.as_ref()?;
+            Some(beginning.spec.answer_words(&effect.before, asked, answer))
+        };
+        let answers: Vec<String> = effects.iter().filter_map(words).collect();
         let before_effect =
             |effects: &[Effect<S>]| clauses(beginning, effects.iter().map(|effect| &effect.before));
         let at_return = clauses(beginning, waiting.iter());

@@ -265,7 +265,10 @@ impl Clashes {
         let at_place = match task.kind() {
             // Values tell more.
             Some(_) => None,
-            None => projection::clash(task, &budget.slice(budget.left() / 2)),
+            None => {
+                let part = budget.slice(budget.left() / 2);
+                projection::clash(task, findings.reached, &part)
+            }
         };
         let last_rank = match (&ops, &at_place) {
             (Some(ops), _) => last_return(ops).map(|op| op.ret),

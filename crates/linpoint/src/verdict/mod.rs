@@ -31,7 +31,7 @@ pub(crate) use {configurations::has_no_order, tests::random::for_each_part};
 
 use std::fmt;
 
-pub use crate::claim::{Change, Claim, Detailed, Listed, Since, UsedUp};
+pub use crate::claim::{Change, Claim, Detailed, Listed, PlaceConflict, Since, UsedUp};
 pub use crate::engine::{Cause, Limit};
 use crate::engine::{Task, TaskOp};
 use crate::history::{NEVER, OpId, Partitioning};

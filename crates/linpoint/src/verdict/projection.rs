@@ -4,12 +4,12 @@
 //! The operations of a history, each replaced by what it [says about a place](Spec::at_place), are those of an object that
 //! holds one value. If no order explains these, no order explains the history.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::configurations::has_no_order;
 use super::explain::Found;
-use super::{Claim, Confirmation, Since};
-use crate::engine::{Budget, Task, TaskOp};
+use super::{Claim, Confirmation, PlaceConflict, Since};
+use crate::engine::{Budget, Task, TaskOp, first_return_after};
 use crate::history::{EventKind, NEVER, OpId, TypedHistory, events_in_order};
 use crate::spec::{AtPlace, Keys, Need, Outcomes, Role, Spec};
 use crate::value::Value;
@@ -19,6 +19,10 @@ const MOST_CONFIGURATIONS: usize = 1_000;
 
 /// The most operations on a place that are looked at.
 const MOST_OPS: usize = 2_000;
+
+/// The most places that the operations open at the first return without explanation do not tell of, times the operations of the
+/// history: some seconds.
+const MOST_WORK: usize = 100_000_000;
 
 /// Operations that contradict each other by what they say about one place.
 pub(super) struct Clash {
@@ -102,10 +106,66 @@ impl Clash {
             },
             _ => Claim::AtPlace {
                 op: op.id,
-                place: self.place,
                 others: others.iter().map(|op| op.id).collect(),
+                conflict: self.conflict(task, op, &others),
+                place: self.place,
             },
         }
+    }
+}
+
+impl Clash {
+    /// Why the operation, which returned last, contradicts the others.
+    fn conflict<S: Spec>(
+        &self,
+        task: &Task<'_, S>,
+        op: TaskOp,
+        others: &[TaskOp],
+    ) -> PlaceConflict {
+        let slot = |op: TaskOp| {
+            let (operation, ret) = task.action_of(op);
+            match task.spec.at_place(operation, ret, &self.place) {
+                AtPlace::Does(Role::Slot { needs, leaves }) => Some((needs, leaves)),
+                _ => None,
+            }
+        };
+        let left = |op: TaskOp| slot(op).and_then(|(_, leaves)| leaves);
+        let Some((needs @ Need::Is(found), leaves)) = &slot(op) else {
+            return PlaceConflict::Other;
+        };
+        let by = others.iter().find(|by| {
+            let is_earlier = |other: &TaskOp| other.id == by.id || other.precedes(**by);
+            by.precedes(op)
+                && left(**by).is_some_and(|left| left != *found)
+                && others.iter().all(is_earlier)
+        });
+        if task.spec.vocabulary().keys.are_members() {
+            let taken = by.filter(|_| *found == Value::Bool(true));
+            return taken.map_or(PlaceConflict::Other, |by| PlaceConflict::TakenBefore(by.id));
+        }
+        if others.is_empty() {
+            return PlaceConflict::NeverPut;
+        }
+        if let [other] = others {
+            let changes = leaves.as_ref().is_some_and(|leaves| leaves != found);
+            let is_alike = slot(*other).is_some_and(|(other, _)| other == *needs);
+            if changes && is_alike && left(*other).is_some_and(|left| left != *found) {
+                let is_got = |op: TaskOp| {
+                    let (operation, _) = task.action_of(op);
+                    !task.spec.places(operation, None).contains(&self.place)
+                };
+                return match is_got(op) && is_got(*other) {
+                    true => PlaceConflict::GotTwice,
+                    false => PlaceConflict::ChangedTwice,
+                };
+            }
+            if slot(*other).is_none() && left(other.relaxed()).as_ref() == Some(found) {
+                return PlaceConflict::PutElsewhere;
+            }
+        }
+        by.map_or(PlaceConflict::Other, |by| {
+            PlaceConflict::ChangedBefore(by.id)
+        })
     }
 }
 
@@ -144,26 +204,57 @@ impl Spec for Place {
 }
 
 /// The operations that contradict each other about some place, if the specification tells of places and there are such; of
-/// several, those that do so first.
-pub(super) fn clash<S: Spec>(task: &Task<'_, S>, budget: &Budget) -> Option<Clash> {
+/// several, those that do so first, but that places come first of which operations tell that were open when the first one without
+/// explanation returned. The first `explained` events of the task are linearizable.
+pub(super) fn clash<S: Spec>(
+    task: &Task<'_, S>,
+    explained: usize,
+    budget: &Budget,
+) -> Option<Clash> {
     let initial = task.spec.place_initially()?;
+    let unexplained = first_return_after(&task.ops, explained)?.ret;
     let mut places = BTreeSet::new();
     for i in 0..task.ops.len() {
         let (op, ret) = task.action(i);
         places.extend(task.spec.places(op, ret));
     }
-    let mut first: Option<Clash> = None;
-    for place in places {
-        budget.check().ok()?;
-        let found = at(task, &place, &initial, budget).map(|ops| Clash { place, ops });
-        let is_first = |found: &Clash| {
-            first
-                .as_ref()
-                .is_none_or(|first| found.last_return() < first.last_return())
-        };
-        first = found.filter(is_first).or(first);
+    let was_open = |op: &&TaskOp| op.call < unexplained && unexplained <= op.ret && op.ret != NEVER;
+    let open: Vec<TaskOp> = task.ops.iter().filter(was_open).copied().collect();
+    let is_told = |place: &Value| {
+        let mut said = open.iter().map(|op| {
+            let (operation, ret) = task.action_of(*op);
+            task.spec.at_place(operation, ret, place)
+        });
+        said.any(|said| said != AtPlace::Nothing)
+    };
+    let (likely, others): (Vec<Value>, Vec<Value>) = places.into_iter().partition(is_told);
+    let first_of = |places: Vec<Value>| {
+        let mut first: Option<Clash> = None;
+        for place in places {
+            if budget.check().is_err() {
+                break;
+            }
+            let found = at(task, &place, &initial, budget).map(|ops| Clash { place, ops });
+            let is_first = |found: &Clash| {
+                first
+                    .as_ref()
+                    .is_none_or(|first| found.last_return() < first.last_return())
+            };
+            first = found.filter(is_first).or(first);
+        }
+        first
+    };
+    let is_much = others.len().saturating_mul(task.ops.len()) > MOST_WORK;
+    let others = if is_much { Vec::new() } else { others };
+    // One of them makes the history wrong, unless the engine does not know how far it is explained.
+    let latest = open.iter().map(|op| op.ret).max()?;
+    match first_of(likely) {
+        Some(found) if found.last_return() <= latest => Some(found),
+        found => {
+            let found = [found, first_of(others)].into_iter().flatten();
+            found.min_by_key(Clash::last_return)
+        }
     }
-    first
 }
 
 /// An operation as one on a place.
@@ -230,17 +321,19 @@ fn at<S: Spec>(
     initial: &Value,
     budget: &Budget,
 ) -> Option<Vec<TaskOp>> {
-    let mut said = Vec::new();
+    let (mut said, mut told) = (Vec::new(), 0);
     for &op in &task.ops {
         let of_op = Said::of(task, op, place)?;
+        told += usize::from(op.ret != NEVER && of_op.returned.is_some());
+        if told > MOST_OPS {
+            return None;
+        }
         if of_op.returned.is_some() || of_op.pending.is_some() {
             said.push(of_op);
         }
-        if said.len() > MOST_OPS {
-            return None;
-        }
     }
-    if !contradict(&said, initial, budget) {
+    drop_unneeded(&mut said);
+    if said.len() > MOST_OPS || !contradict(&said, initial, budget) {
         return None;
     }
     // Cut to the shortest bad beginning, then drop or relax the operations one by one.
@@ -282,6 +375,37 @@ fn at<S: Spec>(
         .map(|said| said.op)
         .filter(|op| op.ret != NEVER);
     Some(returned.collect())
+}
+
+/// Drops the operations that say nothing with their results, and as pending ones leave a value that no operation needs to find:
+/// orders with such a pending operation remain orders without it, unless something needs the place to differ from a value.
+fn drop_unneeded(said: &mut Vec<Said>) {
+    let roles = said.iter().flat_map(|said| [&said.returned, &said.pending]);
+    let mut needed = HashSet::new();
+    for role in roles.flatten() {
+        match role {
+            Role::Slot {
+                needs: Need::Is(value),
+                ..
+            } => needed.insert(value.clone()),
+            Role::Slot {
+                needs: Need::Anything,
+                ..
+            } => false,
+            _ => return,
+        };
+    }
+    let leaves_needed = |role: &Option<Role>| match role {
+        Some(Role::Slot {
+            leaves: Some(value),
+            ..
+        }) => needed.contains(value),
+        _ => false,
+    };
+    said.retain(|said| match said.op.ret {
+        NEVER => leaves_needed(&said.pending),
+        _ => said.returned.is_some() || leaves_needed(&said.pending),
+    });
 }
 
 /// Whether no order explains what the operations say.

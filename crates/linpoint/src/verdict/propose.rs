@@ -24,7 +24,7 @@ pub(super) fn claim<S: Spec>(
     };
     let facts: &dyn Facts = beginning;
     let mut proposals = Vec::from_iter(against_hints(facts, *last));
-    if beginning.spec.vocabulary().keys == Keys::Members {
+    if beginning.spec.vocabulary().keys.are_members() {
         proposals.extend(about_member(facts, &ops));
     }
     proposals.extend(details::proposals(facts, *last));

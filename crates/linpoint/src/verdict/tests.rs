@@ -85,7 +85,10 @@ fn compare<S: Spec>(task: &Task<'_, S>, violation: &Violation, name: &str) {
     let answers = brute::possible_results(&beginning, last, always).expect("no limit");
     let answers: BTreeSet<String> = answers
         .iter()
-        .map(|answer| task.spec.answer_words(beginning.action(last).0, answer))
+        .map(|(before, answer)| {
+            let (asked, _) = beginning.action(last);
+            task.spec.answer_words(before, asked, answer)
+        })
         .collect();
     assert_eq!(
         possible.answers.count,
@@ -349,6 +352,30 @@ fn a_poll_that_leaves_out_a_record_is_told() {
     let mut tally = Tally::default();
     check_one(&KafkaLog, &history, "kafka-log", 0, &mut tally);
     assert!(tally.of("skipped") > 0, "{:?}", tally.all());
+}
+
+/// Each append might have got the index, if its own answer did not tell otherwise.
+#[test]
+fn an_index_that_is_answered_twice_among_thousands_is_told() {
+    let mut builder = HistoryBuilder::new();
+    let process = Value::Int(0);
+    let indices = (0..2_500).chain([1_200]);
+    for (line, index) in (1..).step_by(2).zip(indices) {
+        let call = Call::new("append", Value::Int(5 + index));
+        builder.call(line, process.clone(), call).unwrap();
+        builder.ret(line + 1, &process, Value::Int(index)).unwrap();
+    }
+    let history = builder.finish(Ties::default()).unwrap();
+    let list = crate::object_type("list", &Default::default()).unwrap();
+    let report = Checker::default().check_recorded(&list, &history).unwrap();
+    let Verdict::Violation(violation) = report.verdict else {
+        panic!("{:?}", report.verdict)
+    };
+    assert_eq!(violation.core.ops(), [OpId(1_200), OpId(2_500)]);
+    let Claim::AtPlace { conflict, .. } = violation.core.claim() else {
+        panic!("{}", violation.core.sentence())
+    };
+    assert_eq!(*conflict, PlaceConflict::GotTwice);
 }
 
 /// A counter to which many operations added 1, two of which saw the same count.

@@ -10,7 +10,7 @@ use clojure_reader::edn::Edn;
 pub(super) use self::split::Forms;
 pub(super) use self::value::{value, with_form};
 use super::jepsen::{self, Entry, EventType, FailedCas, JepsenEvent};
-use super::{ReadOptions, RecordedHistory, Sink};
+use super::{ReadOptions, RecordedHistory, Sink, number};
 use crate::engine::Ticker;
 use crate::error::Error;
 use crate::value::Value;
@@ -46,7 +46,8 @@ fn read_event(edn: &Edn<'_>) -> Result<Entry, String> {
         None => return Err(NO_PROCESS.to_owned()),
     };
     let function = name(map, "f")?;
-    let time = field(map, "time").and_then(|time| value(time).ok()?.as_int());
+    let time = field(map, "time").map(value).transpose()?;
+    let time = number::time(":time", time.as_ref())?;
     let recorded = field(map, "value").map_or(Ok(Value::Nil), value)?;
     if !matches!(process, Value::Int(_) | Value::Number(_)) {
         let process = match process.as_text() {
@@ -231,6 +232,15 @@ mod tests {
                 ":f must be a keyword, not 3",
             ),
             ("{:type :invoke, :f :read}", NO_PROCESS),
+            (
+                "{:type :invoke, :f :read, :process 0, :time 1.5}",
+                ":time must be a 64-bit integer, not 1.5: times are integers, such as nanoseconds since the start of the run; \
+                 multiply times in seconds by 1000000000 and round them down for calls, up for returns",
+            ),
+            (
+                "{:type :info, :f :start, :process :nemesis, :time \"noon\"}",
+                ":time must be a 64-bit integer, not \"noon\"",
+            ),
             ("[1 2]", "an event must be a map"),
             (
                 "{:type}",

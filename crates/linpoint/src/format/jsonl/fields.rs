@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::super::json;
+use super::super::{json, number};
 use super::scan;
 use crate::error::did_you_mean;
 use crate::value::{Value, ValueRef};
@@ -193,16 +193,11 @@ impl<'a> Fields<'a> {
 
     /// The time in a field.
     pub(super) fn time(&self, key: Key) -> Result<Option<i64>, String> {
-        self.integer(key).map_err(|reason| {
-            let is_fraction = self.get(key).is_some_and(|raw| raw.contains(['.', 'e', 'E']));
-            if !is_fraction {
-                return reason;
-            }
-            format!(
-                "{reason}: times are integers, such as nanoseconds since the start of the run; multiply times in seconds by \
-                 1000000000 and round them down for calls, up for returns"
-            )
-        })
+        let Some(raw) = self.given(key) else {
+            return Ok(None);
+        };
+        let time = json::integer(raw).map(Some);
+        time.ok_or_else(|| number::no_time(&format!("{:?}", key.name()), raw))
     }
 
     pub(super) fn truth(&self, key: Key) -> Result<Option<bool>, String> {

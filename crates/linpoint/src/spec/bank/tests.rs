@@ -152,6 +152,23 @@ fn unknown_balances_are_not_negative_unless_that_is_allowed() {
     }
 }
 
+#[test]
+fn balances_are_told_account_by_account() {
+    let words = |balances: Vec<(Value, i128)>| BankState::Known(balances).words();
+    let numbered = |count: i64| (0..count).map(|account| (account.into(), 3)).collect();
+    assert_eq!(
+        words(numbered(3)),
+        "the accounts held 9 in total: 3 in account 0, 3 in 1 and 3 in 2"
+    );
+    let one = vec![("a".into(), 7)];
+    assert_eq!(
+        words(one),
+        "the accounts held 7 in total: 7 in account \"a\""
+    );
+    let many = words(numbered(14));
+    assert!(many.ends_with("3 in 11 and the rest in 2 more"), "{many}");
+}
+
 /// A history is linearizable with unknown balances if and only if it is so with some balances.
 #[test]
 fn unknown_balances_are_any_balances() {

@@ -109,7 +109,7 @@ impl Spec for JavaCollection {
         words::members("the collection", state.to_vec().iter().map(Element::value))
     }
 
-    fn answer_words(&self, _: &CollectionOp, answer: &Value) -> String {
+    fn answer_words(&self, _: &Self::State, _: &CollectionOp, answer: &Value) -> String {
         self.form.answer(answer)
     }
 

@@ -87,7 +87,7 @@ impl Spec for JavaMap {
         format!("the map held {state:?}")
     }
 
-    fn answer_words(&self, _: &MapOp, answer: &Value) -> String {
+    fn answer_words(&self, _: &Self::State, _: &MapOp, answer: &Value) -> String {
         self.form.answer(answer)
     }
 

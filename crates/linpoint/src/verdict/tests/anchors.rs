@@ -9,7 +9,7 @@ use crate::value::Value;
 use crate::verdict::{Anchor, Listed};
 
 impl<S: Spec<Ret = Value>> Case<'_, S> {
-    /// "When [operation] had returned, [states], whatever the order, or what [open operations] had made of that; [others] had taken
+    /// "When [operation] had returned, [states], whatever the order, unless [open operations] had taken effect; [others] had taken
     /// effect by then": some order of everything up to that return leads to each of the states, every order leads to one of
     /// them and on from there by what operations did that were still open, and from there on no order explains the results of
     /// the core, no matter what the relaxed operations did.

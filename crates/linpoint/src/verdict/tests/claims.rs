@@ -121,7 +121,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
             let outcomes = self.object.apply(state, &action.op).into_pairs();
             let mut answers = outcomes
                 .iter()
-                .map(|(ret, _)| self.object.answer_words(&action.op, ret));
+                .map(|(ret, _)| self.object.answer_words(state, &action.op, ret));
             if !answers.any(|other| other == answer) {
                 continue;
             }
@@ -293,7 +293,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         let asked = &self.typed.action(last).op;
         let answers = effects
             .iter()
-            .map(|(_, answer)| self.object.answer_words(asked, answer));
+            .map(|(before, answer)| self.object.answer_words(before, asked, answer));
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
@@ -377,7 +377,16 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
             }
             Claim::Stuck { op, states } => self.check_stuck(*op, states),
             Claim::Missed { op, value, put } => places::check_missed(self, *op, value, *put),
-            Claim::AtPlace { op, place, others } => places::check(self, *op, place, others),
+            Claim::AtPlace {
+                op,
+                place,
+                others,
+                conflict,
+            } => {
+                places::check(self, *op, place, others);
+                places::check_conflict(self, *op, place, others, conflict);
+                tally.add(conflict.kind().unwrap_or("contradict each other"));
+            }
             Claim::Detailed(detailed) => details::check(self, detailed),
             Claim::WrongScan { fault, .. } => {
                 let sentence = self.violation.core.sentence();

@@ -65,7 +65,7 @@ pub(super) fn check<S: Spec<Ret = Value>>(case: &Case<'_, S>, claim: &Detailed<O
             let both = [op.id, *other].map(|id| token(case, id));
             case.expect(both == [Some(*n); 2] && op.id != *other, "both got it");
         }
-        // "Owner o held the lock since [since] had returned, and no release by that owner was called after that."
+        // "Owner o held the lock, since [since] had returned before it was called and this owner called no release before it returned."
         Detailed::HeldBy { owner, since, .. } => {
             let since = case.op(*since);
             case.expect(since.ret < op.call, "it returned before");
@@ -108,9 +108,9 @@ fn owner_of<'a>(op: &Op<'a>) -> &'a Value {
     }
 }
 
-/// "It takes w permits, and at most f can have been free: i at first and at most m from releases that were called before it returned,
-/// less n that [operations] had taken before it was called." "It asked for w permits, and at least f must have been free: i at first and
-/// m that [operations] had brought before it was called, less at most n for operations that were called before it returned."
+/// "It takes w permits, and at most f were free: i at first, at most m released until it returned, n taken before it was called, by
+/// [operations]." "It asked for w permits, and at least f were free: i at first, at most n taken until it returned, m released before
+/// it was called, by [operations]."
 fn check_permits<S: Spec<Ret = Value>>(case: &Case<'_, S>, claim: &Detailed<OpId>) {
     let (Detailed::TooFewPermits {
         op,

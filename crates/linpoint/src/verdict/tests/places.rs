@@ -5,6 +5,7 @@ use super::orders::{AllOrders, Given};
 use crate::history::{NEVER, Op, OpId};
 use crate::spec::{CallView, KeyValue, MultiRegister, Recorded, Register, Set, Spec};
 use crate::value::Value;
+use crate::verdict::PlaceConflict;
 
 /// "[Operation] misses [value], although [put] had returned before it was called, and no operation had removed it": as the
 /// times, calls and answers say; and the value is there in all orders of the others, during the whole operation.
@@ -95,6 +96,138 @@ pub(super) fn check<S: Spec<Ret = Value>>(
         case.orders(treated).is_empty(),
         "the history has no such order",
     );
+}
+
+/// "[Other] got [place] too", "[other] found the same there and changed it too", "only [other] can have put in what it found, and that
+/// has another place", "[by] left another value there, and no operation can have put back what it found": as the calls, times and
+/// answers say.
+pub(super) fn check_conflict<S: Spec<Ret = Value>>(
+    case: &Case<'_, S>,
+    op: OpId,
+    place: &Value,
+    others: &[OpId],
+    conflict: &PlaceConflict,
+) {
+    let effect = |id: OpId| match case.name {
+        "set" => (None, None),
+        name => found_and_left(name, &case.op(id), place),
+    };
+    let (found, left) = effect(op);
+    match (conflict, others) {
+        (PlaceConflict::GotTwice, [other]) => {
+            let has_got = |id: OpId| {
+                let op = case.op(id);
+                op.method == "append" && op.result == Some(place)
+            };
+            case.expect(has_got(op) && has_got(*other), "both got the index");
+        }
+        (PlaceConflict::ChangedTwice, [other]) => {
+            let (other_found, other_left) = effect(*other);
+            case.expect(found.is_some() && found == other_found, "found the same");
+            case.expect(
+                [&left, &other_left]
+                    .iter()
+                    .all(|left| left.is_some() && **left != found),
+                "both changed it",
+            );
+        }
+        (PlaceConflict::PutElsewhere, [other]) => {
+            let value = case.result(op).expect("it found a value");
+            let appends = |op: &Op<'_>| op.method == "append" && op.argument == value;
+            let elsewhere = case.op(*other);
+            case.expect(appends(&elsewhere), "the other one appended it");
+            case.expect(
+                elsewhere.result.is_some_and(|index| index != place),
+                "it has another index",
+            );
+            let count = case.called().filter(appends).count();
+            case.expect(count == 1, "no other operation appended it");
+        }
+        (PlaceConflict::ChangedBefore(by), _) => {
+            let (changed, op) = (case.op(*by), case.op(op));
+            case.expect(others.contains(by), "it is one of them");
+            case.expect(changed.ret < op.call, "it had returned before");
+            case.expect(
+                effect(*by).1.is_some_and(|left| Some(left) != found),
+                "it left another value",
+            );
+            // An index that is given out keeps its value.
+            let may_put_back = |other: &Op<'_>| {
+                let left = found_and_left(case.name, other, place).1;
+                case.name != "list"
+                    && other.id != op.id
+                    && other.ret > changed.call
+                    && left.is_some()
+                    && left == found
+            };
+            let is_put_back = case.called().any(|other| may_put_back(&other));
+            case.expect(!is_put_back, "no operation can have put it back");
+        }
+        (PlaceConflict::TakenBefore(by), _) => {
+            let changed = case.op(*by);
+            let is_on =
+                |other: &Op<'_>, method: &str| other.method == method && other.argument == place;
+            case.expect(others.contains(by), "it is one of them");
+            case.expect(changed.ret < case.op(op).call, "it had returned before");
+            case.expect(is_on(&changed, "remove"), "it removed the member");
+            let may_add =
+                |other: Op<'_>| is_on(&other, "add") && other.id != op && other.ret > changed.call;
+            case.expect(!case.called().any(may_add), "none added it since");
+        }
+        (PlaceConflict::NeverPut, []) => {
+            let can_put = |other: Op<'_>| {
+                let left = found_and_left(case.name, &other, place).1;
+                other.id != op && left.is_some() && left == found
+            };
+            case.expect(!case.called().any(can_put), "none put it in");
+        }
+        (PlaceConflict::Other, _) => {}
+        _ => case.expect(false, "there is one other operation"),
+    }
+}
+
+/// What an operation found at a place, and left there, if it says so or may do so.
+fn found_and_left(name: &str, op: &Op<'_>, place: &Value) -> (Option<Value>, Option<Value>) {
+    match name {
+        "list" => match about_index(op, place) {
+            Some(said) if said.method == "cas" => {
+                let held = said.argument.as_list().map(|pair| pair[1].clone());
+                (Some(Value::Nil), held)
+            }
+            said => (said.and_then(|said| said.result), None),
+        },
+        "etcd" => match about_key(op, place) {
+            Some(said) if said.method == "put" => {
+                let value = said.argument.as_list().map(|pair| pair[1].clone());
+                (None, value)
+            }
+            Some(said) if said.method == "delete" => {
+                let was_missing = said.result == Some(Value::Bool(false));
+                (was_missing.then_some(Value::Nil), Some(Value::Nil))
+            }
+            said => (said.and_then(|said| said.result), None),
+        },
+        "multi-register" => {
+            let Some(said) = about_register(op, place) else {
+                return (None, None);
+            };
+            let steps = said.argument.as_list().expect("steps");
+            let answers = said.result.as_ref().and_then(Value::as_list);
+            let (mut found, mut left) = (None, None);
+            for (i, step) in steps.iter().enumerate() {
+                let step = step.as_list().expect("a step");
+                if step[0].as_text() == Some("w") {
+                    left = step.get(2).cloned();
+                } else if let (None, Some(answers)) = (&left, answers) {
+                    // A nil at the end may be left out.
+                    let answer = answers[i].as_list();
+                    found = answer.map(|answer| answer.get(2).cloned().unwrap_or_default());
+                }
+            }
+            (found, left)
+        }
+        name => panic!("{name} has no such conflicts"),
+    }
 }
 
 /// What an operation says about one place: a call, and the result if the record tells it.
