@@ -41,7 +41,7 @@ pub struct Anchor {
     pub after: OpId,
     /// The states that were possible then, each as a clause, apart from what the operations in `open` made of them.
     pub states: Listed,
-    /// Operations that were open then and had taken effect in each of these states, if the core depends on that.
+    /// Operations that were open then and had taken effect in each of these states, if they could change it or the core depends on that.
     pub taken: Vec<OpId>,
     /// Other operations that were open then and may have changed the state by that time.
     pub open: Vec<OpId>,
@@ -347,7 +347,13 @@ fn from_point<S: Spec>(
     let (told, others): (Vec<u32>, Vec<u32>) = returns.into_iter().partition(is_told);
     window.relax(others);
     window.relax(told);
-    let taken = window.needed_taken()?;
+    let mut taken = window.needed_taken()?;
+    taken.extend(
+        certainly_taken(beginning, point)
+            .filter(|id| !taken.contains(id))
+            .collect::<Vec<_>>(),
+    );
+    taken.sort_unstable();
     let returned = |op: u32| window.task.ops[op as usize].ret != NEVER;
     let kept = later
         .iter()
@@ -383,6 +389,21 @@ fn from_point<S: Spec>(
         minimal: !window.undecided,
         confirmation: Confirmation::Walk,
     })
+}
+
+/// The operations that were open at a point, may change the state, and had taken effect there whatever the order.
+fn certainly_taken<'p, S: Spec>(
+    beginning: &'p Task<'_, S>,
+    point: &'p Point<S>,
+) -> impl Iterator<Item = OpId> + 'p {
+    let is_certain = |op: &u32| {
+        let mut configurations = point.configurations.iter();
+        configurations.all(|configuration| configuration.has_taken(*op))
+    };
+    let certain = point.open.iter().copied().filter(is_certain);
+    let ops = certain.map(|op| beginning.ops[op as usize]);
+    let changing = ops.filter(|op| !beginning.is_pure(op.relaxed()));
+    changing.map(|op| op.id)
 }
 
 /// The events after a point, of which some operations are relaxed.

@@ -221,13 +221,16 @@ fn check_all<S: Spec<Ret = Value>>(
         let ids = &of_part.expect("a part").ops;
         let task = Task::new(object, typed, ids);
         compare(&task, violation, name);
+        // Sentences about operations on one key speak of that key.
+        let beginning = || task.with_ops(prefix(&task.ops, violation.prefix_events));
+        let key = part.key.clone().or_else(|| beginning().only_key());
         let case = |violation| Case {
             name,
             object,
             history,
             typed,
             ids,
-            key: part.key.as_ref(),
+            key: key.as_ref(),
             violation,
             cut: last_event(&task, violation),
         };
