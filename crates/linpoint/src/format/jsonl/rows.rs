@@ -256,8 +256,8 @@ impl LineReader {
                     "an input of several histories is read whole: only one history is read operation by operation",
                 ));
             }
-            // Notes say nothing of operations.
-            Line::Note { .. } => None,
+            // Neither changes what is known of an operation: it returned or not.
+            Line::Note { .. } | Line::CrashOfAll { .. } => None,
             Line::Stuck => {
                 let about = About {
                     ends_stuck: true,
