@@ -8,6 +8,7 @@ use linpoint::condition::Condition;
 use linpoint::format::RecordedHistory;
 use linpoint::{Checker, Error};
 
+use super::check::with_least_ops;
 use crate::args::{Asked, CheckArgs};
 use crate::exit::Exit;
 use crate::files::Output;
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
                 return;
             }
             let budget = checker.budget().cancelled_by(Arc::clone(&stop));
+            let recorded = recorded.and_then(|recorded| with_least_ops(recorded, args.min_ops));
             let decided = recorded.and_then(|recorded| {
                 decide(recorded, &conditions, chosen.as_ref(), checker, &budget)
             });

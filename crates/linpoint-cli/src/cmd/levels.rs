@@ -10,13 +10,13 @@ use linpoint::spec::Params;
 use linpoint::transaction::{Level, Model, check};
 use linpoint::{EngineChoice, Error};
 
+use super::check::with_least_ops;
 use crate::args::{Asked, CheckArgs};
 use crate::exit::Exit;
 use crate::files::Output;
 use crate::interrupt;
 use crate::output::levels::{Decided, Printer};
 use crate::source::TypeChoice;
-use crate::units::counted;
 
 /// The levels that `--condition` names, if it names any.
 pub(crate) fn asked(args: &CheckArgs) -> Result<Option<Vec<Level>>, Error> {
@@ -107,15 +107,8 @@ fn decide(
     budget: &Budget,
 ) -> Result<Decided, Error> {
     let started = Instant::now();
+    let recorded = with_least_ops(recorded, args.min_ops)?;
     let history = &recorded.history;
-    if history.len() < args.min_ops {
-        let ops = counted(history.len(), "operation");
-        let reason = format!(
-            "it holds {ops}, and --min-ops asks for {} at least",
-            args.min_ops
-        );
-        return Err(recorded.locate(Error::malformed(reason)));
-    }
     let object_type = chosen.or(recorded.object_type.as_ref());
     let object_type = object_type.map(|(name, params)| (name.as_str(), params));
     let model = Model::of(history, object_type).map_err(|error| {

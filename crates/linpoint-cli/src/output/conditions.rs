@@ -205,6 +205,11 @@ pub(super) fn diagnosis_lines(history: &History, diagnosis: &Diagnosis) -> Vec<S
 fn behind(history: &History, diagnosis: &Diagnosis) -> Option<String> {
     let versions = diagnosis.versions.filter(|versions| versions.at_most > 1)?;
     let writes = counted(versions.at_most as usize - 1, "write");
+    let writes = match versions.at_least == versions.at_most {
+        true => writes,
+        // No better order was found in time.
+        false => format!("{} to {writes}", versions.at_least.saturating_sub(1)),
+    };
     let (late, read) = match diagnosis.lateness {
         Some(lateness) if lateness.delta > 0 => (
             format!(" and {} units of time", lateness.delta),

@@ -61,7 +61,8 @@ pub enum Measure {
 /// Why a condition does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refutation {
-    /// Operations that violate it by themselves, in the order of their calls.
+    /// Operations that violate it by themselves, in the order of their calls; together with what the sentence says was known at some
+    /// earlier return, if it does.
     pub core: Vec<OpId>,
     /// Whether none of them can be left out.
     pub is_minimal: bool,
@@ -180,6 +181,13 @@ impl<'a> Subject<'a> {
                 "delta-atomic needs a history with times; this one has none",
             ));
         }
+        if let Condition::DeltaAtomic(_) = condition
+            && !memory.span_fits()
+        {
+            let reason =
+                "the first and the last time of the history are further apart than 64 bits can say";
+            return Ok(Outcome::Undecided(reason.to_owned()));
+        }
         let answer = match decide(memory, condition, budget) {
             Ok(answer) => answer,
             Err(stopped) => return Ok(Outcome::Undecided(self.stopped(stopped))),
@@ -187,10 +195,20 @@ impl<'a> Subject<'a> {
         match answer {
             Answer::Holds(witness) => {
                 let measure = measure(memory, condition, budget);
-                let (k, delta) = match measure {
-                    Some(Measure::Versions(versions)) => (versions.at_most as usize, 0),
-                    Some(Measure::Lateness(lateness)) => (1, lateness.delta),
-                    None => (1, 0),
+                let (k, delta) = match (measure, condition) {
+                    (Some(Measure::Versions(versions)), _) => (versions.at_most as usize, 0),
+                    (Some(Measure::Lateness(lateness)), _) => (1, lateness.delta),
+                    // The time is over, or values repeat: the number is not known, but the order may be of the bound.
+                    (None, Condition::KAtomic(Some(k))) => (k as usize, 0),
+                    (None, Condition::DeltaAtomic(Some(delta))) => (1, delta),
+                    (None, Condition::KAtomic(None) | Condition::DeltaAtomic(None))
+                        if budget.check().is_err() =>
+                    {
+                        let limit = budget.check().err();
+                        let reason = limit.map_or_else(String::new, |limit| limit.to_string());
+                        return Ok(Outcome::Undecided(reason));
+                    }
+                    (None, _) => (1, 0),
                 };
                 if !certify::shows(memory, condition, &witness, k, delta) {
                     return Err(Error::bug(format!(

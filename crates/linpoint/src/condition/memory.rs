@@ -155,6 +155,14 @@ impl Memory {
         Memory { ops, ..*self }
     }
 
+    /// Whether the times between its events fit into 64 bits.
+    pub(super) fn span_fits(&self) -> bool {
+        let times = self.ops.iter().flat_map(|op| [op.times.0, op.times.1]);
+        let known = times.filter(|&time| time != i64::MAX);
+        let ends = known.clone().min().zip(known.max());
+        ends.is_none_or(|(first, last)| last.checked_sub(first).is_some())
+    }
+
     /// The number of keys and of processes, by their largest numbers.
     pub(super) fn keys(&self) -> usize {
         self.ops

@@ -62,11 +62,14 @@ pub(super) fn search<M: Machine>(
     search.run(budget)
 }
 
+/// Operations that can come next, with their processes and the states that they leave.
+type Choices<S> = Vec<(u32, usize, S)>;
+
 /// A choice that was made, and those that are left.
 struct Frame<S> {
     /// How many operations were in the order before.
     length: usize,
-    left: Vec<(u32, usize, S)>,
+    left: Choices<S>,
 }
 
 struct Search<'s, 'l, M: Machine> {
@@ -85,13 +88,13 @@ impl<M: Machine> Search<'_, '_, M> {
         let mut state = self.machine.init();
         loop {
             ticker.tick()?;
-            self.pure_ones(&state);
+            self.pure_ones(&state, &mut ticker)?;
             if self.is_complete() {
                 return Ok(Some(self.order.iter().map(|&(op, _)| op).collect()));
             }
             let known = (!self.machine.positions_tell()).then(|| state.clone());
             let left = match self.failed.insert((self.positions.clone(), known)) {
-                true => self.choices(&state),
+                true => self.choices(&state, &mut ticker)?,
                 false => Vec::new(),
             };
             frames.push(Frame {
@@ -163,11 +166,12 @@ impl<M: Machine> Search<'_, '_, M> {
     }
 
     /// Places operations that change nothing as soon as they fit: that holds up no other one.
-    fn pure_ones(&mut self, state: &M::State) {
+    fn pure_ones(&mut self, state: &M::State, ticker: &mut Ticker<'_>) -> Result<(), Limit> {
         let mut is_new = true;
         while is_new {
             is_new = false;
             for line in 0..self.positions.len() {
+                ticker.tick()?;
                 while let Some(op) = self.next(line) {
                     let fits = self.machine.is_pure(op)
                         && !self.makes_late(op)
@@ -180,6 +184,7 @@ impl<M: Machine> Search<'_, '_, M> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Whether all operations that returned are placed.
@@ -193,9 +198,14 @@ impl<M: Machine> Search<'_, '_, M> {
     }
 
     /// What can come next, the best last: the operation that was called first.
-    fn choices(&self, state: &M::State) -> Vec<(u32, usize, M::State)> {
+    fn choices(
+        &self,
+        state: &M::State,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<Choices<M::State>, Limit> {
         let mut choices = Vec::new();
         for line in 0..self.positions.len() {
+            ticker.tick()?;
             let Some(op) = self.next(line) else { continue };
             let is_placed_at_once = self.machine.is_pure(op) && !self.makes_late(op);
             if is_placed_at_once || self.machine.strands(state, op) {
@@ -205,6 +215,6 @@ impl<M: Machine> Search<'_, '_, M> {
             choices.extend(next.into_iter().map(|next| (op, line, next)));
         }
         choices.sort_by_key(|&(op, ..)| std::cmp::Reverse((self.lines.call)(op)));
-        choices
+        Ok(choices)
     }
 }

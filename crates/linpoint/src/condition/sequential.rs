@@ -23,14 +23,13 @@ pub(super) enum Keeps {
 
 /// Decides histories of registers and maps. Values may repeat.
 pub(super) fn of_memory(memory: &Memory, keeps: Keeps, budget: &Budget) -> Decided {
-    let more = |linked: &Linked| match keeps {
-        Keeps::Processes => Some(Vec::new()),
-        Keeps::TimeOfWrites => Some(time_of_writes(linked)),
-        Keeps::TimeAndCrashes => None,
-    };
-    if let Ok(linked) = Linked::of(memory)
-        && let Some(more) = more(&linked)
+    if keeps != Keeps::TimeAndCrashes
+        && let Ok(linked) = Linked::of(memory)
     {
+        let more = match keeps {
+            Keeps::TimeOfWrites => time_of_writes(&linked, budget)?,
+            _ => Vec::new(),
+        };
         match saturate(&linked, &|_| true, &more, budget) {
             Ok(Ok(saturation)) => return search_saturated(&linked, &saturation, budget),
             Ok(Err(why)) => return Ok(Answer::Fails(why)),
@@ -53,13 +52,13 @@ pub(super) fn of_memory(memory: &Memory, keeps: Keeps, budget: &Budget) -> Decid
             is_pure: !op.is_write(),
         })
         .collect();
-    let plain = Plain::of(ops, keeps);
+    let plain = Plain::of(ops, keeps, budget)?;
     let mut values = Values::of(memory);
     plain.search(&mut values, budget)
 }
 
 /// Pairs of writes from which the order of time among them follows: for each write, the last one of each process that ended before.
-fn time_of_writes(linked: &Linked) -> Vec<(u32, u32)> {
+fn time_of_writes(linked: &Linked, budget: &Budget) -> Result<Vec<(u32, u32)>, Limit> {
     let mut pairs = Vec::new();
     let writes: Vec<Vec<u32>> = linked
         .lines
@@ -72,6 +71,7 @@ fn time_of_writes(linked: &Linked) -> Vec<(u32, u32)> {
         })
         .collect();
     for (own, line) in writes.iter().enumerate() {
+        budget.check()?;
         for (_, earlier) in writes.iter().enumerate().filter(|&(other, _)| other != own) {
             let mut last = None;
             for &write in line {
@@ -84,7 +84,7 @@ fn time_of_writes(linked: &Linked) -> Vec<(u32, u32)> {
             }
         }
     }
-    pairs
+    Ok(pairs)
 }
 
 fn search_saturated(linked: &Linked, saturation: &Saturation, budget: &Budget) -> Decided {
@@ -273,7 +273,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn of(ops: Vec<PlainOp>, keeps: Keeps) -> Plain {
+    fn of(ops: Vec<PlainOp>, keeps: Keeps, budget: &Budget) -> Result<Plain, Limit> {
         let mut numbers: HashMap<u32, usize> = HashMap::new();
         let mut lines: Vec<Vec<u32>> = Vec::new();
         for (op, i) in ops.iter().zip(0u32..) {
@@ -294,17 +294,19 @@ impl Plain {
         };
         match keeps {
             Keeps::Processes => {}
-            Keeps::TimeOfWrites => plain.needs = plain.time(&|op| !op.is_pure),
-            Keeps::TimeAndCrashes => plain.needs = plain.time(&|_| true),
+            Keeps::TimeOfWrites => plain.needs = plain.time(&|op| !op.is_pure, budget)?,
+            Keeps::TimeAndCrashes => plain.needs = plain.time(&|_| true, budget)?,
         }
-        plain
+        Ok(plain)
     }
 
     /// What has to come before each operation that `counts`: what returned before its call and counts.
-    fn time(&self, counts: &dyn Fn(&PlainOp) -> bool) -> Vec<u32> {
+    fn time(&self, counts: &dyn Fn(&PlainOp) -> bool, budget: &Budget) -> Result<Vec<u32>, Limit> {
         let width = self.lines.len();
+        budget.reserve_for(self.ops.len(), width as u64 * size_of::<u32>() as u64)?;
         let mut needs = vec![0; self.ops.len() * width];
         for (number, line) in self.lines.iter().enumerate() {
+            budget.check()?;
             let of_line = line.iter().zip(1u32..);
             let counted = of_line.filter(|&(&i, _)| counts(&self.ops[i as usize]));
             let counted: Vec<(u32, u32)> = counted.map(|(&i, place)| (i, place)).collect();
@@ -313,7 +315,7 @@ impl Plain {
                 needs[i * width + number] = ended.checked_sub(1).map_or(0, |last| counted[last].1);
             }
         }
-        needs
+        Ok(needs)
     }
 
     fn search<M: Machine>(&self, machine: &mut M, budget: &Budget) -> Decided {
@@ -363,7 +365,7 @@ pub(super) fn of_any<S: Spec>(
             is_pure: spec.is_pure(&action.op, action.ret.as_ref()),
         }
     });
-    let plain = Plain::of(plain.collect(), keeps);
+    let plain = Plain::of(plain.collect(), keeps, budget)?;
     plain.search(&mut Object { spec, history, ops }, budget)
 }
 

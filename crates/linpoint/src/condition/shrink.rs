@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::answer::{Answer, Why};
 use super::decide::decide;
-use super::memory::Memory;
+use super::memory::{Linked, Memory};
 use super::{Condition, brute};
 use crate::engine::Budget;
 use crate::history::OpId;
@@ -45,7 +45,8 @@ pub(super) fn shrink(memory: &Memory, condition: Condition, why: Why, budget: &B
     };
     shrinking.kept = (0..memory.ops.len()).collect();
     while shrinking.keep_named() {}
-    let is_minimal = shrinking.without_more();
+    // Of writes with one value only all together are left out.
+    let is_minimal = shrinking.without_more() && Linked::of(memory).is_ok();
     while shrinking.keep_named() {}
     let small = memory.only(&shrinking.kept);
     let is_confirmed =

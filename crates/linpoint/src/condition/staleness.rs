@@ -547,12 +547,26 @@ pub(super) fn smallest_delta(
                 None => high = middle,
             }
         }
-        let is_read = |id: &OpId| {
-            let found = linked.ops.binary_search_by_key(id, |op| op.id);
-            found.is_ok_and(|i| !linked.ops[i].is_write())
+        // The read that has to be moved further than `low`, of those that contradict each other there.
+        let named = fails(low).map_or_else(Vec::new, |why| why.ops());
+        let is_named = |&i: &u32| named.binary_search(&linked.op(i).id).is_ok();
+        let few: Vec<u32> = ops.iter().copied().filter(is_named).collect();
+        let is_enough = |read: u32| {
+            let moved = |i: u32| {
+                if i == read {
+                    span(high)(i)
+                } else {
+                    span(low)(i)
+                }
+            };
+            zones(linked, &few, &moved, Reason::Time).is_ok()
         };
-        let worst = fails(low).and_then(|why| why.ops().into_iter().rev().find(is_read));
-        lateness = Lateness { delta: high, worst };
+        let mut reads = few.iter().copied().filter(|&i| !linked.op(i).is_write());
+        let worst = reads.rfind(|&read| is_enough(read));
+        lateness = Lateness {
+            delta: high,
+            worst: worst.map(|read| linked.id(read)),
+        };
     }
     match order_by_spans(linked, &span(lateness.delta), Reason::Time) {
         Answer::Holds(Witness::Order(order)) => Ok(Some(Ok((lateness, order)))),

@@ -38,7 +38,7 @@ impl<S: Recorded> DecideConditions for S {
             let decided = conditions.iter().map(|&condition| match condition {
                 Condition::Linearizable => {
                     let report = checker.check_recorded_within(self, history, budget)?;
-                    Ok(of_report(&report))
+                    Ok(of_report(&report, history))
                 }
                 other => subject.decide(other, budget),
             });
@@ -77,14 +77,20 @@ fn with_subject<S: Recorded, T>(
 }
 
 /// A verdict on linearizability as a decision.
-fn of_report(report: &Report) -> Decision {
+fn of_report(report: &Report, history: &History) -> Decision {
     let outcome = match &report.verdict {
         Verdict::Linearizable(witness) => Outcome::in_order(witness.order.clone()),
         Verdict::Violation(violation) => Outcome::Violated(Refutation {
             core: violation.core.ops().to_vec(),
             is_minimal: violation.core.is_minimal(),
             is_confirmed: violation.core.is_certified(),
-            sentence: violation.core.sentence().to_owned(),
+            sentence: match violation.core.anchor() {
+                Some(anchor) => {
+                    let [when, what] = anchor.clauses(|id| history.describe(id));
+                    format!("{when}, {what}; after that, {}", violation.core.sentence())
+                }
+                None => violation.core.sentence().to_owned(),
+            },
         }),
         Verdict::Undecided(undecided) => Outcome::Undecided(undecided.to_string()),
     };

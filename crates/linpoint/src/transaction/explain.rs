@@ -109,11 +109,25 @@ impl<'a, 'h> Explainer<'a, 'h> {
                 (Anomaly::Internal, sentence)
             }
             Flaw::Future { txn, step, value } => {
+                let number = value;
                 let (seen, key) = (self.seen(txn, step), key(txn, step));
                 let (name, value) = (self.name(txn), self.value(value));
-                let sentence =
-                    format!("{name} read {seen} from {key}, and wrote {value} itself, later");
-                (Anomaly::FutureRead, sentence)
+                let own = &self.log.steps(txn)[..step];
+                let had_written = own
+                    .iter()
+                    .any(|before| matches!(before.action, Action::Write(value) if value == number));
+                match had_written {
+                    true => (
+                        Anomaly::DuplicateElement,
+                        format!(
+                            "{name} read {seen} from {key}, with {value} twice, which it appended once by then"
+                        ),
+                    ),
+                    false => (
+                        Anomaly::FutureRead,
+                        format!("{name} read {seen} from {key}, and wrote {value} itself, later"),
+                    ),
+                }
             }
             Flaw::ThinAir { txn, step, value } => {
                 let (seen, key) = (self.seen(txn, step), key(txn, step));
@@ -198,13 +212,15 @@ impl<'a, 'h> Explainer<'a, 'h> {
 
     /// Two transactions that update the same version.
     pub(super) fn lost_update(mut self, first: Txn, second: Txn, key: u32) -> Violation {
-        let seen = self
-            .read_of(first, key)
-            .map_or_else(String::new, |step| self.seen(first, step));
+        let seen = |txn: Txn| self.read_of(txn, key).map(|step| self.seen(txn, step));
+        // A read of a list shows what its own transaction appended before, too.
+        let what = match (seen(first), seen(second)) {
+            (Some(seen), Some(same)) if seen == same => format!("both read {seen}"),
+            _ => "both read the same version".to_owned(),
+        };
         let (a, b, key) = (self.name(first), self.name(second), self.key(key));
-        let sentence = format!(
-            "{a} and {b} both read {seen} from {key} and wrote {key}: neither saw the other's write"
-        );
+        let sentence =
+            format!("{a} and {b} {what} from {key} and wrote {key}: neither saw the other's write");
         self.finish(Anomaly::LostUpdate, sentence, Vec::new())
     }
 
@@ -410,7 +426,7 @@ impl<'a, 'h> Explainer<'a, 'h> {
                 let (a, b, c) = (self.name(from), self.name(to), self.name(reader.0));
                 let (key, value) = (self.key(key), self.value(value));
                 return Some(format!(
-                    "{c} read {list} from {key}, whose last element is of {a}; {b} appended {value}, which no read shows, so it came later"
+                    "{c} read {list} from {key}, whose last element of another transaction is of {a}; {b} appended {value}, which no other transaction read, so it came later"
                 ));
             }
         }
@@ -515,7 +531,7 @@ impl<'a, 'h> Explainer<'a, 'h> {
                 let (a, b) = (self.name(from), self.name(to));
                 let (key, value) = (self.key(read.key), self.value(value));
                 return Some(format!(
-                    "{a} read {list} from {key} and did not see {value}, which {b} appended and no read shows"
+                    "{a} read {list} from {key} and did not see {value}, which {b} appended and no other transaction read"
                 ));
             }
         }

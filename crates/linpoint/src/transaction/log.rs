@@ -32,10 +32,21 @@ impl Model {
             Some((name, _)) => Err(Error::usage(format!(
                 "type {name} has no isolation levels: types list-append and multi-register have them"
             ))),
-            None => match history.ops().find_map(model_of_call) {
-                Some(Steps::OnLists) => Ok(Model::Lists),
-                _ => Ok(registers(&Params::new())),
-            },
+            None => {
+                let failed = history.failed().iter();
+                let calls = history.ops().map(|op| (op.method, op.argument));
+                let mut calls =
+                    calls.chain(failed.map(|op| (op.call.method.as_str(), &op.call.argument)));
+                match calls.find_map(|(method, argument)| model_of_call(method, argument)) {
+                    Some(Steps::OnLists) => Ok(Model::Lists),
+                    Some(Steps::OnRegisters) => Ok(registers(&Params::new())),
+                    None if history.ops().any(reads_a_list) => Err(Error::usage(
+                        "no transaction writes, and some read a list: name the type with --type list-append, or with --type multi-register if \
+                         lists are values of registers",
+                    )),
+                    None => Ok(registers(&Params::new())),
+                }
+            }
         }
     }
 }
@@ -47,14 +58,30 @@ enum Steps {
     OnRegisters,
 }
 
-fn model_of_call(op: Op<'_>) -> Option<Steps> {
-    let steps = steps_of(op.argument).unwrap_or_default();
+/// Whether a read of the transaction answered a list.
+fn reads_a_list(op: Op<'_>) -> bool {
+    let recorded = Recorded {
+        method: op.method,
+        argument: op.argument,
+        result: op.result,
+    };
+    let is_list = |step: &RecordedStep<'_>| match step.action {
+        Recording::Read(value) => value.as_list().is_some(),
+        _ => false,
+    };
+    recorded
+        .steps()
+        .is_ok_and(|steps| steps.iter().any(is_list))
+}
+
+fn model_of_call(method: &str, argument: &Value) -> Option<Steps> {
+    let steps = steps_of(argument).unwrap_or_default();
     let of_step = |step: &RecordedStep<'_>| match step.action {
         Recording::Append(_) => Some(Steps::OnLists),
         Recording::Write(_) => Some(Steps::OnRegisters),
         Recording::Read(_) | Recording::Unknown => None,
     };
-    match op.method {
+    match method {
         "append" => Some(Steps::OnLists),
         "write" | "w" => Some(Steps::OnRegisters),
         _ => steps.iter().find_map(of_step),
@@ -309,6 +336,12 @@ impl<'a> Recorded<'a> {
 
     fn single_read(&self) -> Result<Vec<RecordedStep<'a>>, String> {
         let key = self.argument;
+        if *key == Value::Nil {
+            return Err(format!(
+                "{} takes a key, and this one names none",
+                self.method
+            ));
+        }
         let action = match self.result {
             None => Recording::Unknown,
             // The answer of a transaction with this step is understood too.

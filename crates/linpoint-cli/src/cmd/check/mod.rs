@@ -349,7 +349,10 @@ impl Run {
 }
 
 /// Returns the history, or an error if it has fewer operations than `--min-ops`.
-fn with_least_ops(recorded: RecordedHistory, least: usize) -> Result<RecordedHistory, Error> {
+pub(super) fn with_least_ops(
+    recorded: RecordedHistory,
+    least: usize,
+) -> Result<RecordedHistory, Error> {
     match refuse_few(recorded.history.len() as u64, least) {
         Ok(()) => Ok(recorded),
         Err(error) => Err(recorded.locate(error)),
