@@ -52,7 +52,10 @@ use std::time::Duration;
 pub use self::names::Format;
 pub use input::open_text;
 pub use json::value_of_json;
-pub use jsonl::{EventWriter, StreamLine, stream_line, write_jsonl, write_value};
+pub use jsonl::{
+    StreamLine, stream_line, write_jsonl, write_jsonl_call, write_jsonl_header, write_jsonl_return,
+    write_value,
+};
 #[cfg(feature = "mapping")]
 pub use mapping::{Guess, MappedStream, Mapping};
 #[cfg(feature = "parquet")]

@@ -3,7 +3,8 @@
 mod rows;
 
 use linpoint::format::{
-    Columns, EventWriter, Format, Row, RowHeader, RowOrder, RowProgress, RowWriter, write,
+    Columns, Format, Row, RowHeader, RowOrder, RowProgress, RowWriter, write, write_jsonl_call,
+    write_jsonl_header, write_jsonl_return,
 };
 use linpoint::generate::{
     GeneratedEvent, Generator, SnapshotFault, SnapshotGenerator, SnapshotShape,
@@ -74,15 +75,27 @@ impl Source {
         match format {
             Format::Jsonl if !is_checked => {
                 progress.expect(args.ops as u64);
-                let mut writer = EventWriter::new(object_type, out)?;
-                self.each_event(&mut |event| match event {
-                    GeneratedEvent::Call(process, call) => {
-                        progress.add(1, 1);
-                        writer.call(&process, &call)
+                // The header comes with the first event, so that what is refused leaves none.
+                let mut has_begun = false;
+                self.each_event(&mut |event| {
+                    if !std::mem::replace(&mut has_begun, true) {
+                        write_jsonl_header(object_type, out)?;
                     }
-                    GeneratedEvent::Return(process, result) => writer.ret(&process, &result),
-                    GeneratedEvent::Crash(_) => Ok(()),
-                })
+                    match event {
+                        GeneratedEvent::Call(process, call) => {
+                            progress.add(1, 1);
+                            write_jsonl_call(&process, &call, out)
+                        }
+                        GeneratedEvent::Return(process, result) => {
+                            write_jsonl_return(&process, &result, out)
+                        }
+                        GeneratedEvent::Crash(_) => Ok(()),
+                    }
+                })?;
+                if !has_begun {
+                    write_jsonl_header(object_type, out)?;
+                }
+                Ok(())
             }
             Format::Parquet if !is_checked => self.write_rows(args, object_type, out, progress),
             _ => {

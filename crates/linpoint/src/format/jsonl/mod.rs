@@ -23,8 +23,10 @@ use crate::history::{Call, HistoryBuilder};
 #[cfg(feature = "parquet")]
 pub(super) use line::decode_header;
 pub use stream::{StreamLine, stream_line};
-pub use write::{EventWriter, write_jsonl, write_value};
 pub(super) use write::{Header, write_header, write_row};
+pub use write::{
+    write_jsonl, write_jsonl_call, write_jsonl_header, write_jsonl_return, write_value,
+};
 
 /// The bytes of text that one task decodes: enough to outweigh the cost of a task, few enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;

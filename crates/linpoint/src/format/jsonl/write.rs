@@ -157,47 +157,35 @@ fn write_events(history: &History, out: &mut dyn Write) -> io::Result<()> {
     write_hints_of_pending(history, out)
 }
 
-/// Writes the events of a history one by one, as JSON lines.
-pub struct EventWriter<'o>(&'o mut dyn Write);
-
-impl std::fmt::Debug for EventWriter<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("EventWriter")
-    }
+/// Writes the header of a history of events, which follow it one by one: see [`write_jsonl_call`] and [`write_jsonl_return`].
+pub fn write_jsonl_header(
+    object_type: Option<(&str, &Params)>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let header = Header {
+        object_type,
+        ties: None,
+        clients: &Clients::new(),
+        ends_stuck: false,
+    };
+    write_header(&header, out)
 }
 
-impl<'o> EventWriter<'o> {
-    /// Begins a history of objects of this type.
-    pub fn new(
-        object_type: Option<(&str, &Params)>,
-        out: &'o mut dyn Write,
-    ) -> io::Result<EventWriter<'o>> {
-        let header = Header {
-            object_type,
-            ties: None,
-            clients: &Clients::new(),
-            ends_stuck: false,
-        };
-        write_header(&header, out)?;
-        Ok(EventWriter(out))
-    }
+/// Writes the event of a call as a JSON line.
+pub fn write_jsonl_call(process: &Value, call: &Call, out: &mut dyn Write) -> io::Result<()> {
+    let Call {
+        object,
+        method,
+        argument,
+    } = call;
+    write_call_of(process, object, method, argument, out)?;
+    out.write_all(b"}\n")
+}
 
-    /// A process calls.
-    pub fn call(&mut self, process: &Value, call: &Call) -> io::Result<()> {
-        let Call {
-            object,
-            method,
-            argument,
-        } = call;
-        write_call_of(process, object, method, argument, self.0)?;
-        self.0.write_all(b"}\n")
-    }
-
-    /// The open call of a process returns.
-    pub fn ret(&mut self, process: &Value, result: &Value) -> io::Result<()> {
-        write_return_of(process, result, self.0)?;
-        self.0.write_all(b"}\n")
-    }
+/// Writes the event of the return of a process as a JSON line.
+pub fn write_jsonl_return(process: &Value, result: &Value, out: &mut dyn Write) -> io::Result<()> {
+    write_return_of(process, result, out)?;
+    out.write_all(b"}\n")
 }
 
 /// The beginning of a line, up to the process.
