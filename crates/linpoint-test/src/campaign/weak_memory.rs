@@ -22,6 +22,7 @@ impl<X: 'static> Object<X> {
                 last: Vec::new(),
                 spec: same.spec.clone(),
                 under_sc: None,
+                invariants: same.invariants.clone(),
                 plans: Vec::new(),
                 settings: same.settings.clone(),
                 problem: same.problem.clone(),

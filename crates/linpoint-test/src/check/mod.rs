@@ -2,6 +2,7 @@
 
 pub(crate) mod data_races;
 pub(crate) mod extension;
+mod gaps;
 pub(crate) mod observations;
 pub(crate) mod serial;
 pub(crate) mod spec;
@@ -15,6 +16,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use extension::Extensions;
+use gaps::Gaps;
 use serial::{Refused, Serial};
 use spec::Ruling;
 use witness::Unexplained;
@@ -23,9 +25,7 @@ pub(crate) use test::{Test, explore};
 
 use crate::engine::Engine;
 use crate::runtime::causality::Past;
-use crate::runtime::execution::{
-    Assumed, Causality, Choice, End, Settings, Switches, Trace, Words,
-};
+use crate::runtime::execution::{Causality, Choice, End, Settings, Switches, Trace, Words};
 use crate::runtime::history::History;
 use crate::runtime::memory_event::{self, MemoryEvent};
 use crate::runtime::program::qualified_label;
@@ -120,6 +120,8 @@ pub(crate) enum ViolationKind {
     Stuck(usize),
     /// Two accesses of a cell that nothing orders.
     DataRace([MemoryEvent; 2]),
+    /// An invariant of the object does not hold at the end, for this reason.
+    Invariant(String),
     /// The same serial calls, and another answer than in this history.
     Nondeterministic(Box<History>),
     /// This operation blocks serially and was not declared to.
@@ -189,16 +191,15 @@ pub(crate) fn check(program: &Rc<dyn Test>, limits: &Limits) -> Checked {
                 serial: &serial,
                 limits,
                 effort: &mut effort,
-                assumed: Assumed::default(),
-                endless: None,
-                livelock: None,
+                gaps: Gaps::default(),
                 missed_cells: false,
             };
             let found = phase2.run();
             if phase2.missed_cells {
                 return check(program, limits);
             }
-            caveats = phase2.caveats();
+            let most_spurious = program.most_spurious();
+            caveats = phase2.gaps.caveats(most_spurious, limits.max_steps);
             effort.phase2 = start.elapsed();
             (found, serial)
         }
@@ -252,6 +253,7 @@ impl Refused {
                 op,
                 schedule,
             } => fail(ViolationKind::Blocks { op, schedule }, *history),
+            Refused::Invariant(history, why) => fail(ViolationKind::Invariant(why), *history),
             Refused::TooLong => Found::Undecided(
                 "a serial execution makes no progress within the bound on steps".to_owned(),
             ),
@@ -305,65 +307,12 @@ struct Phase2<'a> {
     serial: &'a Serial,
     limits: &'a Limits,
     effort: &'a mut Effort,
-    assumed: Assumed,
-    /// The operations that ran in an execution that was too long, if there was one.
-    endless: Option<Vec<String>>,
-    /// The same where threads that spin hinder each other.
-    livelock: Option<Vec<String>>,
+    gaps: Gaps,
     /// The executions came to cells, and did not record what happens to them: all must run again.
     missed_cells: bool,
 }
 
 impl Phase2<'_> {
-    /// What a pass does not cover, beside what its coverage says.
-    fn caveats(&self) -> Vec<String> {
-        let mut caveats = Vec::new();
-        if let Some(rounds) = self.assumed.rounds {
-            caveats.push(format!(
-                "assumed: a loop that spins {rounds} times without a change spins for ever, and goes on in the same way after \
-                 a change however often it spun"
-            ));
-        }
-        if self.assumed.changes {
-            caveats.push(
-                "assumed: what a spinning thread changes in each round cancels out, as when it takes a lock and gives it back"
-                    .to_owned(),
-            );
-        }
-        if self.assumed.clock {
-            caveats.push(
-                "not covered: other times than those that the clock of the check shows, such as a deadline that passes sooner"
-                    .to_owned(),
-            );
-        }
-        if self.assumed.nothing_spurious {
-            caveats.push(match self.program.most_spurious() {
-                0 => "not covered: spurious wake-ups of condition variables and `park`, and spurious failures of weak \
-                      compare-exchanges, which `.spurious(n)` tries"
-                    .to_owned(),
-                most => format!(
-                    "not covered: more than {most} spurious wake-ups and spurious failures of weak compare-exchanges in an \
-                     execution"
-                ),
-            });
-        }
-        if let Some(operations) = &self.endless {
-            caveats.push(format!(
-                "not covered: an execution did not end within {} steps, in {}: perhaps a livelock, threads that hinder each \
-                 other for ever",
-                self.limits.max_steps,
-                operations.join(", ")
-            ));
-        }
-        if let Some(operations) = &self.livelock {
-            caveats.push(format!(
-                "not covered: livelock, {} spin and change what the others look at: together they may come out of it, or never",
-                operations.join(" and ")
-            ));
-        }
-        caveats
-    }
-
     fn run(&mut self) -> Found {
         // A specification decides single histories, so classes of executions do not apply; equal states do.
         let sees_accesses = self.program.engine().sees_accesses();
@@ -538,8 +487,7 @@ impl Phase2<'_> {
         let mut stopped = None;
         let (mut executions, mut redundant) = (0u64, 0u64);
         let (mut steps, mut accesses) = (0u64, 0u64);
-        let (mut assumed, mut endless) = (self.assumed, self.endless.take());
-        let mut livelock = self.livelock.take();
+        let mut gaps = std::mem::take(&mut self.gaps);
         let settings = Settings {
             switches: Switches::Everywhere,
             causality: match oracle {
@@ -563,7 +511,7 @@ impl Phase2<'_> {
                 _ if memory_event::missed_cells() => {
                     Some(Stopped::Unfinished("cells were missed".to_owned()))
                 }
-                _ if data_races::of_cells(trace.memory_events()).is_some() => {
+                _ if fails_by_itself(trace).is_some() => {
                     Some(Stopped::Violates(trace.schedule().to_vec()))
                 }
                 End::Complete | End::Stuck => match oracle {
@@ -580,18 +528,18 @@ impl Phase2<'_> {
                         .map(|violating| Stopped::Violates(violating.schedule)),
                 },
                 End::Livelock => {
-                    livelock.get_or_insert_with(|| running(program, trace));
+                    gaps.livelock.get_or_insert_with(|| running(program, trace));
                     None
                 }
                 _ => {
-                    endless.get_or_insert_with(|| running(program, trace));
+                    gaps.endless.get_or_insert_with(|| running(program, trace));
                     Some(Stopped::Unfinished(format!(
                         "no progress within {} steps",
                         limits.max_steps
                     )))
                 }
             };
-            assumed.join(trace.assumed());
+            gaps.assumed.join(trace.assumed());
             if stopped.is_none() && executions.is_multiple_of(256) && past(allowed.deadline) {
                 stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
             }
@@ -605,7 +553,7 @@ impl Phase2<'_> {
                 Some(_) => Flow::Enough,
             }
         });
-        (self.assumed, self.endless, self.livelock) = (assumed, endless, livelock);
+        self.gaps = gaps;
         self.missed_cells = memory_event::missed_cells();
         self.effort.executions += executions;
         self.effort.redundant += redundant;
@@ -670,14 +618,21 @@ pub(crate) fn past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
 
-/// In which way an execution fails, if it does.
-fn kind_of(program: &Rc<dyn Test>, serial: &Serial, trace: &Trace) -> Option<ViolationKind> {
+/// In which way an execution fails whatever its history, if it does.
+fn fails_by_itself(trace: &Trace) -> Option<ViolationKind> {
     let events = trace.memory_events();
     if let Some(race) = data_races::of_cells(events) {
-        return Some(ViolationKind::DataRace([
-            events[race.first],
-            events[race.second],
-        ]));
+        let accesses = [events[race.first], events[race.second]];
+        return Some(ViolationKind::DataRace(accesses));
+    }
+    let broken = trace.broken()?;
+    Some(ViolationKind::Invariant(broken.to_owned()))
+}
+
+/// In which way an execution fails, if it does.
+fn kind_of(program: &Rc<dyn Test>, serial: &Serial, trace: &Trace) -> Option<ViolationKind> {
+    if let Some(kind) = fails_by_itself(trace) {
+        return Some(kind);
     }
     let why = match (trace.end(), program.rule(trace)) {
         (End::Complete | End::Stuck, None) => witness::explained(serial, trace.history()).err(),

@@ -157,6 +157,8 @@ pub(crate) enum Refused {
         op: usize,
         schedule: Vec<Choice>,
     },
+    /// An invariant does not hold after this history, for this reason.
+    Invariant(Box<History>, String),
     /// A serial execution does not end.
     TooLong,
     Fault(String),
@@ -253,6 +255,10 @@ fn examine(program: &Rc<dyn Test>, trace: &Trace, observed: &mut Observed) -> Re
         _ => return Err(Refused::TooLong),
     }
     let history = trace.history();
+    if let Some(broken) = trace.broken() {
+        let history = Box::new(history.clone());
+        return Err(Refused::Invariant(history, broken.to_owned()));
+    }
     let mut prefix = Past::default();
     let mut noted = None;
     for op in history.call_order().map(usize::from) {

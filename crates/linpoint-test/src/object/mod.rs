@@ -55,6 +55,8 @@ pub struct Object<X> {
     pub(crate) spec: Option<SpecFor>,
     /// Runs the test of a failure with the same object under sequential consistency.
     pub(crate) under_sc: Option<UnderSc>,
+    /// What must hold when all threads have ended.
+    pub(crate) invariants: Vec<Invariant<X>>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) settings: Settings,
     /// The first mistake in the declarations; the check reports it.
@@ -66,6 +68,9 @@ pub(crate) type Construct<X> = Arc<dyn Fn(&Cast) -> X + Send + Sync>;
 
 /// The specification of a test that begins with so many handles.
 pub(crate) type SpecFor = Arc<dyn Fn(&Holders) -> Arc<dyn Specification> + Send + Sync>;
+
+/// Panics unless it holds.
+pub(crate) type Invariant<X> = Arc<dyn Fn(&X) + Send + Sync>;
 
 pub(crate) type UnderSc = Arc<dyn Fn(&Failure) -> Verdict + Send + Sync>;
 
@@ -90,6 +95,7 @@ impl<X: 'static> Object<X> {
             last: Vec::new(),
             spec: None,
             under_sc: None,
+            invariants: Vec::new(),
             plans: Vec::new(),
             settings: Settings::default(),
             problem: None,
@@ -226,6 +232,12 @@ impl<X: 'static> Object<X> {
                 engine.name()
             ));
         }
+        if !self.invariants.is_empty() && !engine.sees_accesses() {
+            return Some(format!(
+                "invariants are not checked under {}: remove `.invariant(..)`",
+                engine.name()
+            ));
+        }
         matrix.problem().or_else(|| ends::problem(self, matrix))
     }
 
@@ -238,6 +250,30 @@ impl<X: 'static> Object<X> {
     /// Operations to run after all threads have ended. They do not run if the threads are stuck.
     pub fn finally<S: AsRef<str>>(mut self, ops: impl IntoIterator<Item = S>) -> Self {
         self.last = self.find_all(ops);
+        self
+    }
+
+    /// What must hold of the object whenever all threads have ended, serial executions included: `holds` panics if it does not. It runs
+    /// after the [final](Self::finally) operations, and must not change the object.
+    ///
+    /// ```
+    /// use linpoint_test::FailureKind;
+    /// use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    ///
+    /// // Two counters that should agree. No operation looks at both.
+    /// let report = linpoint_test::object(|| [AtomicU32::new(0), AtomicU32::new(0)])
+    ///     .op0("inc", |counters| {
+    ///         counters[0].fetch_add(1, SeqCst);
+    ///         let second = counters[1].load(SeqCst);
+    ///         counters[1].store(second + 1, SeqCst);
+    ///     })
+    ///     .invariant(|counters| assert_eq!(counters[0].load(SeqCst), counters[1].load(SeqCst)))
+    ///     .matrix([["inc"], ["inc"]])
+    ///     .check();
+    /// assert_eq!(report.failure().unwrap().kind, FailureKind::Invariant);
+    /// ```
+    pub fn invariant(mut self, holds: impl Fn(&X) + Send + Sync + 'static) -> Self {
+        self.invariants.push(Arc::new(holds));
         self
     }
 

@@ -12,7 +12,7 @@ use super::invocation::{
     Blocking, CANCELLED, CANCELLED_AFTER, CANCELLED_TEXT, Invocation, Numbering, PANICS, Prepared,
     Texts,
 };
-use super::{Construct, Object};
+use super::{Construct, Invariant, Object};
 use crate::check::Test;
 use crate::check::observations::Observations;
 use crate::check::serial::Serial;
@@ -42,6 +42,7 @@ pub(crate) struct ObjectTest<X> {
     stack_size: usize,
     most_spurious: u32,
     invocations: Vec<usize>,
+    invariants: Rc<[Invariant<X>]>,
     spec: Option<Arc<dyn Specification>>,
     observed: Option<Observed>,
 }
@@ -97,6 +98,7 @@ impl<X: 'static> ObjectTest<X> {
                 .invocations()
                 .map(|number| object.invocations[number].variant_of.unwrap_or(number))
                 .collect(),
+            invariants: object.invariants.iter().map(Arc::clone).collect(),
             spec,
             observed,
         }
@@ -132,6 +134,7 @@ struct Constructed<X> {
     threads: Rc<[usize]>,
     /// What to do after the last operation of the initial sequence.
     after_init: Option<AfterInit<X>>,
+    invariants: Rc<[Invariant<X>]>,
 }
 
 /// The last operation of the initial sequence, what is done after it, and with which threads.
@@ -151,6 +154,16 @@ impl<X> Subject for Constructed<X> {
         }
         outcome
     }
+
+    fn has_invariants(&self) -> bool {
+        !self.invariants.is_empty()
+    }
+
+    fn examine(&self) {
+        for invariant in &*self.invariants {
+            invariant(&self.object);
+        }
+    }
 }
 
 impl<X: 'static> Program for ObjectTest<X> {
@@ -163,6 +176,7 @@ impl<X: 'static> Program for ObjectTest<X> {
             object: (self.construct)(&self.cast),
             ops: Rc::clone(&self.ops),
             threads: Rc::clone(&self.threads),
+            invariants: Rc::clone(&self.invariants),
             after_init: self.layout.init.checked_sub(1).and_then(|last| {
                 let after_init = self.after_init?;
                 Some((last, after_init, Rc::clone(&self.cast)))

@@ -34,6 +34,7 @@ pub(crate) fn kind(violation: &ViolationKind) -> FailureKind {
         ViolationKind::Results => FailureKind::NoWitness,
         ViolationKind::Stuck(_) => FailureKind::NoStuckWitness,
         ViolationKind::DataRace(_) => FailureKind::DataRace,
+        ViolationKind::Invariant(_) => FailureKind::Invariant,
         ViolationKind::Nondeterministic(_) => FailureKind::Nondeterministic,
         ViolationKind::Blocks { .. } => FailureKind::Blocks,
     }
@@ -64,7 +65,7 @@ pub(crate) fn failure(
                 moves = page::moves(&**program, trace);
                 signature = trace.fingerprint();
                 blocked = blocked::lines(&**program, trace);
-                if let ViolationKind::DataRace(_) = violation.kind {
+                if let ViolationKind::DataRace(_) | ViolationKind::Invariant(_) = violation.kind {
                     return;
                 }
                 spec_page = program.page(trace, &page::test_name(&**program));
@@ -199,10 +200,13 @@ fn sentence(program: &dyn Test, violation: &Violation) -> String {
             )
         }
         ViolationKind::DataRace([first, second]) => format!(
-            "{} and {} are not ordered: no lock, no release that an acquire reads, no start or end of a thread comes between them.",
+            "Nothing orders {} and {}: no lock, no release that an acquire reads, no start or end of a thread.",
             access(program, first),
             access(program, second)
         ),
+        ViolationKind::Invariant(why) => {
+            format!("When all threads have ended, an invariant of the object does not hold: {why}.")
+        }
         ViolationKind::Nondeterministic(other) => {
             let differs = history
                 .call_order()

@@ -20,8 +20,8 @@ use crate::matrix;
 pub struct Report {
     /// The verdict over all tests.
     pub verdict: Verdict,
-    /// What a pass does not cover beside what its coverage says: what was assumed about loops that spin, and executions that
-    /// did not end. A line each.
+    /// What a pass does not cover beside what its coverage says: what was assumed about loops that spin, spurious wake-ups that were
+    /// not tried, and executions that did not end. A line each.
     pub caveats: Vec<String>,
     /// Notes, such as about the token that was replayed, or about large tests.
     pub notes: Vec<String>,
@@ -95,6 +95,8 @@ pub enum FailureKind {
     Deadlock,
     /// Two threads have access to a [cell](crate::cell::UnsafeCell), one of them writes, and nothing orders them.
     DataRace,
+    /// An [invariant](crate::Object::invariant) does not hold when all threads have ended.
+    Invariant,
 }
 
 /// A test that fails, reduced as far as possible.
@@ -289,6 +291,7 @@ impl fmt::Display for Failure {
             FailureKind::Panics => "PANICS",
             FailureKind::Deadlock => "DEADLOCK",
             FailureKind::DataRace => "DATA RACE",
+            FailureKind::Invariant => "INVARIANT BROKEN",
         };
         let dimension = matrix::dimension(&self.matrix);
         write!(f, "{title}   {dimension}")?;

@@ -42,7 +42,7 @@ pub(crate) fn of_violation(
             behaviour.learn_all(program, serial, &history.outcomes)
         }
         // The history may be right.
-        ViolationKind::DataRace(_) => return None,
+        ViolationKind::DataRace(_) | ViolationKind::Invariant(_) => return None,
         ViolationKind::Nondeterministic(other) => {
             let order: Vec<u8> = other.call_order().collect();
             behaviour.learn(program, &order, &other.outcomes);
@@ -65,7 +65,8 @@ pub(crate) fn of_violation(
         }
         ViolationKind::Nondeterministic(_)
         | ViolationKind::Blocks { .. }
-        | ViolationKind::DataRace(_) => HarnessEvidence::OneExecution,
+        | ViolationKind::DataRace(_)
+        | ViolationKind::Invariant(_) => HarnessEvidence::OneExecution,
     };
     let typed = typed(program, history, &violation.kind);
     let mut report = Checker::default().check(&behaviour, &typed).ok()?;
@@ -170,7 +171,7 @@ fn typed(
     let stuck = match kind {
         ViolationKind::Stuck(op) | ViolationKind::Blocks { op, .. } => Some(*op),
         ViolationKind::Nondeterministic(_) => history.pending().next(),
-        ViolationKind::Results | ViolationKind::DataRace(_) => None,
+        ViolationKind::Results | ViolationKind::DataRace(_) | ViolationKind::Invariant(_) => None,
     };
     let mut typed = TypedHistory::new();
     let mut ids = HashMap::new();

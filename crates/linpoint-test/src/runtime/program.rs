@@ -27,6 +27,12 @@ pub(crate) trait Program {
 pub(crate) trait Subject {
     /// Runs an operation and numbers its result.
     fn invoke(&self, op: usize) -> Outcome;
+    /// Whether something must hold of the object when all operations have returned.
+    fn has_invariants(&self) -> bool {
+        false
+    }
+    /// Panics unless all invariants hold.
+    fn examine(&self) {}
 }
 
 /// The operation with the thread that runs it, as in "A.add(200)".

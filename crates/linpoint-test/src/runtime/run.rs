@@ -225,8 +225,25 @@ fn main_thread(program: &Rc<dyn Program>, slot: &Slot) -> Result<(), Stopped> {
     run_all(program, &*subject, 0..layout.init, wait_for_turn)?;
     leave(with(|execution, search| execution.join(search)))?;
     run_all(program, &*subject, layout.finals(), wait_for_turn)?;
+    if subject.has_invariants() {
+        examine(&*subject)?;
+    }
     drop(slot.take());
     drop(subject);
+    Ok(())
+}
+
+/// Notes why an invariant does not hold, if it does not. One that waits for ever does not.
+fn examine(subject: &dyn Subject) -> Result<(), Stopped> {
+    let note = |broken| with(|execution, _| execution.note_invariant(broken));
+    note(Some(
+        "it waits for something that the object holds".to_owned(),
+    ));
+    match catch_unwind(AssertUnwindSafe(|| subject.examine())) {
+        Ok(()) => note(None),
+        Err(payload) if panics::is_stop(&*payload) => return Err(Stopped),
+        Err(payload) => note(Some(panics::message(&*payload))),
+    }
     Ok(())
 }
 

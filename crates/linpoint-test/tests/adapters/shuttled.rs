@@ -203,6 +203,19 @@ fn a_thread_that_is_never_unparked_is_stuck() {
 }
 
 #[test]
+fn what_only_the_own_engine_does_is_refused() {
+    let refused = |object: Object<Counter>, setting: &str| {
+        let report = object.matrix([["inc"], ["get"]]).check();
+        match &report.verdict {
+            Verdict::Undecided(why) => assert!(why.contains(setting), "{report}"),
+            _ => panic!("{report}"),
+        }
+    };
+    refused(counter(Counter::inc).spurious(1), ".spurious(");
+    refused(counter(Counter::inc).invariant(|_| ()), ".invariant(");
+}
+
+#[test]
 fn a_panic_is_an_answer() {
     let relock = |lock: &Mutex<u32>| {
         let first = lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -6,6 +6,7 @@
 mod deque;
 mod ends;
 mod futures;
+mod invariants;
 mod lossy;
 mod models;
 mod races;

@@ -336,6 +336,11 @@ impl Execution {
         self.clock.look(self.threads.current)
     }
 
+    /// An invariant of the object does not hold at the end, for this reason.
+    pub(super) fn note_invariant(&mut self, broken: Option<String>) {
+        self.trace.broken = broken;
+    }
+
     /// The running thread sleeps for this long.
     pub(super) fn pass_time(&mut self, time: Duration) {
         self.clock.pass(time);

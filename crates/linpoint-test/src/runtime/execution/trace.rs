@@ -160,6 +160,8 @@ pub(crate) struct Trace {
     pub(super) memory_events: Vec<MemoryEvent>,
     holds_at_start: Vec<Hold>,
     pub(super) blocked: Vec<BlockedThread>,
+    /// Why an invariant of the object does not hold at the end.
+    pub(super) broken: Option<String>,
 }
 
 /// An earlier state of a [`Trace`].
@@ -193,6 +195,7 @@ impl Trace {
             memory_events: Vec::new(),
             holds_at_start: Vec::new(),
             blocked: Vec::new(),
+            broken: None,
         }
     }
 
@@ -211,6 +214,7 @@ impl Trace {
         self.memory_events.clear();
         self.holds_at_start.clear();
         self.blocked.clear();
+        self.broken = None;
     }
 
     /// Marks the present state, to go back to it later.
@@ -243,6 +247,7 @@ impl Trace {
         self.descriptions.truncate(mark.descriptions);
         self.memory_events.truncate(mark.memory_events);
         self.blocked.clear();
+        self.broken = None;
     }
 
     /// Becomes the trace of an execution of which a foreign search has kept only the history.
@@ -389,6 +394,11 @@ impl Trace {
             }
         }
         past.low() as u32
+    }
+
+    /// Why an invariant of the object does not hold at the end, if one does not.
+    pub(crate) fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
     }
 
     /// The threads that wait in the middle of an operation; none unless the execution has ended stuck.
