@@ -38,7 +38,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Decide whether recorded histories are linearizable
     #[command(after_help = EXIT_CODES)]
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Check a proof that `check --proof` wrote, without any engine
     #[command(after_help = VERIFY_PROOF_EXIT_CODES)]
     VerifyProof(VerifyProofArgs),

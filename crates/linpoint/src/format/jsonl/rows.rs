@@ -78,9 +78,10 @@ impl Blocks {
 }
 
 /// What becomes of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::format) enum Events {
     /// A call and its return are one operation.
+    #[default]
     Paired,
     Refused,
 }
@@ -213,12 +214,6 @@ impl JsonRows {
                 Ok(Some(number))
             }
         }
-    }
-}
-
-impl Default for Events {
-    fn default() -> Self {
-        Events::Paired
     }
 }
 

@@ -17,10 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+#[cfg(feature = "parquet")]
 pub(super) use self::objects::of_object;
 pub use self::sort::{SortedRows, Sorter};
 pub use self::survey::Survey;
+#[cfg(feature = "parquet")]
 pub(super) use self::survey::Surveyor;
+#[cfg(feature = "parquet")]
 pub(super) use self::write::ColumnKind;
 pub use self::write::{Columns, RowHeader, RowWriter};
 #[cfg(not(feature = "parquet"))]

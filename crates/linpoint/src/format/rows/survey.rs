@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::{RowInput, RowOrder, RowProgress, Source};
-use crate::error::{Error, Unit};
+use crate::error::Error;
+#[cfg(feature = "parquet")]
+use crate::error::Unit;
 use crate::format::jsonl::Events;
 use crate::value::Value;
 
