@@ -10,7 +10,8 @@ fn methods(files: &[&str]) -> Vec<String> {
     for file in files {
         let text = fs::read_to_string(sources.join(file)).unwrap();
         let named = text.lines().filter_map(|line| {
-            let rest = line.trim_start().strip_prefix("pub fn ")?;
+            let rest = line.strip_prefix("    ")?.trim_start();
+            let rest = rest.strip_prefix("pub fn ")?;
             rest.split(['(', '<']).next()
         });
         found.extend(named.map(str::to_owned));

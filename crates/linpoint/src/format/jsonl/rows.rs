@@ -251,8 +251,13 @@ impl LineReader {
                     "an input of several histories is read whole: only one history is read operation by operation",
                 ));
             }
-            // Neither changes what is known of an operation: it returned or not.
-            Line::Note { .. } | Line::CrashOfAll { .. } => None,
+            // Notes say nothing of operations.
+            Line::Note { .. } => None,
+            Line::CrashOfAll { .. } => {
+                self.has_events = true;
+                self.open.values_mut().for_each(|open| open.crashed = true);
+                None
+            }
             Line::Stuck => {
                 let about = About {
                     ends_stuck: true,
