@@ -204,7 +204,7 @@ fn a_violation_names_its_transactions_and_why_they_have_no_order() {
         [
             (
                 "rw",
-                "T1 read [] from \"x\" and did not see 1, which T2 appended and no read shows"
+                "T1 read [] from \"x\" and did not see 1, which T2 appended and no other transaction read"
             ),
             (
                 "wr",
