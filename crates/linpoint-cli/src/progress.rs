@@ -11,7 +11,7 @@ use linpoint::engine::Budget;
 use linpoint::explore::{Explored, Plan, Verification, verify};
 use linpoint::format::RowProgress;
 
-use crate::units::{counted, show_duration};
+use crate::units::counted;
 
 /// Shows the progress of a batch of checks. Clones show one bar.
 #[derive(Clone)]
@@ -143,11 +143,20 @@ impl StreamProgress {
         let (done, total) = (self.read.done.load(Relaxed), self.read.total.load(Relaxed));
         if done > 0 && total >= done {
             let left = seconds * (total - done) as f64 / done as f64;
-            let left = show_duration(Duration::from_secs(left.round() as u64));
+            let left = roughly(left.round() as u64);
             let percent = 100 * done / total;
             text.push_str(&format!(", {percent} % read, about {left} left"));
         }
         text
+    }
+}
+
+/// A time that is estimated: "30 s", "5 min", "3 h".
+fn roughly(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3_600)),
     }
 }
 

@@ -210,7 +210,8 @@ fn difference(history: &History, violation: &Violation) -> Option<String> {
         before.into_iter().rev().collect()
     };
     Some(format!(
-        "after …{before} it answered {}…, and the possible answer goes on with {}…",
+        "after …{} it answered {}…, and the possible answer goes on with {}…",
+        before.trim_end(),
         from_item(&recorded),
         from_item(possible)
     ))

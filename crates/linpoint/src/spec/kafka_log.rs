@@ -120,7 +120,7 @@ fn end(log: &[Record]) -> Option<i64> {
 }
 
 /// The most records of a log that explanations list: the last ones.
-const MOST_RECORDS: usize = 3;
+const MOST_RECORDS: usize = 12;
 
 /// `8: ["a" at 0, "b" at 1]`.
 fn log_words((key, log): &Log) -> String {
@@ -133,7 +133,7 @@ fn log_words((key, log): &Log) -> String {
     let records = records.join(", ");
     match hidden {
         0 => format!("{key}: [{records}]"),
-        _ => format!("{key}: [{hidden} more, {records}]"),
+        _ => format!("{key}: [{hidden} records, {records}]"),
     }
 }
 

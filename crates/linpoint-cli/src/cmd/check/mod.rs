@@ -1,5 +1,6 @@
 //! `linpoint check`: decide histories and show the evidence.
 
+mod in_order;
 mod online;
 mod resume;
 mod stream;
@@ -15,6 +16,7 @@ use linpoint::engine::Budget;
 use linpoint::format::RecordedHistory;
 use linpoint::{Checker, Config, Cores, EngineChoice, Error, OnViolation, Partitioning, Witnesses};
 
+use self::in_order::InOrder;
 use self::stream::Streaming;
 use super::{conditions, levels};
 use crate::args::CheckArgs;
@@ -236,7 +238,7 @@ impl Run {
     }
 
     /// Decides the collected histories. JSON lines are printed as soon as their history is decided, everything else in the order
-    /// of the input.
+    /// of the input, as soon as all before it is decided.
     fn flush(&mut self) -> anyhow::Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_ops = 0;
@@ -244,8 +246,9 @@ impl Run {
         let done_before = self.summary.histories();
         let (limits, chosen) = (&self.limits, self.chosen.as_ref());
         let watcher = &self.watcher;
-        let printer = Mutex::new(&mut self.printer);
-        let check = |(recorded, budget): (Result<RecordedHistory, Error>, &OnceLock<Budget>)| {
+        let in_order = InOrder::new(batch.len(), &mut self.printer, self.github.as_mut());
+        let check = |(place, (recorded, budget)): (usize, (_, &OnceLock<Budget>))| {
+            let recorded: Result<RecordedHistory, Error> = recorded;
             // The time of a history goes on here, when nothing else is to be done before it.
             let reading = recorded.as_ref().map_or(Duration::ZERO, |of| of.reading);
             let budget = budget.get_or_init(|| limits.budget().after(reading));
@@ -262,11 +265,9 @@ impl Run {
                         budget,
                     )
                 });
-            let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
-            let printed = watcher.without_bar(|| printer.print_decided(&outcome));
-            (outcome, printed)
+            watcher.without_bar(|| in_order.decided(place, outcome));
         };
-        let pairs = batch.into_iter().zip(&budgets).collect();
+        let pairs = batch.into_iter().zip(&budgets).enumerate().collect();
         let threads = rayon::current_num_threads();
         let check_all = || self.pools.map(threads, pairs, check);
         let checked = match self.progress.is_shown() {
@@ -274,11 +275,14 @@ impl Run {
             false => self.watcher.watch(done_before, &budgets, check_all),
         };
         self.watcher.clear();
-        for (checked, printed) in checked? {
-            self.summary.count(&checked);
+        checked?;
+        let (decided, printed) = in_order.finish();
+        for checked in &decided {
+            self.summary.count(checked);
             self.progress.count_object();
-            printed?;
-            self.printer.print_in_order(&checked)?;
+        }
+        printed?;
+        for checked in decided {
             if let (Some(out), Ok(checked)) = (&mut self.witness, &checked) {
                 witness::write(out, checked)?;
             }
@@ -290,9 +294,6 @@ impl Run {
             }
             if let Some(junit) = &mut self.junit {
                 junit.add(&checked);
-            }
-            if let Some(github) = &mut self.github {
-                github.add(&checked, self.printer.out())?;
             }
         }
         Ok(())
