@@ -111,7 +111,7 @@ impl<T> SeqLock<T> {
             let before = self.version.load(Acquire);
             let pair = [read(&self.pair[0]), read(&self.pair[1])];
             fence(Acquire);
-            if before % 2 == 0 && self.version.load(Relaxed) == before {
+            if before.is_multiple_of(2) && self.version.load(Relaxed) == before {
                 return pair;
             }
             hint::spin_loop();
