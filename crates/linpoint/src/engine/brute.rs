@@ -140,8 +140,12 @@ impl<S: Spec> Furthest<S> {
     }
 }
 
+/// The results that an operation may have, each with a state before it.
+#[cfg(test)]
+pub(crate) type PossibleResults<S> = Vec<(<S as Spec>::State, <S as Spec>::Ret)>;
+
 /// Tries all orders of the operations of `task`, in which the operation at position `open`, which must have returned,
-/// may have any result. Returns the different results that it has in the orders that explain all others, each with a state before it.
+/// may have any result. Returns the different results that it has in the orders that explain all others.
 ///
 /// `step` is called as by [`try_all_orders`].
 #[cfg(test)]
@@ -149,8 +153,8 @@ pub(crate) fn possible_results<S: Spec, E>(
     task: &Task<'_, S>,
     open: usize,
     step: &mut dyn FnMut() -> Result<(), E>,
-) -> Result<Vec<(S::State, S::Ret)>, E> {
-    let mut results: Vec<(S::State, S::Ret)> = Vec::new();
+) -> Result<PossibleResults<S>, E> {
+    let mut results: PossibleResults<S> = Vec::new();
     let visit = &mut |_: &[usize], effect: Option<Effect<'_, S>>| {
         let is_known =
             |(before, ret): &Effect<'_, S>| results.iter().any(|(b, r)| b == *before && r == *ret);
