@@ -31,6 +31,7 @@ pub struct Asked {
 struct Memory {
     model: Box<dyn Model>,
     calls: Mutex<Interner<Arc<ModelCall>>>,
+    methods: Mutex<Interner<Box<str>>>,
     steps: RwLock<Map<(StateId, u32), Outcomes<Value, StateId>>>,
     init: StateId,
     keys: Memo<Option<Value>>,
@@ -76,18 +77,18 @@ impl Equivalent<(u32, Option<Value>)> for Question<'_> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// What is known about the call, or what `ask` answers.
+    /// What is known about the call with this number, or what `ask` answers.
     fn get(
         &self,
-        op: &Called,
+        number: u32,
         result: Option<&Value>,
         ask: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
-        if let Some(known) = read(&self.0).get(&Question(op.number, result)) {
+        if let Some(known) = read(&self.0).get(&Question(number, result)) {
             return Some(known.clone());
         }
         let answer = ask()?;
-        write(&self.0).insert((op.number, result.cloned()), answer.clone());
+        write(&self.0).insert((number, result.cloned()), answer.clone());
         Some(answer)
     }
 }
@@ -158,6 +159,7 @@ impl Asked {
         let memory = Memory {
             model: Box::new(model),
             calls: Mutex::default(),
+            methods: Mutex::default(),
             steps: RwLock::default(),
             init,
             keys: Memo::default(),
@@ -228,7 +230,7 @@ impl Asked {
                 None
             }
         };
-        let refusal = self.memory.refusals.get(op, result, ask).flatten();
+        let refusal = self.memory.refusals.get(op.number, result, ask).flatten();
         failed
             .or(refusal.map(DecodeError::Malformed))
             .map_or(Ok(()), Err)
@@ -280,16 +282,21 @@ impl Spec for Asked {
             return None;
         }
         let ask = || self.answer(|| self.memory.model.key(&op.call));
-        self.memory.keys.get(op, None, ask).flatten()
+        self.memory.keys.get(op.number, None, ask).flatten()
     }
 
     fn is_pure(&self, op: &Called, ret: Option<&Value>) -> bool {
         if self.hidden.is(Hidden::Purity) {
             return false;
         }
-        let ret = ret.filter(|_| self.memory.model.purity_depends_on_result());
-        let ask = || self.answer(|| self.memory.model.is_pure(&op.call, ret));
-        self.memory.purity.get(op, ret, ask).unwrap_or(false)
+        let Memory { model, purity, .. } = &*self.memory;
+        let ret = ret.filter(|_| model.purity_depends_on_result());
+        let ask = || self.answer(|| model.is_pure(&op.call, ret));
+        let number = match model.purity_depends_on_argument() {
+            true => op.number,
+            false => lock(&self.memory.methods).intern(op.call.method.clone()),
+        };
+        purity.get(number, ret, ask).unwrap_or(false)
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -304,7 +311,10 @@ impl Spec for Asked {
             return Role::Opaque;
         }
         let ask = || self.answer(|| self.memory.model.role(&op.call, ret));
-        self.memory.roles.get(op, ret, ask).unwrap_or(Role::Opaque)
+        self.memory
+            .roles
+            .get(op.number, ret, ask)
+            .unwrap_or(Role::Opaque)
     }
 
     fn vocabulary(&self) -> Vocabulary {

@@ -30,11 +30,25 @@ pub(crate) enum Head<'a> {
     Int(i64),
     /// Another number: its digits.
     Number(&'a str),
-    Text(&'a str),
+    Text(Text<'a>),
     List(u32),
     Tuple(u32),
     /// The number of keys.
     Dict(u32),
+}
+
+/// A text that a [`Writer`] wrote.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Text<'a>(&'a [u8]);
+
+impl<'a> Text<'a> {
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    pub(crate) fn as_str(self) -> &'a str {
+        std::str::from_utf8(self.0).expect("a text was written")
+    }
 }
 
 /// Data that are written one after the other.
@@ -59,8 +73,9 @@ impl Writer {
     }
 
     pub(crate) fn int(&mut self, number: i64) {
-        self.0.push(INT);
-        self.0.extend_from_slice(&number.to_le_bytes());
+        let mut bytes = [INT; 9];
+        bytes[1..].copy_from_slice(&number.to_le_bytes());
+        self.0.extend_from_slice(&bytes);
     }
 
     /// A number that is no integer of 64 bits.
@@ -132,8 +147,9 @@ impl Writer {
 
     fn length(&mut self, tag: u8, length: usize) {
         let length = u32::try_from(length).expect("bug: larger than the limit on memory");
-        self.0.push(tag);
-        self.0.extend_from_slice(&length.to_le_bytes());
+        let mut bytes = [tag; 5];
+        bytes[1..].copy_from_slice(&length.to_le_bytes());
+        self.0.extend_from_slice(&bytes);
     }
 
     /// Data that are written already.
@@ -215,7 +231,7 @@ impl<'a> Reader<'a> {
                 let bytes = self.take(8).try_into().expect("eight bytes");
                 Head::Int(i64::from_le_bytes(bytes))
             }
-            [NUMBER] => Head::Number(self.text()),
+            [NUMBER] => Head::Number(self.text().as_str()),
             [TEXT] => Head::Text(self.text()),
             [LIST] => Head::List(self.length()),
             [TUPLE] => Head::Tuple(self.length()),
@@ -240,9 +256,9 @@ impl<'a> Reader<'a> {
         u32::from_le_bytes(self.take(4).try_into().expect("four bytes"))
     }
 
-    fn text(&mut self) -> &'a str {
+    fn text(&mut self) -> Text<'a> {
         let length = self.length() as usize;
-        std::str::from_utf8(self.take(length)).expect("a text was written")
+        Text(self.take(length))
     }
 
     /// The bytes of the next data.
@@ -267,14 +283,23 @@ impl<'a> Reader<'a> {
 
     /// The next data as a value. Tuples are lists, as histories have none.
     pub(crate) fn value(&mut self) -> Value {
+        self.value_of_texts(&mut |text| Value::from(text.as_str()))
+    }
+
+    /// The same with the values of texts that `text` gives.
+    pub(crate) fn value_of_texts(&mut self, text: &mut impl FnMut(Text<'a>) -> Value) -> Value {
         match self.head() {
             Head::None => Value::Nil,
             Head::Bool(truth) => Value::Bool(truth),
             Head::Int(number) => Value::Int(number),
             Head::Number(digits) => Value::number(digits),
-            Head::Text(text) => Value::from(text),
-            Head::List(items) | Head::Tuple(items) => Value::list((0..items).map(|_| self.value())),
-            Head::Dict(pairs) => Value::map((0..pairs).map(|_| (self.value(), self.value()))),
+            Head::Text(written) => text(written),
+            Head::List(items) | Head::Tuple(items) => {
+                Value::list((0..items).map(|_| self.value_of_texts(text)))
+            }
+            Head::Dict(pairs) => Value::map(
+                (0..pairs).map(|_| (self.value_of_texts(text), self.value_of_texts(text))),
+            ),
         }
     }
 
@@ -285,7 +310,7 @@ impl<'a> Reader<'a> {
             Head::Bool(truth) => Data::Bool(truth),
             Head::Int(number) => Data::Int(number),
             Head::Number(digits) => Data::Number(digits.into()),
-            Head::Text(text) => Data::Text(text.into()),
+            Head::Text(text) => Data::Text(text.as_str().into()),
             Head::List(items) => Data::List((0..items).map(|_| self.data()).collect()),
             Head::Tuple(items) => Data::Tuple((0..items).map(|_| self.data()).collect()),
             Head::Dict(pairs) => {

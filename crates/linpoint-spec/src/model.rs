@@ -124,6 +124,11 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// See [`Spec::is_pure`](linpoint::Spec::is_pure).
     fn is_pure(&self, call: &ModelCall, result: Option<&Value>) -> Result<bool, ModelError>;
 
+    /// Whether [`is_pure`](Self::is_pure) looks at the argument. If not, it is asked once for all calls of a method.
+    fn purity_depends_on_argument(&self) -> bool {
+        true
+    }
+
     /// Whether [`is_pure`](Self::is_pure) looks at the result.
     fn purity_depends_on_result(&self) -> bool {
         true

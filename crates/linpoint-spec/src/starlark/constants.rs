@@ -83,7 +83,7 @@ impl StarlarkModel {
         let kind = match self.module.get_option("kind") {
             Ok(Some(value)) if value.value().get_type() == "function" => {
                 let params = |arguments: &mut Writer| arguments.data(self.params.bytes());
-                Some(self.call(Function::Kind, params, |kind| Ok(kind.data()))?)
+                Some(self.call(Function::Kind, params, |kind| Ok(kind.data().data()))?)
             }
             _ => self.constant(text, "kind")?,
         };

@@ -1,5 +1,6 @@
 //! Specification files: models in Starlark.
 
+mod answers;
 mod constants;
 mod convert;
 mod limits;
@@ -8,20 +9,18 @@ mod roles;
 mod session;
 
 use std::cell::RefCell;
-use std::sync::{PoisonError, RwLock};
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use linpoint::Value;
 use linpoint::spec::{Kind, Params, Role};
 use starlark::codemap::FileSpan;
 use starlark::environment::{FrozenModule, Module};
 use starlark::syntax::{AstModule, Dialect};
 
+use self::answers::Answers;
 use self::limits::{globals, limit_products, limited, reason};
-use self::session::{Failure, Functions};
+use self::session::{Failure, Functions, Returned};
 use crate::data::Data;
-use crate::flat::{Flat, Head, Reader, Writer};
+use crate::flat::{Flat, Reader, Writer};
 use crate::model::{Model, ModelCall, ModelError, StateId, States, unknown_method};
 
 /// The longest line, in bytes. The expressions of longer ones may be nested so deep that reading them overflows the stack.
@@ -50,6 +49,8 @@ pub struct StarlarkModel {
     places: [String; FUNCTIONS.len()],
     /// Whether `step` looks at the process.
     uses_process: bool,
+    /// Whether `is_pure` looks at the method, but not at the argument.
+    purity_of_method: bool,
     /// Whether `is_pure` looks at the result.
     uses_result: bool,
     params: Flat,
@@ -58,8 +59,7 @@ pub struct StarlarkModel {
     /// The names of the methods, if the file lists them.
     methods: Option<Vec<String>>,
     states: States<Flat>,
-    /// Answers as values, which are made once.
-    answers: RwLock<HashMap<Flat, Value, FixedState>>,
+    answers: Answers,
 }
 
 /// The functions by their place in [`FUNCTIONS`].
@@ -95,6 +95,10 @@ impl StarlarkModel {
             let reason = "there is no *= here: write x = x * y instead";
             return Err(ModelError(format!("{}: {reason}", place(&span))));
         }
+        let is_used = |function, place| parameters::is_used(text, ast.statement(), function, place);
+        let uses_process = is_used("step", 1);
+        let purity_of_method = !is_used("is_pure", 1);
+        let uses_result = is_used("is_pure", 2);
         let module = Module::with_temp_heap(|module| {
             {
                 let mut evaluator = limited(&module)?;
@@ -109,14 +113,15 @@ impl StarlarkModel {
         let defined = FUNCTIONS.map(|(function, _)| module.get_option(function).ok().flatten());
         let mut model = StarlarkModel {
             functions: Functions::new(defined),
-            uses_process: parameters::is_used(text, "step", 1),
-            uses_result: parameters::is_used(text, "is_pure", 2),
+            uses_process,
+            purity_of_method,
+            uses_result,
             params: Flat::from([].as_slice()),
             kind: None,
             calls: Vec::new(),
             methods: None,
             states: States::default(),
-            answers: RwLock::default(),
+            answers: Answers::default(),
             places: FUNCTIONS.map(|(function, _)| place_of(name, text, function)),
             file: name.to_owned(),
             module,
@@ -142,7 +147,7 @@ impl StarlarkModel {
         &self,
         function: Function,
         write: impl FnOnce(&mut Writer),
-        read: impl FnOnce(&mut Reader<'_>) -> Result<T, String>,
+        read: impl FnOnce(&Returned) -> Result<T, String>,
     ) -> Result<T, ModelError> {
         thread_local! {
             static ARGUMENTS: RefCell<Writer> = RefCell::default();
@@ -151,10 +156,7 @@ impl StarlarkModel {
         arguments.clear();
         write(&mut arguments);
         let place = function as usize;
-        let returned = self.functions.call(place, arguments.bytes(), |data| {
-            read(&mut Reader::new(data))
-        });
-        let result = match returned {
+        let result = match self.functions.call(place, arguments.bytes(), read) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(reason)) => Err(Failure::Returned(reason)),
             Err(failure) => Err(failure),
@@ -177,25 +179,6 @@ impl StarlarkModel {
 
     fn state(&self, state: StateId) -> Data {
         Reader::new(self.states.get(state).bytes()).data()
-    }
-
-    fn read_answer(&self, data: &[u8]) -> Value {
-        self.answer(data, || Reader::new(data).value())
-    }
-
-    /// The value of an answer, which `make` makes if it is new. Equal answers share their memory.
-    fn answer(&self, data: &[u8], make: impl FnOnce() -> Value) -> Value {
-        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = answers.get(data) {
-            return known.clone();
-        }
-        drop(answers);
-        let answer = make();
-        if matches!(answer, Value::Nil | Value::Bool(_) | Value::Int(_)) {
-            return answer;
-        }
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
-        answers.entry(Flat::from(data)).or_insert(answer).clone()
     }
 
     /// A call of a function with its arguments, which are shortened if they are long.
@@ -279,29 +262,13 @@ fn failed(at: &str, error: &starlark::Error) -> ModelError {
     ModelError(format!("{}: {reason}\n    {}", place(span), line.trim()))
 }
 
-/// The bytes of an answer and of the state that it leaves.
-type OutcomeBytes<'a> = (&'a [u8], &'a [u8]);
-
-/// The outcomes of a step: a pair of answer and next state, or a list of such pairs.
-fn outcomes<'a>(data: &mut Reader<'a>) -> Result<Vec<OutcomeBytes<'a>>, String> {
+/// Why what a step returned is not a pair of answer and next state, or a list of such pairs.
+fn no_outcomes(returned: &Returned) -> String {
     let expected = "it must return a tuple (answer, next state), a list of such tuples, or blocked";
-    let whole = *data;
-    let count = match data.head() {
-        Head::List(outcomes) => outcomes,
-        _ => {
-            *data = whole;
-            1
-        }
-    };
-    let pair = |_| match data.head() {
-        Head::Tuple(2) => Some((data.skip(), data.skip())),
-        _ => None,
-    };
-    let found: Option<Vec<_>> = (0..count).map(pair).collect();
-    found.ok_or_else(|| match { whole }.data() {
+    match returned.data().data() {
         Data::None => format!("None (or ended without a return): {expected}"),
         data => format!("{data}: {expected}"),
-    })
+    }
 }
 
 impl Model for StarlarkModel {
@@ -316,7 +283,7 @@ impl Model for StarlarkModel {
     fn init(&self) -> Result<StateId, ModelError> {
         let write = |arguments: &mut Writer| arguments.data(self.params.bytes());
         self.call(Function::Init, write, |state| {
-            Ok(self.states.number_of(state.skip()))
+            Ok(self.states.number_of(state.data().skip()))
         })
     }
 
@@ -331,8 +298,10 @@ impl Model for StarlarkModel {
             write_call(arguments, call);
         };
         self.call(Function::Step, write, |returned| {
-            let numbered = |(answer, next)| (self.read_answer(answer), self.states.number_of(next));
-            Ok(outcomes(returned)?.into_iter().map(numbered).collect())
+            let numbered =
+                |(answer, next)| (self.answers.read(answer), self.states.number_of(next));
+            let outcomes = returned.pairs().ok_or_else(|| no_outcomes(returned))?;
+            Ok(outcomes.map(numbered).collect())
         })
     }
 
@@ -341,7 +310,7 @@ impl Model for StarlarkModel {
             return Ok(None);
         }
         let write = |arguments: &mut Writer| write_call(arguments, call);
-        let key = self.call(Function::Key, write, |key| Ok(key.value()))?;
+        let key = self.call(Function::Key, write, |key| Ok(key.data().value()))?;
         Ok(Some(key).filter(|key| !key.is_nil()))
     }
 
@@ -350,10 +319,16 @@ impl Model for StarlarkModel {
             return Ok(false);
         }
         let write = |arguments: &mut Writer| write_call_and_result(arguments, call, result);
-        self.call(Function::IsPure, write, |returned| match returned.data() {
-            Data::Bool(is_pure) => Ok(is_pure),
-            other => Err(format!("{other}: it must return True or False")),
+        self.call(Function::IsPure, write, |returned| {
+            match returned.data().data() {
+                Data::Bool(is_pure) => Ok(is_pure),
+                other => Err(format!("{other}: it must return True or False")),
+            }
         })
+    }
+
+    fn purity_depends_on_argument(&self) -> bool {
+        !self.purity_of_method
     }
 
     fn purity_depends_on_result(&self) -> bool {
@@ -369,7 +344,9 @@ impl Model for StarlarkModel {
             return Ok(Role::Opaque);
         }
         let write = |arguments: &mut Writer| write_call_and_result(arguments, call, result);
-        self.call(Function::Role, write, |role| roles::role(&role.data()))
+        self.call(Function::Role, write, |role| {
+            roles::role(&role.data().data())
+        })
     }
 
     fn refuses_calls(&self) -> bool {
@@ -395,7 +372,7 @@ impl Model for StarlarkModel {
         }
         let write = |arguments: &mut Writer| write_call_and_result(arguments, call, result);
         self.call(Function::Validate, write, |returned| {
-            match returned.data() {
+            match returned.data().data() {
                 Data::None => Ok(None),
                 Data::Text(reason) => Ok(Some(reason.to_string())),
                 other => Err(format!(
@@ -416,8 +393,8 @@ impl Model for StarlarkModel {
         data.clear();
         data.value(result);
         let normal = match is_normal(result) {
-            true => self.answer(data.bytes(), || result.clone()),
-            false => self.read_answer(data.bytes()),
+            true => self.answers.of(data.bytes(), result),
+            false => self.answers.read(data.bytes()),
         };
         RESULT.set(data);
         normal
@@ -433,7 +410,7 @@ impl Model for StarlarkModel {
         }
         let write = |arguments: &mut Writer| arguments.data(self.states.get(state).bytes());
         self.call(Function::Describe, write, |returned| {
-            match returned.data() {
+            match returned.data().data() {
                 Data::Text(text) => Ok(text.to_string()),
                 other => Err(format!("{other}: it must return a text")),
             }

@@ -1,21 +1,42 @@
 //! Whether a file looks at a parameter of a function. If not, calls that differ in it alone are one question.
 
+use starlark::syntax::ast::{AstStmt, Stmt};
+
 /// Whether a function may depend on its parameter at this place. False only if the name of the parameter stands nowhere else in
-/// the text.
-pub(super) fn is_used(text: &str, function: &str, place: usize) -> bool {
+/// the definition of the function, which is the only one.
+pub(super) fn is_used(text: &str, file: &AstStmt, function: &str, place: usize) -> bool {
     // Another mention of the function may be another definition.
-    let Some((_, rest)) = text.split_once(&format!("def {function}(")) else {
-        return true;
-    };
     if words(text).filter(|word| *word == function).count() != 1 {
         return true;
     }
+    let Some(definition) = definition(text, file, function) else {
+        return true;
+    };
+    let Some((_, rest)) = definition.split_once('(') else {
+        return true;
+    };
     let (params, _) = rest.split_once(')').unwrap_or((rest, ""));
     let Some(param) = params.split(',').nth(place).map(str::trim) else {
         return true;
     };
     let is_name = words(param).eq([param]);
-    !is_name || words(text).filter(|word| *word == param).count() != 1
+    !is_name || words(definition).filter(|word| *word == param).count() != 1
+}
+
+/// The text of the definition of a function.
+fn definition<'t>(text: &'t str, file: &AstStmt, function: &str) -> Option<&'t str> {
+    fn find<'a>(statement: &'a AstStmt, function: &str, found: &mut Option<&'a AstStmt>) {
+        if let Stmt::Def(definition) = &statement.node
+            && definition.name.ident == function
+        {
+            *found = Some(statement);
+        }
+        statement.visit_stmt(|inner| find(inner, function, found));
+    }
+    let mut found = None;
+    find(file, function, &mut found);
+    let span = found?.span;
+    text.get(span.begin().get() as usize..span.end().get() as usize)
 }
 
 /// The names and keywords of a text, also those in comments.
@@ -27,8 +48,33 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use starlark::syntax::{AstModule, Dialect};
+
+    fn is_used(text: &str, function: &str, place: usize) -> bool {
+        let dialect = Dialect {
+            enable_f_strings: true,
+            ..Dialect::Standard
+        };
+        let file = AstModule::parse("file", text.to_owned(), &dialect).expect("it can be read");
+        super::is_used(text, file.statement(), function, place)
+    }
+
     fn uses_process(text: &str) -> bool {
-        super::is_used(text, "step", 1)
+        is_used(text, "step", 1)
+    }
+
+    #[test]
+    fn other_functions_may_use_the_name() {
+        let text = "def step(state, process, method, arg):\n    return (arg, state)\n\n\
+                    def is_pure(method, arg, ret):\n    is_read = \"\"\"\nread\n\"\"\"\n    return (\nmethod\n == is_read)\n\n\
+                    def describe(state):\n    return f\"{arg}\"\n";
+        assert!(is_used(text, "step", 3));
+        assert!(is_used(text, "is_pure", 0));
+        assert!(!is_used(text, "is_pure", 1));
+        assert!(!is_used(text, "is_pure", 2));
+        let inner = "def is_pure(method, arg, ret):\n    def is_read():\n        return arg == method\n    return is_read()\n";
+        assert!(is_used(inner, "is_pure", 0) && is_used(inner, "is_pure", 1));
+        assert!(!is_used(inner, "is_pure", 2));
     }
 
     #[test]

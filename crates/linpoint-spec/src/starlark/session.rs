@@ -4,6 +4,7 @@
 //! that has used a little of what a single call may use is replaced.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -17,7 +18,7 @@ use starlark::values::list::ListRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{OwnedFrozenValue, Value};
 
-use super::convert::{Parts, to_starlark, write};
+use super::convert::{Parts, Texts, to_starlark, write};
 use super::limits::{Use, limited};
 use crate::flat::{Reader, Writer};
 use crate::model::ModelError;
@@ -65,12 +66,12 @@ impl<const N: usize> Functions<N> {
         self.defined[function].is_some()
     }
 
-    /// What `read` makes of the data that a function returns. Its arguments are written one after the other.
+    /// What `read` makes of what a function returns. Its arguments are written one after the other.
     pub(super) fn call<T>(
         &self,
         function: usize,
         arguments: &[u8],
-        read: impl FnOnce(&[u8]) -> T,
+        read: impl FnOnce(&Returned) -> T,
     ) -> Result<T, Failure> {
         thread_local! {
             static LAST: Cell<Option<Session>> = const { Cell::new(None) };
@@ -86,7 +87,7 @@ impl<const N: usize> Functions<N> {
             reply = session.call(function, arguments);
         }
         reply?;
-        let returned = read(session.exchange.borrow().data.bytes());
+        let returned = read(&session.exchange.borrow().returned);
         if !session.used().is_over(WORN) {
             LAST.set(Some(session));
         }
@@ -107,10 +108,47 @@ struct Session {
 #[derive(Default)]
 struct Exchange {
     function: Option<OwnedFrozenValue>,
-    /// The arguments, then what the function returned.
-    data: Writer,
+    arguments: Writer,
+    returned: Returned,
     failure: Option<Failure>,
     used: Use,
+}
+
+/// What a function returned.
+#[derive(Debug, Default)]
+pub(super) struct Returned {
+    data: Writer,
+    /// Where in the data the pairs are.
+    pairs: Vec<Pair>,
+    /// Whether there is something that is no pair.
+    has_other: bool,
+}
+
+/// A pair of answer and state in data: where each of them begins, and where the state ends.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    answer: usize,
+    state: usize,
+    end: usize,
+}
+
+impl Returned {
+    fn clear(&mut self) {
+        self.data.clear();
+        self.pairs.clear();
+        self.has_other = false;
+    }
+
+    pub(super) fn data(&self) -> Reader<'_> {
+        Reader::new(self.data.bytes())
+    }
+
+    /// The data of the pairs of answer and state, if it was such a pair or a list of them.
+    pub(super) fn pairs(&self) -> Option<impl ExactSizeIterator<Item = (&[u8], &[u8])>> {
+        let data = self.data.bytes();
+        let halves = |pair: &Pair| (&data[pair.answer..pair.state], &data[pair.state..pair.end]);
+        (!self.has_other).then(|| self.pairs.iter().map(halves))
+    }
 }
 
 impl Session {
@@ -129,8 +167,8 @@ impl Session {
         {
             let mut exchange = self.exchange.borrow_mut();
             exchange.function = Some(function.clone());
-            exchange.data.clear();
-            exchange.data.data(arguments);
+            exchange.arguments.clear();
+            exchange.arguments.data(arguments);
         }
         let poll = || {
             let mut context = Context::from_waker(Waker::noop());
@@ -178,53 +216,92 @@ async fn evaluate(exchange: Rc<RefCell<Exchange>>) {
     .await;
 }
 
-/// The state that the last step left, as a value of the language. Most steps begin where the last one ended.
-///
-/// Invariant: the function that is called cannot tell the value from one that is made of the data.
+/// What an evaluator has at hand for the next call.
 #[derive(Default)]
 struct Kept<'v> {
-    value: Option<Value<'v>>,
-    data: Writer,
+    states: States<'v>,
+    texts: Texts<'v>,
     parts: Parts<'v>,
 }
 
-impl<'v> Kept<'v> {
-    /// The value, if the next data are the same. The caller may change it, so it is not kept any longer.
+/// The states that the last steps left, as values of the language: most steps begin where one of them ended.
+///
+/// Invariant: the function that is called cannot tell a value from one that is made of the data. So no two of them have a part in
+/// common that may be changed: one step adds one state at most, which is made of what the step made and of the state that it got,
+/// and that one is not kept any longer.
+#[derive(Default)]
+struct States<'v> {
+    /// Data and values, the latest last.
+    last: VecDeque<(Writer, Value<'v>)>,
+}
+
+impl<'v> States<'v> {
+    const MOST: usize = 8;
+
+    /// The value of the next data, if it is kept. The caller may change it, so it is not kept any longer.
     fn take(&mut self, next: &mut Reader<'_>) -> Option<Value<'v>> {
-        self.value.take_if(|_| next.skip_if(self.data.bytes()))
+        let mut places = (0..self.last.len()).rev();
+        let place = places.find(|&place| next.skip_if(self.last[place].0.bytes()))?;
+        self.last.remove(place).map(|(_, value)| value)
     }
 
-    /// Writes what a function returned, and keeps the state of its last outcome.
-    fn write(&mut self, returned: Value<'v>, data: &mut Writer) -> Result<(), String> {
-        match ListRef::from_value(returned) {
-            Some(outcomes) => {
-                data.list(outcomes.len());
-                let mut outcomes = outcomes.iter();
-                outcomes.try_for_each(|outcome| self.write_outcome(1, outcome, data))
-            }
-            None => self.write_outcome(0, returned, data),
+    fn add(&mut self, state: &[u8], value: Value<'v>) {
+        let mut data = match self.last.len() {
+            Self::MOST => self.last.pop_front().map(|(data, _)| data),
+            _ => None,
         }
+        .unwrap_or_default();
+        data.clear();
+        data.data(state);
+        self.last.push_back((data, value));
+    }
+}
+
+impl<'v> Kept<'v> {
+    /// Writes what a function returned, and keeps the state of its last outcome.
+    fn write(&mut self, value: Value<'v>, returned: &mut Returned) -> Result<(), String> {
+        let mut state = None;
+        match ListRef::from_value(value) {
+            Some(outcomes) => {
+                returned.data.list(outcomes.len());
+                for outcome in outcomes.iter() {
+                    state = self.write_outcome(1, outcome, returned)?;
+                }
+            }
+            None => state = self.write_outcome(0, value, returned)?,
+        }
+        if let (Some(state), Some(pair)) = (state, returned.pairs.last()) {
+            self.states
+                .add(&returned.data.bytes()[pair.state..pair.end], state);
+        }
+        Ok(())
     }
 
+    /// Writes an outcome. Returns its state, if that can be kept.
     fn write_outcome(
         &mut self,
         depth: usize,
         outcome: Value<'v>,
-        data: &mut Writer,
-    ) -> Result<(), String> {
+        returned: &mut Returned,
+    ) -> Result<Option<Value<'v>>, String> {
+        let data = &mut returned.data;
         let pair = TupleRef::from_value(outcome).map(TupleRef::content);
         let Some(&[answer, state]) = pair else {
-            return write(depth, outcome, data, &mut self.parts);
+            returned.has_other = true;
+            return write(depth, outcome, data, &mut self.parts).map(|()| None);
         };
         data.tuple(2);
-        write(depth + 1, answer, data, &mut self.parts)?;
-        self.parts.clear();
         let start = data.bytes().len();
+        write(depth + 1, answer, data, &mut self.parts)?;
+        let middle = data.bytes().len();
+        self.parts.clear();
         write(depth + 1, state, data, &mut self.parts)?;
-        self.value = self.parts.are_as_made().then_some(state);
-        self.data.clear();
-        self.data.data(&data.bytes()[start..]);
-        Ok(())
+        returned.pairs.push(Pair {
+            answer: start,
+            state: middle,
+            end: data.bytes().len(),
+        });
+        Ok(self.parts.are_as_made().then_some(state))
     }
 }
 
@@ -235,13 +312,12 @@ fn answer<'v>(
 ) -> Result<(), Failure> {
     let function = exchange.function.take().ok_or(Failure::NotDefined)?;
     let heap = evaluator.heap();
-    let mut arguments = Reader::new(exchange.data.bytes());
+    let mut arguments = Reader::new(exchange.arguments.bytes());
     let mut values = Vec::with_capacity(4);
-    values.extend(kept.take(&mut arguments));
+    values.extend(kept.states.take(&mut arguments));
     while !arguments.is_empty() {
-        values.push(to_starlark(heap, &mut arguments));
+        values.push(to_starlark(heap, &mut kept.texts, &mut arguments));
     }
-    exchange.data.clear();
     let mut returned = None;
     // The function is valid within this closure only.
     function.map(|function| {
@@ -251,6 +327,7 @@ fn answer<'v>(
     let returned = returned
         .ok_or(Failure::NotDefined)?
         .map_err(Failure::Failed)?;
-    let written = kept.write(returned, &mut exchange.data);
+    exchange.returned.clear();
+    let written = kept.write(returned, &mut exchange.returned);
     written.map_err(Failure::Returned)
 }
