@@ -147,6 +147,9 @@ fn violation(history: &History, violation: &Violation) -> Value {
         "first_bad_event": first_bad_event(history, violation),
         "partial": violation.partial.iter().map(|id| id.0).collect::<Vec<_>>(),
     });
+    if let Some(place) = core.place() {
+        fields["place"] = place.to_json();
+    }
     if let Some(blocked) = violation.blocked {
         fields["blocked"] = operation(history, blocked);
     }

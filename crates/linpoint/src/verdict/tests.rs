@@ -113,8 +113,10 @@ fn compare<S: Spec>(task: &Task<'_, S>, violation: &Violation, name: &str) {
             let is_core = core.ops().binary_search(&op.id).is_ok() && left_out != Some(op.id);
             is_core || anchored.is_some_and(|rank| op.ret <= rank)
         };
+        // A core about one place leaves no operation out: the others are relaxed.
+        let is_whole = anchored.is_some() || core.place().is_some();
         let is_kept = |op: &TaskOp| {
-            anchored.is_some() || core.ops().contains(&op.id) || core.relaxed().contains(&op.id)
+            is_whole || core.ops().contains(&op.id) || core.relaxed().contains(&op.id)
         };
         let ops = beginning.ops.iter().filter(|op| is_kept(op));
         let ops = ops.map(|op| if counts(op) { *op } else { op.relaxed() });

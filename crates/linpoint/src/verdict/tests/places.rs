@@ -160,7 +160,13 @@ pub(super) fn check_conflict<S: Spec<Ret = Value>>(
                     && left.is_some()
                     && left == found
             };
-            let is_put_back = case.called().any(|other| may_put_back(&other));
+            // What was changed was what the operation found: a single one had put it there, and not what came since.
+            let puts = |other: &Op<'_>| {
+                let left = found_and_left(case.name, other, place).1;
+                other.id != op.id && other.id != changed.id && left.is_some() && left == found
+            };
+            let is_single = effect(*by).0 == found && case.called().filter(puts).count() == 1;
+            let is_put_back = !is_single && case.called().any(|other| may_put_back(&other));
             case.expect(!is_put_back, "no operation can have put it back");
         }
         (PlaceConflict::TakenBefore(by), _) => {
@@ -170,7 +176,11 @@ pub(super) fn check_conflict<S: Spec<Ret = Value>>(
             case.expect(others.contains(by), "it is one of them");
             case.expect(changed.ret < case.op(op).call, "it had returned before");
             case.expect(is_on(&changed, "remove"), "it removed the member");
-            let adds = |other: &Op<'_>| is_on(other, "add") && other.id != op;
+            // One that answered that the member was there has not added it.
+            let adds = |other: &Op<'_>| {
+                let has_failed = other.result == Some(&Value::Bool(false));
+                is_on(other, "add") && other.id != op && !has_failed
+            };
             // What was removed had been added: a single one did that, and not what came since.
             let may_add = |other: Op<'_>| adds(&other) && other.ret > changed.call;
             let is_single = case.called().filter(adds).count() == 1;
