@@ -494,6 +494,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "KIND", num_args = 0..=1)]
     pub(crate) violation: Option<Option<SnapshotFault>>,
 
+    /// Look for a violation no longer than this
+    #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = "60s")]
+    pub(crate) timeout: Duration,
+
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

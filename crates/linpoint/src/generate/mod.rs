@@ -14,6 +14,7 @@ pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShap
 #[doc(hidden)]
 pub use workload::Workload;
 
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::history::{Call, History, HistoryBuilder, Op, OpId, Ties};
 use crate::object::{CheckRecorded, ObjectType, Simulation};
@@ -225,26 +226,35 @@ impl Generator {
     /// A history of `object` that is not linearizable: one result near the end is wrong. Mostly it is what another call of the
     /// method answered shortly before: a stale value, or one that was served already.
     ///
-    /// `checker` confirms this, so it takes as long as checking, and fails if the checker cannot decide.
+    /// `checker` confirms this, so it takes as long as checking, and fails if the checker cannot decide. The checker's limit on
+    /// time is one for all that is tried. If some of it takes long, the history depends on the speed of the machine.
     pub fn violating(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
         const HISTORIES: u64 = 20;
-        let mut last = self.violating_one(object, checker);
+        let budget = checker.budget();
+        let mut last = self.violating_one(object, checker, &budget);
         for further in 1..HISTORIES {
-            if last.is_ok() {
+            if last.is_ok() || budget.check().is_err() {
                 break;
             }
             let other = Generator {
                 seed: self.seed.wrapping_add(further << 32),
                 ..self.clone()
             };
-            last = other.violating_one(object, checker);
+            last = other.violating_one(object, checker, &budget);
         }
         last
     }
 
     /// The same, but with the seed of this generator only.
-    fn violating_one(&self, object: &ObjectType, checker: &Checker) -> Result<History, Error> {
+    fn violating_one(
+        &self,
+        object: &ObjectType,
+        checker: &Checker,
+        budget: &Budget,
+    ) -> Result<History, Error> {
         const ATTEMPTS: u64 = 50;
+        /// Of the time that is left, one attempt gets this part, so that a hard one does not keep others from being tried.
+        const SHARE: u32 = 8;
         /// The first attempts, with results that a broken object is likely to give.
         const ATTEMPTS_NEAR: u64 = 35;
         let history = self.linearizable(object)?;
@@ -252,7 +262,7 @@ impl Generator {
         let mut undecided = false;
         let tail = (history.len() / 20).max(10).min(history.len());
         for attempt in 0..ATTEMPTS {
-            if history.is_empty() {
+            if history.is_empty() || budget.check().is_err() {
                 break;
             }
             let id = OpId((history.len() - 1 - sampler.below(tail)) as u32);
@@ -268,20 +278,28 @@ impl Generator {
             if object.validate(&changed).is_err() {
                 continue;
             }
-            match checker.check_recorded(object, &changed)?.verdict {
+            let attempt = budget.slice(budget.left() / SHARE);
+            match checker
+                .check_recorded_within(object, &changed, &attempt)?
+                .verdict
+            {
                 Verdict::Violation(_) => return Ok(changed),
                 Verdict::Linearizable(_) => {}
                 Verdict::Undecided(_) => undecided = true,
             }
         }
-        let why = if undecided {
-            "the checker could not decide what was tried"
-        } else {
-            "every change tried is still right"
+        let (why, advice) = match (budget.check(), undecided) {
+            (Err(limit), _) => (limit.to_string(), "raise it, or use fewer operations"),
+            (_, true) => {
+                let why = "the checker could not decide what was tried";
+                (why.to_owned(), "use fewer operations or another seed")
+            }
+            (_, false) => {
+                let why = "every change tried is still right";
+                (why.to_owned(), "use more operations or another seed")
+            }
         };
-        Err(Error::usage(format!(
-            "no violation found: {why}; use more operations or another seed"
-        )))
+        Err(Error::usage(format!("no violation found: {why}; {advice}")))
     }
 }
 

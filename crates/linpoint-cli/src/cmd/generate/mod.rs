@@ -202,7 +202,8 @@ fn simulated_history(
     match args.violation {
         None => generator.linearizable(object),
         Some(_) => {
-            let checker = Checker::new(Config::default().verdicts_only());
+            let config = Config::default().verdicts_only();
+            let checker = Checker::new(config.with_timeout(args.timeout));
             generator.violating(object, &checker)
         }
     }
