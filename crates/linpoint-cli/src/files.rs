@@ -11,7 +11,7 @@
 //! Devices, pipes and descriptors (`/dev/stdout`, `/dev/fd/3`) cannot be replaced: they are written directly.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -229,6 +229,36 @@ impl Files {
         Output::file(path)
     }
 
+    /// Opens a file for the output of `option`, which always begins with `beginning`.
+    ///
+    /// Returns a usage error if there is a file at `path` that does not begin so: it was not written by this option, and a name
+    /// given by mistake must not destroy it.
+    pub(crate) fn replace(
+        &mut self,
+        option: &str,
+        path: &Path,
+        beginning: &str,
+    ) -> anyhow::Result<Output> {
+        let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+        let is_older = !is_file || open_descriptor(path).is_some() || {
+            let older = head(path, beginning.len()).with_context(|| cannot_write(path))?;
+            older.is_empty() || older == beginning.as_bytes()
+        };
+        // What is wrong with a file that is read is said by `create`.
+        if !is_older && self.find_path(path).is_none() {
+            let reason = format!(
+                "{option} would write over {}, which it has not written: remove it, or name another file",
+                path.display()
+            );
+            return Err(Error::usage(reason).into());
+        }
+        self.create(option, path)
+    }
+
+    fn find_path(&self, path: &Path) -> Option<&(Identity, Use)> {
+        self.find(&Identity::of_path(path)?)
+    }
+
     /// Records that `option` writes the file at `path`; see [`Files::create`].
     pub(crate) fn claim(&mut self, option: &str, path: &Path) -> Result<(), Error> {
         let Some(identity) = Identity::of_path(path) else {
@@ -249,6 +279,20 @@ impl Files {
         };
         Err(Error::usage(format!("{reason}: name another file")))
     }
+}
+
+/// The first bytes of a file, of what is in it if it is compressed.
+fn head(path: &Path, length: usize) -> std::io::Result<Vec<u8>> {
+    let first = |read: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        read.take(length as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    #[cfg(feature = "archives")]
+    if let Ok(bytes) = first(&mut flate2::read::GzDecoder::new(File::open(path)?)) {
+        return Ok(bytes);
+    }
+    first(&mut File::open(path)?)
 }
 
 fn cannot_write(path: &Path) -> String {

@@ -133,6 +133,7 @@ fn violation(history: &History, violation: &Violation) -> Value {
             "after": operation(history, anchor.after),
             "states": listed(&anchor.states),
             "taken": operations(&anchor.taken),
+            "counted": operations(&anchor.counted),
             "open": operations(&anchor.open),
         })),
         "premises": core.premises().iter().map(|id| id.0).collect::<Vec<_>>(),

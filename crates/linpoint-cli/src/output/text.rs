@@ -343,7 +343,7 @@ pub(super) fn core_lines(history: &History, core: &Core) -> Vec<String> {
     if !core.premises().is_empty() {
         lines.push(String::new());
         lines.push(
-            "these changed nothing, as their answers tell; had any one of them not returned, there would be an order:"
+            "these changed nothing, as their answers tell; had any one of them not returned, the core would have an order:"
                 .to_owned(),
         );
         let premises = core.premises().iter().take(MOST_LISTED);

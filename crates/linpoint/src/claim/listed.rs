@@ -183,7 +183,7 @@ fn after_verb(clause: &str) -> usize {
     verb.map_or(0, |(verb, space)| verb + space.map_or(0, |space| space + 1))
 }
 
-/// Where the words after the first one begin, outside of quoted texts and before any list.
+/// Where the words after the first one begin, outside of quoted texts and before any list or bracket.
 fn word_starts(text: &str) -> impl Iterator<Item = usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let bytes = text.bytes().enumerate().map_while(move |(i, byte)| {
@@ -192,7 +192,7 @@ fn word_starts(text: &str) -> impl Iterator<Item = usize> {
             b'\\' if is_quoted => is_escaped = true,
             b'"' => is_quoted = !is_quoted,
             _ if is_quoted => {}
-            b'[' | b'{' => return None,
+            b'[' | b'{' | b'(' => return None,
             b' ' => return Some(Some(i + 1)),
             _ => {}
         }
@@ -221,6 +221,12 @@ mod tests {
         assert_eq!(long.alternatives(), told);
         let lock = listed(&["the lock was free", "the lock was held"]);
         assert_eq!(lock.alternatives(), "the lock was free or held");
+        let tokens = [
+            "held by owner 0 (last token: 2)",
+            "held by owner 0 (last token: 3)",
+        ];
+        let told = "held by owner 0 (last token: 2) or (last token: 3)";
+        assert_eq!(listed(&tokens).alternatives(), told);
         let quoted = listed(&["key \"x y\" held \"a b\"", "key \"x y\" held \"a c\""]);
         let told = "key \"x y\" held \"a b\" or \"a c\"";
         assert_eq!(quoted.alternatives(), told);

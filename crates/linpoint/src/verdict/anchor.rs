@@ -43,7 +43,10 @@ pub struct Anchor {
     pub states: Listed,
     /// Operations that were open then and had taken effect in each of these states, if they could change it or the core depends on that.
     pub taken: Vec<OpId>,
-    /// Other operations that were open then and may have changed the state by that time.
+    /// Operations that were open then, of which some had taken effect, but not the same ones whatever the order. The states have
+    /// such an effect only where the results need it.
+    pub counted: Vec<OpId>,
+    /// Other operations that were open then and may have changed the state by that time. They had not taken effect in these states.
     pub open: Vec<OpId>,
 }
 
@@ -56,17 +59,24 @@ impl Anchor {
             many => format!("{of}{} operations", many.len()),
         };
         let mut what = format!("{}, whatever the order", self.states.alternatives());
-        if !self.open.is_empty() {
+        if !self.taken.is_empty() {
+            let effects = if self.taken.len() == 1 {
+                "effect"
+            } else {
+                "effects"
+            };
+            let taken = named(&self.taken, "and", "");
+            what += &format!(", with the {effects} of {taken}, still open");
+        }
+        if !self.counted.is_empty() {
+            let counted = named(&self.counted, "and", "");
             what += &format!(
-                ", unless {}, still open, had taken effect by then",
-                named(&self.open, "or", "one of ")
+                ", counting what {counted}, still open, had done only as far as the results need it"
             );
         }
-        if !self.taken.is_empty() {
-            what += &format!(
-                "; {}, still open, had taken effect by then",
-                named(&self.taken, "and", "")
-            );
+        if !self.open.is_empty() {
+            let open = named(&self.open, "or", "one of ");
+            what += &format!(", unless {open}, still open, had taken effect by then");
         }
         [format!("when {} had returned", describe(self.after)), what]
     }
@@ -347,13 +357,16 @@ fn from_point<S: Spec>(
     let (told, others): (Vec<u32>, Vec<u32>) = returns.into_iter().partition(is_told);
     window.relax(others);
     window.relax(told);
-    let mut taken = window.needed_taken()?;
-    taken.extend(
-        certainly_taken(beginning, point)
-            .filter(|id| !taken.contains(id))
-            .collect::<Vec<_>>(),
-    );
-    taken.sort_unstable();
+    let needed = window.needed_taken()?;
+    let Still {
+        taken,
+        counted,
+        open,
+    } = Still::at(beginning, point, &needed);
+    let is_needed = |op: u32| {
+        let mut alike = alike(beginning, point, op);
+        alike.any(|op| needed.contains(&beginning.ops[op as usize].id))
+    };
     let returned = |op: u32| window.task.ops[op as usize].ret != NEVER;
     let kept = later
         .iter()
@@ -362,15 +375,13 @@ fn from_point<S: Spec>(
     ops.sort_unstable();
     let called = later.iter().filter(|(_, kind)| *kind == EventKind::Call);
     let others = point.open.iter().copied().chain(called.map(|&(op, _)| op));
+    let others = others.filter(|&op| !is_needed(op));
     let others = others.map(|op| window.task.ops[op as usize]);
     let mut relaxed: Vec<OpId> = others
         .filter(|&op| op.ret == NEVER && !beginning.is_pure(op) && !taken.contains(&op.id))
         .map(|op| op.id)
         .collect();
     relaxed.sort_unstable();
-    let open = point.open.iter().map(|&op| beginning.ops[op as usize]);
-    let open = open.filter(|op| !beginning.is_pure(op.relaxed()) && !taken.contains(&op.id));
-    let open: Vec<OpId> = open.map(|op| op.id).collect();
     let states = point
         .configurations
         .iter()
@@ -380,6 +391,7 @@ fn from_point<S: Spec>(
             after: beginning.ops[point.op as usize].id,
             states: clauses(beginning, states),
             taken,
+            counted,
             open,
         }),
         ops,
@@ -391,19 +403,66 @@ fn from_point<S: Spec>(
     })
 }
 
-/// The operations that were open at a point, may change the state, and had taken effect there whatever the order.
-fn certainly_taken<'p, S: Spec>(
+/// What became of the operations that are open at a point, in the configurations there: all of those that may change the state,
+/// and those that a core needs.
+struct Still {
+    /// They took effect in all.
+    taken: Vec<OpId>,
+    /// They took effect in some, or others that are alike did.
+    counted: Vec<OpId>,
+    /// Neither they nor others that are alike took effect in any.
+    open: Vec<OpId>,
+}
+
+impl Still {
+    /// `needed` are operations whose effect the core depends on.
+    fn at<S: Spec>(beginning: &Task<'_, S>, point: &Point<S>, needed: &[OpId]) -> Self {
+        let mut still = Still {
+            taken: Vec::new(),
+            counted: Vec::new(),
+            open: Vec::new(),
+        };
+        for &op in &point.open {
+            let task_op = beginning.ops[op as usize];
+            if beginning.is_pure(task_op.relaxed()) && !needed.contains(&task_op.id) {
+                continue;
+            }
+            let (mut in_all, mut in_none) = (true, true);
+            for other in alike(beginning, point, op) {
+                for configuration in &point.configurations {
+                    match configuration.has_taken(other) {
+                        true => in_none = false,
+                        false => in_all = false,
+                    }
+                }
+            }
+            match (in_all, in_none) {
+                (true, _) => still.taken.push(task_op.id),
+                (false, true) => still.open.push(task_op.id),
+                (false, false) => still.counted.push(task_op.id),
+            }
+        }
+        for ids in [&mut still.taken, &mut still.counted, &mut still.open] {
+            ids.sort_unstable();
+        }
+        still
+    }
+}
+
+/// The open operations that configurations do not tell from this one, and itself: where several pending operations are equal, a
+/// walk lets the earliest take effect for all of them.
+fn alike<'p, S: Spec>(
     beginning: &'p Task<'_, S>,
     point: &'p Point<S>,
-) -> impl Iterator<Item = OpId> + 'p {
-    let is_certain = |op: &u32| {
-        let mut configurations = point.configurations.iter();
-        configurations.all(|configuration| configuration.has_taken(*op))
+    op: u32,
+) -> impl Iterator<Item = u32> + 'p {
+    let pending = |op: u32| {
+        let is_pending = beginning.ops[op as usize].ret == NEVER;
+        is_pending.then(|| beginning.action(op as usize).0)
     };
-    let certain = point.open.iter().copied().filter(is_certain);
-    let ops = certain.map(|op| beginning.ops[op as usize]);
-    let changing = ops.filter(|op| !beginning.is_pure(op.relaxed()));
-    changing.map(|op| op.id)
+    let same = pending(op);
+    let open = point.open.iter().copied();
+    open.filter(move |&other| other == op || same.is_some() && pending(other) == same)
 }
 
 /// The events after a point, of which some operations are relaxed.

@@ -53,18 +53,19 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let stop = interrupt::flag();
     let chosen = args.input.type_choice()?;
     let mut files = Files::reading(&args.input.paths(chosen.as_ref()))?;
-    let mut open = |option: &str, path: &Option<PathBuf>| {
+    let mut open = |option: &str, path: &Option<PathBuf>, beginning: &str| {
         let path = path.as_deref();
-        let created = path.map(|path| files.create(option, path)).transpose()?;
+        let created = path.map(|path| files.replace(option, path, beginning));
+        let created = created.transpose()?;
         anyhow::Ok(created.map(|output| match args.quiet {
             true => output,
             false => output.announced(),
         }))
     };
-    let witness = open("--witness", &args.witness)?;
-    let proof = open("--proof", &args.proof)?;
-    let html = open("--html", &args.html)?;
-    let junit = open("--junit", &args.junit)?;
+    let witness = open("--witness", &args.witness, "{\"operations\":")?;
+    let proof = open("--proof", &args.proof, "{\"history\":")?;
+    let html = open("--html", &args.html, "<!doctype html>")?;
+    let junit = open("--junit", &args.junit, "<?xml")?;
     let github = args.github.then(|| GithubReport::new(&mut files));
     let run = Run {
         chosen,

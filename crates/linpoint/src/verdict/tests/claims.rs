@@ -297,7 +297,7 @@ impl<'a, S: Spec<Ret = Value>> Case<'a, S> {
         self.expect_listed(&possible.answers, &answers.collect(), "the answers");
     }
 
-    /// "These changed nothing, as their answers tell; had any one of them not returned, there would be an order": with its answer
+    /// "These changed nothing, as their answers tell; had any one of them not returned, the core would have an order": with its answer
     /// the operation leaves every state as it was; and the core has an order if it may have answered otherwise.
     fn check_premise(&self, id: OpId) {
         let action = self.typed.action(id);

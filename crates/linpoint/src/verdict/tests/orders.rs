@@ -136,6 +136,15 @@ impl<'a, S: Spec> AllOrders<'a, S> {
         effects
     }
 
+    /// What whole orders have, and the states that they lead to.
+    pub(super) fn wholes(&self) -> impl Iterator<Item = (Vec<OpId>, &S::State)> {
+        let whole = self.on_the_way().filter(|(taken, _)| self.is_whole(*taken));
+        whole.map(|(taken, state)| {
+            let taken = (0..self.ops.len()).filter(|i| taken & 1 << i != 0);
+            (taken.map(|i| self.ops[i].id).collect(), state)
+        })
+    }
+
     /// The states that whole orders lead to.
     pub(super) fn ends(&self) -> Vec<&S::State> {
         let whole = self.on_the_way().filter(|(taken, _)| self.is_whole(*taken));
