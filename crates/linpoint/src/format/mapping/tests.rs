@@ -435,7 +435,7 @@ fn refusals_of_mappings_name_the_line_and_what_to_do() {
         ),
         (
             "method = '.m'\ncall = '.c'\nreturn = '.r'\nevent = '.e'\n",
-            "`call` and `return` are for one record for each operation, and `event` is for two: leave one out",
+            "`call`, `return` and `duration` are for one record for each operation, and `event` is for two: leave one out",
         ),
         (
             "method = '.m'\nevent = '.e'\n",
@@ -559,7 +559,7 @@ fn a_time_and_a_duration() {
     let pending = (start, i64::MAX);
     assert_eq!(
         times(&after, log),
-        [(start, start + 20_000), (start + 10, start + 510), pending]
+        [(start, start + 20_000), pending, (start + 10, start + 510)]
     );
     let answered = log.lines().take(3).collect::<Vec<_>>().join("\n");
     let before = format!("{parts}, return=.at, duration=.took, duration_unit=us");
