@@ -46,6 +46,10 @@ pub(super) struct Fields {
     #[serde(default, rename = "return")]
     pub(super) ret: Option<Path>,
     #[serde(default)]
+    pub(super) duration: Option<Path>,
+    #[serde(default)]
+    pub(super) duration_unit: Option<Unit>,
+    #[serde(default)]
     pub(super) event: Option<Event>,
     #[serde(default)]
     pub(super) id: Option<Selector>,

@@ -109,6 +109,8 @@ impl Mapping {
             event,
             call,
             ret,
+            duration,
+            duration_unit,
             id,
             time,
             process,
@@ -116,32 +118,25 @@ impl Mapping {
             ..
         } = &self.fields;
         let refuse = |reason: &str| Err(reason.to_owned());
+        if duration_unit.is_some() && duration.is_none() {
+            return refuse("`duration_unit` is the unit of a duration: say its path (`duration`)");
+        }
         let Some(event) = event else {
-            return match (call, ret, id, time) {
-                (_, _, Some(_), _) => refuse(
+            return match (id, time) {
+                (Some(_), _) => refuse(
                     "`id` pairs events: say which records begin and end operations (`event`)",
                 ),
-                (_, _, _, Some(_)) => refuse(
+                (None, Some(_)) => refuse(
                     "`time` is the time of an event: say which records begin and end operations (`event`), or, for one record for \
                      each operation, `call` and `return` instead of `time`",
                 ),
-                (Some(_), Some(_), None, None) => Ok(()),
-                (Some(_), None, ..) => {
-                    refuse("`return` is missing: the path of the time of the return")
-                }
-                (None, Some(_), ..) => {
-                    refuse("`call` is missing: the path of the time of the call")
-                }
-                (None, None, ..) => refuse(
-                    "say when operations were called and returned (`call` and `return`, for one record for each operation), or which \
-                     records begin and end them (`event`)",
-                ),
+                (None, None) => self.check_interval(),
             };
         };
-        if call.is_some() || ret.is_some() {
+        if call.is_some() || ret.is_some() || duration.is_some() {
             return refuse(
-                "`call` and `return` are for one record for each operation, and `event` is for two: leave one out (an event has its \
-                 `time`)",
+                "`call`, `return` and `duration` are for one record for each operation, and `event` is for two: leave one out (an \
+                 event has its `time`)",
             );
         }
         if event.0.call.0.is_empty() || event.0.ret.0.is_empty() {
@@ -158,6 +153,38 @@ impl Mapping {
             return refuse("`skew` is about times, and the order of records has none: say `time`");
         }
         Ok(())
+    }
+
+    /// Refuses records of operations unless exactly two of call, return and duration are known.
+    fn check_interval(&self) -> Result<(), String> {
+        let Fields {
+            call,
+            ret,
+            duration,
+            ..
+        } = &self.fields;
+        let reason = match (call, ret, duration) {
+            (Some(_), Some(_), None) | (Some(_), None, Some(_)) | (None, Some(_), Some(_)) => {
+                return Ok(());
+            }
+            (Some(_), Some(_), Some(_)) => {
+                "`call`, `return` and `duration` are one too many: leave one out"
+            }
+            (Some(_), None, None) => {
+                "`return` is missing: the path of the time of the return; or say how long operations took (`duration`)"
+            }
+            (None, Some(_), None) => {
+                "`call` is missing: the path of the time of the call; or say how long operations took (`duration`)"
+            }
+            (None, None, Some(_)) => {
+                "`duration` needs the time of the call (`call`) or that of the return (`return`)"
+            }
+            (None, None, None) => {
+                "say when operations were called and returned (`call` and `return`, for one record for each operation), or which \
+                 records begin and end them (`event`)"
+            }
+        };
+        Err(reason.to_owned())
     }
 
     /// Refuses an argument or a result of a method under the name that it has in the log only: no method would have it.
@@ -229,6 +256,7 @@ impl Mapping {
         let paths = [
             ("call", fields.call.as_mut()),
             ("return", fields.ret.as_mut()),
+            ("duration", fields.duration.as_mut()),
             ("time", fields.time.as_mut()),
             ("event", event),
             ("status", status),

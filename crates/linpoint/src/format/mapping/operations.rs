@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::super::assemble::{LoggedOperation, Outcome};
 use super::fields::EventTable;
-use super::path::Path;
 use super::record::{EventKind, Reader};
 use super::time::Time;
 use crate::error::Error;
@@ -102,35 +101,27 @@ impl<'m> Operations<'m> {
         {
             return Ok(());
         }
-        let taken = match (&fields.event, &fields.call, &fields.ret) {
-            (Some(event), _, _) => self.take_event(line, &event.0, record),
-            (None, Some(call), Some(ret)) => self.take_operation(line, call, ret, record),
-            _ => unreachable!("bug: a mapping has either events or both times"),
+        let taken = match &fields.event {
+            Some(event) => self.take_event(line, &event.0, record),
+            None => self.take_operation(line, record),
         };
         taken.map_err(|reason| Error::malformed(reason).at_line(line))
     }
 
-    fn take_operation(
-        &mut self,
-        line: u64,
-        call: &Path,
-        ret: &Path,
-        record: &Value,
-    ) -> Result<(), String> {
-        let (process, call_of_record) = self.reader.called(record)?;
-        let from = self.reader.require_time("call", call, record, line)?;
-        let until = self.reader.time(ret, record, line)?;
+    fn take_operation(&mut self, line: u64, record: &Value) -> Result<(), String> {
+        let (process, call) = self.reader.called(record)?;
+        let (from, until) = self.reader.interval(record, line)?;
         let outcome = match (self.reader.outcome(record)?, until) {
             (Outcome::Ok, None) => Outcome::Unknown,
             (outcome, _) => outcome,
         };
         let result = match outcome {
-            Outcome::Ok => self.reader.result(&call_of_record.method, record),
+            Outcome::Ok => self.reader.result(&call.method, record),
             Outcome::Fail | Outcome::Unknown => Value::Nil,
         };
         self.list.push(LoggedOperation {
             process,
-            call: call_of_record,
+            call,
             result,
             outcome,
             hint: self.reader.hint(record)?,

@@ -2,7 +2,7 @@
 
 use super::super::assemble::Outcome;
 use super::Mapping;
-use super::fields::{EventTable, Selector, Skip, StatusTable, Test, Tests};
+use super::fields::{EventTable, Fields, Selector, Skip, StatusTable, Test, Tests};
 use super::path::Path;
 use super::time::{self, Scale, Time};
 use crate::history::Call;
@@ -258,6 +258,63 @@ impl<'m> Reader<'m> {
             ));
         }
         Ok(Some(time))
+    }
+
+    /// The times at which the operation of a record was called and returned, if it did.
+    pub(super) fn interval(
+        &mut self,
+        record: &Value,
+        line: u64,
+    ) -> Result<(Time, Option<Time>), String> {
+        let Fields {
+            call,
+            ret,
+            duration,
+            ..
+        } = &self.mapping.fields;
+        match (call, ret, duration) {
+            (Some(call), Some(ret), _) => {
+                let call = self.require_time("call", call, record, line)?;
+                Ok((call, self.time(ret, record, line)?))
+            }
+            (Some(call), None, Some(duration)) => {
+                let call = self.require_time("call", call, record, line)?;
+                let length = self.length(duration, record, call.scale)?;
+                let ret = length.map(|length| call.after(length)).transpose()?;
+                Ok((call, ret))
+            }
+            (None, Some(ret), Some(duration)) => {
+                let ret = self.require_time("return", ret, record, line)?;
+                let length = self.length(duration, record, ret.scale)?;
+                let length = length.ok_or_else(|| missing("duration", duration, record))?;
+                Ok((ret.before(length)?, Some(ret)))
+            }
+            _ => unreachable!("bug: a mapping has two of call, return and duration"),
+        }
+    }
+
+    /// How long the operation of a record took, if it tells, on the scale of its times.
+    fn length(
+        &mut self,
+        path: &Path,
+        record: &Value,
+        scale: Scale,
+    ) -> Result<Option<Time>, String> {
+        let Some(value) = self.get(path, record) else {
+            return Ok(None);
+        };
+        let fields = &self.mapping.fields;
+        let unit = fields.duration_unit.or(fields.unit);
+        let length = time::parse_length(value, unit).map_err(|why| format!("{path}: {why}"))?;
+        match (length.scale, scale) {
+            (Scale::Plain, Scale::Nanoseconds) => Err(format!(
+                "{path}: the unit of durations is not known: say duration_unit = \"ns\", \"us\", \"ms\" or \"s\""
+            )),
+            (Scale::Nanoseconds, Scale::Plain) => Err(format!(
+                "{path}: the duration has a unit, and times are numbers without one: say unit = \"ns\", \"us\", \"ms\" or \"s\""
+            )),
+            _ => Ok(Some(length)),
+        }
     }
 
     /// Like [`time`](Self::time), where there must be one.

@@ -435,7 +435,7 @@ fn refusals_of_mappings_name_the_line_and_what_to_do() {
         ),
         (
             "method = '.m'\ncall = '.c'\nreturn = '.r'\nevent = '.e'\n",
-            "`call` and `return` are for one record for each operation, and `event` is for two: leave one out",
+            "`call`, `return` and `duration` are for one record for each operation, and `event` is for two: leave one out",
         ),
         (
             "method = '.m'\nevent = '.e'\n",
@@ -539,4 +539,72 @@ fn hints() {
     let wrong = log.replace("20", "\"x\"");
     let error = read(mapping, &wrong).unwrap_err().to_string();
     assert!(error.starts_with("line 1: the hint is \"x\":"), "{error}");
+}
+
+#[test]
+fn a_time_and_a_duration() {
+    let log = r#"
+{"p":1,"op":"write","in":5,"at":"2026-11-17T21:40:00Z","took":20}
+{"p":2,"op":"read","out":5,"at":"2026-11-17T21:40:00.000000010Z","took":"0.5us"}
+{"p":3,"op":"read","at":"2026-11-17T21:40:00Z","took":null}
+"#;
+    let times = |mapping: &str, log: &str| {
+        let recorded = read(mapping, log).unwrap();
+        let times = recorded.history.ops().map(|op| op.times);
+        times.collect::<Option<Vec<_>>>().unwrap()
+    };
+    let parts = "process=.p, method=.op, arg=.in, result=.out";
+    let start = 1_794_951_600_000_000_000;
+    let after = format!("{parts}, call=.at, duration=.took, duration_unit=us");
+    let pending = (start, i64::MAX);
+    assert_eq!(
+        times(&after, log),
+        [(start, start + 20_000), pending, (start + 10, start + 510)]
+    );
+    let answered = log.lines().take(3).collect::<Vec<_>>().join("\n");
+    let before = format!("{parts}, return=.at, duration=.took, duration_unit=us");
+    assert_eq!(
+        times(&before, &answered),
+        [(start - 20_000, start), (start - 490, start + 10)]
+    );
+    let skewed = format!("{before}, skew=1us");
+    assert_eq!(
+        times(&skewed, &answered),
+        [(start - 21_000, start + 1000), (start - 1490, start + 1010)]
+    );
+    // What is more precise than a nanosecond only makes intervals longer.
+    let fine = r#"{"p":1,"op":"read","at":10.1,"took":0.6}"#;
+    let plain = "process=.p, method=.op, unit=ns, duration=.took";
+    assert_eq!(times(&format!("{plain}, call=.at"), fine), [(10, 12)]);
+    assert_eq!(times(&format!("{plain}, return=.at"), fine), [(9, 11)]);
+    // Without a unit, both are on the same scale.
+    let whole = r#"{"p":1,"op":"read","at":10,"took":3}"#;
+    let plain = "process=.p, method=.op, duration=.took";
+    assert_eq!(times(&format!("{plain}, call=.at"), whole), [(10, 13)]);
+
+    let refused = |mapping: &str, log: &str| read(mapping, log).unwrap_err().to_string();
+    let after = format!("{parts}, call=.at, duration=.took");
+    assert_eq!(
+        refused(&after, log),
+        "line 2: .took: the unit of durations is not known: say duration_unit = \"ns\", \"us\", \"ms\" or \"s\""
+    );
+    assert_eq!(
+        refused(&before, log),
+        "line 4: .took, which is the `duration`, is null"
+    );
+    let backward = r#"{"p":1,"op":"read","at":10,"took":-3}"#;
+    assert_eq!(
+        refused(&format!("{plain}, call=.at"), backward),
+        "line 1: .took: -3 is negative: nothing takes less than 0"
+    );
+    let far = r#"{"p":1,"op":"read","at":10,"took":9223372036854775807}"#;
+    assert_eq!(
+        refused(&format!("{plain}, call=.at"), far),
+        "line 1: the time with its `duration` does not fit 64 bits"
+    );
+    let with_unit = r#"{"p":1,"op":"read","at":10,"took":"3ms"}"#;
+    assert_eq!(
+        refused(&format!("{plain}, call=.at"), with_unit),
+        "line 1: .took: the duration has a unit, and times are numbers without one: say unit = \"ns\", \"us\", \"ms\" or \"s\""
+    );
 }

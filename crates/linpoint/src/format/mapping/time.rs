@@ -75,6 +75,33 @@ pub(super) struct Time {
     pub(super) scale: Scale,
 }
 
+impl Time {
+    /// The time that is so much later.
+    pub(super) fn after(self, length: Time) -> Result<Time, String> {
+        self.moved(
+            self.earliest.checked_add(length.earliest),
+            self.latest.checked_add(length.latest),
+        )
+    }
+
+    /// The time that is so much earlier.
+    pub(super) fn before(self, length: Time) -> Result<Time, String> {
+        self.moved(
+            self.earliest.checked_sub(length.latest),
+            self.latest.checked_sub(length.earliest),
+        )
+    }
+
+    fn moved(self, earliest: Option<i64>, latest: Option<i64>) -> Result<Time, String> {
+        let moved = earliest.zip(latest).map(|(earliest, latest)| Time {
+            earliest,
+            latest,
+            ..self
+        });
+        moved.ok_or_else(|| "the time with its `duration` does not fit 64 bits".to_owned())
+    }
+}
+
 /// The time that a recorded value stands for.
 pub(super) fn parse(value: &Value, unit: Option<Unit>) -> Result<Time, String> {
     let text = match value {
@@ -100,23 +127,42 @@ pub(super) fn parse(value: &Value, unit: Option<Unit>) -> Result<Time, String> {
 
 /// How far a clock may be off: `5ms`, in nanoseconds. It is rounded up.
 pub(super) fn parse_skew(text: &str) -> Result<i64, String> {
-    let wrong = || format!("{text:?} is no length of time, such as 5ms, 100us or 2s");
-    let digits = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .ok_or_else(wrong)?;
-    let (amount, unit) = text.split_at(digits);
-    let unit = Unit::parse(unit)?;
-    let amount = amount.trim();
-    if !is_number(amount) {
-        return Err(wrong());
-    }
-    let time = number(&number::exact(amount).to_string(), Some(unit))?;
-    if time.earliest < 0 {
+    let skew = length_of_text(text)?;
+    if skew.earliest < 0 {
         return Err(format!(
             "{text:?} is negative: clocks are off by at least 0"
         ));
     }
-    Ok(time.latest)
+    Ok(skew.latest)
+}
+
+/// How long something took, between two lengths: a number, or text with a unit, such as `1.5ms`.
+pub(super) fn parse_length(value: &Value, unit: Option<Unit>) -> Result<Time, String> {
+    let length = match value {
+        Value::Text(text) if !is_number(text.trim()) => length_of_text(text.trim())?,
+        _ => parse(value, unit)?,
+    };
+    match length.earliest < 0 {
+        true => Err(format!("{value} is negative: nothing takes less than 0")),
+        false => Ok(length),
+    }
+}
+
+/// A length of time with its unit, in nanoseconds.
+fn length_of_text(text: &str) -> Result<Time, String> {
+    let wrong = || format!("{text:?} is no length of time, such as 5ms, 100us or 2s");
+    let digits = text.find(char::is_alphabetic).ok_or_else(wrong)?;
+    let (amount, unit) = text.split_at(digits);
+    let unit = match unit {
+        // As Go writes it; there are two letters that look like this.
+        "\u{b5}s" | "\u{3bc}s" => Unit::Microseconds,
+        _ => Unit::parse(unit)?,
+    };
+    let amount = amount.trim();
+    if !is_number(amount) {
+        return Err(wrong());
+    }
+    number(&number::exact(amount).to_string(), Some(unit))
 }
 
 /// Whether `text` is a number of JSON.
@@ -167,7 +213,7 @@ fn number(text: &str, unit: Option<Unit>) -> Result<Time, String> {
 }
 
 /// The nanoseconds since 1970 of a date as in RFC 3339, from below and from above; `None` if this is no such date. A blank may stand in
-/// place of the `T`, and a date without an offset is one in UTC.
+/// place of the `T`, a comma in place of the point, and a date without an offset is one in UTC.
 fn rfc3339(text: &str) -> Option<Result<(i64, i64), String>> {
     let digits = |range: std::ops::Range<usize>| -> Option<i64> {
         let part = text.get(range)?;
@@ -189,7 +235,7 @@ fn rfc3339(text: &str) -> Option<Result<(i64, i64), String>> {
     let (year, month, day) = (digits(0..4)?, digits(5..7)?, digits(8..10)?);
     let (hour, minute, second) = (digits(11..13)?, digits(14..16)?, digits(17..19)?);
     let rest = &text[19..];
-    let (fraction, offset) = match rest.strip_prefix('.') {
+    let (fraction, offset) = match rest.strip_prefix(['.', ',']) {
         Some(after) => {
             let end = after
                 .find(|c: char| !c.is_ascii_digit())
@@ -340,6 +386,9 @@ mod tests {
         assert_eq!(parse_skew("5ms"), Ok(5_000_000));
         assert_eq!(parse_skew("0.5 us"), Ok(500));
         assert_eq!(parse_skew("0.1ns"), Ok(1), "rounded up");
+        // The sign for micro, and the Greek letter.
+        assert_eq!(parse_skew("12\u{b5}s"), Ok(12_000));
+        assert_eq!(parse_skew("12\u{3bc}s"), Ok(12_000));
         for text in ["5", "ms", "-1ms", "5 minutes", "1e3ms"] {
             assert!(parse_skew(text).is_err(), "{text}");
         }

@@ -18,6 +18,8 @@ pub(super) struct Field {
     pub(super) times: usize,
     pub(super) dates: usize,
     pub(super) fractions: usize,
+    /// How many are lengths of time: numbers, or text such as `5ms`.
+    pub(super) lengths: usize,
     /// How many are objects with one key, or text: variants of an enum.
     pub(super) variants: usize,
     pub(super) objects: usize,
@@ -66,9 +68,12 @@ impl Field {
         self.fractions += usize::from(matches!(value, Value::Number(_)));
         if let Ok(time) = time::parse(value, Some(Unit::Nanoseconds)) {
             self.times += 1;
-            self.dates += usize::from(!is_number);
+            let is_date = |time: time::Time| time.scale == time::Scale::Nanoseconds;
+            self.dates += usize::from(time::parse(value, None).is_ok_and(is_date));
             self.largest = self.largest.max(time.latest as f64);
         }
+        let length = time::parse_length(value, Some(Unit::Nanoseconds));
+        self.lengths += usize::from(length.is_ok() && (is_number || value.as_text().is_some()));
         let name = match value.as_map() {
             Some([(key, _)]) => Some(key.plain_text().into_owned()),
             Some(_) => None,
@@ -87,6 +92,10 @@ impl Field {
         self.count > 0 && self.times == self.count
     }
 
+    pub(super) fn is_length(&self) -> bool {
+        self.count > 0 && self.lengths == self.count
+    }
+
     /// Whether the values are names: text, few of them.
     pub(super) fn is_name(&self) -> bool {
         self.count > 0
@@ -94,6 +103,11 @@ impl Field {
             && self.objects == 0
             && self.distinct.len() < DISTINCT
             && self.distinct.len() <= self.count
+    }
+
+    /// Whether the values are small numbers that stand for names.
+    pub(super) fn is_code(&self) -> bool {
+        self.numbers == self.count && self.fractions == 0 && (1..12).contains(&self.distinct.len())
     }
 
     /// Whether the values are always variants with a name, and some have content.
