@@ -6,7 +6,7 @@
 //! peek 2 3 4
 //! ```
 //!
-//! Times are integers. If some are fractions, `1.5` or `3/2`, all of them become their places in the order of times.
+//! Times are integers. If some are fractions, `1.5`, `1.5e9` or `3/2`, all of them become their places in the order of times.
 //!
 //! `[PROCESS] METHOD VALUE.. CALL RETURN`, or `PROCESS CALL RETURN METHOD VALUE..` as FPTLin has it, separated by blanks or commas.
 //! The first line may name the type after `#`.

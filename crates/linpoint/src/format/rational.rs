@@ -1,4 +1,4 @@
-//! Times that are fractions, written as `1.5` or `3/2`, compared exactly.
+//! Times that are fractions, written as `1.5`, `15e-1` or `3/2`, compared exactly.
 
 use std::cmp::Ordering;
 
@@ -11,8 +11,8 @@ pub(super) struct Rational {
 }
 
 impl Rational {
-    /// The number that `text` stands for: an integer, a decimal such as `-1.5`, or a fraction such as `3/2`. `None` if it is no
-    /// number, or has more digits than 64 bits hold.
+    /// The number that `text` stands for: an integer, a decimal such as `-1.5` or `1.7e+09`, or a fraction such as `3/2`. `None` if it
+    /// is no number, or has more digits than 64 bits hold.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if let Some((numerator, denominator)) = text.split_once('/') {
             return Some(Rational {
@@ -20,14 +20,29 @@ impl Rational {
                 denominator: denominator.parse().ok().filter(|&number| number > 0)?,
             });
         }
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
         if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let fraction = fraction.trim_end_matches('0');
-        Some(Rational {
-            numerator: format!("{whole}{fraction}").parse().ok()?,
-            denominator: 10u64.checked_pow(u32::try_from(fraction.len()).ok()?)?,
+        let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
+        let exponent = exponent.parse::<i32>().ok()?;
+        let places = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+        let power = places.unsigned_abs();
+        Some(match places {
+            _ if digits == 0 => Rational {
+                numerator: 0,
+                denominator: 1,
+            },
+            0.. => Rational {
+                numerator: digits.checked_mul(10i64.checked_pow(power)?)?,
+                denominator: 1,
+            },
+            ..0 => Rational {
+                numerator: digits,
+                denominator: 10u64.checked_pow(power)?,
+            },
         })
     }
 }
@@ -90,6 +105,11 @@ mod tests {
         assert_eq!(number("1.50"), number("6/4"));
         assert_eq!(number("-2"), number("-2.0"));
         assert!(number("1/3") > number("0.333333333333333333"));
+        assert_eq!(number("1.5e3"), number("1500"));
+        assert_eq!(number("-25E-1"), number("-5/2"));
+        assert_eq!(number("0e99"), number("0.00"));
+        // As C and awk print the time of a clock.
+        assert!(number("1.700000000123456788e+09") < number("1700000000.123456789"));
         assert!(number("-0.5") < number("-0.499"));
         // Floating point cannot distinguish these.
         assert!(number("1700000000.123456788") < number("1700000000.123456789"));
@@ -107,7 +127,11 @@ mod tests {
             "1/0",
             "1/-2",
             "1.x",
-            "1e3",
+            "1e",
+            "1e3.5",
+            "e3",
+            "1e19",
+            "1e-20",
             "1.5/2",
             "99999999999999999999",
             "0.12345678901234567891",

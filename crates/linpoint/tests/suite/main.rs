@@ -14,6 +14,7 @@ mod hints;
 mod juc_conformance;
 mod metamorphic;
 mod monitors;
+mod printed;
 mod proofs;
 mod recorded;
 mod repeated;

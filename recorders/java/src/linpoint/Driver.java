@@ -47,11 +47,11 @@ public final class Driver {
           --elements E      integers, longs or stepped: what integers are where any object will do, instead of that of the description
           --constructor A   the arguments of the constructor, a JSON list, instead of those of the description
           --blocked MS      when calls that have not returned are given up, and pending [2000]
-          --falsify one     change one answer in each history; only with one thread
           --seed N          the seed of the programs [1]
-          --output FILE     the file to write [the standard output]""";
+          --output FILE     the file to write [the standard output]
+          --falsified FILE  another file, with one answer changed in each history; only with one thread""";
 
-    /** How many runs threads make before their histories are collected. */
+    /** How many runs threads make before their histories are collected: of one program, or of several that have fewer runs. */
     private static final int BATCH = 100;
 
     private final Description description;
@@ -64,7 +64,7 @@ public final class Driver {
     private long written;
 
     private record Options(int threads, int calls, String methods, int programs, int runs, Distinct distinct, int keep, Format format,
-            Answers answers, long blocked, boolean falsifies, long seed) {}
+            Answers answers, long blocked, long seed) {}
 
     /** What tells two histories of a program apart. */
     private enum Distinct {
@@ -119,6 +119,7 @@ public final class Driver {
         given.remove("format");
         String answers = format == Format.VIOLAT ? "text" : "json";
         String output = given.remove("output");
+        String falsified = given.remove("falsified");
         String elements = given.remove("elements");
         Description description = Description.read(file).with(list(given.remove("constructor")), list(bracketed(given.remove("integers"))),
             list(given.remove("values")), elements == null ? null : Subject.Elements.named(elements));
@@ -126,26 +127,30 @@ public final class Driver {
             number(given, "programs", 100), number(given, "runs", 1000),
             Distinct.valueOf(text(given, "distinct", "events").toUpperCase()), number(given, "keep", 10), format,
             Answers.valueOf(text(given, "answers", answers).toUpperCase()), number(given, "blocked", 2000),
-            given.remove("falsify") != null, number(given, "seed", 1));
+            number(given, "seed", 1));
         if (!given.isEmpty()) {
             throw new IllegalArgumentException("unknown options " + given.keySet() + "\n" + USAGE);
         }
         if (format == Format.VIOLAT && options.answers() != Answers.TEXT) {
             throw new IllegalArgumentException("histories of Violat have answers that are texts");
         }
-        if (options.falsifies() && options.threads() != 1) {
-            throw new IllegalArgumentException("--falsify: only with one thread is another answer wrong for certain");
+        if (falsified != null && options.threads() != 1) {
+            throw new IllegalArgumentException("--falsified: only with one thread is another answer wrong for certain");
         }
         // What the class prints must not get between the histories.
         PrintStream standard = System.out;
         System.setOut(System.err);
         Driver driver = new Driver(description, options);
+        PrintStream changed = falsified == null ? null : new PrintStream(falsified, StandardCharsets.US_ASCII);
         if (options.methods().equals("each")) {
-            driver.recordEach(Path.of(Objects.requireNonNull(output, "--methods each needs --output")));
-        } else if (output == null) {
-            driver.record(options.methods(), standard);
+            driver.recordEach(Path.of(Objects.requireNonNull(output, "--methods each needs --output")), changed);
         } else {
-            driver.record(options.methods(), new PrintStream(output, StandardCharsets.US_ASCII));
+            PrintStream out = output == null ? standard : new PrintStream(output, StandardCharsets.US_ASCII);
+            driver.record(options.methods(), out, changed);
+            close(out);
+        }
+        if (changed != null) {
+            close(changed);
         }
         System.err.printf("%s: %d programs, %d runs, %d histories%n", description.type(), driver.programs, driver.runs, driver.written);
     }
@@ -168,54 +173,81 @@ public final class Driver {
         return json == null ? null : new ArrayList<>((List<?>) Json.read(json));
     }
 
-    private void recordEach(Path folder) throws Exception {
+    private void recordEach(Path folder, PrintStream falsified) throws Exception {
         Files.createDirectories(folder);
         Stream<String> others = description.others().stream().map(Object::toString);
         for (String methods : Stream.concat(Stream.of("core"), others).toList()) {
-            record(methods, new PrintStream(folder.resolve(methods + ".jsonl").toFile(), StandardCharsets.US_ASCII));
+            PrintStream out = new PrintStream(folder.resolve(methods + ".jsonl").toFile(), StandardCharsets.US_ASCII);
+            record(methods, out, falsified);
+            close(out);
         }
     }
 
-    private void record(String methods, PrintStream out) throws Exception {
-        Program.Choice choice = Program.Choice.of(description, methods);
-        for (int i = 0; i < options.programs(); i++, programs++) {
-            Program program = Program.random(description, choice, options.threads(), options.calls(), random);
-            for (String history : histories(program)) {
-                out.print(history);
-                written++;
-            }
-        }
+    private static void close(PrintStream out) throws IOException {
         out.close();
         if (out.checkError()) {
             throw new IOException("the histories cannot be written");
         }
     }
 
-    /** Runs a program and returns some of the histories that differ. */
-    private List<String> histories(Program program) throws Exception {
-        Map<Object, Found> all = new LinkedHashMap<>();
+    /** Writes histories of random programs, and each with one answer changed to {@code falsified} unless that is null. */
+    private void record(String methods, PrintStream out, PrintStream falsified) throws Exception {
+        Program.Choice choice = Program.Choice.of(description, methods);
+        int together = Math.max(1, BATCH / Math.max(1, options.runs()));
+        for (int left = options.programs(); left > 0; left -= together) {
+            List<Program> batch = new ArrayList<>();
+            for (int i = Math.min(left, together); i > 0; i--) {
+                batch.add(Program.random(description, choice, options.threads(), options.calls(), random));
+            }
+            programs += batch.size();
+            List<List<Found>> found = runs(batch);
+            for (int i = 0; i < batch.size(); i++) {
+                write(batch.get(i), found.get(i), out, falsified);
+            }
+        }
+    }
+
+    /** Writes some of the histories of a program. */
+    private void write(Program program, List<Found> all, PrintStream out, PrintStream falsified) {
+        Collections.shuffle(all, random);
+        for (Found found : all.subList(0, Math.min(all.size(), options.keep()))) {
+            out.print(text(program, found, found.events()));
+            written++;
+            List<Event> changed = falsified == null ? null : Falsified.of(found.events(), random);
+            if (changed != null) {
+                falsified.print(text(program, found, changed));
+            }
+        }
+    }
+
+    private String text(Program program, Found found, List<Event> events) {
+        return options.format().written(description, program, events, found.count(), options.runs());
+    }
+
+    /** Runs each of the programs as often as the options say, and returns its histories that differ. */
+    private List<List<Found>> runs(List<Program> batch) throws Exception {
+        List<Map<Object, Found>> all = new ArrayList<>();
+        batch.forEach(program -> all.add(new LinkedHashMap<>()));
         for (int left = options.runs(); left > 0; left -= BATCH) {
+            int times = Math.min(left, BATCH);
             List<Object> instances = new ArrayList<>();
             List<List<List<Invocation>>> prepared = new ArrayList<>();
-            for (int i = Math.min(left, BATCH); i > 0; i--) {
-                instances.add(subject.newInstance());
-                prepared.add(prepared(program));
+            for (Program program : batch) {
+                for (int i = 0; i < times; i++) {
+                    instances.add(subject.newInstance());
+                    prepared.add(prepared(program));
+                }
             }
+            int run = 0;
             for (List<Event> events : workers.run(instances, prepared)) {
-                all.merge(options.distinct().key(events), new Found(events, 1), Found::or);
-                runs++;
+                all.get(run / times).merge(options.distinct().key(events), new Found(events, 1), Found::or);
+                run++;
             }
+            runs += run;
         }
-        List<Found> kept = new ArrayList<>(all.values());
-        Collections.shuffle(kept, random);
-        List<String> histories = new ArrayList<>();
-        for (Found found : kept.subList(0, Math.min(kept.size(), options.keep()))) {
-            List<Event> events = options.falsifies() ? Falsified.of(found.events(), random) : found.events();
-            if (events != null) {
-                histories.add(options.format().written(description, program, events, found.count(), options.runs()));
-            }
-        }
-        return histories;
+        List<List<Found>> found = new ArrayList<>();
+        all.forEach(histories -> found.add(new ArrayList<>(histories.values())));
+        return found;
     }
 
     private List<List<Invocation>> prepared(Program program) throws NoSuchMethodException {
