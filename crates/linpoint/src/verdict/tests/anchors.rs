@@ -27,17 +27,17 @@ impl<S: Spec<Ret = Value>> Case<'_, S> {
         );
         let clause = |state: &S::State| self.object.state_words(state, self.key);
         let core = &self.violation.core;
-        let given = |had: &[OpId]| {
+        let given = || {
             self.given_until(self.cut, |id| match () {
-                () if had.contains(&id) && !core.relaxed().contains(&id) => LeftOut,
+                () if anchor.taken.contains(&id) || self.op(id).ret <= after.ret => LeftOut,
                 () if core.ops().contains(&id) => AsRecorded,
                 () if core.relaxed().contains(&id) => Open,
                 () => LeftOut,
             })
         };
-        for (had, state) in orders.wholes() {
+        for state in orders.ends() {
             if shown.contains(&clause(state)) {
-                let later = AllOrders::from(self.object, state.clone(), given(&had));
+                let later = AllOrders::from(self.object, state.clone(), given());
                 self.expect(
                     later.is_empty(),
                     "the core contradicts itself from there on",
