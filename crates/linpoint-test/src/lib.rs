@@ -170,6 +170,7 @@ pub use object::ends::object_with;
 pub use object::{Object, Progress, ends, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
 pub use stress::{fresh, stress, stress_spec};
+pub use sync::Whole;
 
 /// A map whose hashes have a fixed seed, so that runs are reproducible.
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
