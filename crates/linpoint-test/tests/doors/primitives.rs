@@ -73,7 +73,7 @@ impl Spec for Shares {
                 if shares > 0 {
                     all.push((LockRet::UnlockedShare, (shares - 1, false, value)));
                 }
-                Outcomes::Many(all.into_iter().collect())
+                Outcomes::Many(all)
             }
         }
     }
@@ -240,11 +240,7 @@ fn a_condition_variable_loses_no_notification() {
             }
         }
     });
-    let object = object.matrix([
-        vec!["Acquire(1)", "Release(1)"],
-        vec!["Acquire(1)"],
-        vec!["Release(1)"],
-    ]);
+    let object = object.matrix([["Acquire(1)", "Release(1)"], ["Release(1)", "Acquire(1)"]]);
     passes(&object.spurious(1));
 }
 
