@@ -57,7 +57,7 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`object`], [`Object`] | an object under test, its operations and its tests |
+//! | [`object()`], [`Object`] | an object under test, its operations and its tests |
 //! | [`object_with`], [`ends`] | objects that are several handles, such as the ends of a channel |
 //! | [`model()`], [`Model`] | a whole test: a closure that starts threads, joins them and asserts |
 //! | [`specs`] | specifications of what programs share: channels, semaphores, cells |
@@ -95,11 +95,82 @@ pub use check::{Coverage, Effort, Strategy};
 pub use engine::Engine;
 #[cfg(feature = "loom")]
 pub use engine::Loom;
+/// Makes an object under test of the methods that are marked: `MyQueue::object()`.
+///
+/// ```
+/// use linpoint_test::sync::Mutex;
+///
+/// #[derive(Default)]
+/// struct Account(Mutex<i64>);
+///
+/// #[linpoint_test::object]
+/// impl Account {
+///     #[op]
+///     fn deposit(&self, #[any([10, 20])] amount: i64) {
+///         *self.0.lock().unwrap() += amount;
+///     }
+///
+///     #[op]
+///     fn withdraw(&self, #[any(20..22)] amount: i64) -> bool {
+///         let mut balance = self.0.lock().unwrap();
+///         let enough = *balance >= amount;
+///         if enough {
+///             *balance -= amount;
+///         }
+///         enough
+///     }
+///
+///     #[invariant]
+///     fn is_not_overdrawn(&self) {
+///         assert!(*self.0.lock().unwrap() >= 0);
+///     }
+/// }
+///
+/// let report = Account::object().all(2, 2).check();
+/// assert!(report.passed(), "{report}");
+/// ```
+///
+/// | attribute of a method | |
+/// |---|---|
+/// | `#[op]` | an operation: of `&self`, perhaps `async` |
+/// | `#[op(may_block, only_on([0]))]` | what is said about it: methods of [`Object`] that take the name of an operation, with their other arguments |
+/// | `#[any(values)]`, of an argument | the values that it takes: a list, a range, anything that can be iterated over. Of several arguments all combinations are taken |
+/// | `#[new]` | the constructor, without arguments; otherwise [`Default`] |
+/// | `#[invariant]` | panics unless it [holds](Object::invariant) |
+///
+/// Objects that are several handles are made by [`object_with`].
+pub use linpoint_macros::object;
+/// A test: of an object that the function returns, or a whole one, which is the body of the function.
+///
+/// ```
+/// use linpoint_test::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use linpoint_test::thread;
+/// use linpoint_test::Object;
+///
+/// #[linpoint_test::test]
+/// fn tickets() -> Object<AtomicU32> {
+///     linpoint_test::object(AtomicU32::default).op0("draw", |next| next.fetch_add(1, SeqCst)).all(2, 2)
+/// }
+///
+/// #[linpoint_test::test(preemptions(3))]
+/// fn scoped_threads_have_ended() {
+///     let count = AtomicU32::new(0);
+///     thread::scope(|scope| {
+///         scope.spawn(|| count.fetch_add(1, SeqCst));
+///     });
+///     assert_eq!(count.load(SeqCst), 1);
+/// }
+/// ```
+///
+/// A function that returns an [`Object`], or a [`Model`], has it [run](Object::run); the body of one that returns nothing is a
+/// [`Model`], of an `async` one after [`block_on`](future::block_on). The arguments of the attribute are settings: methods of what is run.
+pub use linpoint_macros::test;
 pub use model::{Model, model};
 pub use object::ends::object_with;
 pub use object::{Object, Progress, ends, object};
 pub use report::{Failure, FailureKind, Report, Verdict};
 pub use stress::{fresh, stress, stress_spec};
+pub use sync::Whole;
 
 /// A map whose hashes have a fixed seed, so that runs are reproducible.
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;

@@ -40,7 +40,7 @@ pub fn object<X: 'static>(construct: impl Fn() -> X + Send + Sync + 'static) -> 
     Object::made_by(move |_| construct())
 }
 
-/// An object under test, made by [`object`].
+/// An object under test, made by [`object()`].
 #[must_use = "nothing runs before `check` or `run`"]
 pub struct Object<X> {
     pub(crate) construct: Construct<X>,

@@ -19,7 +19,8 @@
 //!     .run();
 //! ```
 //!
-//! [`stress_spec`] checks against a user's own specification.
+//! [`stress_spec`] checks against a user's own specification, [`stress_threads`] objects that are several handles, with a program for each
+//! thread.
 //!
 //! A test calls [`runs`](Stress::runs) × [`threads`](Stress::threads) × [`ops`](Stress::ops) operations. Each run has a new
 //! object. Many short runs often reach the states near the beginning (empty, one element), and can be decided for any
@@ -28,6 +29,7 @@
 //! [`StressReport::overlapping`] counts the operations that did.
 
 mod clock;
+mod programs;
 mod random;
 mod record;
 mod report;
@@ -35,6 +37,7 @@ mod value;
 mod workload;
 
 pub use clock::Clock;
+pub use programs::{Programs, Running, Smallest, Thread, stress_threads};
 pub use random::{Random, fresh};
 pub use report::{Failure, Outcome, StressReport};
 pub use value::{Arguments, ToValue};

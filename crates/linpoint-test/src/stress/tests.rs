@@ -361,3 +361,94 @@ fn overlaps_are_counted() {
     let (a, b) = ([record(0, 1), record(4, 9)], [record(2, 3), record(5, 6)]);
     assert_eq!(overlapping(&[&a[..], &b[..]]), 2);
 }
+
+mod programs {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::specs::{Channel, ChannelOp as Op, ChannelRet as Ret};
+
+    #[derive(Default)]
+    struct Shared {
+        queue: Mutex<VecDeque<u32>>,
+        disconnected: AtomicBool,
+    }
+
+    struct Sender(Arc<Shared>);
+
+    impl Drop for Sender {
+        fn drop(&mut self) {
+            self.0.disconnected.store(true, Ordering::SeqCst);
+        }
+    }
+
+    struct Receiver(Arc<Shared>);
+
+    impl Receiver {
+        /// Looks for a message, and then for the sender, or the other way round.
+        fn try_recv(&mut self, sender_first: bool) -> Ret {
+            let shared = &self.0;
+            let left = || shared.disconnected.load(Ordering::SeqCst);
+            let before = sender_first && left();
+            let message = shared.queue.lock().expect("no panics").pop_front();
+            if !sender_first {
+                std::thread::yield_now();
+            }
+            match message {
+                Some(message) => Ret::Received(message),
+                None if before || (!sender_first && left()) => Ret::Disconnected,
+                None => Ret::Empty,
+            }
+        }
+    }
+
+    fn channel(sender_first: bool) -> Stress<Programs<Channel>> {
+        stress_threads(Channel::unbounded(1, 1), move || {
+            let shared = Arc::new(Shared::default());
+            let send = |sender: &mut Sender| {
+                let mut queue = sender.0.queue.lock().expect("no panics");
+                queue.push_back(7);
+                Ret::Sent
+            };
+            let take = move |receiver: &mut Receiver| receiver.try_recv(sender_first);
+            [
+                Thread::with(Sender(Arc::clone(&shared)))
+                    .call(Op::Send(7), send)
+                    .call(Op::Send(7), send)
+                    .drops::<Sender>(Op::DropSender, Ret::Done),
+                Thread::with(Receiver(shared))
+                    .call(Op::TryRecv, take)
+                    .call(Op::TryRecv, take)
+                    .call(Op::TryRecv, take),
+            ]
+        })
+    }
+
+    #[test]
+    fn ends_that_are_dropped_pass_if_they_are_right() {
+        let report = channel(true).runs(2_000).run();
+        assert_eq!((report.runs, report.threads), (2_000, 2));
+    }
+
+    #[test]
+    fn a_failure_is_reduced_to_the_steps_that_it_needs() {
+        // Whether the threads meet is a matter of chance, so the time is ample.
+        let second = Duration::from_secs(1);
+        let found = channel(false).runs(usize::MAX).budget(20 * second);
+        let found = found.check_smallest(second).expect("a test");
+        assert!(found.report.violation().is_some(), "{found}");
+        let steps: usize = found.programs.iter().map(Vec::len).sum();
+        assert!(steps < 6, "{found}");
+        assert!(
+            found.programs[0].contains(&"DropSender".to_owned()),
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn a_wrong_number_of_threads_is_refused() {
+        let error = channel(true).threads(3).check().expect_err("two programs");
+        assert!(error.to_string().contains(".threads"), "{error}");
+    }
+}

@@ -45,7 +45,7 @@ pub(super) trait Workload: Activity {
 }
 
 /// The most operations that a page holds.
-const MOST_ON_PAGE: usize = 100_000;
+pub(super) const MOST_ON_PAGE: usize = 100_000;
 
 type Invoke<T> = Box<
     dyn Fn(
@@ -408,7 +408,7 @@ enum EventKind {
 }
 
 /// The history of a run, as Rust values.
-fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
+pub(super) fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
     run: &[&[Record<O, R>]],
 ) -> TypedHistory<O, R> {
     // In the order of time. At equal times calls come first, so that operations that touch overlap.
@@ -439,7 +439,7 @@ fn typed<O: Clone + Eq + Hash, R: Clone + Eq + Hash>(
 }
 
 /// Returns the history of a run. Times count from the first call.
-fn build<O, R>(
+pub(super) fn build<O, R>(
     run: &[&[Record<O, R>]],
     pending: &[(usize, &PendingCall<O>)],
     call: impl Fn(&O) -> Call,

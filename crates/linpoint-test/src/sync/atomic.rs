@@ -38,6 +38,11 @@ macro_rules! atomic_cell {
                 self.inner.get_mut()
             }
 
+            /// The same for a closure, as in `loom`.
+            pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $value) -> R) -> R {
+                change(self.get_mut())
+            }
+
             /// Consumes it and returns the value.
             pub fn into_inner(self) -> $value {
                 self.inner.into_inner()

@@ -15,6 +15,7 @@ mod mutex;
 mod once;
 mod poison;
 mod rwlock;
+mod whole;
 
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -24,3 +25,5 @@ pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};
 pub use once::{LazyLock, Once, OnceLock};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[doc(hidden)]
+pub use whole::Whole;
