@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::model::{self, Access, Between, CELLS, Code, Live, Seen};
+use super::live::Live;
+use super::model::{self, Access, Between, CELLS, Code, Seen};
 use crate::campaign::program;
 use crate::check::{AtDeadline, Coverage, Found, Limits, Strategy, Test, check, explore};
 use crate::matrix::Matrix;
