@@ -376,6 +376,7 @@ impl Tally {
             let limits = Limits {
                 strategy,
                 preemptions: 2,
+                bounded: None,
                 deadline: Some(Instant::now() + Duration::from_millis(300)),
                 at_deadline: AtDeadline::Undecided,
                 exhaustive: 20_000,
