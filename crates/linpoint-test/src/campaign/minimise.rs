@@ -10,46 +10,64 @@ use crate::matrix::Matrix;
 use crate::object::Object;
 use crate::report::Failure;
 use crate::report::explain;
-use crate::runtime::UNCONTROLLED;
+use crate::runtime::execution::Choice;
+use crate::runtime::{UNCONTROLLED, values};
 
 /// The most preemptions of the search for an execution with fewer ones.
 const MAX_PREEMPTIONS: u32 = 4;
 
-/// Returns the failure of the smallest test that still fails.
-pub(crate) fn smallest<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Result<Failure, String> {
+/// Returns the failure of the smallest test that still fails. This one fails with this schedule; without one, in its serial
+/// executions.
+pub(crate) fn smallest<X: 'static>(
+    object: &Object<X>,
+    matrix: &Matrix,
+    schedule: Vec<Choice>,
+) -> Result<Failure, String> {
     // Enough for small tests; a large one is not reduced.
     let time = object.settings.budget.unwrap_or(Duration::from_secs(20));
-    let limits = limits(object, Some(Instant::now() + time));
+    let limits = limits(object, 1, Some(Instant::now() + time));
     let check = |matrix: &Matrix| check::check(&program(object, matrix), &limits);
     // An observation file has the serial histories of its own test, and not those of smaller ones.
     let has_smaller = object.settings.from_observations.is_none();
-    let (small, checked) = match object.settings.minimise && has_smaller {
-        true => self::matrix(matrix, check),
-        false => (matrix.clone(), check(matrix)),
+    let (small, schedule) = match object.settings.minimise && has_smaller {
+        true => self::matrix(matrix, schedule, check),
+        false => (matrix.clone(), schedule),
     };
+    // Results are numbered by the program that ran them, so the execution runs once more with the program that explains it.
     let program = program(object, &small);
-    let Found::Fail(violation) = checked.found else {
-        return Err(format!(
-            "a test failed, and did not when it was run again: the object depends on {UNCONTROLLED}"
-        ));
-    };
-    // Results are numbered by the program that ran them, so the test runs once more with the program that explains them.
-    let violation = match preemptions(&program, &limits, &violation) {
-        Some((violation, serial)) => {
-            return Ok(failure(
-                object, &program, &small, matrix, &serial, &violation,
-            ));
+    let found = again(&program, &schedule, limits.max_steps).ok_or_else(|| {
+        format!(
+            "a test failed, and its execution did not when it was run again: the object depends on {UNCONTROLLED}"
+        )
+    })?;
+    let (violation, serial) = preemptions(&program, &limits, &found.0).unwrap_or(found);
+    Ok(failure(
+        object, &program, &small, matrix, &serial, &violation,
+    ))
+}
+
+/// Runs an execution that fails again, however long that takes. Without a schedule, the serial executions.
+fn again(
+    program: &Rc<dyn Test>,
+    schedule: &[Choice],
+    max_steps: usize,
+) -> Option<(Violation, Serial)> {
+    let attempt = || match check::serial_histories(program, max_steps, None) {
+        Ok(_) if schedule.is_empty() => None,
+        Ok(serial) => {
+            let violation = check::replay(program, &serial, schedule.to_vec(), max_steps)?;
+            Some((violation, serial))
         }
-        None => *violation,
+        Err(refused) => match refused.found() {
+            Found::Fail(violation) => Some((*violation, Serial::default())),
+            _ => None,
+        },
     };
-    let Checked { found, serial, .. } = check::check(&program, &limits);
-    match found {
-        Found::Fail(again) => Ok(failure(object, &program, &small, matrix, &serial, &again)),
-        _ => Err(format!(
-            "a test failed with {} preemptions, and did not when it was run again",
-            violation.preemptions
-        )),
+    let mut found = attempt();
+    while values::found_statics() {
+        found = attempt();
     }
+    found
 }
 
 /// Returns the failure that a report shows for a violation.
@@ -90,18 +108,21 @@ pub(crate) fn explained(
     )
 }
 
-/// Removes threads and operations while the test still fails. Returns the smallest test.
-pub(crate) fn matrix(matrix: &Matrix, check: impl Fn(&Matrix) -> Checked) -> (Matrix, Checked) {
-    let mut current = matrix.clone();
-    let mut checked = check(&current);
+/// Removes threads and operations while the test still fails. Returns the smallest test, and with which schedule it fails.
+fn matrix(
+    matrix: &Matrix,
+    schedule: Vec<Choice>,
+    check: impl Fn(&Matrix) -> Checked,
+) -> (Matrix, Vec<Choice>) {
+    let mut current = (matrix.clone(), schedule);
     loop {
-        let smaller = smaller(&current).find_map(|candidate| {
-            let checked = check(&candidate);
-            matches!(checked.found, Found::Fail(_)).then_some((candidate, checked))
+        let smaller = smaller(&current.0).find_map(|candidate| match check(&candidate).found {
+            Found::Fail(violation) => Some((candidate, violation.schedule)),
+            _ => None,
         });
         match smaller {
-            Some((candidate, again)) => (current, checked) = (candidate, again),
-            None => return (current, checked),
+            Some(smaller) => current = smaller,
+            None => return current,
         }
     }
 }
@@ -157,5 +178,34 @@ pub(crate) fn preemptions(
     match found {
         Found::Fail(violation) => Some((*violation, serial)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    /// What was found is reported even if there is no time left to make it smaller.
+    #[test]
+    fn a_failure_outlives_the_time_for_its_reduction() {
+        let counter = object(|| AtomicU32::new(0))
+            .op0("inc", |count| {
+                let value = count.load(SeqCst);
+                count.store(value + 1, SeqCst);
+                value
+            })
+            .budget(Duration::ZERO);
+        let matrix = Matrix {
+            threads: vec![vec![0, 0], vec![0]],
+            ..Matrix::default()
+        };
+        let checked = check::check(&program(&counter, &matrix), &limits(&counter, 1, None));
+        let Found::Fail(violation) = checked.found else {
+            panic!("{:?}", checked.found);
+        };
+        let failure = smallest(&counter, &matrix, violation.schedule).expect("it failed");
+        assert_eq!(failure.matrix.concat().len(), 3, "{failure}");
     }
 }

@@ -21,6 +21,7 @@ use crate::object::settings::Settings;
 use crate::object::test::ObjectTest;
 use crate::report::explain;
 use crate::report::{Failure, FailureKind, Report, TestReport, TestResult, Verdict};
+use crate::runtime::execution::Choice;
 
 impl<X: 'static> Object<X> {
     /// Runs the tests.
@@ -112,10 +113,13 @@ pub(crate) fn program<X: 'static>(object: &Object<X>, matrix: &Matrix) -> Rc<dyn
     Rc::new(ObjectTest::new(object, matrix))
 }
 
-pub(crate) fn limits<X>(object: &Object<X>, deadline: Option<Instant>) -> Limits {
+/// The limits of one of so many tests.
+pub(crate) fn limits<X>(object: &Object<X>, tests: usize, deadline: Option<Instant>) -> Limits {
+    let (preemptions, bounded) = object.settings.bounded(tests);
     Limits {
         strategy: object.settings.strategy,
-        preemptions: object.settings.preemptions,
+        preemptions,
+        bounded,
         deadline,
         at_deadline: object.settings.at_deadline,
         exhaustive: object.settings.exhaustive,
@@ -152,8 +156,8 @@ pub(crate) fn run_tests<X: 'static>(
             let Some((index, matrix)) = next else { return };
             let left = (total != usize::MAX).then(|| total - index);
             let share = deadline.map(|deadline| share(deadline, left, jobs));
-            let (tested, changed) = run_test(object, &matrix, share);
-            let failed = matches!(tested.result, TestResult::Fail(_));
+            let (tested, failed_as) = run_test(object, &matrix, &limits(object, total, share));
+            let failed = failed_as.is_some();
             if failed {
                 first_failure.fetch_min(index, Ordering::Relaxed);
             }
@@ -164,7 +168,7 @@ pub(crate) fn run_tests<X: 'static>(
                 if let Some(show) = settings.progress {
                     show(*progress);
                 }
-                results.push((index, matrix, tested, changed));
+                results.push((index, matrix, tested, failed_as));
             }
         }
     };
@@ -182,15 +186,12 @@ pub(crate) fn run_tests<X: 'static>(
         .map(|(_, results)| results)
         .unwrap_or_default();
     results.sort_by_key(|(index, ..)| *index);
-    let failing = results
-        .iter()
-        .find(|(_, _, test, _)| matches!(test.result, TestResult::Fail(_)));
+    let failing = results.iter().find_map(|(_, matrix, _, failed_as)| {
+        let failed_as = failed_as.as_ref()?;
+        Some((matrix, failed_as.clone()))
+    });
     let verdict = match failing {
-        Some((_, _, _, Some(changed))) => Verdict::Fail(Box::new(changed.clone())),
-        Some((_, matrix, _, None)) => match minimise::smallest(object, matrix) {
-            Ok(failure) => Verdict::Fail(Box::new(failure)),
-            Err(why) => Verdict::Undecided(why),
-        },
+        Some((matrix, failed_as)) => failed_as.verdict(object, matrix),
         None => {
             let tests: Vec<&TestReport> = results.iter().map(|(_, _, test, _)| test).collect();
             let out_of_time = check::past(deadline) && tests.len() < total;
@@ -276,56 +277,76 @@ fn merged(tests: &[&TestReport]) -> Verdict {
     }
 }
 
+/// How a test failed.
+#[derive(Clone)]
+pub(crate) enum FailedAs {
+    /// An execution has no explanation: with this schedule, or without one in a serial execution.
+    Violation(Vec<Choice>),
+    /// Its serial histories are others than those of a file.
+    Changed(Box<Failure>),
+}
+
+impl FailedAs {
+    /// The verdict on an object of which this test failed.
+    fn verdict<X: 'static>(self, object: &Object<X>, matrix: &Matrix) -> Verdict {
+        match self {
+            FailedAs::Changed(failure) => Verdict::Fail(failure),
+            FailedAs::Violation(schedule) => match minimise::smallest(object, matrix, schedule) {
+                Ok(failure) => Verdict::Fail(Box::new(failure)),
+                Err(why) => Verdict::Undecided(why),
+            },
+        }
+    }
+}
+
 pub(crate) fn run_test<X: 'static>(
     object: &Object<X>,
     matrix: &Matrix,
-    deadline: Option<Instant>,
-) -> (TestReport, Option<Failure>) {
-    let problem = object.problem_of(matrix);
-    let mut changed = None;
-    let mut caveats = Vec::new();
-    let mut out_of_time = false;
-    let (result, effort) = match problem {
-        Some(problem) => (TestResult::Undecided(problem), check::Effort::default()),
-        None => {
-            let program = program(object, matrix);
-            let checked = check::check(&program, &limits(object, deadline));
-            let mut result = match checked.found {
-                Found::Pass(coverage) => TestResult::Pass(coverage),
-                Found::Fail(violation) => TestResult::Fail(explain::kind(&violation.kind)),
-                Found::Undecided(why) => TestResult::Undecided(why),
-                Found::OutOfTime(why) => {
-                    out_of_time = object.settings.at_deadline == AtDeadline::Passes;
-                    TestResult::Undecided(why)
-                }
-            };
-            let is_pass = matches!(result, TestResult::Pass(_));
-            if checked.serial.histories > 0
-                && let Err(why) = observations::write(object, matrix, &program, &checked.serial)
-                && is_pass
-            {
-                result = TestResult::Undecided(why);
-            }
-            if matches!(result, TestResult::Pass(_)) {
-                match observations::compare(object, matrix, &program, &checked.serial) {
-                    Ok(None) => {}
-                    Ok(Some(failure)) => {
-                        result = TestResult::Fail(failure.kind);
-                        changed = Some(failure);
-                    }
-                    Err(why) => result = TestResult::Undecided(why),
-                }
-            }
-            caveats = checked.caveats;
-            (result, checked.effort)
+    limits: &Limits,
+) -> (TestReport, Option<FailedAs>) {
+    if let Some(problem) = object.problem_of(matrix) {
+        let result = TestResult::Undecided(problem);
+        let report = test_report(object, matrix, result, check::Effort::default());
+        return (report, None);
+    }
+    let program = program(object, matrix);
+    let checked = check::check(&program, limits);
+    let (mut failed_as, mut out_of_time) = (None, false);
+    let mut result = match checked.found {
+        Found::Pass(coverage) => TestResult::Pass(coverage),
+        Found::Fail(violation) => {
+            failed_as = Some(FailedAs::Violation(violation.schedule));
+            TestResult::Fail(explain::kind(&violation.kind))
+        }
+        Found::Undecided(why) => TestResult::Undecided(why),
+        Found::OutOfTime(why) => {
+            out_of_time = object.settings.at_deadline == AtDeadline::Passes;
+            TestResult::Undecided(why)
         }
     };
+    let is_pass = matches!(result, TestResult::Pass(_));
+    if checked.serial.histories > 0
+        && let Err(why) = observations::write(object, matrix, &program, &checked.serial)
+        && is_pass
+    {
+        result = TestResult::Undecided(why);
+    }
+    if matches!(result, TestResult::Pass(_)) {
+        match observations::compare(object, matrix, &program, &checked.serial) {
+            Ok(None) => {}
+            Ok(Some(failure)) => {
+                result = TestResult::Fail(failure.kind);
+                failed_as = Some(FailedAs::Changed(Box::new(failure)));
+            }
+            Err(why) => result = TestResult::Undecided(why),
+        }
+    }
     let report = TestReport {
-        caveats,
+        caveats: checked.caveats,
         out_of_time,
-        ..test_report(object, matrix, result, effort)
+        ..test_report(object, matrix, result, checked.effort)
     };
-    (report, changed)
+    (report, failed_as)
 }
 
 pub(crate) fn test_report<X>(

@@ -28,7 +28,7 @@ pub(crate) fn run<X: 'static>(
     }
     if !token.schedule.is_empty() {
         let program = program(object, &matrix);
-        let limits = limits(object, None);
+        let limits = limits(object, 1, None);
         let schedule = || token.schedule.clone();
         let mut is_same = false;
         let settings = Settings::verbose(Switches::Everywhere, limits.max_steps);

@@ -1,5 +1,6 @@
 //! `Check(X, m)` of the paper: decides whether a deterministic specification explains all executions of a test.
 
+mod allowance;
 pub(crate) mod data_races;
 pub(crate) mod extension;
 mod gaps;
@@ -15,6 +16,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use allowance::Allowance;
 use extension::Extensions;
 use gaps::Gaps;
 use serial::{Refused, Serial};
@@ -68,6 +70,8 @@ pub enum Strategy {
 pub(crate) struct Limits {
     pub(crate) strategy: Strategy,
     pub(crate) preemptions: u32,
+    /// The most executions of the bounded search after the exhaustive one.
+    pub(crate) bounded: Option<u64>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) at_deadline: AtDeadline,
     /// The most executions of the exhaustive search.
@@ -233,7 +237,7 @@ pub(crate) fn serial_histories(
 
 impl Refused {
     /// The result of the check.
-    fn found(self) -> Found {
+    pub(crate) fn found(self) -> Found {
         let fail = |kind, history| {
             Found::Fail(Box::new(Violation {
                 kind,
@@ -265,17 +269,13 @@ impl Refused {
     }
 }
 
-/// How much a search may do.
-#[derive(Clone, Copy, Debug, Default)]
-struct Allowance {
-    executions: Option<u64>,
-    deadline: Option<Instant>,
-}
-
 /// Why a search stopped early.
 enum Stopped {
     Violates(Vec<Choice>),
+    /// There may be more executions.
     Unfinished(String),
+    /// Nothing can be said of the test.
+    Fault(String),
 }
 
 /// What a complete search has covered.
@@ -326,26 +326,35 @@ impl Phase2<'_> {
         let by_state = unless_spec(Oracle::WitnessPerState);
         let by_history = unless_spec(Oracle::Witness);
         if let Some(coverage) = own_coverage(self.program.engine()) {
-            let stopped = self.explore(Dfs::new(None), by_history, self.all_that_is_left());
+            let stopped = self.explore(Dfs::new(None), by_history, self.limits.all_that_is_left());
             return self.conclude(stopped, coverage);
         }
         let seed = self.limits.seed;
         match self.limits.strategy {
-            Strategy::Automatic if !sees_accesses => {
-                self.bounded(self.limits.preemptions, by_history)
-            }
-            Strategy::Automatic => match self.exhaust(by_class, self.first_half()) {
-                Err(Stopped::Unfinished(_)) => self.bounded(self.limits.preemptions, by_class),
+            Strategy::Automatic if !sees_accesses => self.bounded(
+                self.limits.preemptions,
+                by_history,
+                self.limits.second_half(),
+            ),
+            Strategy::Automatic => match self.exhaust(by_class, self.limits.first_half()) {
+                Err(Stopped::Unfinished(_)) => {
+                    self.bounded(self.limits.preemptions, by_class, self.limits.second_half())
+                }
                 stopped => self.conclude(stopped, Coverage::Exhaustive),
             },
             Strategy::Exhaustive => {
-                let stopped = self.exhaust(by_class, self.all_that_is_left());
+                let stopped = self.exhaust(by_class, self.limits.all_that_is_left());
                 self.conclude(stopped, Coverage::Exhaustive)
             }
-            Strategy::Bounded(bound) => self.bounded(bound, by_class),
-            Strategy::FewestPreemptions(bound) => self.bounded(bound, by_state),
+            Strategy::Bounded(bound) => {
+                self.bounded(bound, by_class, self.limits.all_that_is_left())
+            }
+            Strategy::FewestPreemptions(bound) => {
+                self.bounded(bound, by_state, self.limits.all_that_is_left())
+            }
             Strategy::Plain(bound) => {
-                let stopped = self.explore(Dfs::new(bound), by_history, self.all_that_is_left());
+                let stopped =
+                    self.explore(Dfs::new(bound), by_history, self.limits.all_that_is_left());
                 let coverage = bound.map_or(Coverage::Exhaustive, Coverage::Preemptions);
                 self.conclude(stopped, coverage)
             }
@@ -366,23 +375,6 @@ impl Phase2<'_> {
         }
     }
 
-    fn all_that_is_left(&self) -> Allowance {
-        Allowance {
-            executions: None,
-            deadline: self.limits.deadline,
-        }
-    }
-
-    /// What the exhaustive search may do if the bounded one comes after it.
-    fn first_half(&self) -> Allowance {
-        let now = Instant::now();
-        let half = |deadline: Instant| now + deadline.saturating_duration_since(now) / 2;
-        Allowance {
-            executions: Some(self.limits.exhaustive),
-            deadline: self.limits.deadline.map(half),
-        }
-    }
-
     /// A depth-first search, with a memory of states if the engine reports accesses.
     fn depth_first(&self, bound: Option<u32>) -> Dfs {
         let search = Dfs::new(bound);
@@ -393,7 +385,7 @@ impl Phase2<'_> {
     }
 
     fn sampled(&mut self, search: Random, oracle: Oracle) -> Found {
-        let stopped = self.explore(search, oracle, self.all_that_is_left());
+        let stopped = self.explore(search, oracle, self.limits.all_that_is_left());
         match stopped {
             // The deadline passed: the sample is smaller.
             Err(Stopped::Unfinished(_)) if past(self.limits.deadline) => {
@@ -403,24 +395,27 @@ impl Phase2<'_> {
         }
     }
 
-    fn bounded(&mut self, most: u32, oracle: Oracle) -> Found {
+    /// All executions with 0, 1, 2, ... preemptions, as far as it may. Those without any are run in any case.
+    fn bounded(&mut self, most: u32, oracle: Oracle, allowed: Allowance) -> Found {
         let mut passed = None;
+        let before = self.effort.executions;
         for bound in 0..=most {
-            match self.explore(
-                self.depth_first(Some(bound)),
-                oracle,
-                self.all_that_is_left(),
+            let done = self.effort.executions - before;
+            let allowed = match passed {
+                None => self.limits.all_that_is_left(),
+                Some(_) => allowed.after(done),
+            };
+            match (
+                self.explore(self.depth_first(Some(bound)), oracle, allowed),
+                passed,
             ) {
-                Err(Stopped::Unfinished(why)) => {
-                    return match passed {
-                        Some(passed) => Found::Pass(Coverage::Preemptions(passed)),
-                        None => self.unfinished(why),
-                    };
+                (Err(Stopped::Unfinished(_)), Some(passed)) => {
+                    return Found::Pass(Coverage::Preemptions(passed));
                 }
-                Err(stopped) => return self.conclude(Err(stopped), Coverage::Preemptions(bound)),
-                Ok(Extent::Bounded) => passed = Some(bound),
+                (Ok(Extent::Bounded), _) => passed = Some(bound),
                 // A larger bound would add no execution.
-                Ok(Extent::All) => break,
+                (Ok(Extent::All), _) => break,
+                (stopped, _) => return self.conclude(stopped, Coverage::Preemptions(bound)),
             }
         }
         Found::Pass(Coverage::Preemptions(most))
@@ -430,6 +425,7 @@ impl Phase2<'_> {
         match stopped {
             Ok(_) => Found::Pass(coverage),
             Err(Stopped::Unfinished(why)) => self.unfinished(why),
+            Err(Stopped::Fault(why)) => Found::Undecided(why),
             Err(Stopped::Violates(schedule)) => {
                 match replay(self.program, self.serial, schedule, self.limits.max_steps) {
                     Some(violation) if self.contradicts_phase_1(&violation) => {
@@ -485,6 +481,7 @@ impl Phase2<'_> {
         let mut extensions = Extensions::default();
         let mut known = Allowed::default();
         let mut stopped = None;
+        let start = Instant::now();
         let (mut executions, mut redundant) = (0u64, 0u64);
         let (mut steps, mut accesses) = (0u64, 0u64);
         let mut gaps = std::mem::take(&mut self.gaps);
@@ -503,7 +500,7 @@ impl Phase2<'_> {
             steps += trace.totals().steps as u64;
             accesses += trace.totals().accesses as u64;
             stopped = match trace.end() {
-                End::Fault(why) => Some(Stopped::Unfinished(why.clone())),
+                End::Fault(why) => Some(Stopped::Fault(why.clone())),
                 _ if search.pruned() => {
                     redundant += 1;
                     None
@@ -540,8 +537,14 @@ impl Phase2<'_> {
                 }
             };
             gaps.assumed.join(trace.assumed());
-            if stopped.is_none() && executions.is_multiple_of(256) && past(allowed.deadline) {
-                stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
+            if stopped.is_none() && executions.is_multiple_of(256) {
+                if past(allowed.deadline) {
+                    stopped = Some(Stopped::Unfinished("the time was up".to_owned()));
+                } else if allowed.is_too_small(start, executions, search.progress()) {
+                    stopped = Some(Stopped::Unfinished(format!(
+                        "there are far more than {executions} executions"
+                    )));
+                }
             }
             if stopped.is_none() && allowed.executions.is_some_and(|most| executions >= most) {
                 stopped = Some(Stopped::Unfinished(format!(

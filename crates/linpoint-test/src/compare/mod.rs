@@ -147,7 +147,7 @@ fn compare_here<X: 'static>(object: &Object<X>, executions: usize) -> Comparison
         Err(problem) => return Comparison::refused(&problem),
     };
     let compared = tests.map(|matrix| {
-        let (test, _) = run_test(object, &matrix, None);
+        let (test, _) = run_test(object, &matrix, &limits(object, 1, None));
         let mut compared = TestComparison {
             test,
             executions: 0,
@@ -156,7 +156,12 @@ fn compare_here<X: 'static>(object: &Object<X>, executions: usize) -> Comparison
         };
         if object.problem_of(&matrix).is_none() {
             let program = program(object, &matrix);
-            examine(&program, &limits(object, None), executions, &mut compared);
+            examine(
+                &program,
+                &limits(object, 1, None),
+                executions,
+                &mut compared,
+            );
         }
         compared
     });

@@ -185,9 +185,11 @@ impl Model {
     }
 
     fn limits(&self, deadline: Option<Instant>) -> Limits {
+        let (preemptions, bounded) = self.settings.bounded(1);
         Limits {
             strategy: self.settings.strategy,
-            preemptions: self.settings.preemptions,
+            preemptions,
+            bounded,
             deadline,
             at_deadline: self.settings.at_deadline,
             exhaustive: self.settings.exhaustive,

@@ -51,7 +51,8 @@ impl<X: 'static> Object<X> {
         self
     }
 
-    /// Adds random tests of this many threads and operations per thread (`RandomCheck` of the paper).
+    /// Adds so many random tests of this many threads and operations per thread (`RandomCheck` of the paper). No test runs twice, in
+    /// whichever order of its threads; if there are not so many, a note says so.
     pub fn random(mut self, threads: usize, ops: usize, tests: usize) -> Self {
         self.plans.push(Plan::Random {
             threads,
@@ -162,7 +163,19 @@ fn tests_of<X: 'static>(
             threads,
             ops,
             tests,
-        } => (Box::new(random(object, threads, ops).take(tests)), tests),
+        } => {
+            let (mut all, mut seen) = (random(object, threads, ops), Seen::of(object));
+            let different: Vec<_> = std::iter::from_fn(|| seen.next_new(&mut all))
+                .take(tests)
+                .collect();
+            let total = different.len();
+            if total < tests {
+                notes.push(format!(
+                    "there are hardly more than {total} different tests of {threads}x{ops}: {tests} were asked for"
+                ));
+            }
+            (Box::new(different.into_iter()), total)
+        }
         &Plan::Auto(n) => {
             let order = one_of_each_first(object);
             notes.extend(never_run(object, &order[..n.min(choices)]));
@@ -190,15 +203,7 @@ fn growing<X: 'static>(
 ) -> impl Iterator<Item = Vec<Vec<usize>>> + Send + 'static {
     let every: Vec<usize> = (0..object.invocations.len()).collect();
     let (smallest, _) = all(object, &every, 2, 1);
-    let has_alike = Shape::of(object).has_alike();
-    let mut seen = HashSet::new();
-    let mut is_new = move |test: &Vec<Vec<usize>>| {
-        let mut threads = test.clone();
-        if has_alike {
-            threads.sort_unstable();
-        }
-        seen.insert(threads)
-    };
+    let mut seen = Seen::of(object);
     let mut sizes: Vec<_> = SIZES
         .into_iter()
         .map(|(threads, ops, tests)| (random(object, threads, ops), tests))
@@ -206,13 +211,13 @@ fn growing<X: 'static>(
     let mut smallest = smallest.collect::<Vec<_>>().into_iter();
     let (mut turn, mut taken) = (0, 0);
     std::iter::from_fn(move || {
-        if let Some(test) = smallest.find(|test| is_new(test)) {
+        if let Some(test) = smallest.find(|test| seen.is_new(test)) {
             return Some(test);
         }
         while !sizes.is_empty() {
             turn %= sizes.len();
             let (tests, in_a_turn) = &mut sizes[turn];
-            match tests.by_ref().take(REPEATED).find(|test| is_new(test)) {
+            match seen.next_new(tests) {
                 Some(test) => {
                     taken += 1;
                     if taken == *in_a_turn {
@@ -228,6 +233,37 @@ fn growing<X: 'static>(
         }
         None
     })
+}
+
+/// The tests so far. Those that differ in the order of their threads only are the same, unless threads are not alike.
+struct Seen {
+    tests: HashSet<Vec<Vec<usize>>>,
+    has_alike: bool,
+}
+
+impl Seen {
+    fn of<X>(object: &Object<X>) -> Self {
+        Seen {
+            tests: HashSet::new(),
+            has_alike: Shape::of(object).has_alike(),
+        }
+    }
+
+    fn is_new(&mut self, test: &[Vec<usize>]) -> bool {
+        let mut threads = test.to_vec();
+        if self.has_alike {
+            threads.sort_unstable();
+        }
+        self.tests.insert(threads)
+    }
+
+    /// The next of these random tests that is new; `None` if there seems to be none.
+    fn next_new(
+        &mut self,
+        tests: &mut impl Iterator<Item = Vec<Vec<usize>>>,
+    ) -> Option<Vec<Vec<usize>>> {
+        tests.take(REPEATED).find(|test| self.is_new(test))
+    }
 }
 
 /// What a plan knows of an object.

@@ -12,7 +12,8 @@ use crate::engine::Engine;
 pub(crate) struct Settings {
     pub(crate) engine: Engine,
     pub(crate) strategy: Strategy,
-    pub(crate) preemptions: u32,
+    /// Unless the object says otherwise, as many as [`DEFAULT_PREEMPTIONS`].
+    pub(crate) preemptions: Option<u32>,
     pub(crate) exhaustive: u64,
     pub(crate) budget: Option<Duration>,
     pub(crate) at_deadline: AtDeadline,
@@ -35,7 +36,7 @@ impl Default for Settings {
         Settings {
             engine: Engine::Linpoint,
             strategy: Strategy::Automatic,
-            preemptions: 2,
+            preemptions: None,
             exhaustive: 200_000,
             budget: None,
             at_deadline: AtDeadline::Passes,
@@ -52,6 +53,31 @@ impl Default for Settings {
             from_observations: None,
             html: None,
         }
+    }
+}
+
+/// The most preemptions of a bounded search.
+const DEFAULT_PREEMPTIONS: u32 = 2;
+
+/// So many executions of bounded searches are shared by all tests: a minute or two on two cores.
+const ALL_BOUNDED: u64 = 20_000_000;
+
+/// But each test may have so many.
+const LEAST_BOUNDED: u64 = 200_000;
+
+impl Settings {
+    /// The most preemptions, and the most executions with a bound on them in each of so many tests. Both are what is asked for, and if
+    /// nothing is, neither a bound nor a time, the executions are limited.
+    pub(crate) fn bounded(&self, tests: usize) -> (u32, Option<u64>) {
+        let is_limited = self.preemptions.is_none()
+            && self.budget.is_none()
+            && self.at_deadline == AtDeadline::Passes
+            && tests != usize::MAX;
+        let share = ALL_BOUNDED / (tests as u64).max(1);
+        (
+            self.preemptions.unwrap_or(DEFAULT_PREEMPTIONS),
+            is_limited.then(|| share.max(LEAST_BOUNDED)),
+        )
     }
 }
 
@@ -105,10 +131,10 @@ macro_rules! setters {
             self
         }
 
-        /// The most preemptions in the bounded search; 2 by default. To switch away from a thread that waits, or that is between two
-        /// operations, is none.
+        /// The most preemptions in the bounded search. To switch away from a thread that waits, or that is between two operations, is
+        /// none. By default 2, or fewer if that takes more than 20 million executions of all tests together, or 200,000 of a test.
         pub fn preemptions(mut self, most: u32) -> Self {
-            self.settings.preemptions = most;
+            self.settings.preemptions = Some(most);
             self
         }
 
@@ -235,5 +261,33 @@ impl<X> Object<X> {
     pub fn from_observations(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.from_observations = Some(path.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounded_searches_are_limited_unless_a_bound_or_a_time_is_given() {
+        let settings = Settings::default();
+        assert_eq!(settings.bounded(1), (2, Some(ALL_BOUNDED)));
+        assert_eq!(settings.bounded(1000), (2, Some(LEAST_BOUNDED)));
+        assert_eq!(settings.bounded(usize::MAX), (2, None));
+        let bound = Settings {
+            preemptions: Some(1),
+            ..Settings::default()
+        };
+        assert_eq!(bound.bounded(100), (1, None));
+        let time = Settings {
+            budget: Some(Duration::from_secs(1)),
+            ..Settings::default()
+        };
+        assert_eq!(time.bounded(100), (2, None));
+        let complete = Settings {
+            at_deadline: AtDeadline::Undecided,
+            ..Settings::default()
+        };
+        assert_eq!(complete.bounded(100), (2, None));
     }
 }

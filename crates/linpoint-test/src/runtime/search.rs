@@ -90,4 +90,9 @@ pub(crate) trait Search: Any {
     fn bounded(&self) -> bool {
         false
     }
+
+    /// How much of its executions the search has probably been through, from 0 to 1. It is no proof of anything.
+    fn progress(&self) -> f64 {
+        0.0
+    }
 }

@@ -234,4 +234,27 @@ impl Search for Dpor {
     fn pruned(&self) -> bool {
         self.pruned
     }
+
+    /// As if each branch of a node led to equally many executions, and no further ones were found that must be tried.
+    fn progress(&self) -> f64 {
+        let (mut explored, mut share) = (0.0, 1.0);
+        for node in &self.nodes {
+            let (done, all) = match node {
+                Node::Ways { chosen, ways } => (*chosen, *ways),
+                Node::Threads {
+                    chosen,
+                    backtrack,
+                    sleep,
+                    ..
+                } => {
+                    let asleep = sleep.iter().fold(0, |mask, s| mask | 1u16 << s.thread);
+                    let done = backtrack & asleep & !(1 << chosen);
+                    (done.count_ones() as usize, backtrack.count_ones() as usize)
+                }
+            };
+            share /= all.max(1) as f64;
+            explored += share * done as f64;
+        }
+        explored
+    }
 }

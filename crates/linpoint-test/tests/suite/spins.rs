@@ -75,6 +75,63 @@ fn a_loop_that_gives_up_is_seen_to_give_up() {
     }
 }
 
+/// A flag that is set for a moment, and a wait for it to be clear that gives up after some rounds.
+#[derive(Default)]
+struct Moment {
+    is_open: AtomicBool,
+    is_busy: AtomicBool,
+    rounds: AtomicU32,
+}
+
+impl Moment {
+    fn pass_by(&self) {
+        self.is_busy.store(true, SeqCst);
+        self.is_busy.store(false, SeqCst);
+    }
+
+    /// Many loops have the line of this hint in common.
+    fn relax() {
+        hint::spin_loop();
+    }
+
+    fn finds_clear(&self, rounds: u32) -> bool {
+        for _ in 0..rounds {
+            if !self.is_busy.load(SeqCst) {
+                return true;
+            }
+            Moment::relax();
+        }
+        false
+    }
+}
+
+/// A loop of which little was seen at first may spin for longer before it gives up, and so may another one with the same hint.
+#[test]
+fn the_first_visit_to_a_loop_does_not_tell_how_long_it_spins() {
+    let moment = || object(Moment::default).op0("pass by", Moment::pass_by);
+    let other_loop = moment()
+        .op0("wait", |x| {
+            while !x.is_open.load(SeqCst) {
+                Moment::relax();
+            }
+            x.finds_clear(100)
+        })
+        .op0("open", |x| x.is_open.store(true, SeqCst))
+        .may_block("wait")
+        .matrix([vec!["wait"], vec!["open", "pass by"]]);
+    let longer = moment()
+        .op0("wait", |x| match x.rounds.load(SeqCst) {
+            0 => x.finds_clear(100),
+            rounds => x.finds_clear(rounds) || true,
+        })
+        .op0("hurry", |x| x.rounds.store(2, SeqCst))
+        .matrix([vec!["wait", "hurry", "wait"], vec!["pass by"]]);
+    for object in [other_loop, longer] {
+        let report = object.check();
+        assert_eq!(kind(&report), Some(FailureKind::NoWitness), "{report}");
+    }
+}
+
 #[test]
 fn reductions_agree_with_plain_enumeration_on_loops_that_give_up() {
     for between in ALL {

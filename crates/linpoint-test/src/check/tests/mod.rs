@@ -1,8 +1,10 @@
 //! What the searches see, history by history.
 
+mod live;
 mod model;
 mod spinning;
 mod spurious;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -7,10 +7,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use crate::sync::{Condvar, Mutex, MutexGuard};
-use crate::{hint, thread};
-
 /// An operation on a shared object. It leaves a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Access {
@@ -32,8 +28,34 @@ pub(super) enum Access {
     Unlock,
     /// Unlocks, waits for a notification, and locks.
     Wait,
+    /// The same for some time. Leaves whether it was notified.
+    WaitTimeout,
     NotifyOne,
     NotifyAll,
+    /// Takes the other lock, together with others.
+    Share,
+    /// Leaves whether it could.
+    TryShare,
+    Unshare,
+    /// Takes the other lock alone.
+    Exclude,
+    /// Leaves whether it could.
+    TryExclude,
+    Unexclude,
+    /// Says that it is this thread that may be unparked.
+    Register,
+    /// Leaves whether there is such a thread, and remembers it.
+    Look,
+    /// Unparks the thread that it remembers.
+    Unpark,
+    Park,
+    ParkTimeout,
+    /// One owner more.
+    Clone,
+    /// One owner less.
+    Drop,
+    /// Leaves the number of owners.
+    Count,
 }
 
 /// What a thread does between two accesses.
@@ -68,12 +90,14 @@ const COUNTERS: usize = 2;
 
 /// Local state of a thread in an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Local {
-    place: usize,
-    last: u8,
+pub(super) struct Local {
+    pub(super) place: usize,
+    pub(super) last: u8,
     kept: u8,
     counters: [u8; COUNTERS],
-    result: u64,
+    pub(super) result: u64,
+    /// The thread that it remembers.
+    target: Option<usize>,
 }
 
 impl Local {
@@ -82,7 +106,7 @@ impl Local {
     }
 
     /// Does what is not visible to others. Returns what comes then.
-    fn run(&mut self, code: &[Code]) -> Code {
+    pub(super) fn run(&mut self, code: &[Code]) -> Code {
         loop {
             let now = code[self.place];
             match now {
@@ -112,78 +136,6 @@ impl Local {
             self.place += 1;
         }
     }
-}
-
-/// The object, made of types of the facade.
-#[derive(Default)]
-pub(super) struct Live {
-    cells: [AtomicU32; CELLS],
-    lock: Mutex<()>,
-    changed: Condvar,
-}
-
-impl Live {
-    pub(super) fn run(&self, code: &[Code]) -> u64 {
-        let mut local = Local::default();
-        let mut guard = None::<MutexGuard<'_, ()>>;
-        loop {
-            match local.run(code) {
-                Code::Access(access) => local.last = self.access(access, &mut guard),
-                Code::Rest(Between::Hint) => hint::spin_loop(),
-                Code::Rest(Between::Yield) => thread::yield_now(),
-                _ => return local.result,
-            }
-            local.place += 1;
-        }
-    }
-
-    fn access<'a>(&'a self, access: Access, guard: &mut Option<MutexGuard<'a, ()>>) -> u8 {
-        let number = match access {
-            Access::Load(cell) => self.cells[cell].load(SeqCst),
-            Access::Store(cell, value) => {
-                self.cells[cell].store(value.into(), SeqCst);
-                0
-            }
-            Access::Add(cell) => self.cells[cell].fetch_add(1, SeqCst),
-            Access::Cas(cell) => self.cells[cell]
-                .compare_exchange(0, 1, SeqCst, SeqCst)
-                .is_ok()
-                .into(),
-            Access::WeakCas(cell) => self.cells[cell]
-                .compare_exchange_weak(0, 1, SeqCst, SeqCst)
-                .is_ok()
-                .into(),
-            Access::Swap(cell) => (self.cells[cell].swap(1, SeqCst) == 0).into(),
-            Access::Wait => {
-                let held = guard.take().expect("a thread waits without the lock");
-                *guard = self.changed.wait(held).ok();
-                return 0;
-            }
-            Access::NotifyOne => {
-                self.changed.notify_one();
-                return 0;
-            }
-            Access::NotifyAll => {
-                self.changed.notify_all();
-                return 0;
-            }
-            Access::Lock => return keep(guard, self.lock.lock().ok()),
-            Access::TryLock => return keep(guard, self.lock.try_lock().ok()),
-            Access::TryLockFor => {
-                let lock = self.lock.try_lock_for(std::time::Duration::ZERO);
-                return keep(guard, lock.ok());
-            }
-            Access::Unlock => return keep(guard, None),
-        };
-        number as u8
-    }
-}
-
-/// Takes the lock, or gives it back. Returns whether it is taken.
-fn keep<'a>(guard: &mut Option<MutexGuard<'a, ()>>, new: Option<MutexGuard<'a, ()>>) -> u8 {
-    let taken = new.is_some();
-    *guard = new;
-    u8::from(taken)
 }
 
 /// What can be seen of an execution.
@@ -217,8 +169,21 @@ impl Seen {
 enum Waiting {
     No,
     Yes,
-    /// It did, and waits for the lock.
-    Woken,
+    /// For some time.
+    Timed,
+    /// It did, and waits for the lock. The wait will leave this number.
+    Woken(u8),
+}
+
+impl Waiting {
+    /// After a notification, or for no reason.
+    fn woken(self) -> Self {
+        Waiting::Woken(u8::from(self == Waiting::Timed))
+    }
+
+    fn can_be_notified(self) -> bool {
+        matches!(self, Waiting::Yes | Waiting::Timed)
+    }
 }
 
 /// What decides between several steps of a thread.
@@ -237,6 +202,13 @@ struct State {
     cells: [u8; CELLS],
     held: bool,
     waiting: Vec<Waiting>,
+    /// How many share the other lock.
+    shares: u8,
+    excluded: bool,
+    owners: u8,
+    /// Which thread may be unparked, and who has a permit.
+    parker: Option<usize>,
+    permits: Vec<bool>,
     /// How often something may still happen for no reason.
     spurious: u32,
     /// The threads in the middle of an operation.
@@ -258,6 +230,11 @@ impl State {
             cells: [0; CELLS],
             held: false,
             waiting: vec![Waiting::No; threads.len()],
+            shares: 0,
+            excluded: false,
+            owners: 1,
+            parker: None,
+            permits: vec![false; threads.len()],
             spurious,
             locals: vec![None; threads.len()],
             called: vec![0; threads.len()],
@@ -286,35 +263,39 @@ impl State {
     }
 
     /// Whether an access can go this way.
-    fn goes(&self, access: Access, way: Way) -> bool {
-        let waits = |&thread: &usize| self.waiting[thread] == Waiting::Yes;
+    fn goes(&self, access: Access, thread: usize, way: Way) -> bool {
+        let waits = |&thread: &usize| self.waiting[thread].can_be_notified();
         let waiting = (0..self.waiting.len()).filter(waits).count();
         match (access, way) {
             (Access::NotifyOne, Way::Only) => waiting == 0,
             (Access::NotifyOne, Way::Notifies(thread)) => waits(&thread),
             (Access::WeakCas(cell), Way::Spurious) => self.cells[cell] == 0 && self.spurious > 0,
+            (Access::Park, Way::Spurious) => !self.permits[thread] && self.spurious > 0,
             (_, way) => way == Way::Only,
         }
     }
 
     /// What the access of a thread leaves; `None` if the thread has to wait.
-    fn access(&mut self, access: Access, thread: usize, way: Way) -> Option<u8> {
+    fn access(&mut self, access: Access, thread: usize, local: &mut Local, way: Way) -> Option<u8> {
         let cells = &mut self.cells;
         Some(match access {
-            Access::WeakCas(_) if way == Way::Spurious => {
+            Access::WeakCas(_) | Access::Park if way == Way::Spurious => {
                 self.spurious -= 1;
                 0
             }
-            Access::Wait => {
+            Access::Wait | Access::WaitTimeout => {
                 self.held = false;
-                self.waiting[thread] = Waiting::Yes;
+                self.waiting[thread] = match access {
+                    Access::Wait => Waiting::Yes,
+                    _ => Waiting::Timed,
+                };
                 0
             }
             Access::NotifyOne | Access::NotifyAll => {
                 for (other, waiting) in self.waiting.iter_mut().enumerate() {
                     let is_meant = access == Access::NotifyAll || way == Way::Notifies(other);
-                    if is_meant && *waiting == Waiting::Yes {
-                        *waiting = Waiting::Woken;
+                    if is_meant && waiting.can_be_notified() {
+                        *waiting = waiting.woken();
                     }
                 }
                 0
@@ -343,6 +324,53 @@ impl State {
                 self.held = false;
                 0
             }
+            Access::Share if self.excluded => return None,
+            Access::Exclude if self.excluded || self.shares > 0 => return None,
+            Access::TryShare if self.excluded => 0,
+            Access::TryExclude if self.excluded || self.shares > 0 => 0,
+            Access::Share | Access::TryShare => {
+                self.shares += 1;
+                1
+            }
+            Access::Exclude | Access::TryExclude => {
+                self.excluded = true;
+                1
+            }
+            Access::Unshare => {
+                self.shares -= 1;
+                0
+            }
+            Access::Unexclude => {
+                self.excluded = false;
+                0
+            }
+            Access::Register => {
+                self.parker = Some(thread);
+                0
+            }
+            Access::Look => {
+                local.target = self.parker;
+                u8::from(local.target.is_some())
+            }
+            Access::Unpark => {
+                let target = local.target.expect("a thread unparks none");
+                self.permits[target] = true;
+                0
+            }
+            Access::Park if !self.permits[thread] => return None,
+            Access::Park | Access::ParkTimeout => {
+                self.permits[thread] = false;
+                0
+            }
+            Access::Clone => {
+                self.owners += 1;
+                0
+            }
+            Access::Drop => {
+                self.owners -= 1;
+                0
+            }
+            Access::Count => self.owners,
         })
     }
 
@@ -358,13 +386,13 @@ impl State {
         let mut next = self.clone();
         match self.waiting[thread] {
             Waiting::No => {}
-            Waiting::Yes if way == Way::Spurious && self.spurious > 0 => {
+            Waiting::Yes | Waiting::Timed if way == Way::Spurious && self.spurious > 0 => {
                 next.spurious -= 1;
-                next.waiting[thread] = Waiting::Woken;
+                next.waiting[thread] = self.waiting[thread].woken();
                 return Some(next);
             }
-            Waiting::Woken if way == Way::Only && !self.held => {}
-            Waiting::Yes | Waiting::Woken => return None,
+            Waiting::Timed | Waiting::Woken(_) if way == Way::Only && !self.held => {}
+            Waiting::Yes | Waiting::Timed | Waiting::Woken(_) => return None,
         }
         let first = threads[..thread].iter().map(Vec::len).sum::<usize>();
         let calls = self.locals[thread].is_none();
@@ -382,9 +410,13 @@ impl State {
         let mut fresh = true;
         // No access has gone this way yet.
         let mut has_way = way != Way::Only;
-        if self.waiting[thread] == Waiting::Woken {
+        if self.waiting[thread] != Waiting::No {
+            let left = match self.waiting[thread] {
+                Waiting::Woken(left) => left,
+                _ => 0,
+            };
             (next.held, next.waiting[thread], fresh) = (true, Waiting::No, false);
-            (local.last, local.place) = (0, local.place + 1);
+            (local.last, local.place) = (left, local.place + 1);
             next.locals[thread] = Some(local);
         } else if !calls && matches!(local.run(code), Code::Rest(_)) {
             local.place += 1;
@@ -392,9 +424,10 @@ impl State {
         }
         loop {
             match local.run(code) {
-                Code::Access(access) if fresh && !next.goes(access, way) => return None,
-                Code::Access(access) if fresh => match next.access(access, thread, way) {
-                    Some(_) if access == Access::Wait => {
+                Code::Access(access) if fresh && !next.goes(access, thread, way) => return None,
+                Code::Access(access) if fresh => match next.access(access, thread, &mut local, way)
+                {
+                    Some(_) if matches!(access, Access::Wait | Access::WaitTimeout) => {
                         next.locals[thread] = Some(local);
                         return Some(next);
                     }

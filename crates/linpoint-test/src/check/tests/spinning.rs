@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::model::{self, Access, Between, CELLS, Code, Live, Seen};
+use super::live::Live;
+use super::model::{self, Access, Between, CELLS, Code, Seen};
 use crate::campaign::program;
 use crate::check::{AtDeadline, Coverage, Found, Limits, Strategy, Test, check, explore};
 use crate::matrix::Matrix;
@@ -375,6 +376,7 @@ impl Tally {
             let limits = Limits {
                 strategy,
                 preemptions: 2,
+                bounded: None,
                 deadline: Some(Instant::now() + Duration::from_millis(300)),
                 at_deadline: AtDeadline::Undecided,
                 exhaustive: 20_000,

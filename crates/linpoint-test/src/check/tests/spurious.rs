@@ -27,7 +27,7 @@ fn wait(rng: &mut ChaCha8Rng, code: &mut Vec<Code>) {
 }
 
 /// Changes a cell and notifies, under the lock or not.
-fn notify(rng: &mut ChaCha8Rng, code: &mut Vec<Code>) {
+pub(super) fn notify(rng: &mut ChaCha8Rng, code: &mut Vec<Code>) {
     let cell = rng.random_range(0..CELLS);
     let change = match rng.random_range(0..2) {
         0 => Access::Store(cell, 1),

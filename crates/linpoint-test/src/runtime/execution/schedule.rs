@@ -144,7 +144,14 @@ impl Execution {
             return self.follow(answer);
         }
         let current = self.threads.current;
-        self.threads.list[current].location = Some(location);
+        let thread = &mut self.threads.list[current];
+        if pending == Pending::Yield
+            && let Some(before) = thread.location
+            && !std::ptr::eq(before, location)
+        {
+            thread.before_hint = Some(before);
+        }
+        thread.location = Some(location);
         let switch = if self.spins.probes() {
             self.probe_on(pending, location)
         } else if self.passes(pending, location) {

@@ -116,8 +116,9 @@ impl Touches {
     }
 }
 
-/// Identifies a loop: a line of an operation.
-type Place = (Option<u32>, usize);
+/// Identifies a loop: the lines of an operation with the hint and with the access before it. Many loops may have the line of the hint in
+/// common, which may be in a function of its own.
+type Place = (Option<u32>, [usize; 2]);
 
 /// What was shown about a thread with some past.
 #[derive(Clone, Debug)]
@@ -136,7 +137,7 @@ pub(super) struct Spins {
     /// What was shown in the execution that is run again: by request and thread.
     here: Vec<(usize, usize, Known)>,
     known: Map<Past, Known>,
-    /// The loops that were probed.
+    /// The loops that spin on for long patience.
     visited: HashSet<Place, foldhash::fast::FixedState>,
     /// Those that need long patience.
     long: HashSet<Place, foldhash::fast::FixedState>,
@@ -338,12 +339,15 @@ impl Execution {
             .any(|one| spinning().any(|other| !std::ptr::eq(one, other) && one.hinders(other)))
     }
 
-    /// What is known about a thread that waits at a hint, or a probe that finds it out: of at least so many rounds, of more if
-    /// the loop is new or was once left after more.
+    /// What is known about a thread that waits at a hint, or a probe that finds it out: of at least so many rounds, of more
+    /// unless the loop spun on for more, or if it was once left after more.
     fn found_out(&mut self, index: usize, least: u32) -> Result<Known, Switch> {
         let thread = &self.threads.list[index];
-        let location = thread.location.map(std::ptr::from_ref::<Location<'_>>);
-        let place = (thread.op, location.map_or(0, <*const _>::addr));
+        let lines = [thread.location, thread.before_hint];
+        let address = |line: Option<&'static Location<'static>>| {
+            line.map_or(0, |line| std::ptr::from_ref(line).addr())
+        };
+        let place = (thread.op, lines.map(address));
         let most = match self.spins.visited.contains(&place) && !self.spins.long.contains(&place) {
             true => least,
             false => LONG_PATIENCE,
@@ -352,11 +356,14 @@ impl Execution {
             Some(known) => known,
             None => return Err(self.begin_probe(index, most)),
         };
-        if known.most >= LONG_PATIENCE {
-            self.spins.visited.insert(place);
-        }
-        if matches!(known.shown, Shown::Leaves(rounds) if rounds > PATIENCE) {
-            self.spins.long.insert(place);
+        match known.shown {
+            Shown::SpinsOn { .. } if known.most >= LONG_PATIENCE => {
+                self.spins.visited.insert(place);
+            }
+            Shown::Leaves(rounds) if rounds > PATIENCE => {
+                self.spins.long.insert(place);
+            }
+            _ => {}
         }
         Ok(known)
     }

@@ -52,6 +52,8 @@ pub(super) struct Thread {
     pub(super) clock: Clock,
     pub(super) past: Past,
     pub(super) location: Option<&'static Location<'static>>,
+    /// The location of its last access before a hint.
+    pub(super) before_hint: Option<&'static Location<'static>>,
 }
 
 impl Thread {
@@ -73,6 +75,7 @@ impl Thread {
             clock: Clock::default(),
             past: Past::of_thread(index),
             location: None,
+            before_hint: None,
         }
     }
 
