@@ -1,13 +1,14 @@
 //! Deciding histories.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use linpoint::condition::Depth;
+use linpoint::condition::{Condition, Depth};
 use linpoint::format::{ReadOptions, RecordedHistory, Truncated};
+use linpoint::transaction::Level;
 use linpoint::{Budget, Checker, Config, Error, OnViolation, Partitioning, Ties};
-use linpoint_cli::{Checked, Evidence, TypeChoice, decide};
+use linpoint_cli::{Evidence, TypeChoice, decide, decide_conditions, whole};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -165,6 +166,53 @@ fn choice(py: Python<'_>, asked: &Asked<'_>) -> PyResult<(Option<TypeChoice>, Op
 /// Decides the histories that Python gives.
 #[pyfunction]
 pub(crate) fn check(history: &Bound<'_, PyAny>, asked: Asked<'_>) -> PyResult<Decided> {
+    let limits = asked.limits()?;
+    let checked = each(history, asked, |recorded, chosen, checker, budget| {
+        let depth = Some(Depth::Short);
+        decide(recorded, chosen, checker, Evidence::Report, depth, budget)
+    })?;
+    Ok(Decided {
+        outcomes: checked.into_iter().map(Ok).collect(),
+        limits,
+    })
+}
+
+/// Decides conditions beside linearizability: the text of the command line, and its document in JSON.
+#[pyfunction]
+pub(crate) fn conditions(
+    history: &Bound<'_, PyAny>,
+    asked: Asked<'_>,
+    names: Vec<String>,
+) -> PyResult<(String, String)> {
+    let py = history.py();
+    let conditions: Result<Vec<Condition>, Error> = names.iter().map(|name| condition(name)).collect();
+    let conditions = conditions.map_err(|error| raise(py, &error))?;
+    let decided = each(history, asked, move |recorded, chosen, checker, budget| {
+        decide_conditions(recorded, &conditions, chosen, checker, budget)
+    })?;
+    let text = whole::conditions_text(&decided);
+    Ok((text, whole::conditions_document(decided).to_string()))
+}
+
+fn condition(name: &str) -> Result<Condition, Error> {
+    match Level::NAMES.iter().any(|(level, _)| *level == name) {
+        true => Err(Error::usage(format!(
+            "{name} is an isolation level of transactions, which the command decides: `linpoint check --condition {name}`"
+        ))),
+        false => name.parse(),
+    }
+}
+
+/// Reads the histories that Python gives, and makes something of each, side by side. The error is that of the first one that
+/// cannot be decided.
+fn each<T: Send + 'static>(
+    history: &Bound<'_, PyAny>,
+    asked: Asked<'_>,
+    decide: impl Fn(RecordedHistory, Option<&TypeChoice>, &Checker, &Budget) -> Result<T, Error>
+    + Send
+    + Sync
+    + 'static,
+) -> PyResult<Vec<T>> {
     let py = history.py();
     let limits = asked.limits()?;
     let (chosen, model) = choice(py, &asked)?;
@@ -173,41 +221,25 @@ pub(crate) fn check(history: &Bound<'_, PyAny>, asked: Asked<'_>) -> PyResult<De
     let given = Given::of(history, &asked.name)?;
     let name = asked.name;
     let threads = pool(limits.threads).map_err(|error| raise(py, &error))?;
-    let checked = interrupt::run(py, &threads, move |stop| {
+    let decided = interrupt::run(py, &threads, move |stop| {
         let recorded: Result<Vec<_>, Error> = given.read(&options, &name).into_iter().collect();
-        decide_all(recorded?, chosen.as_ref(), &checker, &stop)
-    })?;
-    match checked {
-        Ok(checked) => Ok(Decided {
-            outcomes: checked.into_iter().map(Ok).collect(),
-            limits,
-        }),
-        Err(error) => {
-            let raised = raise(py, &error);
-            // What a class of Python raised is the cause, with its traceback.
-            if let Some(cause) = model.and_then(|model| model.get().take_failure()) {
-                raised.set_cause(py, Some(cause));
+        let decide_one = |recorded: RecordedHistory| {
+            let budget = checker.budget().cancelled_by(Arc::clone(&stop));
+            let budget = budget.after(recorded.reading);
+            if stop.load(Relaxed) {
+                return Err(Error::usage("interrupted"));
             }
-            Err(raised)
+            decide(recorded, chosen.as_ref(), &checker, &budget)
+        };
+        let decided: Result<Vec<T>, Error> = recorded?.into_par_iter().map(decide_one).collect();
+        decided
+    })?;
+    decided.map_err(|error| {
+        let raised = raise(py, &error);
+        // What a class of Python raised is the cause, with its traceback.
+        if let Some(cause) = model.and_then(|model| model.get().take_failure()) {
+            raised.set_cause(py, Some(cause));
         }
-    }
-}
-
-/// Decides histories side by side. The error is that of the first one that cannot be decided.
-fn decide_all(
-    recorded: Vec<RecordedHistory>,
-    chosen: Option<&TypeChoice>,
-    checker: &Checker,
-    stop: &Arc<AtomicBool>,
-) -> Result<Vec<Checked>, Error> {
-    let decide_one = |recorded: RecordedHistory| {
-        let budget: Budget = checker.budget().cancelled_by(Arc::clone(stop));
-        let budget = budget.after(recorded.reading);
-        if stop.load(Relaxed) {
-            return Err(Error::usage("interrupted"));
-        }
-        let depth = Some(Depth::Short);
-        decide(recorded, chosen, checker, Evidence::Report, depth, &budget)
-    };
-    recorded.into_par_iter().map(decide_one).collect()
+        raised
+    })
 }

@@ -28,6 +28,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
+    module.add_function(wrap_pyfunction!(check::conditions, module)?)?;
     module.add_function(wrap_pyfunction!(check::params, module)?)?;
     module.add_function(wrap_pyfunction!(report::proof, module)?)?;
     module.add_class::<report::Decided>()?;

@@ -274,3 +274,57 @@ def test_the_command(command, corpus, tmp_path):
     generated = command("generate", "--type", "queue", "--ops", "50", "-o", tmp_path / "q.parquet")
     assert generated.returncode == 0, generated
     assert linpoint.check(pathlib.Path(tmp_path / "q.parquet")).operations == 50
+
+
+STALE = ops((0, "write", 1, None, 0, 1), (1, "read", None, None, 2, 3))
+
+
+def test_conditions(tmp_path):
+    report = linpoint.check(STALE, type="register", condition=["linearizable", "sequential", "k-atomic=2"])
+    assert report.verdicts == {"linearizable": "violated", "sequential": "holds", "k-atomic=2": "holds"}
+    assert report.verdict == "violated"
+    assert [operation["line"] for operation in report.decisions[0]["core"]] == [1, 2]
+    assert "sequential: holds" in str(report)
+    document = json.loads(report.to_json(tmp_path / "report.json"))
+    assert document["histories"][0]["conditions"] == report.decisions
+    assert json.loads((tmp_path / "report.json").read_text()) == document
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(report)
+    one = linpoint.check(STALE, type="register", condition="sequential")
+    assert one.verdict == "holds" and list(one.verdicts) == ["sequential"]
+    linpoint.assert_linearizable(STALE, type="register", condition="sequential")
+    with pytest.raises(AssertionError, match="linearizable: violated"):
+        linpoint.assert_linearizable(STALE, type="register", condition="linearizable")
+
+
+def test_conditions_of_several_histories(tmp_path):
+    paths = []
+    for name, read in (("fine", 1), ("stale", None)):
+        paths.append(tmp_path / f"{name}.jsonl")
+        history = ops((0, "write", 1, None, 0, 1), (1, "read", None, read, 2, 3))
+        paths[-1].write_text("".join(json.dumps(op) + "\n" for op in history))
+    report = linpoint.check(paths, type="register", condition=["linearizable", "sequential"])
+    assert report.verdicts == {"linearizable": "violated", "sequential": "holds"}
+    assert len(report.decisions) == 4
+
+
+@pytest.mark.parametrize(
+    "condition, options, message",
+    [
+        ("seqential", {}, "sequential"),
+        ("k-atomic=0", {}, "k-atomic"),
+        ([], {}, "names none"),
+        ("serializable", {}, "linpoint check --condition serializable"),
+        ("sequential", {"engine": "search"}, "engine says how linearizability is decided"),
+        ("sequential", {"whole": True}, "whole says how linearizability is decided"),
+    ],
+)
+def test_conditions_that_make_no_sense(condition, options, message):
+    with pytest.raises(linpoint.UsageError, match=message):
+        linpoint.check(STALE, type="register", condition=condition, **options)
+
+
+def test_conditions_of_what_is_no_history():
+    with pytest.raises(linpoint.MalformedError) as raised:
+        linpoint.check(STALE + ops((1, "read", None, 1, 2, 3)), type="register", condition="sequential")
+    assert raised.value.line is not None

@@ -17,9 +17,10 @@ mod source;
 mod tables;
 mod units;
 
+pub use cmd::conditions::decide as decide_conditions;
 pub use decide::{Evidence, decide};
 pub use output::whole;
-pub use results::{Checked, Outcome};
+pub use results::{Checked, Decided, Outcome};
 pub use source::TypeChoice;
 pub use units::{bytes, duration};
 

@@ -92,10 +92,12 @@ impl Checked {
 }
 
 /// A history with what was decided about conditions.
-pub(crate) struct Decided {
+#[derive(Debug)]
+pub struct Decided {
     pub(crate) recorded: RecordedHistory,
     pub(crate) type_name: String,
-    pub(crate) decisions: Vec<Decision>,
+    /// A decision about each condition that was asked about.
+    pub decisions: Vec<Decision>,
 }
 
 impl Decided {

@@ -9,6 +9,7 @@ mod memory;
 mod proofs;
 #[cfg(unix)]
 mod signals;
+mod streamed;
 
 #[test]
 fn examples() {

@@ -18,6 +18,7 @@
 
 from linpoint import spark, tables
 from linpoint._check import assert_linearizable, check
+from linpoint._conditions import ConditionReport
 from linpoint._errors import (
     BugError,
     Error,
@@ -36,6 +37,7 @@ from linpoint._spec import BLOCKED, Spec
 __all__ = [
     "BLOCKED",
     "BugError",
+    "ConditionReport",
     "Error",
     "Finding",
     "LimitError",

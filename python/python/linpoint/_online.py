@@ -68,7 +68,7 @@ class OnlineChecker:
     >>> finding.is_violation, finding.sentence
     (True, 'read() → 7 by process 1 (event 3) is impossible: 7 had not been written by then')
 
-    There are checkers of registers, maps, sets, mutexes, counters, priority queues and snapshots, and never a false alarm: each
+    There are checkers of registers, maps, sets, mutexes, semaphores, counters, queues, priority queues and snapshots, and never a false alarm: each
     method returns a :class:`Finding`, or None. After a finding, that object, or key, is not followed any further. Memory is bounded by
     what is open and what is in the object. It may be called from several threads.
     """

@@ -141,19 +141,19 @@ class Report:
         """
         proofs = b"".join(_native.proof(self._decided, i) for i in range(len(self)))
         compressed = gzip.compress(proofs, mtime=0)
-        _write(path, compressed)
+        write(path, compressed)
         return compressed
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The document that `linpoint check --json` prints; written to a file, too, if there is a path."""
         text = self._decided.document()
-        _write(path, text.encode())
+        write(path, text.encode())
         return text
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The page, one file without a network; written to a file, too, if there is a path."""
         text = self._decided.page()
-        _write(path, text.encode())
+        write(path, text.encode())
         return text
 
     def _repr_html_(self) -> str:
@@ -161,7 +161,8 @@ class Report:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 600px; border: 0"></iframe>'
 
 
-def _write(path: str | os.PathLike[str] | None, content: bytes) -> None:
+def write(path: str | os.PathLike[str] | None, content: bytes) -> None:
+    """Writes a file, if there is a path."""
     if path is not None:
         with open(path, "wb") as file:
             file.write(content)

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use linpoint::condition::Condition;
 use linpoint::format::RecordedHistory;
-use linpoint::{Checker, Error};
+use linpoint::{Budget, Checker, Error};
 
 use super::check::with_least_ops;
 use crate::args::{Asked, CheckArgs};
@@ -78,12 +78,13 @@ pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
     })
 }
 
-fn decide(
+/// Decides conditions of one history, as the type that was chosen or the one that it names or that its methods tell.
+pub fn decide(
     recorded: RecordedHistory,
     asked: &[Condition],
     chosen: Option<&TypeChoice>,
     checker: &Checker,
-    budget: &linpoint::engine::Budget,
+    budget: &Budget,
 ) -> Result<Decided, Error> {
     let (choice, object) = object_of(&recorded, chosen)?;
     let running = choice.running(budget);

@@ -5,9 +5,9 @@ use linpoint::report::Page;
 use linpoint::{Budget, Error, ErrorKind, Finding, ObjectType, OpId, Verdict};
 use serde_json::Value;
 
-use super::{Summary, html, json, text as words, watch};
+use super::{Summary, conditions, html, json, text as words, watch};
 use crate::args::DEFAULT_HTML_LIMIT;
-use crate::results::{Checked, Outcome};
+use crate::results::{Checked, Decided, Outcome};
 
 /// Whether the reasons are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,26 @@ pub fn document(outcomes: &[Outcome]) -> Value {
 /// One history of that document.
 pub fn history(checked: &Checked) -> Value {
     json::of_checked(checked)
+}
+
+/// What was decided about conditions, as the command prints it.
+pub fn conditions_text(decided: &[Decided]) -> String {
+    let mut text = Vec::new();
+    for decided in decided {
+        // Nothing fails that is written to memory.
+        let _ = conditions::text(&mut text, decided);
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The document that the command prints of it with `--json`.
+pub fn conditions_document(decided: Vec<Decided>) -> Value {
+    let histories = decided.into_iter().map(Ok);
+    conditions::document(
+        histories
+            .map(|decided| conditions::json(&decided))
+            .collect(),
+    )
 }
 
 /// The verdict in two words at most: `linearizable`, `not linearizable` or `undecided`.

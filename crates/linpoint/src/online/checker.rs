@@ -129,7 +129,7 @@ impl<O: Observable> OnlineChecker<O> {
             .filter(|kind| monitor(kind, &object).is_some())
             .ok_or_else(|| {
                 Error::usage(
-                    "objects of this type can only be checked; those that hold one value, count, serve by priority, or are snapshots can be watched",
+                    "objects of this type can only be checked; those that hold one value, count, serve first in first out or by priority, or are snapshots can be watched",
                 )
             })?;
         Ok(OnlineChecker {

@@ -13,7 +13,9 @@
 //! | a key of a set, a lock | `bits` | at the event that makes it certain |
 //! | a register, a key of a map, each value written once at a time | `register` | at the event that makes it certain |
 //! | a counter that grows by one and the same amount | `counter` | at the event that makes it certain |
+//! | a semaphore, no attempt at it fails | `permits` | at the event that makes it certain |
 //! | a snapshot, updates of one entry one after the other | `snapshot` | at the event that makes it certain |
+//! | a queue, no value in it twice, no peeks that see a value | `queue` | at the event that makes it certain |
 //! | a priority queue, no value in it twice | `priority` | at the latest when all operations that were pending at that event have returned |
 //!
 //! A monitor that does not understand an operation reports that it cannot tell; it never guesses. `tests.rs` compares each
@@ -24,7 +26,10 @@ mod checker;
 mod counter;
 mod finding;
 mod observable;
+mod past;
+mod permits;
 mod priority;
+mod queue;
 mod recorded;
 mod register;
 mod slot;
@@ -134,8 +139,16 @@ fn monitor<O: Observable>(kind: &Kind, object: &Arc<O>) -> Option<Box<dyn Online
             initial.clone(),
             Arc::clone(object),
         ))),
+        Kind::Semaphore(permits) => Some(Box::new(permits::Permits::new(*permits))),
+        Kind::Queue => Some(Box::new(queue::Queue::new())),
         Kind::MaxPriorityQueue => Some(Box::new(Priority::new(Served::Largest))),
         Kind::MinPriorityQueue => Some(Box::new(Priority::new(Served::Smallest))),
         _ => None,
     }
+}
+
+/// Whether the monitor of such an object finds the words for violations of recorded histories, too. Of the others, checks know
+/// more: they say in more cases why, or with fewer operations.
+fn explains(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Queue | Kind::Semaphore(_))
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Observable, Observed, Online, Op, OpFacts, Stop, Time, monitor};
+use super::{Observable, Observed, Online, Op, OpFacts, Stop, Time, explains, monitor};
 use crate::claim::Claim;
 use crate::engine::{Budget, Facts, TaskOp};
 use crate::history::{EventKind, NEVER, OpId};
@@ -113,7 +113,8 @@ pub(crate) fn explain(
     never_returns: &dyn Fn(OpId) -> bool,
     budget: &Budget,
 ) -> Option<Explained> {
-    let object = Arc::new(Roles(facts.kind()?.clone()));
+    let kind = facts.kind().filter(|kind| explains(kind))?;
+    let object = Arc::new(Roles(kind.clone()));
     let mut follower = Follower {
         facts,
         never_returns,

@@ -5,7 +5,9 @@
 
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::engine::monitor::{Act, Bit, BitState, Bits, ContainerMonitor, Monitor, Register, Rw};
+use crate::engine::monitor::{
+    Act, Bit, BitState, Bits, ContainerMonitor, Monitor, PriorityQueue, Register, Rw,
+};
 use crate::history::NEVER;
 
 /// A monitor whose witnesses can be replayed on an object of integers.
@@ -20,6 +22,9 @@ pub(crate) trait Replay: Monitor {
 
     /// Lets an operation take effect. Returns whether it can have its result.
     fn apply(object: &mut Self::Object<'_>, act: Self::Act, value: u32) -> bool;
+
+    /// The monitor for values that are numbered anew: what had the number `numbers[n]` has the number `n`.
+    fn renumbered(&self, numbers: &[u32]) -> Self;
 }
 
 /// A container of integers.
@@ -96,6 +101,18 @@ impl Replay for ContainerMonitor {
             }
         }
     }
+
+    fn renumbered(&self, numbers: &[u32]) -> Self {
+        match self {
+            ContainerMonitor::Priority(queue) => {
+                let priority = |&number: &u32| queue.priorities[number as usize];
+                ContainerMonitor::Priority(PriorityQueue {
+                    priorities: numbers.iter().map(priority).collect(),
+                })
+            }
+            other => other.clone(),
+        }
+    }
 }
 
 impl Replay for Register {
@@ -113,6 +130,14 @@ impl Replay for Register {
                 true
             }
             Rw::Read => *held == value,
+        }
+    }
+
+    fn renumbered(&self, numbers: &[u32]) -> Self {
+        let place = |initial| numbers.iter().position(|&number| number == initial);
+        let initial = self.initial.and_then(place);
+        Register {
+            initial: initial.map(|place| place as u32),
         }
     }
 }
@@ -133,6 +158,10 @@ impl Replay for Bits {
             Bit::SeesOn => *is_on,
             Bit::SeesOff => !*is_on,
         }
+    }
+
+    fn renumbered(&self, _: &[u32]) -> Self {
+        *self
     }
 }
 

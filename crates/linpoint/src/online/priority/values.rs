@@ -1,9 +1,10 @@
 //! The values of a priority queue: those that come, those that are in, those that are gone.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::super::{EXPLAINED, Observable, Op, Stop, Time};
+use super::super::past::{Past, taken_before};
+use super::super::{Observable, Op, Stop, Time};
 use crate::claim::Claim;
 use crate::history::precedes;
 use crate::value::Value;
@@ -77,10 +78,8 @@ pub(super) struct Values<O: Observable> {
     ends: BTreeMap<Time, Value>,
     /// How many were left when they were last swept.
     gone_left: usize,
-    /// The last ones that were forgotten, and who took them. They decide nothing, but explain a late removal.
-    past: VecDeque<(Value, Op<O>)>,
-    /// Whether further ones were forgotten altogether.
-    has_forgotten: bool,
+    /// The last ones that were forgotten.
+    past: Past<O>,
 }
 
 /// Whether a list of which so many were left last time has grown enough to be swept again.
@@ -109,8 +108,7 @@ impl<O: Observable> Values<O> {
             gone: HashMap::new(),
             ends: BTreeMap::new(),
             gone_left: 0,
-            past: VecDeque::new(),
-            has_forgotten: false,
+            past: Past::new(),
         }
     }
 
@@ -264,25 +262,17 @@ impl<O: Observable> Values<O> {
 
     /// `op` saw a value that is not, or no longer, known.
     fn unknown(&self, op: &Op<O>, value: &Value) -> Stop<O> {
-        if let Some((_, by)) = self.past.iter().rev().find(|(past, _)| past == value) {
-            return taken_before(op, value, by);
-        }
-        if self.has_forgotten {
-            return Stop::violation(Claim::LongGone {
-                op: Op::clone(op),
-                key: None,
-                value: value.clone(),
-            });
-        }
-        Stop::violation(self.never_put(op, value))
+        self.past.unknown(op, value, self.known())
     }
 
     /// That no insertion of `value` was called before `op` returned.
     fn never_put(&self, op: &Op<O>, value: &Value) -> Claim<Op<O>> {
-        let past = self.past.iter().map(|(value, _)| value);
-        // What is pending, and was not seen, may not have been put in.
-        let known = self.held.keys().chain(self.gone.keys());
-        Claim::never_put(Op::clone(op), value, known.chain(past))
+        self.past.never_put(op, value, self.known())
+    }
+
+    /// Values that were put in: what is pending, and was not seen, may not have been.
+    fn known(&self) -> impl Iterator<Item = &Value> {
+        self.held.keys().chain(self.gone.keys())
     }
 
     /// Forgets, now and then, what is gone and neither can be seen by a peek that is open nor blocks anything after
@@ -298,21 +288,10 @@ impl<O: Observable> Values<O> {
             let stays = !precedes(gone.taken, oldest_peek) || end > horizon;
             if !stays {
                 ends.remove(&end);
-                past.push_back((value.clone(), Op::clone(&gone.by)));
+                past.add(value.clone(), Op::clone(&gone.by));
             }
             stays
         });
-        let more = past.len().saturating_sub(EXPLAINED);
-        self.has_forgotten |= more > 0;
-        past.drain(..more);
         self.gone_left = self.gone.len();
     }
-}
-
-fn taken_before<O: Observable>(op: &Op<O>, value: &Value, by: &Op<O>) -> Stop<O> {
-    Stop::violation(Claim::TakenBefore {
-        op: Op::clone(op),
-        value: value.clone(),
-        by: Op::clone(by),
-    })
 }

@@ -13,7 +13,8 @@ use crate::error::ErrorKind;
 use crate::history::{Call, OpId, TypedHistory};
 use crate::object::ObjectType;
 use crate::spec::{
-    CallView, Container, Counter, Discipline, Mutex, Register, Set, Simulated, Snapshot, Writers,
+    CallView, Container, Counter, Discipline, Mutex, Register, Semaphore, Set, Simulated, Snapshot,
+    Writers,
 };
 use crate::value::Value;
 
@@ -430,6 +431,63 @@ fn queues_that_serve_the_smallest() {
     queues(Discipline::Smallest);
 }
 
+/// A queue whose clients call these.
+fn fifo(call: fn(&mut ChaCha8Rng) -> (&'static str, Value), patience: Patience) -> Counts {
+    let clients = Clients {
+        object: &Container::unbounded(Discipline::Fifo),
+        call,
+        answer: |rng, method, calls| match method {
+            "enq" => Value::Nil,
+            // The argument of any call. That of a removal is nil, which is an answer too.
+            _ => calls[rng.random_range(0..calls.len())].1.clone(),
+        },
+    };
+    compare(&clients, patience)
+}
+
+#[test]
+fn queues_first_in_first_out() {
+    let call = |rng: &mut ChaCha8Rng| match rng.random_range(0..2) {
+        0 => ("deq", Value::Nil),
+        _ => ("enq", Value::from(rng.random_range(0..200))),
+    };
+    let counts = fifo(call, Patience::None);
+    assert!(counts.cannot_tell * 4 < trials(), "{counts:?}");
+}
+
+#[test]
+fn queues_that_are_often_empty() {
+    let call = |rng: &mut ChaCha8Rng| match rng.random_range(0..3) {
+        0 | 1 => ("deq", Value::Nil),
+        _ => ("enq", Value::from(rng.random_range(0..200))),
+    };
+    fifo(call, Patience::None);
+}
+
+#[test]
+fn queues_with_repeated_values_and_peeks() {
+    let call = |rng: &mut ChaCha8Rng| match rng.random_range(0..7) {
+        0 => ("peek", Value::Nil),
+        1..=3 => ("deq", Value::Nil),
+        _ => ("enq", Value::from(rng.random_range(0..12))),
+    };
+    fifo(call, Patience::None);
+}
+
+#[test]
+fn semaphores() {
+    let clients = Clients {
+        object: &Semaphore { permits: 2 },
+        call: |rng| {
+            let method = ["acquire", "release", "acquire"][rng.random_range(0..3)];
+            (method, Value::from(rng.random_range(1..=2)))
+        },
+        // A wrong answer comes too early.
+        answer: |_, _, _| Value::Nil,
+    };
+    assert_eq!(compare(&clients, Patience::None).cannot_tell, 0);
+}
+
 #[test]
 fn snapshots() {
     let clients = Clients {
@@ -548,6 +606,6 @@ fn malformed_streams_are_refused() {
 
 #[test]
 fn objects_without_a_monitor_are_refused() {
-    let queue = OnlineChecker::new(Container::unbounded(Discipline::Fifo));
-    assert!(queue.is_err());
+    let bag = OnlineChecker::new(Container::unbounded(Discipline::Any));
+    assert!(bag.is_err());
 }

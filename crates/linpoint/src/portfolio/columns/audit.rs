@@ -137,7 +137,7 @@ where
     ) -> Result<(), Error> {
         for op in ops {
             let id = of.id(op);
-            let read = (of.log.acts[op as usize], of.log.values[op as usize]);
+            let read = (of.log.acts[op as usize], of.value(op));
             if !self.agrees(id, read)? {
                 let recorded = self.history.op(id);
                 return Err(Error::bug(format!(

@@ -110,6 +110,7 @@ pub(super) fn check<S: Recorded>(
             Witnesses::Certified => Evidence::Order,
             Witnesses::Omitted => Evidence::Verdict,
         },
+        budget,
     };
     decide(&kind, source)
 }
@@ -128,6 +129,7 @@ struct FromColumns<'a> {
     object: &'a dyn Described,
     columns: Columns<'a>,
     evidence: Evidence,
+    budget: &'a Budget,
 }
 
 impl Source for FromColumns<'_> {
@@ -140,7 +142,7 @@ impl Source for FromColumns<'_> {
         let mut values: &[Value] = &[];
         if matches!(discipline, Discipline::Largest | Discipline::Smallest) {
             values = self.columns.history.values();
-            check_priorities(values, gathered.iter().map(|of| &of.log))?;
+            check_priorities(values, &gathered)?;
         }
         let monitor = ContainerMonitor::new(discipline, values);
         Ok(self.decide(&monitor, &Column::Value, gathered))
@@ -175,10 +177,7 @@ impl Source for FromColumns<'_> {
 }
 
 /// Checks that all values of some logs are integers: others may be no priorities, which decoding tells the user.
-fn check_priorities<'a>(
-    values: &[Value],
-    mut logs: impl Iterator<Item = &'a Log<Act>>,
-) -> Result<(), NotApplicable> {
+fn check_priorities(values: &[Value], gathered: &[Gathered<Act>]) -> Result<(), NotApplicable> {
     const NO_INTEGER: NotApplicable = NotApplicable("some priority is not an integer");
     let mut others = Vec::new();
     for (number, value) in (0u32..).zip(values) {
@@ -191,9 +190,12 @@ fn check_priorities<'a>(
             }
         }
     }
-    let is_other = |(act, value): (&Act, &u32)| *act != Act::Empty && others.contains(value);
-    let has_others = |log: &Log<Act>| log.acts.iter().zip(&log.values).any(is_other);
-    match logs.any(has_others) {
+    let has_others = |of: &Gathered<Act>| {
+        let acts = (0u32..).zip(&of.log.acts);
+        let mut acts = acts.filter(|(_, act)| **act != Act::Empty);
+        acts.any(|(op, _)| others.contains(&of.value(op)))
+    };
+    match gathered.iter().any(has_others) {
         true => Err(NO_INTEGER),
         false => Ok(()),
     }
@@ -202,13 +204,33 @@ fn check_priorities<'a>(
 /// The operations of one object.
 struct Gathered<A> {
     log: Log<A>,
-    /// Their numbers in the history; `None` if these are their positions.
-    ids: Option<Vec<u32>>,
+    /// What these numbers are in the history; `None` if they are the same there.
+    shared: Option<Shared>,
+}
+
+/// Where one of several objects is in a history.
+struct Shared {
+    /// The numbers of its operations.
+    ids: Vec<u32>,
+    /// The numbers of its values: a monitor takes time and memory for every number, so an object has numbers of its own.
+    values: Vec<u32>,
 }
 
 impl<A> Gathered<A> {
     fn id(&self, op: u32) -> OpId {
-        OpId(self.ids.as_ref().map_or(op, |ids| ids[op as usize]))
+        OpId(match &self.shared {
+            Some(shared) => shared.ids[op as usize],
+            None => op,
+        })
+    }
+
+    /// The number in the history of the value of an operation.
+    fn value(&self, op: u32) -> u32 {
+        let value = self.log.values[op as usize];
+        match &self.shared {
+            Some(shared) => shared.values[value as usize],
+            None => value,
+        }
     }
 }
 
@@ -275,15 +297,21 @@ impl FromColumns<'_> {
         M: Replay,
         M::Act: PartialEq,
     {
+        if self.budget.check().is_err() {
+            return Ok(Decided::Undecided);
+        }
         let log = &of.log;
         audit.sample(of)?;
-        let Ok(finding) = audit.monitor.judge(log, self.evidence) else {
+        let own = of.shared.as_ref();
+        let own = own.map(|shared| audit.monitor.renumbered(&shared.values));
+        let monitor = own.as_ref().unwrap_or(audit.monitor);
+        let Ok(finding) = monitor.judge(log, self.evidence) else {
             return Ok(Decided::Undecided);
         };
         match finding {
             Finding::Linearizable(None) => Ok(Decided::Linearizable(Vec::new())),
             Finding::Linearizable(Some(order)) => {
-                let mut object = audit.monitor.object(log.distinct);
+                let mut object = monitor.object(log.distinct);
                 certify::log_order(&log.calls, &log.rets, &order, |op| {
                     M::apply(&mut object, log.acts[op], log.values[op])
                 })?;
@@ -317,7 +345,7 @@ impl Columns<'_> {
             && !history.is_empty()
             && let Some(log) = self.whole(reader)
         {
-            return Ok(vec![Gathered { log, ids: None }]);
+            return Ok(vec![Gathered { log, shared: None }]);
         }
         let mut gathered: Vec<(Vec<A>, Vec<u32>, Vec<u32>)> = Vec::new();
         gathered.resize_with(objects, Default::default);
@@ -332,11 +360,22 @@ impl Columns<'_> {
             values.push(value);
             ids.push(op);
         }
-        let gathered = gathered.into_iter().map(|(acts, values, ids)| {
+        // By number in the history: the number in the object that was renumbered last, if it is below what that has.
+        let mut numbers = vec![0u32; history.count_values()];
+        let gathered = gathered.into_iter().map(|(acts, mut of_ops, ids)| {
+            let mut values: Vec<u32> = Vec::new();
+            for value in &mut of_ops {
+                let number = &mut numbers[*value as usize];
+                if values.get(*number as usize) != Some(&*value) {
+                    *number = values.len() as u32;
+                    values.push(*value);
+                }
+                *value = *number;
+            }
             let pick = |ranks: &[u32]| ids.iter().map(|&i| ranks[i as usize]).collect();
             Gathered {
-                log: Log::new(acts, values, pick(history.calls()), pick(history.rets())),
-                ids: Some(ids),
+                log: Log::new(acts, of_ops, pick(history.calls()), pick(history.rets())),
+                shared: Some(Shared { ids, values }),
             }
         });
         Ok(gathered.collect())
