@@ -1,4 +1,5 @@
-//! Generates histories that are linearizable by construction, by simulating a concurrent object.
+//! Generates histories that are linearizable by construction, by simulating a concurrent object; and histories of
+//! [stores](StoreGenerator) that promise less.
 //!
 //! Processes take turns at random. In three turns a process calls an operation, the operation takes effect on one atomic
 //! object, and it returns. So the order of effects is a witness, and about two thirds of the processes have an operation
@@ -6,11 +7,13 @@
 
 mod held_back;
 mod snapshot;
+mod store;
 mod workload;
 
 pub use held_back::GeneratedEvent;
 use held_back::{HeldBack, Step};
 pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
+pub use store::{Promise, StoreGenerator};
 #[doc(hidden)]
 pub use workload::Workload;
 
