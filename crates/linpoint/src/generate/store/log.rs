@@ -4,6 +4,9 @@ use super::{Answer, Key, LAG, Request, Store};
 use crate::condition::{Condition, Guarantees};
 use crate::spec::Sampler;
 
+/// In how many of 100 turns a write that waits comes into the log.
+const DELIVERIES: u32 = 30;
+
 /// When writes come into the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writes {
@@ -167,7 +170,7 @@ impl Store for Logged {
 
     fn answer(&mut self, session: usize, request: &Request, sampler: &mut Sampler) -> Answer {
         let other = sampler.below(self.waiting.len());
-        if sampler.percent(60) {
+        if sampler.percent(DELIVERIES) {
             self.deliver(other, sampler);
         }
         match *request {

@@ -160,11 +160,12 @@ mod tests {
     #[test]
     fn stores_keep_their_promise_and_no_stronger_one() {
         const SEEDS: u64 = 10;
+        let mut too_good = Vec::new();
         for (promise, stronger) in Promise::all() {
             let mut broken = vec![0; stronger.len()];
             for seed in 0..SEEDS {
                 let generator = StoreGenerator {
-                    ops: 120,
+                    ops: 150,
                     processes: 4,
                     keys: 3,
                     seed,
@@ -175,11 +176,13 @@ mod tests {
                     *broken += u64::from(!keeps(&generator, stronger));
                 }
             }
-            assert!(
-                broken.iter().all(|count| *count == SEEDS),
-                "{promise} is too good: {stronger:?} is broken {broken:?} times of {SEEDS}"
-            );
+            if broken.iter().any(|count| *count < SEEDS) {
+                too_good.push(format!(
+                    "{promise} keeps {stronger:?}, broken {broken:?} times"
+                ));
+            }
         }
+        assert!(too_good.is_empty(), "{too_good:#?}");
     }
 
     #[test]
