@@ -246,7 +246,7 @@ fn snapshot_shape(
 fn store(args: &GenerateArgs, choice: &TypeChoice, name: &str) -> Result<StoreGenerator, Error> {
     const KEYS: u32 = 5;
     let promise = match choice.name.as_str() {
-        _ if !choice.params.is_empty() => Err(Error::usage(
+        _ if !choice.params.is_empty() || choice.info().is_none() => Err(Error::usage(
             "--model is for --type kv and --type multi-register, without parameters",
         )),
         "kv" => Promise::of_operations(name),
