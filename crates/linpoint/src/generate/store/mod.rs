@@ -12,8 +12,9 @@ mod transactions;
 pub use promise::Promise;
 
 use super::held_back::{GeneratedEvent, HeldBack, Step};
+use super::recorded;
 use crate::error::Error;
-use crate::history::{Call, History, HistoryBuilder, Ties};
+use crate::history::{Call, History};
 use crate::spec::Sampler;
 use crate::value::Value;
 
@@ -104,15 +105,7 @@ impl StoreGenerator {
     /// # Ok::<(), linpoint::Error>(())
     /// ```
     pub fn history(&self) -> Result<History, Error> {
-        let mut builder = HistoryBuilder::new();
-        self.simulate(&mut |step| match step {
-            Step::Call(process, call) => builder.call(0, process, call),
-            Step::Effect(_) => Ok(()),
-            Step::Return(process, result) => builder.ret(0, &process, result),
-            Step::Crash(process) => builder.crash(0, &process),
-            Step::TakeBack(process) => builder.fail(0, &process),
-        })?;
-        Ok(builder.finish(Ties::default())?.without_failed())
+        recorded(|each| self.simulate(each))
     }
 
     /// Passes the events of the same history to `each`, in the order of time, until it returns an error.
